@@ -1,0 +1,69 @@
+//! What the operator does with the database at hand: no grant, because whoever can open the database needs none.
+
+use model::identity::{CreatedApiKey, Organization};
+use model::{FieldErrors, KeyId, OrgId};
+use store::keys::{self, Owner};
+use store::{Db, organizations};
+
+use crate::{App, AppError, api_keys};
+
+/// An organization with its first key.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct NewOrganization {
+    pub organization: Organization,
+    pub api_key: CreatedApiKey,
+}
+
+pub async fn create_organization(app: &App, name: &str) -> Result<NewOrganization, AppError> {
+    let created = insert_organization(app, name, false).await?;
+    created.ok_or_else(|| AppError::Internal("the organization was not made".into()))
+}
+
+/// On a first start: makes an organization when there is none. Several nodes may start at once; one makes it.
+pub async fn create_first_organization(app: &App) -> Result<Option<NewOrganization>, AppError> {
+    insert_organization(app, "Default organization", true).await
+}
+
+async fn insert_organization(app: &App, name: &str, only_first: bool) -> Result<Option<NewOrganization>, AppError> {
+    let now = app.now();
+    let organization = Organization { id: app.new_id(), name: name.to_owned(), created_at: now, updated_at: now };
+    organization.validate()?;
+    let owner = Owner { org: organization.id.clone(), solver: None };
+    let (key, hash, secret) = api_keys::make(app, &owner, "First key".into())?;
+    let work = move |db: &mut Db<'_>| {
+        if only_first && !organizations::all(db)?.is_empty() {
+            return Ok(None);
+        }
+        organizations::insert(db, &organization)?;
+        keys::insert(db, &owner, &key, &hash)?;
+        let api_key = CreatedApiKey::new(key.clone(), secret.clone());
+        Ok(Some(NewOrganization { organization: organization.clone(), api_key }))
+    };
+    app.store().write(work).await
+}
+
+pub async fn list_organizations(app: &App) -> Result<Vec<Organization>, AppError> {
+    app.store().read(|db| Ok(organizations::all(db)?)).await
+}
+
+pub async fn create_key(app: &App, org: &OrgId, name: &str) -> Result<CreatedApiKey, AppError> {
+    let mut errors = FieldErrors::new();
+    errors.name("name", name);
+    errors.into_result()?;
+    let owner = Owner { org: org.clone(), solver: None };
+    let (key, hash, secret) = api_keys::make(app, &owner, name.to_owned())?;
+    let work = move |db: &mut Db<'_>| {
+        organizations::find(db, &owner.org)?.ok_or(AppError::missing::<OrgId>())?;
+        keys::insert(db, &owner, &key, &hash)?;
+        Ok(CreatedApiKey::new(key.clone(), secret.clone()))
+    };
+    app.store().write(work).await
+}
+
+/// Any key, the last one of an organization too.
+pub async fn revoke_key(app: &App, key: &KeyId) -> Result<(), AppError> {
+    let (key, now) = (key.clone(), app.now());
+    let revoked: Result<u64, AppError> = app.store().write(move |db| Ok(keys::revoke(db, &key, now)?)).await;
+    app.inner.credentials.forget_all();
+    if revoked? == 0 { Err(AppError::NotFound("active key")) } else { Ok(()) }
+}

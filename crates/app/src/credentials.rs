@@ -1,0 +1,141 @@
+//! From a presented secret to a grant: checksum, hash, a look-up remembered for less than a second, constant-time comparison.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use model::api_key::{KeyKind, Secret};
+use model::{KeyId, OrgId, SolverId, Timestamp, canonical};
+use store::keys::{self, Credential, Owner};
+use subtle::ConstantTimeEq;
+
+use crate::seal::SealingKey;
+use crate::{App, AppError};
+
+/// A revocation on another node is effective after this time.
+const REMEMBERED: Duration = Duration::from_millis(700);
+const MOST_REMEMBERED: usize = 100_000;
+const LAST_USED_GRAIN_MILLISECONDS: i64 = 60_000;
+
+/// The power of an organization's key: everything that is the organization's.
+#[derive(Clone)]
+pub struct OrgGrant {
+    pub org: OrgId,
+    pub key: KeyId,
+    pub(crate) sealing_key: SealingKey,
+}
+
+/// The power of a solver's key: to run benchmarks and read its own runs.
+#[derive(Clone)]
+pub struct SolverGrant {
+    pub org: OrgId,
+    pub key: KeyId,
+    pub solver: SolverId,
+}
+
+/// Who presented a credential.
+#[derive(Clone)]
+pub enum Principal {
+    Organization(OrgGrant),
+    Solver(SolverGrant),
+}
+
+impl Principal {
+    pub fn key(&self) -> &KeyId {
+        match self {
+            Principal::Organization(grant) => &grant.key,
+            Principal::Solver(grant) => &grant.key,
+        }
+    }
+}
+
+/// Reads a bearer credential. Every way to be wrong is the same answer.
+pub async fn authenticate(app: &App, presented: &str) -> Result<Principal, AppError> {
+    const REFUSED: AppError = AppError::Unauthorized("the credential is unknown or revoked");
+    let secret = Secret::parse(presented).ok_or(REFUSED)?;
+    let hash = hash(&secret);
+    let credential = find(app, &hash).await?.ok_or(REFUSED)?;
+    let same: bool = credential.hash.as_bytes().ct_eq(hash.as_bytes()).into();
+    if !same || credential.revoked_at.is_some() {
+        return Err(REFUSED);
+    }
+    note_use(app, &hash, &credential).await?;
+    let Credential { key, owner: Owner { org, solver }, .. } = credential;
+    match (secret.kind(), solver) {
+        (KeyKind::Organization, None) => {
+            Ok(Principal::Organization(OrgGrant { org, key, sealing_key: SealingKey::from_credential(presented) }))
+        }
+        (KeyKind::Solver, Some(solver)) => Ok(Principal::Solver(SolverGrant { org, key, solver })),
+        _ => Err(REFUSED),
+    }
+}
+
+/// What is stored of a secret. It has too much randomness for a slow hash to add anything.
+pub(crate) fn hash(secret: &Secret) -> String {
+    canonical::sha256_hex(secret.reveal().as_bytes())
+}
+
+async fn find(app: &App, hash: &str) -> Result<Option<Credential>, AppError> {
+    if let Some(credential) = app.inner.credentials.recall(hash) {
+        return Ok(Some(credential));
+    }
+    // Taken before the look-up: what was read cannot be older than this.
+    let read_at = Instant::now();
+    let wanted = hash.to_owned();
+    let found = app.store().read(move |db| keys::find_by_hash(db, &wanted)).await?;
+    if let Some(credential) = &found {
+        app.inner.credentials.remember(hash, credential.clone(), read_at);
+    }
+    Ok(found)
+}
+
+/// Writes the time of use at most once a minute for each key.
+async fn note_use(app: &App, hash: &str, credential: &Credential) -> Result<(), AppError> {
+    let now = app.now();
+    let recent = credential
+        .last_used_at
+        .is_some_and(|last| now.milliseconds() - last.milliseconds() < LAST_USED_GRAIN_MILLISECONDS);
+    if recent {
+        return Ok(());
+    }
+    app.inner.credentials.note_use(hash, now);
+    let key = credential.key.clone();
+    app.store().write(move |db| keys::touch(db, &key, now)).await?;
+    Ok(())
+}
+
+/// Credentials that were looked up a moment ago.
+#[derive(Default)]
+pub(crate) struct Cache {
+    entries: Mutex<HashMap<String, (Credential, Instant)>>,
+}
+
+impl Cache {
+    fn recall(&self, hash: &str) -> Option<Credential> {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries
+            .get(hash)
+            .filter(|(_, read_at)| read_at.elapsed() < REMEMBERED)
+            .map(|(credential, _)| credential.clone())
+    }
+
+    fn remember(&self, hash: &str, credential: Credential, read_at: Instant) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if entries.len() >= MOST_REMEMBERED {
+            entries.retain(|_, (_, read_at)| read_at.elapsed() < REMEMBERED);
+        }
+        entries.insert(hash.to_owned(), (credential, read_at));
+    }
+
+    fn note_use(&self, hash: &str, now: Timestamp) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((credential, _)) = entries.get_mut(hash) {
+            credential.last_used_at = Some(now);
+        }
+    }
+
+    /// Called after a revocation is durable: on this node it is effective at once.
+    pub(crate) fn forget_all(&self) {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}

@@ -1,0 +1,187 @@
+//! FHIR content of a dataset: streamed in, checked resource by resource, kept as pieces of NDJSON named by their hash.
+
+use bytes::{Bytes, BytesMut};
+use fhir::ingest::{Format, Ingest, IngestError, Limits, Place, Resource};
+use futures_util::{Stream, StreamExt, stream};
+use model::DatasetId;
+use model::dataset::{Chunk, Dataset, DatasetType, Manifest};
+use store::{Db, datasets};
+
+use super::found_of_type;
+use crate::{App, AppError, OrgGrant};
+
+/// Large enough that a million resources are few blobs, small enough that one is always at hand in memory.
+const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+const MOST_RESOURCES: u64 = 20_000_000;
+
+/// Replaces the content. Nothing changes unless the whole stream is good; the same content again makes no new revision.
+pub async fn put<S>(
+    app: &App,
+    grant: &OrgGrant,
+    dataset: &DatasetId,
+    format: Format,
+    body: S,
+) -> Result<Dataset, AppError>
+where
+    S: Stream<Item = Result<Bytes, AppError>> + Unpin,
+{
+    let (org, id) = (grant.org.clone(), dataset.clone());
+    app.store().read(move |db| found_of_type(db, &org, &id, DatasetType::Fhir)).await?;
+    let content = receive(app, format, body).await?;
+    let (org, id, now) = (grant.org.clone(), dataset.clone(), app.now());
+    let change = move |db: &mut Db<'_>| {
+        let mut dataset = found_of_type(db, &org, &id, DatasetType::Fhir)?;
+        if dataset.revision > 0 && datasets::manifest(db, &dataset)? == content.manifest {
+            return Ok(dataset);
+        }
+        dataset.revision += 1;
+        dataset.counts = content.counts.clone();
+        dataset.bytes = content.manifest.bytes();
+        dataset.updated_at = now;
+        datasets::set_manifest(db, &dataset.id, &content.manifest)?;
+        datasets::update(db, &org, &dataset)?;
+        datasets::keep_revision(db, &org, &dataset, &content.manifest, now)?;
+        Ok(dataset)
+    };
+    app.store().write(change).await
+}
+
+/// What an upload turned out to hold.
+struct Content {
+    manifest: Manifest,
+    counts: std::collections::BTreeMap<String, u64>,
+}
+
+/// Reads to the end. Pieces are stored on the way; without a manifest that names them they mean nothing.
+async fn receive<S>(app: &App, format: Format, mut body: S) -> Result<Content, AppError>
+where
+    S: Stream<Item = Result<Bytes, AppError>> + Unpin,
+{
+    let most = if format == Format::Ndjson { app.limits().stream_bytes } else { app.limits().upload_bytes };
+    let mut ingest = Ingest::new(format, Limits { resources: MOST_RESOURCES, ..Limits::default() });
+    let mut pieces = Pieces::default();
+    let mut received = 0u64;
+    while let Some(part) = body.next().await {
+        let part = part?;
+        received += part.len() as u64;
+        if received > most {
+            return Err(AppError::TooLarge(format!("the body is larger than {most} bytes")));
+        }
+        ingest.push(&part, &mut |resource| pieces.add(&resource)).map_err(refused)?;
+        pieces.store_full(app).await?;
+    }
+    let summary = ingest.finish(&mut |resource| pieces.add(&resource)).map_err(refused)?;
+    let manifest = pieces.finish(app).await?;
+    let counts = summary.counts.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect();
+    Ok(Content { manifest, counts })
+}
+
+/// NDJSON on its way into blobs.
+#[derive(Default)]
+struct Pieces {
+    buffer: BytesMut,
+    resources: u64,
+    chunks: Vec<Chunk>,
+    /// Buffers that reached their size and wait to be stored.
+    full: Vec<(Bytes, u64)>,
+}
+
+impl Pieces {
+    fn add(&mut self, resource: &Resource<'_>) -> Result<(), AppError> {
+        self.buffer.extend_from_slice(resource.line);
+        self.buffer.extend_from_slice(b"\n");
+        self.resources += 1;
+        // Cut by size alone, so that equal content has equal pieces however it arrived.
+        if self.buffer.len() >= CHUNK_BYTES {
+            self.cut();
+        }
+        Ok(())
+    }
+
+    fn cut(&mut self) {
+        let piece = std::mem::take(&mut self.buffer).freeze();
+        self.full.push((piece, std::mem::take(&mut self.resources)));
+    }
+
+    async fn store_full(&mut self, app: &App) -> Result<(), AppError> {
+        for (piece, resources) in self.full.drain(..) {
+            let bytes = piece.len() as u64;
+            let sha256 = app.blobs().put(piece).await?;
+            self.chunks.push(Chunk { sha256, bytes, resources });
+        }
+        Ok(())
+    }
+
+    async fn finish(mut self, app: &App) -> Result<Manifest, AppError> {
+        if !self.buffer.is_empty() {
+            self.cut();
+        }
+        self.store_full(app).await?;
+        Ok(Manifest { chunks: self.chunks, files: std::collections::BTreeMap::new() })
+    }
+}
+
+fn refused(error: IngestError<AppError>) -> AppError {
+    match error {
+        IngestError::Sink(error) => error,
+        IngestError::Fault(fault) => {
+            let place = match fault.place {
+                Place::Document => "data".to_owned(),
+                Place::Line(line) => format!("line {line}"),
+                Place::Entry(entry) => format!("entry {entry}"),
+            };
+            model::FieldErrors::one(place, fault.message).into()
+        }
+    }
+}
+
+/// How a read wants the content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    Ndjson,
+    /// One Bundle of type `collection`.
+    Bundle,
+}
+
+/// The current content, piece by piece.
+pub async fn get(
+    app: &App,
+    grant: &OrgGrant,
+    dataset: &DatasetId,
+    shape: Shape,
+) -> Result<impl Stream<Item = Result<Bytes, AppError>> + Send + use<>, AppError> {
+    let (org, id) = (grant.org.clone(), dataset.clone());
+    let read = move |db: &mut Db<'_>| {
+        let dataset = found_of_type(db, &org, &id, DatasetType::Fhir)?;
+        Ok::<_, AppError>(datasets::manifest(db, &dataset)?)
+    };
+    let manifest = app.store().read(read).await?;
+    let blobs = app.blobs().clone();
+    let pieces = stream::iter(manifest.chunks.into_iter().enumerate()).then(move |(index, chunk)| {
+        let blobs = blobs.clone();
+        async move {
+            let lines = blobs.get(&chunk.sha256).await?;
+            Ok(if shape == Shape::Bundle { as_entries(&lines, index == 0) } else { lines })
+        }
+    });
+    let (open, close) = match shape {
+        Shape::Ndjson => ("", ""),
+        Shape::Bundle => (r#"{"resourceType":"Bundle","type":"collection","entry":["#, "]}"),
+    };
+    let open = stream::iter([Ok(Bytes::from_static(open.as_bytes()))]);
+    let close = stream::iter([Ok(Bytes::from_static(close.as_bytes()))]);
+    Ok(open.chain(pieces).chain(close).boxed())
+}
+
+fn as_entries(lines: &[u8], first: bool) -> Bytes {
+    let mut entries = BytesMut::with_capacity(lines.len() + lines.len() / 8);
+    for (index, line) in lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).enumerate() {
+        if index > 0 || !first {
+            entries.extend_from_slice(b",");
+        }
+        entries.extend_from_slice(br#"{"resource":"#);
+        entries.extend_from_slice(line);
+        entries.extend_from_slice(b"}");
+    }
+    entries.freeze()
+}

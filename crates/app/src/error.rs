@@ -1,0 +1,50 @@
+//! Why a verb could not be carried out, told apart by what the caller can do about it.
+
+use model::FieldErrors;
+use store::StoreError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// Fields that do not keep the rules.
+    #[error("invalid: {0}")]
+    Invalid(FieldErrors),
+    /// The request as a whole cannot be understood.
+    #[error("{0}")]
+    BadRequest(String),
+    #[error("{0}")]
+    Unauthorized(&'static str),
+    /// A valid credential of a kind that may not do this.
+    #[error("{0}")]
+    Forbidden(&'static str),
+    /// No such thing, or another organization's: the two are one answer.
+    #[error("no such {0}")]
+    NotFound(&'static str),
+    /// The state of things does not allow it; the message says what would.
+    #[error("{message}")]
+    Conflict { message: String, details: FieldErrors },
+    /// `If-Match` names another state than the current one.
+    #[error("the resource has changed since it was read")]
+    PreconditionFailed,
+    #[error("{0}")]
+    TooLarge(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl AppError {
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::Conflict { message: message.into(), details: FieldErrors::new() }
+    }
+
+    pub(crate) fn missing<I: model::Id>() -> Self {
+        Self::NotFound(I::NOUN)
+    }
+}
+
+impl From<FieldErrors> for AppError {
+    fn from(errors: FieldErrors) -> Self {
+        Self::Invalid(errors)
+    }
+}

@@ -1,0 +1,53 @@
+//! Entity tags: a hash of what a read would show, so that an update can say which state it was made for.
+
+use model::canonical;
+use serde::Serialize;
+
+use crate::AppError;
+
+/// The quoted tag of a value as the API shows it.
+pub fn of<T: Serialize>(value: &T) -> String {
+    let text = serde_json::to_vec(value).unwrap_or_default();
+    format!("\"{}\"", &canonical::sha256_hex(&text)[..32])
+}
+
+/// An `If-Match` header as it came; `None` when there was none.
+#[derive(Clone, Debug, Default)]
+pub struct IfMatch(pub Option<String>);
+
+impl IfMatch {
+    /// Whether the header allows a change of what is now there.
+    pub fn check<T: Serialize>(&self, current: &T) -> Result<(), AppError> {
+        match &self.0 {
+            None => Ok(()),
+            Some(header) if lists(header, &of(current)) => Ok(()),
+            Some(_) => Err(AppError::PreconditionFailed),
+        }
+    }
+}
+
+/// Whether a header with a list of tags names this one. `*` names every tag.
+pub fn lists(header: &str, tag: &str) -> bool {
+    header.split(',').map(str::trim).any(|one| one == "*" || one == tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_follow_the_content() {
+        let tag = of(&"a");
+        assert_ne!(tag, of(&"b"));
+        for (header, allowed) in [
+            (tag.clone(), true),
+            ("*".into(), true),
+            (format!("\"x\", {tag}"), true),
+            ("\"x\"".into(), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(IfMatch(Some(header.clone())).check(&"a").is_ok(), allowed, "{header}");
+        }
+        assert!(IfMatch(None).check(&"a").is_ok());
+    }
+}

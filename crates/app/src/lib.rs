@@ -1,0 +1,101 @@
+//! What Verial can be asked to do: one file per resource, one function per verb. A verb takes the grant that allows it, checks
+//! its input, runs one transaction and returns a value; every face (HTTP, command line, pages) calls these.
+
+pub mod admin;
+pub mod api_keys;
+pub mod benchmarks;
+mod chance;
+mod clock;
+pub mod credentials;
+pub mod criteria;
+pub mod datasets;
+pub mod entities;
+pub mod environments;
+mod error;
+pub mod etag;
+mod limits;
+mod once;
+pub mod organizations;
+pub mod publications;
+mod seal;
+pub mod simulators;
+pub mod solvers;
+pub mod tasks;
+
+use std::sync::Arc;
+
+use model::Timestamp;
+use store::{Blobs, Store};
+
+pub use clock::Clock;
+pub use credentials::{OrgGrant, Principal, SolverGrant};
+pub use error::AppError;
+pub use limits::Limits;
+pub use once::{Created, Once};
+
+/// The whole application: storage, time, chance and what is remembered between requests. Cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    blobs: Blobs,
+    clock: Clock,
+    ids: chance::IdSource,
+    credentials: credentials::Cache,
+    limits: Limits,
+}
+
+impl App {
+    pub fn new(store: Store, blobs: Blobs, clock: Clock, limits: Limits) -> Self {
+        let inner = Inner {
+            store,
+            blobs,
+            clock,
+            ids: chance::IdSource::default(),
+            credentials: credentials::Cache::default(),
+            limits,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.inner.limits
+    }
+
+    /// Whether the database and the blob store answer.
+    pub async fn ready(&self) -> Result<(), AppError> {
+        self.store().ping().await?;
+        Ok(self.blobs().ping().await?)
+    }
+
+    /// Clears what is past its time. Called now and then by whoever runs the server.
+    pub async fn sweep(&self) -> Result<(), AppError> {
+        let oldest = self.now().plus_milliseconds(-once::KEPT_MILLISECONDS);
+        self.store().write(move |db| store::idempotency::forget_before(db, oldest)).await?;
+        Ok(())
+    }
+
+    pub(crate) fn new_id<I: model::Id>(&self) -> I {
+        I::from_ulid(self.inner.ids.next(self.now()))
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    pub(crate) fn blobs(&self) -> &Blobs {
+        &self.inner.blobs
+    }
+}
+
+/// A request's own identifier, when the caller sent none.
+pub fn new_request_id(app: &App) -> String {
+    format!("req_{}", app.inner.ids.next(app.now()))
+}

@@ -1,0 +1,31 @@
+//! What one request may cost.
+
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// JSON bodies.
+    pub json_bytes: usize,
+    /// A FHIR bundle, or one file.
+    pub upload_bytes: u64,
+    /// An NDJSON stream, which is never held as a whole.
+    pub stream_bytes: u64,
+    /// Requests a second for each key, and how many may come at once.
+    pub requests_per_second: u32,
+    pub request_burst: u32,
+    /// Refused credentials a second for each address, and how many may come at once.
+    pub refusals_per_second: u32,
+    pub refusal_burst: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            json_bytes: 1024 * 1024,
+            upload_bytes: 64 * 1024 * 1024,
+            stream_bytes: 16 * 1024 * 1024 * 1024,
+            requests_per_second: 1000,
+            request_burst: 2000,
+            refusals_per_second: 20,
+            refusal_burst: 200,
+        }
+    }
+}

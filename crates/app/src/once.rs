@@ -1,0 +1,79 @@
+//! `Idempotency-Key`: the effect and the kept answer are one transaction, so a retry never acts twice, whatever crashed.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use store::Db;
+use store::idempotency::{self, Kept};
+
+use crate::{App, AppError, OrgGrant};
+
+pub(crate) const KEPT_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
+
+/// What the caller sent to make a request safe to repeat.
+#[derive(Clone, Debug)]
+pub struct Once {
+    pub key: String,
+    /// Hash of method, path and body: another request under the same key is a mistake.
+    pub request_hash: String,
+}
+
+/// The value of a creation or transition, and whether it was made by an earlier request with the same key.
+#[derive(Clone, Debug)]
+pub struct Created<T> {
+    pub value: T,
+    pub replayed: bool,
+}
+
+/// How an answer is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    Plain,
+    /// It holds a secret that must not be readable at rest.
+    Sealed,
+}
+
+impl App {
+    /// Runs the work in a transaction, once for each idempotency key.
+    pub(crate) async fn once<T, F>(
+        &self,
+        grant: &OrgGrant,
+        once: Option<Once>,
+        keep: Keep,
+        work: F,
+    ) -> Result<Created<T>, AppError>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        F: Fn(&mut Db<'_>) -> Result<T, AppError> + Send + 'static,
+    {
+        let (now, grant) = (self.now(), grant.clone());
+        let owner = grant.org.to_string();
+        let transaction = move |db: &mut Db<'_>| {
+            let Some(once) = &once else {
+                return work(db).map(|value| Created { value, replayed: false });
+            };
+            if let Some(kept) = idempotency::find(db, &owner, &once.key, now.plus_milliseconds(-KEPT_MILLISECONDS))? {
+                return replay(&grant, once, keep, &kept);
+            }
+            let value = work(db)?;
+            let text = serde_json::to_string(&value).map_err(|error| AppError::Internal(error.to_string()))?;
+            let answer = if keep == Keep::Sealed { grant.sealing_key.seal(&text)? } else { text };
+            idempotency::keep(db, &owner, &once.key, &Kept { request_hash: once.request_hash.clone(), answer }, now)?;
+            Ok(Created { value, replayed: false })
+        };
+        self.store().write(transaction).await
+    }
+}
+
+fn replay<T: DeserializeOwned>(grant: &OrgGrant, once: &Once, keep: Keep, kept: &Kept) -> Result<Created<T>, AppError> {
+    if kept.request_hash != once.request_hash {
+        return Err(AppError::conflict("this Idempotency-Key was used with another request; use a new one"));
+    }
+    let text = match keep {
+        Keep::Plain => kept.answer.clone(),
+        Keep::Sealed => grant.sealing_key.open(&kept.answer).ok_or_else(|| {
+            AppError::conflict("this Idempotency-Key was used under another API key; its answer held a secret and can be read only with that one")
+        })?,
+    };
+    let value = serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))?;
+    Ok(Created { value, replayed: true })
+}

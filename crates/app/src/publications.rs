@@ -1,0 +1,250 @@
+//! Publishing: everything that a run needs, frozen as version n+1 of a slug, in one transaction.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::benchmark::Benchmark;
+use model::dataset::DatasetEntity;
+use model::environment::Environment;
+use model::page::{Page, PageRequest};
+use model::publication::{
+    BenchmarkVersion, FrozenDataset, FrozenEnvironment, FrozenSimulator, FrozenTask, Publish, Snapshot, VersionTask,
+};
+use model::slug::{self, VersionRef};
+use model::task::Task;
+use model::{BenchmarkId, DatasetId, EntityId, FieldErrors, OrgId, Timestamp};
+use store::versions::{self, StoredVersion};
+use store::{Db, benchmarks, datasets, entities, environments, simulators, tasks};
+
+use crate::once::Keep;
+use crate::tasks::check_scenario;
+use crate::{App, AppError, Created, Once, OrgGrant};
+
+pub async fn publish(
+    app: &App,
+    grant: &OrgGrant,
+    benchmark: &BenchmarkId,
+    once: Option<Once>,
+    publish: Publish,
+) -> Result<Created<BenchmarkVersion>, AppError> {
+    publish.validate()?;
+    let (org, benchmark, now) = (grant.org.clone(), benchmark.clone(), app.now());
+    let work = move |db: &mut Db<'_>| {
+        let mut benchmark = crate::benchmarks::found(db, &org, &benchmark)?;
+        let snapshot = freeze(db, &org, &benchmark, now)?;
+        let slug = settle_slug(db, &org, &mut benchmark, &publish)?;
+        let version = add_version(db, &org, &benchmark, slug, snapshot, now)?;
+        benchmark.updated_at = now;
+        benchmarks::update(db, &org, &benchmark)?;
+        Ok(view(&version, &org))
+    };
+    app.once(grant, once, Keep::Plain, work).await
+}
+
+pub async fn versions(
+    app: &App,
+    grant: &OrgGrant,
+    benchmark: &BenchmarkId,
+    page: PageRequest,
+) -> Result<Page<BenchmarkVersion>, AppError> {
+    let (org, benchmark) = (grant.org.clone(), benchmark.clone());
+    let read = move |db: &mut Db<'_>| {
+        benchmarks::find_visible(db, &org, &benchmark)?.ok_or(AppError::missing::<BenchmarkId>())?;
+        Ok(versions::list_visible(db, &org, &benchmark, &page)?.map(|version| view(&version, &org)))
+    };
+    app.store().read(read).await
+}
+
+pub async fn version(app: &App, grant: &OrgGrant, reference: &VersionRef) -> Result<BenchmarkVersion, AppError> {
+    let (org, reference) = (grant.org.clone(), reference.clone());
+    let read = move |db: &mut Db<'_>| {
+        let version = versions::find_visible(db, &org, &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
+        Ok(view(&version, &org))
+    };
+    app.store().read(read).await
+}
+
+/// A slug alone names no version: the answer says which there is.
+pub async fn refuse_bare_slug(app: &App, grant: &OrgGrant, slug: &str) -> AppError {
+    let (org, wanted) = (grant.org.clone(), slug.to_owned());
+    let newest: Result<Option<i64>, AppError> =
+        app.store().read(move |db| Ok(versions::newest_visible(db, &org, &wanted)?)).await;
+    match newest {
+        Ok(Some(version)) => AppError::BadRequest(format!("name a version: the newest is `{slug}@{version}`")),
+        Ok(None) => AppError::missing::<BenchmarkId>(),
+        Err(error) => error,
+    }
+}
+
+/// The slug that the version goes under; it is the benchmark's from now on.
+fn settle_slug(db: &mut Db<'_>, org: &OrgId, benchmark: &mut Benchmark, publish: &Publish) -> Result<String, AppError> {
+    let wanted = publish.slug.clone().or_else(|| benchmark.slug.clone()).or_else(|| slug::from_name(&benchmark.name));
+    let wanted = wanted
+        .ok_or_else(|| FieldErrors::one("slug", "is needed: the name has no letters or digits to make one from"))?;
+    match (&benchmark.slug, benchmark.version) {
+        (Some(current), _) if *current == wanted => {}
+        (Some(current), Some(_)) => {
+            return Err(AppError::conflict(format!("the slug is fixed: earlier versions are `{current}@…`")));
+        }
+        _ => {
+            benchmarks::release_slug(db, org, &benchmark.id)?;
+            crate::benchmarks::claim_slug(db, org, benchmark, &wanted)?;
+            benchmark.slug = Some(wanted.clone());
+        }
+    }
+    Ok(wanted)
+}
+
+fn add_version(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    benchmark: &Benchmark,
+    slug: String,
+    snapshot: Snapshot,
+    now: Timestamp,
+) -> Result<StoredVersion, AppError> {
+    let content_hash = snapshot.content_hash();
+    let (newest, equal) = versions::newest_and_equal(db, &slug, &content_hash)?;
+    if let Some(equal) = equal {
+        return Err(AppError::conflict(format!("nothing has changed: this is `{slug}@{equal}`")));
+    }
+    let version = StoredVersion {
+        reference: VersionRef { slug, version: newest + 1 },
+        org: org.clone(),
+        benchmark: benchmark.id.clone(),
+        visibility: benchmark.visibility,
+        content_hash,
+        snapshot,
+        published_at: now,
+    };
+    versions::insert(db, &version)?;
+    Ok(version)
+}
+
+fn freeze(db: &mut Db<'_>, org: &OrgId, benchmark: &Benchmark, now: Timestamp) -> Result<Snapshot, AppError> {
+    let environment = match &benchmark.environment_id {
+        Some(environment) => environments::find(db, org, environment)?,
+        None => None,
+    };
+    let drafts = tasks::of_benchmark(db, org, &benchmark.id)?;
+    let environment = check_complete(environment, &drafts)?;
+    let simulators = freeze_simulators(db, org, &environment)?;
+    let mut entities = BTreeMap::new();
+    let mut frozen_tasks = Vec::new();
+    for task in drafts {
+        frozen_tasks.push(freeze_task(db, org, task, &mut entities)?);
+    }
+    let mut wanted: BTreeSet<DatasetId> =
+        simulators.iter().flat_map(|simulator| simulator.datasets.iter().cloned()).collect();
+    wanted.extend(entities.values().map(|entity| entity.dataset_id.clone()));
+    let datasets = freeze_datasets(db, org, wanted, now)?;
+    Ok(Snapshot {
+        name: benchmark.name.clone(),
+        description: benchmark.description.clone(),
+        timeout: benchmark.timeout,
+        concurrency: benchmark.concurrency,
+        environment: FrozenEnvironment { id: environment.id, name: environment.name, simulators },
+        datasets,
+        entities: entities.into_values().collect(),
+        tasks: frozen_tasks,
+    })
+}
+
+/// What keeps a benchmark from being run is said all at once.
+fn check_complete(environment: Option<Environment>, tasks: &[Task]) -> Result<Environment, AppError> {
+    let mut details = FieldErrors::new();
+    match &environment {
+        None => details.add("environment_id", "is not set"),
+        Some(environment) if environment.simulators.is_empty() => {
+            details.add("environment_id", "the environment has no simulators");
+        }
+        Some(_) => {}
+    }
+    if tasks.is_empty() {
+        details.add("tasks", "there are none");
+    }
+    for task in tasks {
+        if let Err(faults) = check_scenario(task, environment.as_ref()) {
+            details.nest(&format!("{}.scenario", task.id), faults);
+        }
+    }
+    match environment {
+        Some(environment) if details.is_empty() => Ok(environment),
+        _ => Err(AppError::Conflict { message: "the benchmark is not ready to be published".into(), details }),
+    }
+}
+
+fn freeze_simulators(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    environment: &Environment,
+) -> Result<Vec<FrozenSimulator>, AppError> {
+    let mut frozen = Vec::new();
+    for summary in &environment.simulators {
+        let simulator = simulators::find(db, org, &summary.id)?.ok_or(AppError::missing::<model::SimulatorId>())?;
+        let model::simulator::Simulator { id, r#type, name, config, datasets, .. } = simulator;
+        frozen.push(FrozenSimulator { id, r#type, name, config, datasets });
+    }
+    Ok(frozen)
+}
+
+fn freeze_task(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    task: Task,
+    entities_in_use: &mut BTreeMap<EntityId, DatasetEntity>,
+) -> Result<FrozenTask, AppError> {
+    let bound = entities::of_task(db, org, &task.id)?;
+    let ids = bound.iter().map(|entity| entity.id.clone()).collect();
+    entities_in_use.extend(bound.into_iter().map(|entity| (entity.id.clone(), entity)));
+    for input in task.criteria.iter().filter_map(|criterion| criterion.input_entity_id.as_ref()) {
+        if let Some(entity) = entities::find(db, org, input)? {
+            entities_in_use.insert(input.clone(), entity);
+        }
+    }
+    let Task { id, name, timeout, tags, task_item, scenario, criteria, .. } = task;
+    Ok(FrozenTask { id, name, timeout, tags, task_item, scenario, entities: ids, criteria })
+}
+
+/// Each in its current revision, which is kept for good from now on.
+fn freeze_datasets(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    wanted: BTreeSet<DatasetId>,
+    now: Timestamp,
+) -> Result<Vec<FrozenDataset>, AppError> {
+    let mut frozen = Vec::new();
+    for id in wanted {
+        let dataset = datasets::find(db, org, &id)?.ok_or(AppError::missing::<DatasetId>())?;
+        let manifest = datasets::manifest(db, &dataset)?;
+        datasets::keep_revision(db, org, &dataset, &manifest, now)?;
+        frozen.push(FrozenDataset {
+            id,
+            name: dataset.name,
+            r#type: dataset.r#type,
+            revision: dataset.revision,
+            manifest,
+        });
+    }
+    Ok(frozen)
+}
+
+/// Criteria are in the owner's view only.
+fn view(version: &StoredVersion, reader: &OrgId) -> BenchmarkVersion {
+    let snapshot = &version.snapshot;
+    let own = version.org == *reader;
+    let simulators: BTreeSet<_> = snapshot.environment.simulators.iter().map(|simulator| simulator.r#type).collect();
+    BenchmarkVersion {
+        benchmark_id: version.benchmark.clone(),
+        slug: version.reference.slug.clone(),
+        version: version.reference.version,
+        name: snapshot.name.clone(),
+        description: snapshot.description.clone(),
+        visibility: version.visibility,
+        content_hash: version.content_hash.clone(),
+        timeout: snapshot.timeout,
+        concurrency: snapshot.concurrency,
+        simulators: simulators.into_iter().collect(),
+        tasks: snapshot.tasks.iter().map(|task| VersionTask::new(task, snapshot.timeout, own)).collect(),
+        published_at: version.published_at,
+    }
+}

@@ -1,0 +1,146 @@
+//! What can be wrong with a dataset, and where.
+
+use std::fmt;
+
+use crate::resource_type::UnknownResourceType;
+
+/// Why an ingest ended: the dataset is at fault, or the sink has given up.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IngestError<E> {
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    #[error("{0}")]
+    Sink(E),
+}
+
+/// One thing that is wrong with a dataset, to be shown to its author.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}{message}")]
+pub struct Fault {
+    pub place: Place,
+    /// Short, and never more than 80 characters of it are the author's own.
+    pub message: String,
+}
+
+/// Where in a dataset something is wrong, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A line of an NDJSON dataset, blank ones counted.
+    Line(u64),
+    /// An entry of a Bundle.
+    Entry(u64),
+    /// The dataset as a whole.
+    Document,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(formatter, "line {line}: "),
+            Self::Entry(entry) => write!(formatter, "entry {entry}: "),
+            Self::Document => Ok(()),
+        }
+    }
+}
+
+/// The message of a fault.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Problem {
+    #[error("not valid UTF-8")]
+    NotUtf8,
+    #[error("not valid JSON: {}", without_first_line(.0))]
+    NotJson(#[from] serde_json::Error),
+    #[error("not valid JSON before byte {0}")]
+    NotJsonBefore(u64),
+    #[error("a string holds the character U+0000")]
+    NulCharacter,
+    #[error("a string holds half of a surrogate pair")]
+    LoneSurrogate,
+    #[error("nested {0} levels deep or more")]
+    TooDeep(usize),
+    #[error("larger than {0} bytes")]
+    TooLarge(usize),
+    #[error("{0} is not a JSON object")]
+    NotAnObject(&'static str),
+    #[error("{0} is not a string")]
+    NotAString(&'static str),
+    #[error("{0} has no {1}")]
+    Missing(&'static str, &'static str),
+    #[error("{0} has more than one {1}")]
+    Repeated(&'static str, &'static str),
+    #[error(transparent)]
+    UnknownType(#[from] UnknownResourceType),
+    #[error("id {0} is not 1 to 64 letters, digits, - and .")]
+    InvalidId(Excerpt),
+    #[error("{0}/{1} is there more than once")]
+    Duplicate(&'static str, String),
+    #[error("more than {0} resources")]
+    TooMany(u64),
+    #[error("expected {expected} at byte {offset}")]
+    Expected { expected: &'static str, offset: u64 },
+    #[error("resourceType is {0}, not \"Bundle\"")]
+    NotABundle(Excerpt),
+    #[error("unknown type of Bundle {0}")]
+    UnknownBundleType(Excerpt),
+    #[error("the Bundle is cut off after {0} entries")]
+    CutOff(u64),
+    #[error("the ingest has been stopped")]
+    Stopped,
+}
+
+impl Problem {
+    pub(super) fn at(self, place: Place) -> Fault {
+        Fault { place, message: self.to_string() }
+    }
+}
+
+/// A piece of the author's text, short enough to be shown.
+#[derive(Debug)]
+pub(super) struct Excerpt(String);
+
+impl Excerpt {
+    const CHARACTERS: usize = 72;
+
+    pub(super) fn of(text: &str) -> Self {
+        let mut characters = text.chars();
+        let mut shown: String = characters.by_ref().take(Self::CHARACTERS).collect();
+        if characters.next().is_some() {
+            shown.push('…');
+        }
+        Self(shown)
+    }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}", self.0)
+    }
+}
+
+/// serde_json counts lines within the text it was given, which beside the line of the dataset only confuses.
+fn without_first_line(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    match message.rsplit_once(" at line 1 column ") {
+        Some((what, column)) => format!("{what} at column {column}"),
+        None => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_names_its_place() {
+        let missing = || Problem::Missing("resource", "id");
+        assert_eq!(missing().at(Place::Line(17)).to_string(), "line 17: resource has no id");
+        assert_eq!(missing().at(Place::Entry(3)).to_string(), "entry 3: resource has no id");
+        assert_eq!(Problem::CutOff(2).at(Place::Document).to_string(), "the Bundle is cut off after 2 entries");
+    }
+
+    #[test]
+    fn an_excerpt_is_short_and_shows_control_characters() {
+        assert_eq!(Excerpt::of("a\u{7}\"").to_string(), r#""a\u{7}\"""#);
+        assert_eq!(Excerpt::of(&"é".repeat(73)).to_string(), format!("\"{}…\"", "é".repeat(72)));
+    }
+}

@@ -1,0 +1,9 @@
+//! FHIR R4 (4.0.1) as plain values: resource types, references and the streaming ingest of datasets.
+//! No I/O, no clock, no randomness: bytes come in as arguments.
+
+pub mod ingest;
+mod reference;
+mod resource_type;
+
+pub use reference::{Reference, ReferenceError, is_id};
+pub use resource_type::{ResourceType, UnknownResourceType};

@@ -1,0 +1,151 @@
+//! The text form of secrets: prefix, 32 random base62 characters (190 bits), and a six-character base62 CRC-32, so that a
+//! mistyped key is refused without a look-up and secret scanners can recognise one: `^(vk|vrl_slv|vrl_run)_[0-9A-Za-z]{38}$`.
+
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_LENGTH: usize = 32;
+const CHECK_LENGTH: usize = 6;
+/// Random bytes that [`Secret::from_random`] may use up; bytes that would bias a character are skipped.
+pub const RANDOM_BYTES: usize = 64;
+
+/// What a secret opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KeyKind {
+    Organization,
+    Solver,
+    Run,
+}
+
+impl KeyKind {
+    pub const ALL: [KeyKind; 3] = [KeyKind::Organization, KeyKind::Solver, KeyKind::Run];
+
+    pub fn prefix(self) -> &'static str {
+        match self {
+            KeyKind::Organization => "vk_",
+            KeyKind::Solver => "vrl_slv_",
+            KeyKind::Run => "vrl_run_",
+        }
+    }
+}
+
+/// A whole secret. It has no `Debug` and no `Display`: it can only be taken out on purpose.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret {
+    kind: KeyKind,
+    text: String,
+}
+
+impl Secret {
+    /// `None` when the bytes hold too few usable values, which 64 random ones practically never do: draw again.
+    pub fn from_random(kind: KeyKind, random: &[u8]) -> Option<Self> {
+        let usable = random.iter().filter(|&&byte| byte < 248).take(RANDOM_LENGTH);
+        let body: String = usable.map(|&byte| char::from(ALPHABET[usize::from(byte % 62)])).collect();
+        if body.len() < RANDOM_LENGTH {
+            return None;
+        }
+        let unchecked = format!("{}{body}", kind.prefix());
+        let text = format!("{unchecked}{}", checksum(&unchecked));
+        Some(Self { kind, text })
+    }
+
+    /// Reads a presented credential; `None` for anything that cannot be a key of ours.
+    pub fn parse(text: &str) -> Option<Self> {
+        let kind = KeyKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
+        let body = &text[kind.prefix().len()..];
+        let well_formed =
+            body.len() == RANDOM_LENGTH + CHECK_LENGTH && body.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if !well_formed {
+            return None;
+        }
+        let (unchecked, check) = text.split_at(text.len() - CHECK_LENGTH);
+        (checksum(unchecked) == check).then(|| Self { kind, text: text.to_owned() })
+    }
+
+    pub fn kind(&self) -> KeyKind {
+        self.kind
+    }
+
+    pub fn reveal(&self) -> &str {
+        &self.text
+    }
+
+    /// The characters that lists show so that a person can tell keys apart: four after the prefix, four at the end.
+    pub fn shown(&self) -> (String, String) {
+        let prefix_length = self.kind.prefix().len() + 4;
+        (self.text[..prefix_length].to_owned(), self.text[self.text.len() - 4..].to_owned())
+    }
+}
+
+fn checksum(text: &str) -> String {
+    let mut rest = crc32(text.as_bytes());
+    let mut characters = [b'0'; CHECK_LENGTH];
+    for place in characters.iter_mut().rev() {
+        *place = ALPHABET[(rest % 62) as usize];
+        rest /= 62;
+    }
+    characters.iter().map(|&byte| char::from(byte)).collect()
+}
+
+/// CRC-32 (ISO-HDLC), bit by bit: forty bytes per key are not worth a table.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(seed: u64) -> Vec<u8> {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        (0..RANDOM_BYTES)
+            .map(|_| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                (state >> 32) as u8
+            })
+            .collect()
+    }
+
+    #[test]
+    fn crc_is_the_standard_one() {
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn a_secret_survives_its_text() {
+        for kind in KeyKind::ALL {
+            let secret = Secret::from_random(kind, &bytes(3)).unwrap();
+            let read = Secret::parse(secret.reveal()).unwrap();
+            assert!(read == secret && read.kind() == kind);
+        }
+    }
+
+    #[test]
+    fn every_one_character_typo_is_refused_without_a_look_up() {
+        let mut typos = 0;
+        for seed in 1..=5 {
+            let secret = Secret::from_random(KeyKind::Organization, &bytes(seed)).unwrap();
+            let text = secret.reveal().as_bytes();
+            for place in 0..text.len() {
+                for &other in ALPHABET {
+                    if other != text[place] {
+                        let mut typo = text.to_vec();
+                        typo[place] = other;
+                        assert!(Secret::parse(str::from_utf8(&typo).unwrap()).is_none());
+                        typos += 1;
+                    }
+                }
+            }
+        }
+        assert!(typos >= 10_000);
+    }
+
+    #[test]
+    fn hostile_text_is_not_a_key() {
+        for bad in ["", "vk_", "vk_é", "vrl_slv_", "Bearer", &"x".repeat(10_000), "vk_\u{0}"] {
+            assert!(Secret::parse(bad).is_none());
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Datasets: what a sandbox starts from. Content is a sequence of revisions; a revision that something uses never changes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::{DatasetId, EntityId, FieldErrors, Timestamp, patch};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DatasetType {
+    Fhir,
+    Files,
+}
+
+impl DatasetType {
+    pub fn name(self) -> &'static str {
+        match self {
+            DatasetType::Fhir => "fhir",
+            DatasetType::Files => "files",
+        }
+    }
+}
+
+impl std::str::FromStr for DatasetType {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [DatasetType::Fhir, DatasetType::Files].into_iter().find(|kind| kind.name() == text).ok_or(())
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Dataset {
+    pub id: DatasetId,
+    pub name: String,
+    pub description: Option<String>,
+    pub r#type: DatasetType,
+    /// The dataset that this one was branched from: it started with that one's content.
+    pub parent_id: Option<DatasetId>,
+    /// Rises with every change of the content; 0 is empty.
+    pub revision: i64,
+    /// How many resources of each type (`fhir`), or how many `files`, the current revision has.
+    pub counts: BTreeMap<String, u64>,
+    /// Bytes of the current revision's content.
+    pub bytes: u64,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+impl Dataset {
+    pub fn validate(&self) -> Result<(), FieldErrors> {
+        let mut errors = FieldErrors::new();
+        errors.name("name", &self.name);
+        if let Some(description) = &self.description {
+            errors.length("description", description, 0..=1000);
+        }
+        errors.into_result()
+    }
+}
+
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewDataset {
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+    #[schema(max_length = 1000)]
+    pub description: Option<String>,
+    pub r#type: DatasetType,
+    /// Branch from this dataset: same type, starts with its current content.
+    pub parent_id: Option<DatasetId>,
+}
+
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DatasetPatch {
+    #[serde(default, deserialize_with = "patch::value")]
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 200)]
+    pub name: Option<String>,
+    #[serde(default, deserialize_with = "patch::nullable")]
+    #[schema(value_type = Option<String>, max_length = 1000)]
+    pub description: Option<Option<String>>,
+}
+
+impl DatasetPatch {
+    pub fn apply(self, dataset: &mut Dataset) {
+        patch::set(&mut dataset.name, self.name);
+        patch::set(&mut dataset.description, self.description);
+    }
+}
+
+/// What one revision is made of, by content hash: enough to read it again for ever.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// FHIR: pieces of NDJSON, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chunks: Vec<Chunk>,
+    /// Files, by path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, FileContent>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chunk {
+    pub sha256: String,
+    pub bytes: u64,
+    pub resources: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileContent {
+    pub sha256: String,
+    pub size: u64,
+    pub content_type: String,
+}
+
+impl Manifest {
+    pub fn bytes(&self) -> u64 {
+        self.chunks.iter().map(|chunk| chunk.bytes).sum::<u64>()
+            + self.files.values().map(|file| file.size).sum::<u64>()
+    }
+}
+
+/// A file as listings show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct DatasetFile {
+    pub path: String,
+    pub size: u64,
+    pub content_type: String,
+    pub sha256: String,
+    pub modified_at: Timestamp,
+}
+
+/// A revision that was kept: every upload of FHIR data makes one, and every publication of what it uses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Checkpoint {
+    pub revision: i64,
+    /// Hash of the content: equal for equal data, on every server.
+    pub content_hash: String,
+    pub counts: BTreeMap<String, u64>,
+    pub bytes: u64,
+    pub created_at: Timestamp,
+}
+
+/// A named row of a dataset that tasks and criteria can be bound to: `{{entity.…}}` reads it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct DatasetEntity {
+    pub id: EntityId,
+    pub dataset_id: DatasetId,
+    pub name: String,
+    /// `Patient/123`, or a file's path.
+    pub r#ref: Option<String>,
+    #[schema(value_type = Object)]
+    pub data: Value,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+impl DatasetEntity {
+    /// The form of `ref` depends on the dataset's type, which the caller checks.
+    pub fn validate(&self) -> Result<(), FieldErrors> {
+        let mut errors = FieldErrors::new();
+        errors.name("name", &self.name);
+        if !self.data.is_object() {
+            errors.add("data", "must be an object");
+        }
+        errors.into_result()
+    }
+}
+
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewDatasetEntity {
+    /// Unique in the dataset.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+    #[schema(min_length = 1, max_length = 1024)]
+    pub r#ref: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub data: Value,
+}
+
+impl NewDatasetEntity {
+    pub fn into_entity(self, id: EntityId, dataset_id: DatasetId, now: Timestamp) -> DatasetEntity {
+        let Self { name, r#ref, data } = self;
+        let data = if data.is_null() { Value::Object(serde_json::Map::new()) } else { data };
+        DatasetEntity { id, dataset_id, name, r#ref, data, created_at: now, updated_at: now }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DatasetEntityPatch {
+    #[serde(default, deserialize_with = "patch::value")]
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 200)]
+    pub name: Option<String>,
+    #[serde(default, deserialize_with = "patch::nullable")]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 1024)]
+    pub r#ref: Option<Option<String>>,
+    #[serde(default, deserialize_with = "patch::value")]
+    #[schema(value_type = Object, required = false)]
+    pub data: Option<Value>,
+}
+
+impl DatasetEntityPatch {
+    pub fn apply(self, entity: &mut DatasetEntity) {
+        patch::set(&mut entity.name, self.name);
+        patch::set(&mut entity.r#ref, self.r#ref);
+        patch::set(&mut entity.data, self.data);
+    }
+}
+
+pub const FILE_PATH_RULE: &str = "must be a relative path of at most 1024 bytes: no empty, `.` or `..` segments, no backslashes, no control characters";
+
+/// Paths inside a file tree: relative, `/`-separated, with one spelling each.
+pub fn is_file_path(path: &str) -> bool {
+    (1..=1024).contains(&path.len())
+        && !path.contains('\\')
+        && !path.chars().any(char::is_control)
+        && path
+            .split('/')
+            .all(|segment| !segment.is_empty() && segment.len() <= 255 && segment != "." && segment != "..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_paths_have_one_spelling() {
+        for good in ["a", "inbox/referral 1.pdf", "a/.hidden", "ü/x..y"] {
+            assert!(is_file_path(good), "{good}");
+        }
+        for bad in [
+            "",
+            "/a",
+            "a/",
+            "a//b",
+            ".",
+            "..",
+            "a/../b",
+            "a/./b",
+            "a\\b",
+            "a\0b",
+            "a\nb",
+            &"x".repeat(1025),
+            &"x".repeat(256),
+        ] {
+            assert!(!is_file_path(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Validation: errors are collected per field, so that an author sees all of them at once.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use crate::id::Id;
+
+/// Field name (dotted for nested ones) to what is wrong with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(transparent)]
+pub struct FieldErrors(BTreeMap<String, Vec<String>>);
+
+impl FieldErrors {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn one(field: impl Into<String>, message: impl Into<String>) -> Self {
+        let mut errors = Self::new();
+        errors.add(field, message);
+        errors
+    }
+
+    pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        self.0.entry(field.into()).or_default().push(message.into());
+    }
+
+    /// Takes over the errors of a nested value, each under `prefix.`.
+    pub fn nest(&mut self, prefix: &str, inner: FieldErrors) {
+        for (field, messages) in inner.0 {
+            let path = match field.as_str() {
+                "" => prefix.to_owned(),
+                field => format!("{prefix}.{field}"),
+            };
+            self.0.entry(path).or_default().extend(messages);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.0.iter().map(|(field, messages)| (field.as_str(), messages.as_slice()))
+    }
+
+    pub fn into_result(self) -> Result<(), FieldErrors> {
+        if self.is_empty() { Ok(()) } else { Err(self) }
+    }
+
+    pub fn length(&mut self, field: &str, text: &str, allowed: RangeInclusive<usize>) {
+        let characters = text.chars().count();
+        if characters < *allowed.start() && text.is_empty() {
+            self.add(field, "must not be empty");
+        } else if !allowed.contains(&characters) {
+            self.add(field, format!("must have {} to {} characters, has {characters}", allowed.start(), allowed.end()));
+        }
+    }
+
+    /// A name is one line that people read: not blank, no control characters.
+    pub fn name(&mut self, field: &str, text: &str) {
+        self.length(field, text, 1..=200);
+        if !text.is_empty() && text.trim().is_empty() {
+            self.add(field, "must not be blank");
+        }
+        if text.chars().any(char::is_control) {
+            self.add(field, "must not contain control characters");
+        }
+    }
+
+    pub fn range(&mut self, field: &str, number: i64, allowed: RangeInclusive<i64>) {
+        if !allowed.contains(&number) {
+            self.add(field, format!("must be from {} to {}, is {number}", allowed.start(), allowed.end()));
+        }
+    }
+
+    /// The same words whether the id is unknown or another organization's.
+    pub fn no_such<I: Id>(&mut self, field: &str, id: &I) {
+        self.add(field, format!("no {} {id}", I::NOUN));
+    }
+}
+
+impl fmt::Display for FieldErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (field, messages)) in self.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{field}: {}", messages.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_count_characters_not_bytes() {
+        let mut errors = FieldErrors::new();
+        errors.length("name", &"é".repeat(200), 1..=200);
+        assert!(errors.is_empty());
+        errors.length("name", &"é".repeat(201), 1..=200);
+        assert!(!errors.is_empty());
+    }
+
+    #[test]
+    fn nested_errors_keep_their_place() {
+        let mut errors = FieldErrors::new();
+        errors.nest("config", FieldErrors::one("portal", "unknown"));
+        errors.nest("config", FieldErrors::one("", "must be an object"));
+        assert_eq!(errors.to_string(), "config: must be an object; config.portal: unknown");
+    }
+}

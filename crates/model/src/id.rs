@@ -1,0 +1,136 @@
+//! Identifiers: a type prefix and a ULID. Each kind of thing has an id type of its own, parsed once at the edge.
+
+use std::fmt;
+use std::str::FromStr;
+
+const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const ULID_LENGTH: usize = 26;
+
+/// 128 bits, 48 of milliseconds and 80 of chance, whose text form sorts as the number does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ulid(pub u128);
+
+impl Ulid {
+    pub fn new(milliseconds: u64, chance: u128) -> Self {
+        Self((u128::from(milliseconds & 0xFFFF_FFFF_FFFF) << 80) | (chance & ((1 << 80) - 1)))
+    }
+}
+
+impl fmt::Display for Ulid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = [0u8; ULID_LENGTH];
+        for (place, byte) in text.iter_mut().rev().enumerate() {
+            *byte = ALPHABET[((self.0 >> (5 * place)) & 31) as usize];
+        }
+        f.write_str(str::from_utf8(&text).unwrap_or_default())
+    }
+}
+
+/// Only the canonical upper-case form is an id: two spellings of one id would be two cache keys.
+fn is_ulid(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() == ULID_LENGTH && bytes[0] <= b'7' && bytes.iter().all(|byte| ALPHABET.contains(byte))
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not an id of the form {prefix}<ULID>")]
+pub struct InvalidId {
+    pub prefix: &'static str,
+}
+
+/// What every id type has: its prefix, a way in from text and a way out.
+pub trait Id: Sized + Clone + fmt::Display + FromStr<Err = InvalidId> {
+    const PREFIX: &'static str;
+    /// The noun that messages use.
+    const NOUN: &'static str;
+    fn from_ulid(ulid: Ulid) -> Self;
+    fn as_str(&self) -> &str;
+}
+
+macro_rules! ids {
+    ($($(#[$meta:meta])* $name:ident = $prefix:literal, $noun:literal;)*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl Id for $name {
+            const PREFIX: &'static str = $prefix;
+            const NOUN: &'static str = $noun;
+            fn from_ulid(ulid: Ulid) -> Self { Self(format!("{}{ulid}", $prefix)) }
+            fn as_str(&self) -> &str { &self.0 }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(&self.0) }
+        }
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(&self.0) }
+        }
+        impl FromStr for $name {
+            type Err = InvalidId;
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                match text.strip_prefix($prefix) {
+                    Some(rest) if is_ulid(rest) => Ok(Self(text.to_owned())),
+                    _ => Err(InvalidId { prefix: $prefix }),
+                }
+            }
+        }
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+                utoipa::openapi::ObjectBuilder::new()
+                    .schema_type(utoipa::openapi::schema::Type::String)
+                    .pattern(Some(concat!("^", $prefix, "[0-7][0-9A-HJKMNP-TV-Z]{25}$")))
+                    .examples([serde_json::json!(concat!($prefix, "01K9Z3T5Q8W7N4M2R6V0XBHCDE"))])
+                    .into()
+            }
+        }
+        impl utoipa::ToSchema for $name {}
+    )*};
+}
+
+ids! {
+    OrgId = "org_", "organization";
+    KeyId = "key_", "key";
+    SolverId = "slv_", "solver";
+    EnvironmentId = "env_", "environment";
+    SimulatorId = "sim_", "simulator";
+    DatasetId = "ds_", "dataset";
+    EntityId = "ent_", "entity";
+    BenchmarkId = "bench_", "benchmark";
+    TaskId = "task_", "task";
+    CriterionId = "crit_", "criterion";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_keep_their_kind_and_sort_by_time() {
+        let early = TaskId::from_ulid(Ulid::new(1_000, 7));
+        let late = TaskId::from_ulid(Ulid::new(1_001, 0));
+        assert!(early < late);
+        assert_eq!(early.to_string().parse::<TaskId>(), Ok(early.clone()));
+        assert!(early.to_string().parse::<CriterionId>().is_err());
+    }
+
+    #[test]
+    fn only_the_canonical_spelling_is_an_id() {
+        for bad in [
+            "",
+            "task_",
+            "task_01k9z3t5q8w7n4m2r6v0xbhcde",
+            "task_81K9Z3T5Q8W7N4M2R6V0XBHCDE",
+            "task_01K9Z3T5Q8W7N4M2R6V0XBHCDU",
+        ] {
+            assert!(bad.parse::<TaskId>().is_err(), "{bad}");
+        }
+        assert!("task_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse::<TaskId>().is_ok());
+    }
+}

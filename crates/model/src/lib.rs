@@ -1,0 +1,25 @@
+//! The nouns of Verial as plain values: ids, keys, time, authored resources and the rules that a value must keep by itself.
+//! No I/O, no clock, no randomness: those come in as arguments.
+
+pub mod api_key;
+pub mod benchmark;
+pub mod canonical;
+pub mod criterion;
+pub mod dataset;
+pub mod environment;
+pub mod fields;
+pub mod id;
+pub mod identity;
+pub mod page;
+pub mod patch;
+pub mod publication;
+pub mod simulator;
+pub mod slug;
+pub mod task;
+pub mod template;
+pub mod time;
+pub mod weight;
+
+pub use fields::FieldErrors;
+pub use id::*;
+pub use time::Timestamp;

@@ -1,0 +1,82 @@
+//! Lists: a limit, and a cursor that is a place in the order, so that pages stay put while rows are added.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub const DEFAULT_LIMIT: usize = 20;
+pub const MOST_LIMIT: usize = 100;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Towards older rows: what follows on the next page.
+    Next,
+    Prev,
+}
+
+/// Rows strictly beyond `key` in the direction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    pub direction: Direction,
+    pub key: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageRequest {
+    pub limit: usize,
+    pub cursor: Option<Cursor>,
+}
+
+impl Default for PageRequest {
+    fn default() -> Self {
+        Self { limit: DEFAULT_LIMIT, cursor: None }
+    }
+}
+
+/// One page, with the keys to go on from in both directions where there is more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    pub next: Option<Cursor>,
+    pub prev: Option<Cursor>,
+    pub limit: usize,
+}
+
+impl<T> Page<T> {
+    /// Builds a page from up to `limit + 1` rows as a query gave them: in list order, or reversed when going back.
+    pub fn from_rows(mut rows: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> Self {
+        let more = rows.len() > request.limit;
+        rows.truncate(request.limit);
+        let backwards = request.cursor.as_ref().is_some_and(|cursor| cursor.direction == Direction::Prev);
+        if backwards {
+            rows.reverse();
+        }
+        let came_from_somewhere = request.cursor.is_some();
+        let (has_next, has_prev) = if backwards { (true, more) } else { (more, came_from_somewhere) };
+        let end = |direction, row: Option<&T>| row.map(|row| Cursor { direction, key: key(row) });
+        let next = has_next.then(|| end(Direction::Next, rows.last())).flatten();
+        let prev = has_prev.then(|| end(Direction::Prev, rows.first())).flatten();
+        Self { items: rows, next, prev, limit: request.limit }
+    }
+
+    pub fn map<U>(self, each: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(each).collect(), next: self.next, prev: self.prev, limit: self.limit }
+    }
+}
+
+/// A list as the API answers it.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct List<T> {
+    pub data: Vec<T>,
+    #[serde(rename = "_meta")]
+    pub meta: ListMeta,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ListMeta {
+    /// Pass as `cursor` for the next page; `null` on the last.
+    pub next: Option<String>,
+    /// Pass as `cursor` for the previous page; `null` on the first.
+    pub prev: Option<String>,
+    #[schema(minimum = 1, maximum = 100)]
+    pub limit: usize,
+}

@@ -1,0 +1,171 @@
+//! Published versions: an immutable snapshot of everything that a run needs, and the hash that names its content.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::benchmark::Visibility;
+use crate::canonical;
+use crate::criterion::Criterion;
+use crate::dataset::{DatasetEntity, DatasetType, Manifest};
+use crate::simulator::SimulatorType;
+use crate::{BenchmarkId, DatasetId, EntityId, EnvironmentId, FieldErrors, SimulatorId, TaskId, Timestamp};
+
+/// What publishing may set on the way.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Publish {
+    /// For the first publication, when the benchmark has no slug yet.
+    #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
+    pub slug: Option<String>,
+}
+
+impl Publish {
+    pub fn validate(&self) -> Result<(), FieldErrors> {
+        match &self.slug {
+            Some(slug) if !crate::slug::is_slug(slug) => Err(FieldErrors::one("slug", crate::slug::SLUG_RULE)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Everything that a run of this version needs, whatever is edited or deleted later.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    pub name: String,
+    pub description: Option<String>,
+    pub timeout: i64,
+    pub concurrency: i64,
+    pub environment: FrozenEnvironment,
+    pub datasets: Vec<FrozenDataset>,
+    pub entities: Vec<DatasetEntity>,
+    pub tasks: Vec<FrozenTask>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrozenEnvironment {
+    pub id: EnvironmentId,
+    pub name: String,
+    pub simulators: Vec<FrozenSimulator>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrozenSimulator {
+    pub id: SimulatorId,
+    pub r#type: SimulatorType,
+    pub name: String,
+    pub config: Value,
+    pub datasets: Vec<DatasetId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrozenDataset {
+    pub id: DatasetId,
+    pub name: String,
+    pub r#type: DatasetType,
+    pub revision: i64,
+    pub manifest: Manifest,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FrozenTask {
+    pub id: TaskId,
+    pub name: String,
+    pub timeout: Option<i64>,
+    pub tags: Vec<String>,
+    pub task_item: Value,
+    pub scenario: Value,
+    pub entities: Vec<EntityId>,
+    pub criteria: Vec<Criterion>,
+}
+
+impl Snapshot {
+    /// SHA-256 over the canonical content. Ids count by the place where they first stand, and bookkeeping (times, revision
+    /// numbers) not at all, so that the same benchmark has the same hash on every server.
+    pub fn content_hash(&self) -> String {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        let mut seen = BTreeMap::new();
+        neutralise(&mut value, &mut seen);
+        canonical::sha256_hex(canonical::to_string(&value).as_bytes())
+    }
+}
+
+const BOOKKEEPING: [&str; 4] = ["created_at", "updated_at", "revision", "warnings"];
+const ID_MEMBERS: [&str; 5] = ["id", "dataset_id", "benchmark_id", "task_id", "input_entity_id"];
+const ID_LISTS: [&str; 2] = ["datasets", "entities"];
+/// Authored JSON: an id-like text in there is content.
+const AUTHORED: [&str; 5] = ["config", "task_item", "scenario", "assertion", "data"];
+
+fn neutralise(value: &mut Value, seen: &mut BTreeMap<String, usize>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| neutralise(item, seen)),
+        Value::Object(members) => {
+            members.retain(|key, _| !BOOKKEEPING.contains(&key.as_str()));
+            for (key, member) in members.iter_mut().filter(|(key, _)| !AUTHORED.contains(&key.as_str())) {
+                match member {
+                    Value::String(id) if ID_MEMBERS.contains(&key.as_str()) => *member = ordinal(id, seen),
+                    Value::Array(items) if ID_LISTS.contains(&key.as_str()) => {
+                        for item in items {
+                            match item {
+                                Value::String(id) => *item = ordinal(id, seen),
+                                other => neutralise(other, seen),
+                            }
+                        }
+                    }
+                    other => neutralise(other, seen),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn ordinal(id: &str, seen: &mut BTreeMap<String, usize>) -> Value {
+    let next = seen.len();
+    let number = *seen.entry(id.to_owned()).or_insert(next);
+    Value::String(format!("#{number}"))
+}
+
+/// A published version as anyone who may run it sees it: no criteria, no scenario, no data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct BenchmarkVersion {
+    pub benchmark_id: BenchmarkId,
+    pub slug: String,
+    pub version: i64,
+    pub name: String,
+    pub description: Option<String>,
+    pub visibility: Visibility,
+    /// SHA-256 of the frozen content.
+    pub content_hash: String,
+    pub timeout: i64,
+    pub concurrency: i64,
+    pub simulators: Vec<SimulatorType>,
+    pub tasks: Vec<VersionTask>,
+    pub published_at: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct VersionTask {
+    pub id: TaskId,
+    pub name: String,
+    pub timeout: i64,
+    pub tags: Vec<String>,
+    /// The frozen criteria; only in the owner's view.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub criteria: Option<Vec<Criterion>>,
+}
+
+impl VersionTask {
+    pub fn new(task: &FrozenTask, default_timeout: i64, with_criteria: bool) -> Self {
+        Self {
+            id: task.id.clone(),
+            name: task.name.clone(),
+            timeout: task.timeout.unwrap_or(default_timeout),
+            tags: task.tags.clone(),
+            criteria: with_criteria.then(|| task.criteria.clone()),
+        }
+    }
+}

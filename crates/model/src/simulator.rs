@@ -1,0 +1,155 @@
+//! Simulators (definitions of simulated systems) and the closed list of their types.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::{DatasetId, FieldErrors, SimulatorId, Timestamp, patch};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, ToSchema)]
+pub enum SimulatorType {
+    Fhir,
+    Hl7,
+    Clearinghouse,
+    Files,
+    Payer,
+    Voice,
+    Fax,
+    Message,
+    CdsHooks,
+}
+
+impl SimulatorType {
+    pub const ALL: [SimulatorType; 9] = [
+        SimulatorType::Fhir,
+        SimulatorType::Hl7,
+        SimulatorType::Clearinghouse,
+        SimulatorType::Files,
+        SimulatorType::Payer,
+        SimulatorType::Voice,
+        SimulatorType::Fax,
+        SimulatorType::Message,
+        SimulatorType::CdsHooks,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            SimulatorType::Fhir => "Fhir",
+            SimulatorType::Hl7 => "Hl7",
+            SimulatorType::Clearinghouse => "Clearinghouse",
+            SimulatorType::Files => "Files",
+            SimulatorType::Payer => "Payer",
+            SimulatorType::Voice => "Voice",
+            SimulatorType::Fax => "Fax",
+            SimulatorType::Message => "Message",
+            SimulatorType::CdsHooks => "CdsHooks",
+        }
+    }
+}
+
+impl FromStr for SimulatorType {
+    type Err = String;
+
+    /// Any case, and the aliases `X12` and `Sftp`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(text));
+        known
+            .or_else(|| text.eq_ignore_ascii_case("X12").then_some(Self::Clearinghouse))
+            .or_else(|| text.eq_ignore_ascii_case("Sftp").then_some(Self::Files))
+            .ok_or_else(|| format!("must be one of {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}
+
+impl<'de> Deserialize<'de> for SimulatorType {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Simulator {
+    pub id: SimulatorId,
+    pub r#type: SimulatorType,
+    pub name: String,
+    /// What this type of simulator takes; see the simulators page of the manual.
+    #[schema(value_type = Object)]
+    pub config: Value,
+    /// The datasets that a sandbox of this simulator starts from, in the order of their attachment.
+    pub datasets: Vec<DatasetId>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+impl Simulator {
+    /// All but the config, which the simulator's own type judges.
+    pub fn validate(&self) -> Result<(), FieldErrors> {
+        let mut errors = FieldErrors::new();
+        errors.name("name", &self.name);
+        if !self.config.is_object() {
+            errors.add("config", "must be an object");
+        }
+        errors.into_result()
+    }
+}
+
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewSimulator {
+    /// Read in any case; `X12` means `Clearinghouse`, `Sftp` means `Files`.
+    pub r#type: SimulatorType,
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub config: Value,
+}
+
+impl NewSimulator {
+    pub fn into_simulator(self, id: SimulatorId, now: Timestamp) -> Simulator {
+        let Self { r#type, name, config } = self;
+        let config = if config.is_null() { Value::Object(serde_json::Map::new()) } else { config };
+        Simulator { id, r#type, name, config, datasets: Vec::new(), created_at: now, updated_at: now }
+    }
+}
+
+/// A simulator keeps its type for ever: another type is another simulator.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SimulatorPatch {
+    #[serde(default, deserialize_with = "patch::value")]
+    #[schema(value_type = String, required = false, min_length = 1, max_length = 200)]
+    pub name: Option<String>,
+    #[serde(default, deserialize_with = "patch::value")]
+    #[schema(value_type = Object, required = false)]
+    pub config: Option<Value>,
+}
+
+impl SimulatorPatch {
+    pub fn apply(self, simulator: &mut Simulator) {
+        patch::set(&mut simulator.name, self.name);
+        patch::set(&mut simulator.config, self.config);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_read_in_any_case_and_by_alias() {
+        for (text, kind) in [
+            ("fhir", SimulatorType::Fhir),
+            ("CDSHOOKS", SimulatorType::CdsHooks),
+            ("x12", SimulatorType::Clearinghouse),
+            ("SFTP", SimulatorType::Files),
+        ] {
+            assert_eq!(text.parse(), Ok(kind));
+        }
+        for kind in SimulatorType::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+        assert!("Ehr".parse::<SimulatorType>().is_err());
+    }
+}

@@ -1,0 +1,133 @@
+//! `{{entity.…}}` and `{{task.…}}` in authored text: where templates may stand and what they may name.
+//! Only authored values are ever read as templates, never what an agent wrote.
+
+use serde_json::Value;
+
+use crate::FieldErrors;
+
+/// What a template's first word names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    Entity,
+    Task,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template<'a> {
+    pub root: Root,
+    pub path: Vec<&'a str>,
+}
+
+/// The templates of one text, or what is wrong with the first faulty one.
+pub fn parse(text: &str) -> Result<Vec<Template<'_>>, String> {
+    let mut templates = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("{{") {
+        let inside = &rest[start + 2..];
+        let end = inside.find("}}").ok_or_else(|| "has `{{` without `}}`".to_owned())?;
+        templates.push(parse_one(inside[..end].trim())?);
+        rest = &inside[end + 2..];
+    }
+    Ok(templates)
+}
+
+fn parse_one(inside: &str) -> Result<Template<'_>, String> {
+    let (root, path) = inside.split_once('.').unwrap_or((inside, ""));
+    let root = match root {
+        "entity" => Root::Entity,
+        "task" => Root::Task,
+        _ => {
+            return Err(format!("template `{{{{{}}}}}` must start with `entity.` or `task.`", shortened(inside)));
+        }
+    };
+    let path: Vec<&str> = path.split('.').collect();
+    let is_name = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    if path.len() > 16 || !path.iter().all(is_name) {
+        return Err(format!("template `{{{{{}}}}}` must be a dotted path of names", shortened(inside)));
+    }
+    Ok(Template { root, path })
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+/// Checks every string inside an authored value; `roots` are the ones that this place can bind.
+pub fn check(value: &Value, roots: &[Root], errors: &mut FieldErrors) {
+    walk(value, &mut String::new(), &mut |path, text| match parse(text) {
+        Err(message) => errors.add(path, message),
+        Ok(templates) => {
+            for template in templates {
+                if !roots.contains(&template.root) {
+                    let name = if template.root == Root::Entity { "entity" } else { "task" };
+                    errors.add(path, format!("`{{{{{name}.…}}}}` has nothing to bind to here"));
+                }
+            }
+        }
+    });
+}
+
+/// Whether any string inside names this root. Faulty templates name nothing.
+pub fn uses(value: &Value, root: Root) -> bool {
+    let mut found = false;
+    walk(value, &mut String::new(), &mut |_, text| {
+        found |= parse(text).is_ok_and(|templates| templates.iter().any(|template| template.root == root));
+    });
+    found
+}
+
+fn walk(value: &Value, path: &mut String, visit: &mut impl FnMut(&str, &str)) {
+    match value {
+        Value::String(text) => visit(path, text),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                descend(path, &index.to_string(), item, visit);
+            }
+        }
+        Value::Object(members) => {
+            for (key, member) in members {
+                descend(path, key, member, visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn descend(path: &mut String, step: &str, value: &Value, visit: &mut impl FnMut(&str, &str)) {
+    let length = path.len();
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(step);
+    walk(value, path, visit);
+    path.truncate(length);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn templates_are_found_and_checked() {
+        assert_eq!(parse("no template {").unwrap(), vec![]);
+        let found = parse("Patient/{{ entity.id }} and {{task.name}}").unwrap();
+        assert_eq!(found[0], Template { root: Root::Entity, path: vec!["id"] });
+        assert_eq!(found[1].root, Root::Task);
+        for bad in
+            ["{{entity.id", "{{}}", "{{entity}}", "{{entity.}}", "{{user.id}}", "{{entity.a b}}", "{{entity.{{x}}}}"]
+        {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn faults_are_named_by_path() {
+        let value = json!({"steps": [{"content": "{{entity.name}} {{x.y}}"}, {"content": "{{task.name}}"}]});
+        let mut errors = FieldErrors::new();
+        check(&value, &[Root::Task], &mut errors);
+        assert_eq!(errors.iter().next().map(|(path, _)| path), Some("steps.0.content"));
+        assert!(uses(&json!(["{{entity.id}}"]), Root::Entity));
+        assert!(!uses(&json!(["{{task.id}}"]), Root::Entity));
+    }
+}

@@ -1,0 +1,62 @@
+//! Points in time: milliseconds since the Unix epoch inside, RFC 3339 UTC with milliseconds outside.
+
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    pub fn milliseconds(self) -> i64 {
+        self.0
+    }
+
+    pub fn plus_milliseconds(self, milliseconds: i64) -> Self {
+        Self(self.0.saturating_add(milliseconds))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let instant = jiff::Timestamp::from_millisecond(self.0).map_err(|_| fmt::Error)?;
+        write!(f, "{instant:.3}")
+    }
+}
+
+impl serde::Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Timestamp {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+        let instant: jiff::Timestamp = text.parse().map_err(serde::de::Error::custom)?;
+        Ok(Self(instant.as_millisecond()))
+    }
+}
+
+impl utoipa::PartialSchema for Timestamp {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+        use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
+        utoipa::openapi::ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+            .examples([serde_json::json!("2026-04-23T12:00:00.000Z")])
+            .into()
+    }
+}
+impl utoipa::ToSchema for Timestamp {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milliseconds_are_always_three_digits() {
+        assert_eq!(Timestamp(1_776_945_600_000).to_string(), "2026-04-23T12:00:00.000Z");
+        assert_eq!(Timestamp(1_776_945_600_070).to_string(), "2026-04-23T12:00:00.070Z");
+        let back: Timestamp = serde_json::from_str("\"2026-04-23T12:00:00.070Z\"").unwrap();
+        assert_eq!(back, Timestamp(1_776_945_600_070));
+    }
+}

@@ -1,0 +1,199 @@
+//! `/openapi.json`, and `/docs`: the same document for people, as one page without scripts.
+
+use std::fmt::Write as _;
+
+use axum::Router;
+use axum::http::{HeaderValue, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use serde_json::{Map, Value};
+use utoipa::openapi::OpenApi;
+
+use crate::State;
+
+const STYLE: &str = include_str!("docs.css");
+const POLICY: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'");
+
+pub(crate) fn router(api: &OpenApi) -> Router<State> {
+    let json = serde_json::to_string_pretty(api).unwrap_or_default();
+    let page = render(&serde_json::to_value(api).unwrap_or_default());
+    Router::new()
+        .route(
+            "/openapi.json",
+            get(move || async move { ([(header::CONTENT_TYPE, "application/json")], json.clone()) }),
+        )
+        .route("/docs", get(move || async move { guarded(Html(page.clone()).into_response()) }))
+        .route("/docs/style.css", get(|| async { ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE) }))
+}
+
+fn guarded(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, POLICY);
+    response
+}
+
+fn render(api: &Value) -> String {
+    let mut page = String::from(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <title>Verial API</title><link rel=\"stylesheet\" href=\"/docs/style.css\"></head><body>",
+    );
+    let operations = operations(api);
+    let _ = write!(
+        page,
+        "<nav aria-label=\"Endpoints\"><h1>Verial API</h1><p><a href=\"/openapi.json\">openapi.json</a></p>"
+    );
+    for tag in tags(api) {
+        let _ = write!(page, "<h2>{}</h2><ul>", escape(tag));
+        for operation in operations.iter().filter(|operation| operation.tag == tag) {
+            let _ = write!(page, "<li><a href=\"#{}\">{}</a></li>", escape(&operation.id), heading(operation));
+        }
+        page.push_str("</ul>");
+    }
+    page.push_str("</nav><main>");
+    let _ = write!(page, "<p class=\"lead\">{}</p>", text_of(&api["info"]["description"]));
+    for tag in tags(api) {
+        for operation in operations.iter().filter(|operation| operation.tag == tag) {
+            write_operation(&mut page, operation);
+        }
+    }
+    write_schemas(&mut page, &api["components"]["schemas"]);
+    page.push_str("</main></body></html>");
+    page
+}
+
+struct Operation<'a> {
+    method: &'a str,
+    path: &'a str,
+    tag: &'a str,
+    id: String,
+    value: &'a Value,
+}
+
+fn operations(api: &Value) -> Vec<Operation<'_>> {
+    let mut operations = Vec::new();
+    for (path, item) in api["paths"].as_object().into_iter().flatten() {
+        for (method, value) in item.as_object().into_iter().flatten() {
+            let tag = value["tags"][0].as_str().unwrap_or("machinery");
+            let id = value["operationId"].as_str().unwrap_or(path).to_owned();
+            operations.push(Operation { method, path, tag, id, value });
+        }
+    }
+    operations
+}
+
+fn tags(api: &Value) -> Vec<&str> {
+    api["tags"].as_array().map(|tags| tags.iter().filter_map(|tag| tag["name"].as_str()).collect()).unwrap_or_default()
+}
+
+fn heading(operation: &Operation<'_>) -> String {
+    let method = operation.method.to_uppercase();
+    format!(
+        "<span class=\"method {}\">{method}</span> <code>{}</code>",
+        escape(operation.method),
+        escape(operation.path)
+    )
+}
+
+fn write_operation(page: &mut String, operation: &Operation<'_>) {
+    let _ = write!(page, "<section id=\"{}\"><h3>{}</h3>", escape(&operation.id), heading(operation));
+    let summary = operation.value["summary"].as_str().or(operation.value["description"].as_str()).unwrap_or_default();
+    let _ = write!(page, "<p>{}</p>", escape(summary));
+    if let Some(parameters) = operation.value["parameters"].as_array() {
+        page.push_str("<table><thead><tr><th>Parameter</th><th>In</th><th>Type</th><th></th></tr></thead><tbody>");
+        for parameter in parameters {
+            let (name, place) = (text_of(&parameter["name"]), text_of(&parameter["in"]));
+            let _ = write!(
+                page,
+                "<tr><td><code>{name}</code></td><td>{place}</td><td>{}</td><td>{}</td></tr>",
+                type_of(&parameter["schema"]),
+                text_of(&parameter["description"])
+            );
+        }
+        page.push_str("</tbody></table>");
+    }
+    if let Some(content) = operation.value["requestBody"]["content"].as_object() {
+        let bodies: Vec<_> =
+            content.iter().map(|(media, body)| format!("{} ({})", type_of(&body["schema"]), escape(media))).collect();
+        let _ = write!(page, "<p>Body: {}</p>", bodies.join(", "));
+    }
+    page.push_str("<ul class=\"answers\">");
+    for (status, answer) in operation.value["responses"].as_object().unwrap_or(&Map::new()) {
+        let schema = answer["content"]
+            .as_object()
+            .and_then(|content| content.values().next())
+            .map(|body| type_of(&body["schema"]));
+        let _ = write!(
+            page,
+            "<li><b>{}</b> {} {}</li>",
+            escape(status),
+            text_of(&answer["description"]),
+            schema.unwrap_or_default()
+        );
+    }
+    page.push_str("</ul></section>");
+}
+
+fn write_schemas(page: &mut String, schemas: &Value) {
+    page.push_str("<h2>Schemas</h2>");
+    for (name, schema) in schemas.as_object().unwrap_or(&Map::new()) {
+        let _ = write!(
+            page,
+            "<section id=\"schema-{0}\"><h3>{0}</h3><p>{1}</p>",
+            escape(name),
+            text_of(&schema["description"])
+        );
+        if let Some(properties) = schema["properties"].as_object() {
+            let required: Vec<&str> = schema["required"]
+                .as_array()
+                .map(|names| names.iter().filter_map(Value::as_str).collect())
+                .unwrap_or_default();
+            page.push_str("<table><tbody>");
+            for (field, property) in properties {
+                let mark = if required.contains(&field.as_str()) { "required" } else { "" };
+                let (kind, about) = (type_of(property), text_of(&property["description"]));
+                let _ = write!(
+                    page,
+                    "<tr><td><code>{}</code></td><td>{kind}</td><td>{mark}</td><td>{about}</td></tr>",
+                    escape(field)
+                );
+            }
+            page.push_str("</tbody></table>");
+        } else {
+            let _ = write!(page, "<p>{}</p>", type_of(schema));
+        }
+        page.push_str("</section>");
+    }
+}
+
+/// A schema in a few words, with links to named ones.
+fn type_of(schema: &Value) -> String {
+    if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
+        return format!("<a href=\"#schema-{0}\">{0}</a>", escape(name));
+    }
+    for key in ["oneOf", "anyOf", "allOf"] {
+        if let Some(choices) = schema[key].as_array() {
+            return choices.iter().map(type_of).collect::<Vec<_>>().join(" or ");
+        }
+    }
+    if let Some(values) = schema["enum"].as_array() {
+        return values
+            .iter()
+            .map(|value| format!("<code>{}</code>", escape(value.as_str().unwrap_or_default())))
+            .collect::<Vec<_>>()
+            .join(" ");
+    }
+    match &schema["type"] {
+        Value::String(kind) if kind == "array" => format!("list of {}", type_of(&schema["items"])),
+        Value::String(kind) => escape(kind),
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).map(escape).collect::<Vec<_>>().join(" or "),
+        _ => "any".into(),
+    }
+}
+
+fn text_of(value: &Value) -> String {
+    escape(value.as_str().unwrap_or_default())
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

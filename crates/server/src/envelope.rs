@@ -1,0 +1,177 @@
+//! Errors as the API answers them: one envelope, the status chosen in one `match`.
+
+use app::AppError;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use model::FieldErrors;
+use serde::Serialize;
+use store::StoreError;
+use utoipa::{IntoResponses, ToSchema};
+
+use crate::middleware;
+
+/// `{"error": {…}}`
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ErrorBody {
+    error: ErrorDetail,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ErrorDetail {
+    code: Code,
+    message: String,
+    /// Field name to what is wrong with it.
+    #[serde(skip_serializing_if = "FieldErrors::is_empty")]
+    #[schema(value_type = std::collections::BTreeMap<String, Vec<String>>, required = false)]
+    details: FieldErrors,
+    request_id: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum Code {
+    ValidationError,
+    BadRequest,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    MethodNotAllowed,
+    Conflict,
+    PreconditionFailed,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    RateLimited,
+    InternalError,
+    Unavailable,
+}
+
+impl Code {
+    fn status(self) -> StatusCode {
+        match self {
+            Code::ValidationError | Code::BadRequest => StatusCode::BAD_REQUEST,
+            Code::Unauthorized => StatusCode::UNAUTHORIZED,
+            Code::Forbidden => StatusCode::FORBIDDEN,
+            Code::NotFound => StatusCode::NOT_FOUND,
+            Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Code::Conflict => StatusCode::CONFLICT,
+            Code::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
+            Code::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Code::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+            Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+/// An error on its way out.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    code: Code,
+    message: String,
+    details: FieldErrors,
+    retry_after_seconds: Option<u64>,
+}
+
+impl ApiError {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), details: FieldErrors::new(), retry_after_seconds: None }
+    }
+
+    pub(crate) fn invalid(details: FieldErrors) -> Self {
+        Self { details, ..Self::new(Code::ValidationError, "some fields are not valid") }
+    }
+
+    pub(crate) fn rate_limited(retry_after_seconds: u64) -> Self {
+        let message = format!("too many requests; try again in {retry_after_seconds} s");
+        Self { retry_after_seconds: Some(retry_after_seconds), ..Self::new(Code::RateLimited, message) }
+    }
+}
+
+impl From<AppError> for ApiError {
+    fn from(error: AppError) -> Self {
+        match error {
+            AppError::Invalid(details) => Self::invalid(details),
+            AppError::BadRequest(message) => Self::new(Code::BadRequest, message),
+            AppError::Unauthorized(message) => Self::new(Code::Unauthorized, message),
+            AppError::Forbidden(message) => Self::new(Code::Forbidden, message),
+            AppError::NotFound(_) => Self::new(Code::NotFound, error.to_string()),
+            AppError::Conflict { message, details } => Self { details, ..Self::new(Code::Conflict, message) },
+            AppError::PreconditionFailed => Self::new(Code::PreconditionFailed, error.to_string()),
+            AppError::TooLarge(message) => Self::new(Code::PayloadTooLarge, message),
+            AppError::Store(error) => Self::from_store(&error),
+            AppError::Internal(message) => {
+                tracing::error!(%message, "internal error");
+                Self::internal()
+            }
+        }
+    }
+}
+
+impl ApiError {
+    /// The operator sees what happened; the caller sees a request id.
+    fn from_store(error: &StoreError) -> Self {
+        tracing::error!(%error, "storage error");
+        match error {
+            StoreError::Unavailable(_) | StoreError::Contended | StoreError::Closed | StoreError::Blob(_) => {
+                let message = "the server cannot reach its storage now; try again";
+                Self { retry_after_seconds: Some(1), ..Self::new(Code::Unavailable, message) }
+            }
+            _ => Self::internal(),
+        }
+    }
+
+    pub(crate) fn internal() -> Self {
+        Self::new(Code::InternalError, "something went wrong on the server; the request id helps to find it")
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let Self { code, message, details, retry_after_seconds } = self;
+        let body =
+            ErrorBody { error: ErrorDetail { code, message, details, request_id: middleware::current_request_id() } };
+        let mut response = (code.status(), axum::Json(body)).into_response();
+        if code == Code::Unauthorized {
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"verial\""));
+        }
+        if let Some(seconds) = retry_after_seconds {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// What every authenticated endpoint may answer besides its own.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "documentation: the variants are the documented answers")]
+pub(crate) enum Refusals {
+    #[response(status = 400, description = "Fields are invalid, or the request is malformed")]
+    BadRequest(ErrorBody),
+    #[response(status = 401, description = "No credential, or one that is unknown, revoked or expired")]
+    Unauthorized(ErrorBody),
+    #[response(status = 403, description = "A valid credential of a kind that this endpoint does not take")]
+    Forbidden(ErrorBody),
+    #[response(status = 404, description = "No such thing, or it belongs to another organization")]
+    NotFound(ErrorBody),
+    #[response(status = 429, description = "Too many requests; `Retry-After` says when to try again")]
+    RateLimited(ErrorBody),
+    #[response(status = 503, description = "The server cannot reach its storage now")]
+    Unavailable(ErrorBody),
+}
+
+/// And what endpoints that change something may answer.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "documentation: the variants are the documented answers")]
+pub(crate) enum WriteRefusals {
+    #[response(status = 409, description = "The state of things does not allow it; the message says what would")]
+    Conflict(ErrorBody),
+    #[response(status = 412, description = "`If-Match` names another state than the current one")]
+    PreconditionFailed(ErrorBody),
+    #[response(status = 413, description = "The body is too large")]
+    PayloadTooLarge(ErrorBody),
+    #[response(status = 415, description = "The body is of a type that this endpoint does not take")]
+    UnsupportedMediaType(ErrorBody),
+}

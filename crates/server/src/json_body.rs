@@ -1,0 +1,224 @@
+//! JSON bodies: size, encoding, depth and shape are checked, and every faulty field is named at once.
+
+use app::Once;
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use model::FieldErrors;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::State;
+use crate::envelope::{ApiError, Code};
+use crate::extract::once;
+
+/// The body of an update.
+pub(crate) struct Patch<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + ToSchema> FromRequest<State> for Patch<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &State) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(&parts, body, state).await?;
+        Ok(Patch(parse(&parts, &bytes)?))
+    }
+}
+
+/// The body of a creation, and what makes it safe to repeat.
+pub(crate) struct Post<T>(pub(crate) T, pub(crate) Option<Once>);
+
+impl<T: DeserializeOwned + ToSchema> FromRequest<State> for Post<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &State) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(&parts, body, state).await?;
+        Ok(Post(parse(&parts, &bytes)?, once(&parts, &bytes)?))
+    }
+}
+
+/// A creation or transition whose body may be left out.
+pub(crate) struct OptionalPost<T>(pub(crate) T, pub(crate) Option<Once>);
+
+impl<T: DeserializeOwned + ToSchema + Default> FromRequest<State> for OptionalPost<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &State) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(&parts, body, state).await?;
+        let value = if bytes.is_empty() { T::default() } else { parse(&parts, &bytes)? };
+        Ok(OptionalPost(value, once(&parts, &bytes)?))
+    }
+}
+
+/// A transition that takes no body; one that is sent is not read as anything.
+pub(crate) struct Bodyless(pub(crate) Option<Once>);
+
+impl FromRequest<State> for Bodyless {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &State) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        let bytes = read(&parts, body, state).await?;
+        Ok(Bodyless(once(&parts, &bytes)?))
+    }
+}
+
+/// A body of any type, as a whole, up to `most` bytes.
+pub(crate) async fn read_whole(body: Body, most: u64) -> Result<Bytes, ApiError> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    match Limited::new(body, most).collect().await {
+        Ok(whole) => Ok(whole.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            Err(ApiError::new(Code::PayloadTooLarge, format!("the body is larger than {most} bytes")))
+        }
+        Err(_) => Err(ApiError::new(Code::BadRequest, "the body ended early")),
+    }
+}
+
+/// Bodies come as they are: a compressed one would have to be measured twice.
+pub(crate) fn refuse_encoding(headers: &HeaderMap) -> Result<(), ApiError> {
+    match headers.get(header::CONTENT_ENCODING) {
+        Some(encoding) if encoding.as_bytes() != b"identity" => {
+            Err(ApiError::new(Code::UnsupportedMediaType, "send the body without Content-Encoding"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The media type without parameters, in lower case.
+pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    Some(value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+}
+
+async fn read(parts: &Parts, body: Body, state: &State) -> Result<Bytes, ApiError> {
+    refuse_encoding(&parts.headers)?;
+    read_whole(body, state.app.limits().json_bytes as u64).await
+}
+
+fn parse<T: DeserializeOwned + ToSchema>(parts: &Parts, bytes: &[u8]) -> Result<T, ApiError> {
+    let is_json =
+        media_type(&parts.headers).is_some_and(|media| media == "application/json" || media.ends_with("+json"));
+    if !is_json {
+        return Err(ApiError::new(Code::UnsupportedMediaType, "send the body as application/json"));
+    }
+    let text = str::from_utf8(bytes).map_err(|_| ApiError::new(Code::BadRequest, "the body is not valid UTF-8"))?;
+    let value: Value = serde_json::from_str(text)
+        .map_err(|error| ApiError::new(Code::BadRequest, format!("the body is not valid JSON: {error}")))?;
+    if !value.is_object() {
+        return Err(ApiError::new(Code::BadRequest, "the body must be a JSON object"));
+    }
+    if has_nul(&value) {
+        return Err(ApiError::new(Code::BadRequest, "the body has a string with the character U+0000"));
+    }
+    typed(value).map_err(ApiError::invalid)
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(members) => members.iter().any(|(key, member)| key.contains('\0') || has_nul(member)),
+        _ => false,
+    }
+}
+
+/// Reads the typed form. A faulty member is noted and taken out, and the rest is read again, so that one answer names all.
+fn typed<T: DeserializeOwned + ToSchema>(mut value: Value) -> Result<T, FieldErrors> {
+    let mut errors = FieldErrors::new();
+    let mut noted = Vec::new();
+    loop {
+        let error = match serde_path_to_error::deserialize::<_, T>(&value) {
+            Ok(typed) if errors.is_empty() => return Ok(typed),
+            Ok(_) => return Err(errors),
+            Err(error) => error,
+        };
+        let path = error.path().to_string();
+        let message: String = error.into_inner().to_string().chars().take(200).collect();
+        if message.starts_with("missing field") {
+            note_missing::<T>(&value, &noted, &mut errors);
+            return Err(errors);
+        }
+        let (member, field, message) = fault(&path, message);
+        errors.add(field, message);
+        let Some(members) = value.as_object_mut() else {
+            return Err(errors);
+        };
+        if members.shift_remove(&member).is_none() {
+            return Err(errors);
+        }
+        noted.push(member);
+    }
+}
+
+/// The top-level member, the dotted field and the words.
+fn fault(path: &str, message: String) -> (String, String, String) {
+    if let Some(name) = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) {
+        let parent = path.rsplit_once('.').map(|(parent, _)| format!("{}.", dotted(parent))).unwrap_or_default();
+        let field = format!("{parent}{}", name.0);
+        let member = field.split('.').next().unwrap_or_default().to_owned();
+        return (if parent.is_empty() { name.0.to_owned() } else { member }, field, "is not a known field".into());
+    }
+    let field = dotted(path);
+    (field.split('.').next().unwrap_or_default().to_owned(), field, message)
+}
+
+/// `tags[0].x` as `tags.0.x`
+fn dotted(path: &str) -> String {
+    path.replace('[', ".").replace(']', "")
+}
+
+/// Every member that the schema requires and that the body does not have.
+fn note_missing<T: ToSchema>(value: &Value, noted: &[String], errors: &mut FieldErrors) {
+    use utoipa::openapi::RefOr;
+    use utoipa::openapi::schema::Schema;
+    let RefOr::T(Schema::Object(schema)) = T::schema() else {
+        return;
+    };
+    for name in schema.required.iter().filter(|name| value.get(name.as_str()).is_none() && !noted.contains(name)) {
+        errors.add(name, "is required");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::simulator::NewSimulator;
+    use model::task::NewTask;
+    use serde_json::json;
+
+    fn faults<T: DeserializeOwned + ToSchema>(value: Value) -> String {
+        typed::<T>(value).err().map(|errors| errors.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn every_faulty_field_is_named_at_once() {
+        let words = faults::<NewTask>(json!({"name": 5, "tags": ["a", 7], "colour": "red", "timeout": "soon"}));
+        for part in [
+            "benchmark_id: is required",
+            "colour: is not a known field",
+            "name: invalid type",
+            "tags.1: invalid type",
+            "timeout: invalid type",
+        ] {
+            assert!(words.contains(part), "{part} in {words}");
+        }
+        assert!(faults::<NewSimulator>(json!({"type": "Ehr", "name": "x"})).starts_with("type: must be one of"));
+        assert_eq!(faults::<NewSimulator>(json!({})), "name: is required; type: is required");
+    }
+
+    #[test]
+    fn numbers_keep_their_digits_through_the_typed_form() {
+        let new: NewSimulator = typed(
+            json!({"type": "fhir", "name": "x", "config": serde_json::from_str::<Value>("{\"a\":1.10}").unwrap()}),
+        )
+        .unwrap();
+        assert_eq!(new.config.to_string(), "{\"a\":1.10}");
+    }
+}

@@ -1,0 +1,66 @@
+//! The HTTP face: parses, authenticates, calls one verb of `app`, renders. One file per resource under `routes/`.
+
+mod cursor;
+mod docs;
+mod envelope;
+mod extract;
+mod json_body;
+mod metrics;
+mod middleware;
+mod openapi;
+mod rate_limit;
+mod respond;
+mod routes;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::App;
+use axum::Router;
+use tokio::net::TcpListener;
+
+pub use openapi::document as openapi_document;
+
+/// What handlers share.
+#[derive(Clone)]
+struct State {
+    app: App,
+    metrics: Arc<metrics::Metrics>,
+    rates: Arc<rate_limit::Rates>,
+}
+
+/// The whole HTTP surface.
+pub fn router(app: App) -> Router {
+    let state = State {
+        rates: Arc::new(rate_limit::Rates::new(app.limits())),
+        metrics: Arc::new(metrics::Metrics::default()),
+        app,
+    };
+    let (router, api) = openapi::build();
+    let router = router.merge(docs::router(&api));
+    middleware::wrap(router, &state).with_state(state)
+}
+
+/// Serves until `shutdown` resolves, then finishes what was accepted.
+pub async fn serve(
+    listener: TcpListener,
+    app: App,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> std::io::Result<()> {
+    let sweeper = tokio::spawn(sweep(app.clone()));
+    let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
+    let served = axum::serve(listener, service).with_graceful_shutdown(shutdown).await;
+    sweeper.abort();
+    served
+}
+
+async fn sweep(app: App) {
+    let mut hourly = tokio::time::interval(Duration::from_secs(3600));
+    loop {
+        hourly.tick().await;
+        if let Err(error) = app.sweep().await {
+            tracing::warn!(%error, "the hourly sweep failed");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What the server counts, in Prometheus' text format.
+
+use std::sync::Mutex;
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct Route {
+    pub(crate) method: String,
+    /// The route's pattern, never the path: ids are not labels.
+    pub(crate) route: String,
+    pub(crate) status: u16,
+}
+
+pub(crate) struct Metrics {
+    registry: Mutex<Registry>,
+    pub(crate) requests: Family<Route, Counter>,
+    pub(crate) seconds: Histogram,
+    pub(crate) in_flight: Gauge,
+}
+
+const SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("verial");
+        let requests = Family::<Route, Counter>::default();
+        let seconds = Histogram::new(SECONDS);
+        let in_flight = Gauge::default();
+        registry.register("http_requests", "HTTP requests answered", requests.clone());
+        registry.register("http_request_seconds", "Time to answer an HTTP request", seconds.clone());
+        registry.register("http_requests_in_flight", "HTTP requests being answered", in_flight.clone());
+        Self { registry: Mutex::new(registry), requests, seconds, in_flight }
+    }
+}
+
+impl Metrics {
+    pub(crate) fn render(&self) -> Result<String, std::fmt::Error> {
+        let mut text = String::new();
+        encode(&mut text, &self.registry.lock().unwrap_or_else(std::sync::PoisonError::into_inner))?;
+        Ok(text)
+    }
+}

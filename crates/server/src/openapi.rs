@@ -1,0 +1,51 @@
+//! The OpenAPI 3.1 document, made from the handlers themselves: a route that is not documented does not exist.
+
+use axum::Router;
+use utoipa::OpenApi as _;
+use utoipa::openapi::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{State, routes};
+
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(title = "Verial", description = "Simulated health systems for AI agents, and verification of what they did there."),
+    security(("organization_key" = [])),
+    tags(
+        (name = "identity", description = "The organization, its keys and its solvers"),
+        (name = "environments", description = "Sets of simulators"),
+        (name = "simulators", description = "Definitions of simulated systems"),
+        (name = "datasets", description = "What sandboxes start from"),
+        (name = "benchmarks", description = "Benchmarks and their published versions"),
+        (name = "tasks", description = "What agents are asked to do"),
+        (name = "criteria", description = "What is checked afterwards"),
+        (name = "machinery", description = "For operators"),
+    )
+)]
+struct Base;
+
+/// The router and the document that describes it.
+pub(crate) fn build() -> (Router<State>, OpenApi) {
+    let (router, mut api) = OpenApiRouter::with_openapi(Base::openapi()).merge(routes::router()).split_for_parts();
+    let scheme = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .bearer_format("vk_…")
+        .description(Some("An organization key. Its form: `^vk_[0-9A-Za-z]{38}$`."))
+        .build();
+    let components = api.components.get_or_insert_with(Default::default);
+    components.add_security_scheme("organization_key", SecurityScheme::Http(scheme));
+    name_wildcards(&mut api);
+    (router, api)
+}
+
+/// The router writes `{*path}` for the rest of a path; OpenAPI has one kind of parameter.
+fn name_wildcards(api: &mut OpenApi) {
+    let paths = std::mem::take(&mut api.paths.paths);
+    api.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
+}
+
+/// The document as it is served, for tests and tools.
+pub fn document() -> OpenApi {
+    build().1
+}

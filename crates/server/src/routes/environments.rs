@@ -1,0 +1,116 @@
+//! `/environments`: sets of simulators.
+
+use axum::Json;
+use axum::extract;
+use axum::http::StatusCode;
+use model::environment::{Environment, EnvironmentPatch, NewEnvironment};
+use model::page::List;
+use model::{EnvironmentId, SimulatorId};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::State;
+use crate::envelope::{ApiError, Refusals, WriteRefusals};
+use crate::extract::{Auth, PageQuery, Params, PathId, PathIds, Precondition};
+use crate::json_body::{Bodyless, Patch, Post};
+use crate::respond::{Done, Made, Tagged, page};
+
+/// Environments, newest first.
+#[utoipa::path(get, path = "/environments", tag = "environments", params(PageQuery),
+    responses((status = 200, description = "Environments", body = List<Environment>), Refusals))]
+async fn list_environments(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    Params(query): Params<PageQuery>,
+) -> Result<Json<List<Environment>>, ApiError> {
+    let request = query.request("environments")?;
+    Ok(page("environments", app::environments::list(&state.app, &grant, request).await?))
+}
+
+/// Create an environment.
+#[utoipa::path(post, path = "/environments", tag = "environments", request_body = NewEnvironment,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    responses((status = 201, description = "The environment", body = Environment), Refusals, WriteRefusals))]
+async fn create_environment(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    Post(new, once): Post<NewEnvironment>,
+) -> Result<Made<Environment>, ApiError> {
+    let created = app::environments::create(&state.app, &grant, once, new).await?;
+    Ok(Made::at(created, |environment| format!("/environments/{}", environment.id)))
+}
+
+/// One environment.
+#[utoipa::path(get, path = "/environments/{environment_id}", tag = "environments", params(("environment_id" = EnvironmentId, Path, description = "The environment")),
+    responses((status = 200, description = "The environment", body = Environment), Refusals))]
+async fn get_environment(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(environment): PathId<EnvironmentId>,
+) -> Result<Tagged<Environment>, ApiError> {
+    Ok(Tagged(app::environments::get(&state.app, &grant, &environment).await?))
+}
+
+/// Change an environment. What the body does not name stays.
+#[utoipa::path(patch, path = "/environments/{environment_id}", tag = "environments", request_body = EnvironmentPatch,
+    params(("environment_id" = EnvironmentId, Path, description = "The environment"),
+        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
+    responses((status = 200, description = "The environment after the change", body = Environment), Refusals, WriteRefusals))]
+async fn update_environment(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(environment): PathId<EnvironmentId>,
+    Precondition(if_match): Precondition,
+    Patch(patch): Patch<EnvironmentPatch>,
+) -> Result<Tagged<Environment>, ApiError> {
+    Ok(Tagged(app::environments::update(&state.app, &grant, &environment, if_match, patch).await?))
+}
+
+/// Delete an environment.
+#[utoipa::path(delete, path = "/environments/{environment_id}", tag = "environments",
+    params(("environment_id" = EnvironmentId, Path, description = "The environment"),
+        ("If-Match" = Option<String>, Header, description = "Delete it only in this state")),
+    responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
+async fn delete_environment(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(environment): PathId<EnvironmentId>,
+    Precondition(if_match): Precondition,
+) -> Result<StatusCode, ApiError> {
+    app::environments::delete(&state.app, &grant, &environment, if_match).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Attach a simulator. Attaching it twice is attaching it once.
+#[utoipa::path(post, path = "/environments/{environment_id}/simulators/{simulator_id}", tag = "environments",
+    params(("environment_id" = EnvironmentId, Path, description = "The environment"), ("simulator_id" = SimulatorId, Path, description = "The simulator"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    responses((status = 200, description = "The environment with the simulator", body = Environment), Refusals, WriteRefusals))]
+async fn attach_simulator(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathIds(environment, simulator): PathIds<EnvironmentId, SimulatorId>,
+    Bodyless(once): Bodyless,
+) -> Result<Done<Environment>, ApiError> {
+    Ok(Done(app::environments::attach(&state.app, &grant, &environment, &simulator, once).await?))
+}
+
+/// Detach a simulator.
+#[utoipa::path(delete, path = "/environments/{environment_id}/simulators/{simulator_id}", tag = "environments",
+    params(("environment_id" = EnvironmentId, Path, description = "The environment"), ("simulator_id" = SimulatorId, Path, description = "The simulator")),
+    responses((status = 204, description = "It is detached"), Refusals, WriteRefusals))]
+async fn detach_simulator(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathIds(environment, simulator): PathIds<EnvironmentId, SimulatorId>,
+) -> Result<StatusCode, ApiError> {
+    app::environments::detach(&state.app, &grant, &environment, &simulator).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(crate) fn router() -> OpenApiRouter<State> {
+    OpenApiRouter::new()
+        .routes(routes!(list_environments, create_environment))
+        .routes(routes!(get_environment, update_environment, delete_environment))
+        .routes(routes!(attach_simulator, detach_simulator))
+}

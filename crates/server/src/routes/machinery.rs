@@ -1,0 +1,41 @@
+//! `/healthz`, `/readyz`, `/metrics`: for operators and their tools.
+
+use axum::extract;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::State;
+use crate::envelope::{ApiError, ErrorBody};
+
+/// Whether the process runs.
+#[utoipa::path(get, path = "/healthz", tag = "machinery", security(()),
+    responses((status = 200, description = "It runs", body = String, content_type = "text/plain")))]
+async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// Whether it can do its work: the database and the blob store answer.
+#[utoipa::path(get, path = "/readyz", tag = "machinery", security(()),
+    responses((status = 200, description = "It can", body = String, content_type = "text/plain"),
+        (status = 503, description = "The storage does not answer", body = ErrorBody)))]
+async fn readyz(extract::State(state): extract::State<State>) -> Result<&'static str, ApiError> {
+    state.app.ready().await?;
+    Ok("ready\n")
+}
+
+/// Counters in Prometheus' text format.
+#[utoipa::path(get, path = "/metrics", tag = "machinery", security(()),
+    responses((status = 200, description = "OpenMetrics text", body = String, content_type = "application/openmetrics-text")))]
+async fn metrics(extract::State(state): extract::State<State>) -> Response {
+    match state.metrics.render() {
+        Ok(text) => ([(header::CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text)
+            .into_response(),
+        Err(_) => ApiError::internal().into_response(),
+    }
+}
+
+pub(crate) fn router() -> OpenApiRouter<State> {
+    OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(readyz)).routes(routes!(metrics))
+}

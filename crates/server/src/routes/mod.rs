@@ -1,0 +1,34 @@
+//! The endpoints: one file per resource, each closed by its `router()`.
+
+mod api_keys;
+mod benchmarks;
+mod criteria;
+mod datasets;
+mod entities;
+mod environments;
+mod files;
+mod machinery;
+mod organization;
+mod simulators;
+mod solvers;
+mod tasks;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::State;
+
+pub(crate) fn router() -> OpenApiRouter<State> {
+    OpenApiRouter::new()
+        .merge(organization::router())
+        .merge(api_keys::router())
+        .merge(solvers::router())
+        .merge(environments::router())
+        .merge(simulators::router())
+        .merge(datasets::router())
+        .merge(files::router())
+        .merge(entities::router())
+        .merge(benchmarks::router())
+        .merge(tasks::router())
+        .merge(criteria::router())
+        .merge(machinery::router())
+}

@@ -1,0 +1,39 @@
+//! `/organization`: the caller's own.
+
+use axum::extract;
+use model::identity::{Organization, OrganizationPatch};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::State;
+use crate::envelope::{ApiError, Refusals, WriteRefusals};
+use crate::extract::{Auth, Precondition};
+use crate::json_body::Patch;
+use crate::respond::Tagged;
+
+/// The organization that the key belongs to.
+#[utoipa::path(get, path = "/organization", tag = "identity",
+    responses((status = 200, description = "The organization", body = Organization), Refusals))]
+async fn get_organization(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+) -> Result<Tagged<Organization>, ApiError> {
+    Ok(Tagged(app::organizations::get(&state.app, &grant).await?))
+}
+
+/// Rename the organization.
+#[utoipa::path(patch, path = "/organization", tag = "identity", request_body = OrganizationPatch,
+    params(("If-Match" = Option<String>, Header, description = "Change it only in this state")),
+    responses((status = 200, description = "The organization after the change", body = Organization), Refusals, WriteRefusals))]
+async fn update_organization(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    Precondition(if_match): Precondition,
+    Patch(patch): Patch<OrganizationPatch>,
+) -> Result<Tagged<Organization>, ApiError> {
+    Ok(Tagged(app::organizations::update(&state.app, &grant, if_match, patch).await?))
+}
+
+pub(crate) fn router() -> OpenApiRouter<State> {
+    OpenApiRouter::new().routes(routes!(get_organization, update_organization))
+}

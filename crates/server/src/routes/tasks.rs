@@ -1,0 +1,156 @@
+//! `/tasks`: what agents are asked to do.
+
+use axum::Json;
+use axum::extract;
+use axum::http::StatusCode;
+use model::dataset::DatasetEntity;
+use model::page::{List, MOST_LIMIT, Page};
+use model::task::{NewTask, Task, TaskPatch};
+use model::{BenchmarkId, EntityId, TaskId};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::State;
+use crate::envelope::{ApiError, Refusals, WriteRefusals};
+use crate::extract::{Auth, PageQuery, Params, PathId, PathIds, Precondition, filter_id};
+use crate::json_body::{Patch, Post};
+use crate::respond::{Done, Made, Tagged, page};
+
+/// What the list can be narrowed to.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Filter {
+    /// Only the tasks of this benchmark.
+    #[param(value_type = BenchmarkId, required = false)]
+    benchmark_id: Option<String>,
+    /// How many, 20 by default; more than 100 is read as 100.
+    #[param(value_type = u64, required = false, minimum = 1)]
+    limit: Option<String>,
+    /// `next` or `prev` of an earlier answer of the same list.
+    #[param(value_type = String, required = false)]
+    cursor: Option<String>,
+}
+
+/// Tasks, newest first.
+#[utoipa::path(get, path = "/tasks", tag = "tasks", params(Filter),
+    responses((status = 200, description = "Tasks", body = List<Task>), Refusals))]
+async fn list_tasks(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    Params(query): Params<Filter>,
+) -> Result<Json<List<Task>>, ApiError> {
+    let benchmark_id = query.benchmark_id.as_deref().map(filter_id::<BenchmarkId>("benchmark_id")).transpose()?;
+    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("tasks")?;
+    Ok(page("tasks", app::tasks::list(&state.app, &grant, benchmark_id, request).await?))
+}
+
+/// Create a task.
+#[utoipa::path(post, path = "/tasks", tag = "tasks", request_body = NewTask,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    responses((status = 201, description = "The task", body = Task), Refusals, WriteRefusals))]
+async fn create_task(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    Post(new, once): Post<NewTask>,
+) -> Result<Made<Task>, ApiError> {
+    let created = app::tasks::create(&state.app, &grant, once, new).await?;
+    Ok(Made::at(created, |task| format!("/tasks/{}", task.id)))
+}
+
+/// One task.
+#[utoipa::path(get, path = "/tasks/{task_id}", tag = "tasks", params(("task_id" = TaskId, Path, description = "The task")),
+    responses((status = 200, description = "The task", body = Task), Refusals))]
+async fn get_task(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(task): PathId<TaskId>,
+) -> Result<Tagged<Task>, ApiError> {
+    Ok(Tagged(app::tasks::get(&state.app, &grant, &task).await?))
+}
+
+/// Change a task. What the body does not name stays.
+#[utoipa::path(patch, path = "/tasks/{task_id}", tag = "tasks", request_body = TaskPatch,
+    params(("task_id" = TaskId, Path, description = "The task"),
+        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
+    responses((status = 200, description = "The task after the change", body = Task), Refusals, WriteRefusals))]
+async fn update_task(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(task): PathId<TaskId>,
+    Precondition(if_match): Precondition,
+    Patch(patch): Patch<TaskPatch>,
+) -> Result<Tagged<Task>, ApiError> {
+    Ok(Tagged(app::tasks::update(&state.app, &grant, &task, if_match, patch).await?))
+}
+
+/// Delete a task.
+#[utoipa::path(delete, path = "/tasks/{task_id}", tag = "tasks",
+    params(("task_id" = TaskId, Path, description = "The task"),
+        ("If-Match" = Option<String>, Header, description = "Delete it only in this state")),
+    responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
+async fn delete_task(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(task): PathId<TaskId>,
+    Precondition(if_match): Precondition,
+) -> Result<StatusCode, ApiError> {
+    app::tasks::delete(&state.app, &grant, &task, if_match).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Which entity to bind.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct EntityBinding {
+    entity_id: EntityId,
+}
+
+/// The entities that the task's templates read, in the order of their binding.
+#[utoipa::path(get, path = "/tasks/{task_id}/entities", tag = "tasks", params(("task_id" = TaskId, Path, description = "The task")),
+    responses((status = 200, description = "Entities", body = List<DatasetEntity>), Refusals))]
+async fn list_task_entities(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(task): PathId<TaskId>,
+) -> Result<Json<List<DatasetEntity>>, ApiError> {
+    let items = app::tasks::entities(&state.app, &grant, &task).await?;
+    Ok(page("task-entities", Page { items, next: None, prev: None, limit: MOST_LIMIT }))
+}
+
+/// Bind an entity to the task. Binding it twice is binding it once.
+#[utoipa::path(post, path = "/tasks/{task_id}/entities", tag = "tasks", request_body = EntityBinding,
+    params(("task_id" = TaskId, Path, description = "The task"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    responses((status = 200, description = "The entity", body = DatasetEntity), Refusals, WriteRefusals))]
+async fn bind_entity(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(task): PathId<TaskId>,
+    Post(binding, once): Post<EntityBinding>,
+) -> Result<Done<DatasetEntity>, ApiError> {
+    Ok(Done(app::tasks::bind_entity(&state.app, &grant, &task, &binding.entity_id, once).await?))
+}
+
+/// Unbind an entity from the task.
+#[utoipa::path(delete, path = "/tasks/{task_id}/entities/{entity_id}", tag = "tasks",
+    params(("task_id" = TaskId, Path, description = "The task"), ("entity_id" = EntityId, Path, description = "The entity")),
+    responses((status = 204, description = "It is unbound"), Refusals, WriteRefusals))]
+async fn unbind_entity(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathIds(task, entity): PathIds<TaskId, EntityId>,
+) -> Result<StatusCode, ApiError> {
+    app::tasks::unbind_entity(&state.app, &grant, &task, &entity).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(crate) fn router() -> OpenApiRouter<State> {
+    OpenApiRouter::new()
+        .routes(routes!(list_tasks, create_task))
+        .routes(routes!(get_task, update_task, delete_task))
+        .routes(routes!(list_task_entities, bind_entity))
+        .routes(routes!(unbind_entity))
+}

@@ -1,0 +1,209 @@
+//! What an author may configure of a clearinghouse: rules before the answers that come from the record (X12 005010).
+
+use model::FieldErrors;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::authored::{self, Authored, Object, Word, described, inside};
+use crate::first_match::{self, Conditions};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClearinghouseConfig {
+    /// The first that matches is used; an empty match matches every request.
+    #[serde(default)]
+    pub rules: Vec<Object<Rule>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    pub r#match: Object<Match>,
+    #[serde(default)]
+    pub benefits: Vec<Object<Benefit>>,
+    pub status: Option<Word<Status>>,
+    /// Refuses the request with this reject reason (AAA03).
+    pub aaa: Option<String>,
+    /// Until then the answer is "pending".
+    pub delay_seconds: Option<i64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Match {
+    /// The subscriber's member number (NM109).
+    pub member: Option<String>,
+    /// Service type code (EQ01).
+    pub service_type: Option<String>,
+    /// Procedure code (SV1, EQ02, SV2).
+    pub procedure: Option<String>,
+    /// The payer's identifier (NM109 of the information source).
+    pub payer: Option<String>,
+}
+
+/// `active`, `inactive` answer eligibility (271); the others answer prior authorization (278) and claim status (277).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Active,
+    Inactive,
+    Approved,
+    Denied,
+    Pending,
+    NeedMoreInfo,
+    Paid,
+}
+
+/// One EB segment of a 271.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Benefit {
+    /// EB01, such as `1` active coverage, `A` co-insurance, `B` co-payment, `C` deductible.
+    pub code: String,
+    /// EB02, such as `IND`, `FAM`.
+    pub coverage_level: Option<String>,
+    /// EB03.
+    pub service_type: Option<String>,
+    /// EB06, such as `23` calendar year, `29` remaining.
+    pub period: Option<String>,
+    /// EB07, a number or its text.
+    pub amount: Option<Value>,
+    /// EB08, a number or its text from 0 to 1.
+    pub percent: Option<Value>,
+    /// EB11.
+    pub authorization_required: Option<bool>,
+    /// EB12.
+    pub in_network: Option<bool>,
+    /// MSG01.
+    pub message: Option<String>,
+}
+
+impl Authored for ClearinghouseConfig {
+    fn validate(&self, errors: &mut FieldErrors) {
+        authored::each(errors, "rules", &self.rules, 1000, |rule, errors| rule.validate(errors));
+        if errors.is_empty() {
+            let rules: Vec<Conditions<'_>> = self.rules.iter().map(|rule| rule.r#match.conditions()).collect();
+            first_match::refuse_unused(errors, "rules", &rules);
+        }
+    }
+}
+
+impl Match {
+    fn conditions(&self) -> Conditions<'_> {
+        first_match::conditions(&[
+            ("member", &self.member),
+            ("service_type", &self.service_type),
+            ("procedure", &self.procedure),
+            ("payer", &self.payer),
+        ])
+    }
+}
+
+impl Rule {
+    fn validate(&self, errors: &mut FieldErrors) {
+        inside(errors, "match", |errors| {
+            first_match::check_conditions(errors, &self.r#match.conditions());
+        });
+        let answers = self.status.is_some() || !self.benefits.is_empty();
+        if self.aaa.is_some() && answers {
+            errors.add("aaa", "refuses the request: `status` and `benefits` cannot stand beside it");
+        }
+        if self.aaa.is_none() && !answers && self.delay_seconds.is_none() {
+            errors.add("", "must have `status`, `benefits`, `aaa` or `delay_seconds`");
+        }
+        check_code(errors, "aaa", self.aaa.as_ref(), 2..=2);
+        authored::delay(errors, "delay_seconds", self.delay_seconds);
+        authored::each(errors, "benefits", &self.benefits, 200, |benefit, errors| {
+            benefit.validate(errors);
+        });
+    }
+}
+
+impl Benefit {
+    fn validate(&self, errors: &mut FieldErrors) {
+        check_code(errors, "code", Some(&self.code), 1..=2);
+        check_code(errors, "coverage_level", self.coverage_level.as_ref(), 3..=3);
+        check_code(errors, "service_type", self.service_type.as_ref(), 1..=2);
+        check_code(errors, "period", self.period.as_ref(), 1..=2);
+        if let Some(amount) = &self.amount
+            && decimal(amount).is_none()
+        {
+            errors.add("amount", format!("must be a decimal such as 25.00, is {}", described(amount)));
+        }
+        if let Some(percent) = &self.percent
+            && !decimal(percent).is_some_and(|percent| percent <= 1.0)
+        {
+            errors.add("percent", format!("must be a decimal from 0 to 1, is {}", described(percent)));
+        }
+        authored::optional_text(errors, "message", self.message.as_ref(), 264);
+    }
+}
+
+fn check_code(errors: &mut FieldErrors, field: &str, code: Option<&String>, lengths: std::ops::RangeInclusive<usize>) {
+    let is_code = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
+    if code.is_some_and(|code| !lengths.contains(&code.len()) || !code.chars().all(is_code)) {
+        errors.add(
+            field,
+            format!("must be a code of {} to {} capital letters or digits", lengths.start(), lengths.end()),
+        );
+    }
+}
+
+/// X12's decimal (type R) without sign or exponent, at most 18 digits.
+fn decimal(value: &Value) -> Option<f64> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, "0"));
+    let digits = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || whole.len() + fraction.len() > 18 {
+        return None;
+    }
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn faults_are_named() {
+        for (rule, place) in [
+            (json!({"match": {}, "status": "active"}), ""),
+            (json!({"match": {"member": "1"}, "delay_seconds": 5}), ""),
+            (json!({"match": {"member": "1"}, "benefits": [{"code": "C", "amount": 500}]}), ""),
+            (json!({"status": "active"}), "rules.0.match"),
+            (json!({"match": {"member": "1"}}), "rules.0"),
+            (json!({"match": {"member": ""}, "aaa": "75"}), "rules.0.match.member"),
+            (json!({"match": {"member": 1}, "aaa": "75"}), "rules.0.match.member"),
+            (json!({"match": {"name": "x"}, "aaa": "75"}), "rules.0.match.name"),
+            (json!({"match": ["1"], "aaa": "75"}), "rules.0.match"),
+            (json!({"match": {}, "aaa": "7"}), "rules.0.aaa"),
+            (json!({"match": {}, "aaa": "75", "status": "active"}), "rules.0.aaa"),
+            (json!({"match": {}, "status": "Active"}), "rules.0.status"),
+            (json!({"match": {}, "delay_seconds": -1}), "rules.0.delay_seconds"),
+            (json!({"match": {}, "benefits": [{}]}), "rules.0.benefits.0.code"),
+            (json!({"match": {}, "benefits": [{"code": "abc"}]}), "rules.0.benefits.0.code"),
+            (json!({"match": {}, "benefits": [{"code": "B", "amount": -5}]}), "rules.0.benefits.0.amount"),
+            (json!({"match": {}, "benefits": [{"code": "B", "amount": "1e5"}]}), "rules.0.benefits.0.amount"),
+            (json!({"match": {}, "benefits": [{"code": "B", "amount": []}]}), "rules.0.benefits.0.amount"),
+            (json!({"match": {}, "benefits": [{"code": "A", "percent": "1.5"}]}), "rules.0.benefits.0.percent"),
+        ] {
+            let errors = authored::check::<ClearinghouseConfig>(&json!({"rules": [rule]})).err().unwrap_or_default();
+            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+        }
+    }
+
+    #[test]
+    fn rules_behind_a_match_of_everything_are_refused() {
+        let config = json!({"rules": [{"match": {}, "status": "active"}, {"match": {"member": "1"}, "aaa": "75"}]});
+        let errors = authored::check::<ClearinghouseConfig>(&config).unwrap_err();
+        assert_eq!(errors.to_string(), "rules.1: is never used: rules.0 matches all that this one does");
+        let many = json!({"rules": vec![json!({"match": {"member": "1"}, "aaa": "75"}); 1001]});
+        let errors = authored::check::<ClearinghouseConfig>(&many).unwrap_err();
+        assert_eq!(errors.to_string(), "rules: must have at most 1000 items, has 1001");
+    }
+}

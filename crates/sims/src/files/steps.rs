@@ -1,0 +1,166 @@
+//! The scenario steps `drop_file_inbox` and `file_delete`.
+
+use model::FieldErrors;
+use model::dataset::{FILE_PATH_RULE, is_file_path};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::authored::{self, Authored, Object, inside};
+use crate::document::Document;
+use crate::registry::StepInfo;
+use crate::scenario::is_templated;
+
+pub(crate) const DROP_FILE_INBOX: StepInfo = StepInfo {
+    name: "drop_file_inbox",
+    summary: "Puts a file into the inbox: text, base64 bytes, a document rendered to PDF, or a file of the dataset",
+    example: || {
+        json!({"do": "drop_file_inbox", "path": "inbox/referral-{{entity.data.number}}.pdf", "document": {
+            "title": "Referral to cardiology",
+            "header": {"Patient": "{{entity.data.name}}", "From": "Lakeside Family Medicine"},
+            "sections": [{"heading": "Reason for referral", "text": "Palpitations for two weeks."}],
+            "signature": "missing",
+            "signer": "Dr. Maria Lee",
+        }})
+    },
+    check: authored::check::<DropFileInbox>,
+};
+
+pub(crate) const FILE_DELETE: StepInfo = StepInfo {
+    name: "file_delete",
+    summary: "Takes a file away",
+    example: || json!({"do": "file_delete", "after_seconds": 600, "path": "inbox/referral-1.pdf"}),
+    check: authored::check::<FileDelete>,
+};
+
+/// Exactly one of the four last fields is given.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DropFileInbox {
+    pub path: String,
+    pub content: Option<String>,
+    pub base64: Option<String>,
+    pub document: Option<Object<Document>>,
+    /// The path of a file in one of the simulator's datasets.
+    pub dataset_file: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileDelete {
+    pub path: String,
+}
+
+impl Authored for DropFileInbox {
+    fn validate(&self, errors: &mut FieldErrors) {
+        check_sandbox_path(errors, "path", &self.path);
+        let given =
+            [self.content.is_some(), self.base64.is_some(), self.document.is_some(), self.dataset_file.is_some()];
+        let count = given.into_iter().filter(|given| *given).count();
+        if count != 1 {
+            errors.add("", format!("must have one of `content`, `base64`, `document`, `dataset_file`, has {count}"));
+        }
+        if self.base64.as_deref().is_some_and(|text| !is_templated(text) && !is_base64(text)) {
+            errors.add("base64", "must be base64 (RFC 4648, with padding)");
+        }
+        if let Some(document) = &self.document {
+            if !self.path.to_ascii_lowercase().ends_with(".pdf") && !self.path.ends_with("}}") {
+                errors.add("path", "must end with .pdf, which a document becomes");
+            }
+            inside(errors, "document", |errors| document.validate(errors));
+        }
+        if self.dataset_file.as_deref().is_some_and(|path| !is_file_path(path)) {
+            errors.add("dataset_file", FILE_PATH_RULE);
+        }
+    }
+}
+
+impl Authored for FileDelete {
+    fn validate(&self, errors: &mut FieldErrors) {
+        check_sandbox_path(errors, "path", &self.path);
+    }
+}
+
+/// A path in the sandbox's tree; a slash in front means the tree's root, not the machine's.
+fn check_sandbox_path(errors: &mut FieldErrors, field: &str, path: &str) {
+    if !is_file_path(path.strip_prefix('/').unwrap_or(path)) {
+        errors.add(field, FILE_PATH_RULE);
+    }
+}
+
+/// Line breaks and spaces are let through: authors wrap long texts.
+fn is_base64(text: &str) -> bool {
+    const ALPHABET: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let packed: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    let digits = packed.trim_end_matches('=');
+    let padding = packed.len() - digits.len();
+    // The bits of the last digit that no byte uses must be zero, or a decoder may refuse them.
+    let unused_bits = [0b00, 0b11, 0b1111].get(padding);
+    let last_digit = digits.chars().last().and_then(|last| ALPHABET.find(last)).unwrap_or(0);
+    packed.len().is_multiple_of(4)
+        && digits.chars().all(|c| ALPHABET.contains(c))
+        && unused_bits.is_some_and(|unused| last_digit & unused == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_dropped_file_has_one_source() {
+        for (step, place) in [
+            (json!({"path": "inbox/a.txt", "content": ""}), ""),
+            (json!({"path": "/inbox/a.txt", "base64": "aGk="}), ""),
+            (json!({"path": "a.PDF", "document": {"title": "x"}}), ""),
+            (json!({"path": "{{entity.data.path}}", "document": {"title": "x"}}), ""),
+            (json!({"path": "a", "dataset_file": "referrals/1.pdf"}), ""),
+            (json!({"path": "a", "base64": "{{entity.data.pdf}}"}), ""),
+            (json!({"path": "a"}), "."),
+            (json!({"path": "a", "content": "x", "base64": "aGk="}), "."),
+            (json!({"content": "x"}), "path"),
+            (json!({"path": "a", "content": {}}), "content"),
+            (json!({"path": "a", "base64": "aGk"}), "base64"),
+            (json!({"path": "a.txt", "document": {"title": "x"}}), "path"),
+            (json!({"path": "a.pdf", "document": {"title": ""}}), "document.title"),
+            (json!({"path": "a.pdf", "document": ["x"]}), "document"),
+            (json!({"path": "a", "dataset_file": "/etc/passwd"}), "dataset_file"),
+            (json!({"path": "a", "contents": "x"}), "contents"),
+        ] {
+            let errors = authored::check::<DropFileInbox>(&step).err().unwrap_or_default();
+            let places: Vec<&str> =
+                errors.iter().map(|(place, _)| if place.is_empty() { "." } else { place }).collect();
+            assert_eq!(places.last().copied().unwrap_or_default(), place, "{step}: {errors}");
+        }
+    }
+
+    #[test]
+    fn paths_stay_inside_the_sandbox() {
+        let long = "x/".repeat(600);
+        for bad in ["", "/", "//a", "a//b", "a/", "..", "/../a", "a/../../b", "a\0b", "a\\..\\b", "./a", &long] {
+            assert!(authored::check::<FileDelete>(&json!({ "path": bad })).is_err(), "{bad}");
+        }
+        for good in ["a", "/a/b", "a/..b", "inbox/Überweisung {{ entity.id }}.pdf"] {
+            assert!(authored::check::<FileDelete>(&json!({ "path": good })).is_ok(), "{good}");
+        }
+    }
+
+    #[test]
+    fn base64_is_strict_but_may_be_wrapped() {
+        for (text, good) in [
+            ("", true),
+            ("aGk=", true),
+            ("aGVs\n bG8=", true),
+            ("YQ==", true),
+            ("YR==", false),
+            ("aGl=", false),
+            ("aGk", false),
+            ("a===", false),
+            ("====", false),
+            ("aG=k", false),
+            ("aGk_", false),
+            ("aGküü", false),
+        ] {
+            assert_eq!(is_base64(text), good, "{text}");
+        }
+    }
+}

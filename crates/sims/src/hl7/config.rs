@@ -1,0 +1,71 @@
+//! What an author may configure of an HL7 v2 interface.
+
+use model::FieldErrors;
+use serde::Deserialize;
+
+use crate::authored::{Authored, Object, inside};
+use crate::network;
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hl7Config {
+    /// Accepts messages whose structure the version does not allow.
+    #[serde(default)]
+    pub lenient: bool,
+    /// The version that the interface speaks; any when absent.
+    pub version: Option<String>,
+    /// Where inbound messages are also pushed, besides the inbox.
+    pub mllp: Option<Object<MllpTarget>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MllpTarget {
+    pub host: String,
+    pub port: i64,
+}
+
+const VERSIONS: [&str; 11] = ["2.1", "2.2", "2.3", "2.3.1", "2.4", "2.5", "2.5.1", "2.6", "2.7", "2.7.1", "2.8"];
+
+impl Authored for Hl7Config {
+    fn validate(&self, errors: &mut FieldErrors) {
+        if self.version.as_deref().is_some_and(|version| !VERSIONS.contains(&version)) {
+            errors.add("version", format!("must be one of {}", VERSIONS.join(", ")));
+        }
+        if let Some(target) = &self.mllp {
+            inside(errors, "mllp", |errors| {
+                network::check_host(errors, "host", &target.host);
+                errors.range("port", target.port, 1..=65_535);
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::validate_config;
+    use model::simulator::SimulatorType;
+    use serde_json::json;
+
+    #[test]
+    fn faults_are_named() {
+        for (config, expected) in [
+            (json!({"version": "2.3", "lenient": true}), ""),
+            (json!({"mllp": {"host": "::1", "port": 1}}), ""),
+            (json!({"version": 2.5}), "version: must be a string, is 2.5"),
+            (
+                json!({"version": "3.0"}),
+                "version: must be one of 2.1, 2.2, 2.3, 2.3.1, 2.4, 2.5, 2.5.1, 2.6, 2.7, 2.7.1, 2.8",
+            ),
+            (json!({"lenient": "yes"}), "lenient: must be true or false, is \"yes\""),
+            (json!({"mllp": "localhost:2575"}), "mllp: must be an object, is \"localhost:2575\""),
+            (
+                json!({"mllp": {"host": "a b", "port": 0}}),
+                "mllp.host: must be a host name or an IP address; mllp.port: must be from 1 to 65535, is 0",
+            ),
+        ] {
+            let errors = validate_config(SimulatorType::Hl7, &config).err().unwrap_or_default();
+            assert_eq!(errors.to_string(), expected, "{config}");
+        }
+    }
+}

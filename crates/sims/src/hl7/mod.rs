@@ -1,0 +1,26 @@
+//! The HL7 v2 interface.
+
+pub mod config;
+pub mod steps;
+
+use model::simulator::SimulatorType;
+use serde_json::json;
+
+use crate::authored;
+use crate::registry::SimulatorInfo;
+
+pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
+    kind: SimulatorType::Hl7,
+    summary: "An HL7 v2 interface: messages out with real ACKs, an inbox of messages in, MLLP",
+    credentials: &["inbox_url", "outbound_url", "mllp_host", "mllp_port"],
+    endpoints: &["hl7_inbox", "hl7_outbound"],
+    steps: &[steps::HL7_INBOUND],
+    example_config: || {
+        json!({
+            "lenient": false,
+            "version": "2.5.1",
+            "mllp": {"host": "agent.example.org", "port": 2575},
+        })
+    },
+    check_config: authored::check::<config::Hl7Config>,
+};

@@ -1,0 +1,138 @@
+//! The simulators: which types there are, what an author may configure, and which scenario steps each type takes.
+//! Synchronous and pure: no I/O, no clock, no randomness.
+
+#[macro_use]
+mod registry;
+
+pub mod authored;
+pub mod cds_hooks;
+pub mod clearinghouse;
+mod contact;
+pub mod document;
+pub mod fax;
+pub mod fhir;
+pub mod files;
+mod first_match;
+pub mod hl7;
+pub mod message;
+mod network;
+pub mod payer;
+mod scenario;
+pub mod voice;
+
+pub use registry::{SimulatorInfo, StepInfo};
+pub use scenario::{Available, LONGEST_AFTER_SECONDS, MOST_STEPS, validate_scenario};
+
+use model::FieldErrors;
+use model::simulator::SimulatorType;
+use serde_json::Value;
+
+simulators! {
+    Fhir => fhir,
+    Hl7 => hl7,
+    Clearinghouse => clearinghouse,
+    Files => files,
+    Payer => payer,
+    Voice => voice,
+    Fax => fax,
+    Message => message,
+    CdsHooks => cds_hooks,
+}
+
+/// Checks an authored config; faults are named by their dotted path inside the config. `null` is an empty config.
+pub fn validate_config(kind: SimulatorType, config: &Value) -> Result<(), FieldErrors> {
+    info(kind).validate_config(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_catalogue_has_every_type_once_and_in_order() {
+        let kinds: Vec<SimulatorType> = catalogue().iter().map(|info| info.kind).collect();
+        assert_eq!(kinds, SimulatorType::ALL);
+        for kind in SimulatorType::ALL {
+            assert_eq!(info(kind).kind, kind);
+        }
+    }
+
+    #[test]
+    fn examples_and_empty_configs_are_valid() {
+        for info in catalogue() {
+            assert_eq!(validate_config(info.kind, &info.example_config()), Ok(()), "{:?}", info.kind);
+            assert_eq!(validate_config(info.kind, &json!({})), Ok(()), "{:?}", info.kind);
+            assert_eq!(validate_config(info.kind, &Value::Null), Ok(()), "{:?}", info.kind);
+        }
+    }
+
+    #[test]
+    fn examples_show_every_key_of_their_config() {
+        for info in catalogue() {
+            let faults = validate_config(info.kind, &json!({"no_such_key": 1})).unwrap_err().to_string();
+            for key in info.example_config().as_object().unwrap().keys() {
+                assert!(faults.contains(&format!("`{key}`")), "{:?} {key}: {faults}", info.kind);
+            }
+            let known = faults.matches('`').count() / 2;
+            assert_eq!(known, info.example_config().as_object().unwrap().len(), "{:?}: {faults}", info.kind);
+        }
+    }
+
+    #[test]
+    fn step_names_are_unique() {
+        let mut names: Vec<&str> = catalogue().iter().flat_map(|info| info.steps).map(|step| step.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn hostile_configs_are_faults_for_every_type() {
+        let deep = (0..120).fold(json!(1), |inner, _| json!([inner]));
+        let precise: Value = serde_json::from_str("1.10").unwrap();
+        let huge: Value = serde_json::from_str("1e999").unwrap();
+        let long_key = "k".repeat(1 << 20);
+        let many: Value = (0..20_000).map(|index| (format!("key{index}"), json!(index))).collect();
+        let hostile = [
+            json!([]),
+            json!([{}]),
+            json!("{}"),
+            json!(true),
+            json!(0),
+            json!({"a\u{0}b": 1}),
+            json!({"": 1}),
+            json!({ long_key: 1 }),
+            json!({ "deep": deep }),
+            deep,
+            precise,
+            huge,
+            many,
+        ];
+        for info in catalogue() {
+            for config in &hostile {
+                let faults = validate_config(info.kind, config).unwrap_err();
+                assert!(faults.to_string().len() < 20_000, "{:?}", info.kind);
+            }
+        }
+    }
+
+    #[test]
+    fn no_wrongly_typed_member_of_an_example_passes() {
+        let precise: Value = serde_json::from_str("1.10").unwrap();
+        let huge: Value = serde_json::from_str("-1e999").unwrap();
+        for info in catalogue() {
+            let example = info.example_config();
+            for key in example.as_object().unwrap().keys() {
+                for wrong in
+                    [json!([[]]), json!([1]), json!({"\u{0}": {}}), json!("\u{0}"), precise.clone(), huge.clone()]
+                {
+                    let mut config = example.clone();
+                    config[key] = wrong;
+                    assert!(validate_config(info.kind, &config).is_err(), "{:?} {config}", info.kind);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What an author may configure of the messages: the people at the other end and what they answer.
+
+use model::FieldErrors;
+use serde::Deserialize;
+
+use crate::authored::{self, Authored, Object};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MessageConfig {
+    #[serde(default)]
+    pub personas: Vec<Object<Persona>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Persona {
+    pub name: String,
+    /// The patient whom the persona plays; every patient without a persona of their own when absent.
+    pub patient_id: Option<String>,
+    /// The first whose phrase stands in the message is used.
+    #[serde(default)]
+    pub replies: Vec<Object<Reply>>,
+    /// Where none is used; silence without it.
+    pub default_reply: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reply {
+    /// Any of them, in any case.
+    pub phrases: Vec<String>,
+    pub reply: String,
+    pub delay_seconds: Option<i64>,
+}
+
+const MOST_PERSONAS: usize = 200;
+
+impl Authored for MessageConfig {
+    fn validate(&self, errors: &mut FieldErrors) {
+        authored::each(errors, "personas", &self.personas, MOST_PERSONAS, |persona, errors| {
+            persona.validate(errors);
+        });
+        let keys = self.personas.iter().map(|persona| &persona.patient_id);
+        authored::refuse_repeats(errors, "personas", "patient_id", keys);
+    }
+}
+
+impl Persona {
+    fn validate(&self, errors: &mut FieldErrors) {
+        errors.name("name", &self.name);
+        if let Some(patient) = &self.patient_id {
+            errors.name("patient_id", patient);
+        }
+        authored::each(errors, "replies", &self.replies, 200, |reply, errors| {
+            if reply.phrases.is_empty() {
+                errors.add("phrases", "must not be empty: what answers all other messages is `default_reply`");
+            }
+            authored::each(errors, "phrases", &reply.phrases, 50, |phrase, errors| {
+                authored::text(errors, "", phrase, 200);
+            });
+            authored::text(errors, "reply", &reply.reply, 10_000);
+            authored::delay(errors, "delay_seconds", reply.delay_seconds);
+        });
+        authored::optional_text(errors, "default_reply", self.default_reply.as_ref(), 10_000);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn faults_are_named() {
+        for (config, place) in [
+            (json!({"personas": [{"name": "Ada"}]}), ""),
+            (json!({"personas": [{}]}), "personas.0.name"),
+            (json!({"personas": [{"name": "\n"}]}), "personas.0.name"),
+            (json!({"personas": [{"name": "a"}, {"name": "b"}]}), "personas.1.patient_id"),
+            (json!({"personas": [{"name": "a", "replies": [{"reply": "x"}]}]}), "personas.0.replies.0.phrases"),
+            (
+                json!({"personas": [{"name": "a", "replies": [{"phrases": [], "reply": "x"}]}]}),
+                "personas.0.replies.0.phrases",
+            ),
+            (
+                json!({"personas": [{"name": "a", "replies": [{"phrases": ["x", " "], "reply": "x"}]}]}),
+                "personas.0.replies.0.phrases.1",
+            ),
+            (
+                json!({"personas": [{"name": "a", "replies": [{"phrases": ["x"], "reply": ""}]}]}),
+                "personas.0.replies.0.reply",
+            ),
+            (json!({"personas": vec![json!({"name": "a"}); 201]}), "personas"),
+        ] {
+            let errors = authored::check::<MessageConfig>(&config).err().unwrap_or_default();
+            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The scenario step `message_inbound`: a text message or e-mail that arrives.
+
+use model::FieldErrors;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::authored::{self, Authored, Word};
+use crate::contact;
+use crate::registry::StepInfo;
+use crate::scenario::is_templated;
+
+pub(crate) const MESSAGE_INBOUND: StepInfo = StepInfo {
+    name: "message_inbound",
+    summary: "Delivers a text message or e-mail",
+    example: || {
+        json!({"do": "message_inbound", "channel": "sms", "from": "+15550100123", "patient_id": "{{entity.data.id}}",
+            "body": "Can I move my appointment to Friday?"})
+    },
+    check: authored::check::<MessageInbound>,
+};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MessageInbound {
+    pub channel: Word<Channel>,
+    /// A phone number (`sms`) or an e-mail address (`email`).
+    pub from: String,
+    pub patient_id: Option<String>,
+    /// For `email` only.
+    pub subject: Option<String>,
+    pub body: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    Sms,
+    Email,
+}
+
+impl Authored for MessageInbound {
+    fn validate(&self, errors: &mut FieldErrors) {
+        match *self.channel {
+            _ if is_templated(&self.from) => {}
+            Channel::Sms => contact::check_phone_number(errors, "from", &self.from),
+            Channel::Email => contact::check_email_address(errors, "from", &self.from),
+        }
+        if let Some(patient) = &self.patient_id {
+            errors.name("patient_id", patient);
+        }
+        if let Some(subject) = &self.subject {
+            errors.name("subject", subject);
+            if *self.channel == Channel::Sms {
+                errors.add("subject", "only an e-mail has a subject");
+            }
+        }
+        authored::text(errors, "body", &self.body, if *self.channel == Channel::Sms { 1600 } else { 100_000 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_fit_their_channel() {
+        for (step, place) in [
+            (json!({"channel": "email", "from": "a@example.org", "subject": "Hi", "body": "x"}), ""),
+            (json!({"channel": "sms", "from": "{{entity.data.phone}}", "body": "x"}), ""),
+            (json!({"channel": "fax", "from": "5550100", "body": "x"}), "channel"),
+            (json!({"channel": "sms", "from": "a@example.org", "body": "x"}), "from"),
+            (json!({"channel": "email", "from": "5550100", "body": "x"}), "from"),
+            (json!({"channel": "sms", "from": "5550100", "subject": "Hi", "body": "x"}), "subject"),
+            (json!({"channel": "sms", "from": "5550100", "body": " "}), "body"),
+            (json!({"channel": "sms", "from": "5550100", "body": "x".repeat(1601)}), "body"),
+            (json!({"channel": "sms", "from": "5550100"}), "body"),
+        ] {
+            let errors = authored::check::<MessageInbound>(&step).err().unwrap_or_default();
+            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The scenario step `portal_row`: a row that the portal shows, as if it had been entered there.
+
+use model::FieldErrors;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::authored::{self, Authored, Word, described};
+use crate::registry::StepInfo;
+
+pub(crate) const PORTAL_ROW: StepInfo = StepInfo {
+    name: "portal_row",
+    summary: "Puts a row into the portal: a request, draft, document, patient, provider or formulary entry",
+    example: || {
+        json!({"do": "portal_row", "resource": "providers", "key": "1234567893",
+            "row": {"npi": "1234567893", "name": "Lakeside Imaging"}})
+    },
+    check: authored::check::<PortalRow>,
+};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortalRow {
+    pub resource: Word<Resource>,
+    /// The row that it replaces; a new one without it.
+    pub key: Option<String>,
+    pub row: Value,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    PriorAuthRequests,
+    Drafts,
+    Documents,
+    Patients,
+    Providers,
+    Formulary,
+}
+
+impl Authored for PortalRow {
+    fn validate(&self, errors: &mut FieldErrors) {
+        if let Some(key) = &self.key {
+            errors.name("key", key);
+        }
+        match &self.row {
+            Value::Object(members) if members.is_empty() => errors.add("row", "must not be empty"),
+            Value::Object(_) => {}
+            other => errors.add("row", format!("must be an object, is {}", described(other))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_objects_of_a_known_resource() {
+        for (step, expected) in [
+            (json!({"resource": "drafts", "row": {"a": 1}}), ""),
+            (json!({"resource": "drafts", "row": {"a": 1}, "key": ""}), "key: must not be empty"),
+            (json!({"resource": "drafts", "row": []}), "row: must be an object, is a list"),
+            (json!({"resource": "drafts", "row": {}}), "row: must not be empty"),
+            (json!({"resource": "drafts"}), "row: is required"),
+            (json!({"resource": "users", "row": {}}), "resource: must be one of"),
+            (json!({"resource": null, "row": {}}), "resource: must be "),
+        ] {
+            let errors = authored::check::<PortalRow>(&step).err().unwrap_or_default().to_string();
+            assert_eq!(errors.is_empty(), expected.is_empty(), "{step}: {errors}");
+            assert!(errors.starts_with(expected), "{step}: {errors}");
+        }
+    }
+}

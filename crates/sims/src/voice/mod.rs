@@ -1,0 +1,48 @@
+//! The phone line.
+
+pub mod config;
+mod graph;
+pub mod node;
+mod prompt;
+pub mod steps;
+
+use model::simulator::SimulatorType;
+use serde_json::{Value, json};
+
+use crate::authored;
+use crate::registry::SimulatorInfo;
+
+pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
+    kind: SimulatorType::Voice,
+    summary: "A phone line with menus, look-ups and a scripted representative; it rings out without an `ivr`",
+    credentials: &["phone_number", "ws_url"],
+    endpoints: &["voice"],
+    steps: &[steps::VOICEMAIL, steps::INBOUND_CALL],
+    example_config,
+    check_config: authored::check::<config::VoiceConfig>,
+};
+
+fn example_config() -> Value {
+    json!({"ivr": {
+        "start": "welcome", "retries": 2, "timeout_seconds": 10, "barge_in": true,
+        "nodes": {
+            "welcome": {"type": "say", "prompt": "Thank you for calling Northwind Health.", "next": "main_menu"},
+            "main_menu": {"type": "menu", "prompt": "For eligibility press 1. For anything else stay on the line.",
+                "options": [{"dtmf": "1", "phrases": ["eligibility", "benefits"], "next": "member_number"}],
+                "otherwise": "message"},
+            "member_number": {"type": "collect", "prompt": "Please enter the member number.", "field": "member_id",
+                "kind": "digits", "max_length": 12, "next": "find_member", "otherwise": "goodbye"},
+            "find_member": {"type": "lookup", "source": "fhir", "resource": "Patient",
+                "match": {"identifier": "{{field.member_id}}"}, "found": "wait", "not_found": "unknown_member"},
+            "unknown_member": {"type": "say", "prompt": "I cannot find {{field.member_id}}.", "next": "member_number"},
+            "wait": {"type": "hold", "prompt": "Please hold for a representative.", "seconds": 20, "next": "agent"},
+            "agent": {"type": "representative", "prompt": "This is Dana. How can I help?",
+                "beats": [{"phrases": ["deductible"], "answer": "The deductible is {{record.deductible}}."},
+                    {"fields": ["procedure_code"], "answer": "{{field.procedure_code}} needs an authorization."}],
+                "fallback": "Could you say that again?", "next": "department"},
+            "department": {"type": "transfer", "prompt": "I will connect you.", "number": "+15550100177"},
+            "message": {"type": "voicemail", "prompt": "Please leave a message after the tone.", "next": "goodbye"},
+            "goodbye": {"type": "hangup", "prompt": "Goodbye."},
+        },
+    }})
+}

@@ -1,0 +1,136 @@
+//! The scenario steps `voicemail` and `inbound_call`: somebody calls.
+
+use model::FieldErrors;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::authored::{self, Authored, Object, each, optional_text, text};
+use crate::contact;
+use crate::registry::StepInfo;
+use crate::scenario::is_templated;
+
+pub(crate) const VOICEMAIL: StepInfo = StepInfo {
+    name: "voicemail",
+    summary: "Leaves a voicemail",
+    example: || {
+        json!({"do": "voicemail", "from_number": "+15550100123", "caller_name": "{{entity.data.name}}",
+            "text": "Please call me back about my referral."})
+    },
+    check: authored::check::<LeftVoicemail>,
+};
+
+pub(crate) const INBOUND_CALL: StepInfo = StepInfo {
+    name: "inbound_call",
+    summary: "Calls the agent; the caller speaks by script",
+    example: || {
+        json!({"do": "inbound_call", "after_seconds": 30, "from_number": "+15550100123", "caller_name": "Ada Stone",
+            "opening": "Hello, I would like to move my appointment.",
+            "answers": [{"phrases": ["date of birth"], "answer": "{{entity.data.birth_date}}"}],
+            "fallback": "I did not understand that."})
+    },
+    check: authored::check::<InboundCall>,
+};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftVoicemail {
+    /// Withheld without it.
+    pub from_number: Option<String>,
+    pub caller_name: Option<String>,
+    /// What is said.
+    pub text: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InboundCall {
+    /// Withheld without it.
+    pub from_number: Option<String>,
+    pub caller_name: Option<String>,
+    /// What the caller says first.
+    pub opening: String,
+    /// The first whose phrase is heard is used.
+    #[serde(default)]
+    pub answers: Vec<Object<CallerAnswer>>,
+    /// What the caller says when none is.
+    pub fallback: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallerAnswer {
+    pub phrases: Vec<String>,
+    pub answer: String,
+}
+
+const LONGEST_TEXT: usize = 10_000;
+
+impl Authored for LeftVoicemail {
+    fn validate(&self, errors: &mut FieldErrors) {
+        check_caller(errors, self.from_number.as_deref(), self.caller_name.as_deref());
+        text(errors, "text", &self.text, LONGEST_TEXT);
+    }
+}
+
+impl Authored for InboundCall {
+    fn validate(&self, errors: &mut FieldErrors) {
+        check_caller(errors, self.from_number.as_deref(), self.caller_name.as_deref());
+        text(errors, "opening", &self.opening, LONGEST_TEXT);
+        each(errors, "answers", &self.answers, 200, |answer, errors| {
+            if answer.phrases.is_empty() {
+                errors.add("phrases", "must not be empty: what is said otherwise is `fallback`");
+            }
+            each(errors, "phrases", &answer.phrases, 50, |phrase, errors| {
+                text(errors, "", phrase, 200);
+            });
+            text(errors, "answer", &answer.answer, LONGEST_TEXT);
+        });
+        optional_text(errors, "fallback", self.fallback.as_ref(), LONGEST_TEXT);
+    }
+}
+
+fn check_caller(errors: &mut FieldErrors, from_number: Option<&str>, caller_name: Option<&str>) {
+    if let Some(number) = from_number.filter(|number| !is_templated(number)) {
+        contact::check_phone_number(errors, "from_number", number);
+    }
+    if let Some(name) = caller_name {
+        errors.name("caller_name", name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn voicemails_say_something() {
+        for (step, place) in [
+            (json!({"text": "Hello"}), ""),
+            (json!({"text": "Hello", "from_number": "{{entity.data.phone}}"}), ""),
+            (json!({}), "text"),
+            (json!({"text": " "}), "text"),
+            (json!({"text": "x", "from_number": "home"}), "from_number"),
+            (json!({"text": "x", "caller_name": ""}), "caller_name"),
+            (json!({"text": "x", "opening": "y"}), "opening"),
+        ] {
+            let errors = authored::check::<LeftVoicemail>(&step).err().unwrap_or_default();
+            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+        }
+    }
+
+    #[test]
+    fn callers_have_a_script() {
+        for (step, place) in [
+            (json!({"opening": "Hello"}), ""),
+            (json!({"opening": ""}), "opening"),
+            (json!({"opening": "x", "answers": ["y"]}), "answers.0"),
+            (json!({"opening": "x", "answers": [{"answer": "y"}]}), "answers.0.phrases"),
+            (json!({"opening": "x", "answers": [{"phrases": [], "answer": "y"}]}), "answers.0.phrases"),
+            (json!({"opening": "x", "answers": [{"phrases": ["y"], "answer": ""}]}), "answers.0.answer"),
+            (json!({"opening": "x", "fallback": ""}), "fallback"),
+        ] {
+            let errors = authored::check::<InboundCall>(&step).err().unwrap_or_default();
+            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+        }
+    }
+}

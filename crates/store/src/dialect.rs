@@ -1,0 +1,98 @@
+//! Where the two databases differ: error codes, constraint names, text order, parameter encoding.
+
+use postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
+
+use crate::value::{Row, Value};
+use crate::{Constraint, StoreError};
+
+/// Constraint, its PostgreSQL name, and the columns that SQLite names instead.
+const CONSTRAINTS: [(Constraint, &str, &str); 2] = [
+    (Constraint::SolverAlias, "solvers_alias_key", "solvers.org_id, solvers.alias"),
+    (Constraint::EntityName, "dataset_entities_name_key", "dataset_entities.dataset_id, dataset_entities.name"),
+];
+
+pub(crate) fn sqlite_error(error: &rusqlite::Error) -> StoreError {
+    use rusqlite::ffi;
+    let rusqlite::Error::SqliteFailure(failure, message) = error else {
+        return StoreError::Database(error.to_string());
+    };
+    match (failure.extended_code, failure.code) {
+        (ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY, _) => {
+            let columns =
+                message.as_deref().and_then(|message| message.split_once(": ")).map_or("", |(_, columns)| columns);
+            let known = CONSTRAINTS.iter().find(|(_, _, sqlite)| *sqlite == columns);
+            StoreError::Unique(known.map_or(Constraint::Other, |(constraint, _, _)| *constraint))
+        }
+        (
+            _,
+            ffi::ErrorCode::DatabaseBusy
+            | ffi::ErrorCode::DatabaseLocked
+            | ffi::ErrorCode::DiskFull
+            | ffi::ErrorCode::CannotOpen,
+        ) => StoreError::Unavailable(error.to_string()),
+        _ => StoreError::Database(error.to_string()),
+    }
+}
+
+pub(crate) fn postgres_error(error: &postgres::Error) -> StoreError {
+    let Some(database) = error.as_db_error() else {
+        return StoreError::Unavailable(format!("{error:?}"));
+    };
+    if *database.code() == postgres::error::SqlState::UNIQUE_VIOLATION {
+        let known = CONSTRAINTS.iter().find(|(_, name, _)| database.constraint() == Some(name));
+        return StoreError::Unique(known.map_or(Constraint::Other, |(constraint, _, _)| *constraint));
+    }
+    if is_transient(error) {
+        return StoreError::Contended;
+    }
+    // Class 53: insufficient resources; 57: operator intervention (shutdown, start-up).
+    match database.code().code().get(..2) {
+        Some("53" | "57") => StoreError::Unavailable(database.message().to_owned()),
+        _ => StoreError::Database(format!("{}: {}", database.code().code(), database.message())),
+    }
+}
+
+/// Serialization failure or deadlock: the transaction would succeed when run again.
+pub(crate) fn is_transient(error: &postgres::Error) -> bool {
+    use postgres::error::SqlState;
+    error
+        .code()
+        .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
+}
+
+/// SQLite orders text by bytes; PostgreSQL does so only when told, column by column.
+pub(crate) fn postgres_schema(sql: &str) -> String {
+    sql.replace(" text", " text collate \"C\"")
+}
+
+impl ToSql for Value {
+    fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Text(text) => text.as_str().to_sql(kind, out),
+            Value::Integer(number) if *kind == Type::INT4 => i32::try_from(*number)?.to_sql(kind, out),
+            Value::Integer(number) => number.to_sql(kind, out),
+        }
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        [Type::TEXT, Type::VARCHAR, Type::INT8, Type::INT4, Type::UNKNOWN].contains(kind)
+    }
+
+    to_sql_checked!();
+}
+
+pub(crate) fn postgres_parameters(parameters: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
+    parameters.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+pub(crate) fn postgres_row(row: &postgres::Row) -> Result<Row, postgres::Error> {
+    let value = |(index, column): (usize, &postgres::Column)| -> Result<Value, postgres::Error> {
+        match *column.type_() {
+            Type::INT8 => Ok(row.try_get::<_, Option<i64>>(index)?.into()),
+            Type::INT4 => Ok(row.try_get::<_, Option<i32>>(index)?.map(i64::from).into()),
+            _ => Ok(row.try_get::<_, Option<String>>(index)?.into()),
+        }
+    };
+    Ok(Row::new(row.columns().iter().enumerate().map(value).collect::<Result<Vec<_>, _>>()?))
+}

@@ -1,0 +1,33 @@
+//! What can go wrong in the database, told apart by what a caller does about it.
+
+/// The unique constraints whose violation is a client's conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constraint {
+    SolverAlias,
+    EntityName,
+    Other,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("a row with this key exists ({0:?})")]
+    Unique(Constraint),
+    #[error("the database is closed")]
+    Closed,
+    #[error("a transaction panicked")]
+    Panicked,
+    #[error("the database is busy, unreachable or full: {0}")]
+    Unavailable(String),
+    #[error("transactions were in each other's way too often")]
+    Contended,
+    #[error("stored data cannot be read: {0}")]
+    Corrupt(String),
+    #[error("the database was written by a newer version: it has migration {found}, this binary knows {known}")]
+    TooNew { found: i64, known: i64 },
+    #[error("migration {0} was changed after it had been applied")]
+    MigrationChanged(i64),
+    #[error("{0}")]
+    Database(String),
+    #[error("blob store: {0}")]
+    Blob(String),
+}

@@ -1,0 +1,64 @@
+//! A transaction's work on its way to a database thread and back.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tokio::sync::oneshot;
+
+use crate::{Db, StoreError};
+
+/// What the thread does with the transaction after the work has run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ran {
+    Commit,
+    Rollback,
+}
+
+pub(crate) trait Job: Send {
+    fn run(&mut self, db: &mut Db<'_>) -> Ran;
+    /// Sends the result, or the failure that undid it.
+    fn answer(self: Box<Self>, failure: Option<StoreError>);
+}
+
+pub(crate) struct TypedJob<F, T, E> {
+    work: F,
+    result: Option<Result<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<F, T, E> TypedJob<F, T, E>
+where
+    F: Fn(&mut Db<'_>) -> Result<T, E> + Send + 'static,
+    T: Send + 'static,
+    E: From<StoreError> + Send + 'static,
+{
+    /// The job and where its answer will arrive.
+    pub(crate) fn boxed(work: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>) {
+        let (reply, answer) = oneshot::channel();
+        (Box::new(Self { work, result: None, reply }), answer)
+    }
+}
+
+impl<F, T, E> Job for TypedJob<F, T, E>
+where
+    F: Fn(&mut Db<'_>) -> Result<T, E> + Send,
+    T: Send,
+    E: From<StoreError> + Send,
+{
+    fn run(&mut self, db: &mut Db<'_>) -> Ran {
+        let result = catch_unwind(AssertUnwindSafe(|| (self.work)(db)));
+        let result = result.unwrap_or_else(|_| Err(StoreError::Panicked.into()));
+        let ran = if result.is_ok() { Ran::Commit } else { Ran::Rollback };
+        self.result = Some(result);
+        ran
+    }
+
+    fn answer(self: Box<Self>, failure: Option<StoreError>) {
+        let answer = match (failure, self.result) {
+            (Some(failure), _) => Err(failure.into()),
+            (None, Some(result)) => result,
+            (None, None) => Err(StoreError::Closed.into()),
+        };
+        // A caller that went away no longer wants to know.
+        let _ = self.reply.send(answer);
+    }
+}

@@ -1,0 +1,35 @@
+//! Organizations: the tenants.
+
+use model::OrgId;
+use model::identity::Organization;
+
+use crate::value::{Row, bind};
+use crate::{Db, StoreError};
+
+pub fn insert(db: &mut Db<'_>, organization: &Organization) -> Result<(), StoreError> {
+    let Organization { id, name, created_at, updated_at } = organization;
+    let sql = "insert into organizations (id, name, created_at, updated_at) values ($1, $2, $3, $4)";
+    db.execute(sql, bind![id, name, *created_at, *updated_at])?;
+    Ok(())
+}
+
+pub fn find(db: &mut Db<'_>, org: &OrgId) -> Result<Option<Organization>, StoreError> {
+    let sql = "select id, name, created_at, updated_at from organizations where id = $1";
+    db.query_one(sql, bind![org])?.map(|mut row| read(&mut row)).transpose()
+}
+
+/// For the operator only: every tenant, oldest first.
+pub fn all(db: &mut Db<'_>) -> Result<Vec<Organization>, StoreError> {
+    let sql = "select id, name, created_at, updated_at from organizations order by id";
+    db.query(sql, &[])?.iter_mut().map(read).collect()
+}
+
+pub fn update(db: &mut Db<'_>, organization: &Organization) -> Result<(), StoreError> {
+    let sql = "update organizations set name = $2, updated_at = $3 where id = $1";
+    db.execute(sql, bind![&organization.id, &organization.name, organization.updated_at])?;
+    Ok(())
+}
+
+fn read(row: &mut Row) -> Result<Organization, StoreError> {
+    Ok(Organization { id: row.parsed()?, name: row.text()?, created_at: row.time()?, updated_at: row.time()? })
+}

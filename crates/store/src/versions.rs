@@ -1,0 +1,97 @@
+//! Published versions. Rows are only ever added.
+
+use model::benchmark::Visibility;
+use model::page::{Page, PageRequest};
+use model::publication::Snapshot;
+use model::slug::VersionRef;
+use model::{BenchmarkId, OrgId, Timestamp};
+
+use crate::paging::{Order, Paged};
+use crate::value::{Row, bind, json_text};
+use crate::{Db, StoreError};
+
+/// A version with its frozen content.
+#[derive(Clone, Debug)]
+pub struct StoredVersion {
+    pub reference: VersionRef,
+    pub org: OrgId,
+    pub benchmark: BenchmarkId,
+    pub visibility: Visibility,
+    pub content_hash: String,
+    pub snapshot: Snapshot,
+    pub published_at: Timestamp,
+}
+
+const SELECT: &str =
+    "select v.slug, v.version, v.org_id, v.benchmark_id, s.visibility, v.content_hash, v.snapshot, v.published_at
+    from benchmark_versions v join slugs s on s.slug = v.slug";
+
+/// The newest version's number and, if the content was published before, the number of that version.
+pub fn newest_and_equal(db: &mut Db<'_>, slug: &str, content_hash: &str) -> Result<(i64, Option<i64>), StoreError> {
+    let newest = db.query_one("select coalesce(newest_version, 0) from slugs where slug = $1", bind![slug])?;
+    let newest = newest.map_or(Ok(0), |mut row| row.integer())?;
+    let sql = "select version from benchmark_versions where slug = $1 and content_hash = $2";
+    let equal = db.query_one(sql, bind![slug, content_hash])?.map(|mut row| row.integer()).transpose()?;
+    Ok((newest, equal))
+}
+
+pub fn insert(db: &mut Db<'_>, version: &StoredVersion) -> Result<(), StoreError> {
+    let StoredVersion { reference: VersionRef { slug, version: number }, org, benchmark, snapshot, .. } = version;
+    let sql = "insert into benchmark_versions
+        (slug, version, org_id, benchmark_id, name, description, timeout, concurrency, content_hash, snapshot, published_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    db.execute(
+        sql,
+        bind![
+            slug,
+            *number,
+            org,
+            benchmark,
+            &snapshot.name,
+            &snapshot.description,
+            snapshot.timeout,
+            snapshot.concurrency,
+            &version.content_hash,
+            json_text(snapshot)?,
+            version.published_at
+        ],
+    )?;
+    db.execute("update slugs set newest_version = $2 where slug = $1", bind![slug, *number])?;
+    Ok(())
+}
+
+/// One that the organization may run: its own, or a Public one.
+pub fn find_visible(db: &mut Db<'_>, org: &OrgId, reference: &VersionRef) -> Result<Option<StoredVersion>, StoreError> {
+    let sql = format!("{SELECT} where v.slug = $1 and v.version = $2 and (v.org_id = $3 or s.visibility = 'Public')");
+    db.query_one(&sql, bind![&reference.slug, reference.version, org])?.map(|mut row| read(&mut row)).transpose()
+}
+
+/// The versions of a benchmark that the organization may run, newest first.
+pub fn list_visible(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    benchmark: &BenchmarkId,
+    page: &PageRequest,
+) -> Result<Page<StoredVersion>, StoreError> {
+    let select = format!("{SELECT} where s.benchmark_id = $1 and (v.org_id = $2 or s.visibility = 'Public')");
+    let paged = Paged { select: &select, key: "v.version", order: Order::HighestFirst };
+    paged.fetch(db, bind![benchmark, org].to_vec(), page, read, |version| version.reference.version.to_string())
+}
+
+/// The newest version under a slug that the organization may run.
+pub fn newest_visible(db: &mut Db<'_>, org: &OrgId, slug: &str) -> Result<Option<i64>, StoreError> {
+    let sql = "select newest_version from slugs where slug = $1 and newest_version is not null and (org_id = $2 or visibility = 'Public')";
+    db.query_one(sql, bind![slug, org])?.map(|mut row| row.integer()).transpose()
+}
+
+fn read(row: &mut Row) -> Result<StoredVersion, StoreError> {
+    Ok(StoredVersion {
+        reference: VersionRef { slug: row.text()?, version: row.integer()? },
+        org: row.parsed()?,
+        benchmark: row.parsed()?,
+        visibility: row.parsed()?,
+        content_hash: row.text()?,
+        snapshot: row.json()?,
+        published_at: row.time()?,
+    })
+}

@@ -1,0 +1,38 @@
+//! Text in a notation of its own (a path, a glob, a pattern), read at once unless a template still has to be bound.
+
+use serde::{Deserialize, Deserializer, de};
+
+use crate::limits;
+
+/// A notation that authors write as one string.
+pub trait Notation: Sized {
+    const LONGEST: usize;
+
+    /// The value, or what is wrong with the text.
+    fn read(text: &str) -> Result<Self, String>;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Authored<T> {
+    Ready(T),
+    /// Holds `{{…}}`: its syntax can be judged only when that is bound.
+    Template(String),
+}
+
+impl<T: Notation> Authored<T> {
+    pub fn read(text: &str) -> Result<Self, String> {
+        limits::check_text(text, T::LONGEST)?;
+        if is_template(text) { Ok(Self::Template(text.to_owned())) } else { T::read(text).map(Self::Ready) }
+    }
+}
+
+impl<'de, T: Notation> Deserialize<'de> for Authored<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::read(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+/// Whether a template stands in this text; `model::template` says whether it is a sound one.
+pub(crate) fn is_template(text: &str) -> bool {
+    text.contains("{{")
+}

@@ -1,0 +1,74 @@
+//! The checks: each a struct of its parameters in a file of its own, all of them in the one list below.
+
+use model::FieldErrors;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::shape;
+
+/// One kind of assertion.
+pub trait Check: DeserializeOwned {
+    const INFO: CheckInfo;
+
+    /// Adds what serde cannot see: operands that do not fit, and specifications that say nothing or can never fail.
+    fn validate(&self, errors: &mut FieldErrors);
+}
+
+/// What the catalogue and the manual say about a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckInfo {
+    /// What `assert` says.
+    pub name: &'static str,
+    pub summary: &'static str,
+    /// A whole assertion, as JSON text.
+    pub example: &'static str,
+}
+
+macro_rules! checks {
+    ($($module:ident::$check:ident,)+) => {
+        $(pub mod $module;)+
+
+        /// A specification that was found sound.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Assertion {
+            $($check($module::$check),)+
+        }
+
+        impl Assertion {
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$check(_) => $module::$check::INFO.name,)+
+                }
+            }
+
+            /// None when no check has this name.
+            pub(crate) fn read(name: &str, specification: Value) -> Option<Result<Self, FieldErrors>> {
+                $(
+                    if name == $module::$check::INFO.name {
+                        return Some(shape::read(specification).map(Self::$check));
+                    }
+                )+
+                None
+            }
+        }
+
+        /// Every check, in the order of the manual.
+        pub fn catalogue() -> &'static [CheckInfo] {
+            &[$($module::$check::INFO,)+]
+        }
+    };
+}
+
+checks! {
+    fhir_resource_state::FhirResourceState,
+    hl7_structural::Hl7Structural,
+    portal_state_match::PortalStateMatch,
+    sftp_file_present::SftpFilePresent,
+    voice_transcript::VoiceTranscript,
+    x12_response::X12Response,
+    fax_document::FaxDocument,
+    message_transcript::MessageTranscript,
+    cds_response::CdsResponse,
+    no_side_effects::NoSideEffects,
+    interaction_budget::InteractionBudget,
+}

@@ -1,0 +1,87 @@
+//! Passes when a CDS service answered the hook with cards, or feedback was given, whose fields match.
+//!
+//! Reads the hook invocations with their cards and feedback (CDS Hooks 2.0); without `hook`, those of every hook.
+//! The example: [`EXAMPLE`]. Evidence: `fieldResults[{path,expected,actual,passed}]`.
+
+use model::FieldErrors;
+use serde::Deserialize;
+
+use crate::authored::{Authored, Notation};
+use crate::checks::{Check, CheckInfo};
+use crate::count::Count;
+use crate::field::{FieldAssertion, check_fields};
+use crate::object;
+use crate::path::json::JsonPath;
+
+pub const EXAMPLE: &str = r#"{
+  "assert": "cds-response",
+  "hook": "order-sign",
+  "fields": [
+    {"path": "cards.*.indicator", "op": "one_of", "expected": ["warning", "critical"]},
+    {"path": "cards.0.summary", "op": "matches", "expected": "(?i)interaction"}
+  ],
+  "count": {"min": 1}
+}"#;
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CdsResponse {
+    #[serde(default)]
+    pub hook: Option<Authored<Hook>>,
+    #[serde(default, deserialize_with = "object::list")]
+    pub fields: Vec<FieldAssertion<JsonPath>>,
+    #[serde(default)]
+    pub count: Option<Count>,
+}
+
+/// The name of a hook; anyone may define more than the standard does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hook(pub String);
+
+impl Notation for Hook {
+    const LONGEST: usize = 100;
+
+    fn read(text: &str) -> Result<Self, String> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if !text.chars().all(is_name) {
+            return Err("must be the name of a hook, such as `patient-view`".to_owned());
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl Check for CdsResponse {
+    const INFO: CheckInfo = CheckInfo {
+        name: "cds-response",
+        summary: "A CDS service answered the hook with cards, or feedback was given, whose fields match.",
+        example: EXAMPLE,
+    };
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        check_fields("fields", &self.fields, errors);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    fn check(specification: Value, faults: &[(&str, &str)]) {
+        crate::testing::check("cds-response", specification, faults);
+    }
+
+    #[test]
+    fn sound_specifications() {
+        check(json!({}), &[]);
+        check(json!({"hook": "com.example.discharge", "count": {"max": 0}}), &[]);
+        check(json!({"hook": "{{task.hook}}", "fields": [{"path": "cards", "expected": null}]}), &[]);
+    }
+
+    #[test]
+    fn faulty_specifications() {
+        check(json!({"hook": "patient view"}), &[("hook", "name of a hook")]);
+        check(json!({"hook": ""}), &[("hook", "empty")]);
+        check(json!({"hook": "order-sign", "match": "all"}), &[("match", "unknown field")]);
+        check(json!({"fields": [{"path": "cards[", "expected": 1}]}), &[("fields.0.path", "without `]`")]);
+    }
+}

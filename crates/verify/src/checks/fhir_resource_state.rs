@@ -1,0 +1,187 @@
+//! Passes when the FHIR store holds a resource that the search finds and whose fields match.
+//!
+//! Reads the FHIR store, newest resource first. `search` takes FHIR search parameters, each with a value or a list of
+//! values that must all hold; a field is named by `path` or by a `fhirpath` expression. The example: [`EXAMPLE`].
+//! Evidence: `fieldResults[{path,expected,actual,passed}]`, `matched[]`.
+
+use std::collections::BTreeMap;
+
+use model::FieldErrors;
+use serde::{Deserialize, Deserializer, de};
+use serde_json::Value;
+
+use crate::authored::Authored;
+use crate::checks::{Check, CheckInfo};
+use crate::comparison::{Comparison, Op};
+use crate::count::Count;
+use crate::limits::{self, LONGEST_PATH, LONGEST_TEXT};
+use crate::matching::Match;
+use crate::object;
+use crate::path::fhirpath::FhirPath;
+use crate::path::json::JsonPath;
+use crate::resource_type::ResourceType;
+
+pub const EXAMPLE: &str = r#"{
+  "assert": "fhir-resource-state",
+  "resource_type": "Appointment",
+  "search": {"patient": "Patient/{{entity.id}}", "status": "booked"},
+  "fields": [
+    {"path": "participant[actor.reference=Practitioner/7].status", "expected": "accepted"},
+    {"path": "start", "op": "date", "expected": "2026-04-02"},
+    {"fhirpath": "participant.count()", "op": "gte", "expected": 2}
+  ],
+  "match": "first",
+  "count": 1
+}"#;
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FhirResourceState {
+    pub resource_type: Authored<ResourceType>,
+    #[serde(default)]
+    pub search: BTreeMap<String, SearchValues>,
+    #[serde(default, deserialize_with = "object::list")]
+    pub fields: Vec<FhirFieldAssertion>,
+    #[serde(rename = "match", default = "Match::first")]
+    pub matching: Match,
+    #[serde(default)]
+    pub count: Option<Count>,
+}
+
+/// As `FieldAssertion`, with exactly one of `path` and `fhirpath`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FhirFieldAssertion {
+    #[serde(default)]
+    pub path: Option<Authored<JsonPath>>,
+    #[serde(default)]
+    pub fhirpath: Option<Authored<FhirPath>>,
+    #[serde(default)]
+    pub op: Op,
+    /// `Some(null)` asserts absence; `None` was not written.
+    #[serde(default, deserialize_with = "object::present")]
+    pub expected: Option<Value>,
+    #[serde(default, deserialize_with = "object::present")]
+    pub tolerance: Option<Value>,
+}
+
+impl FhirFieldAssertion {
+    pub fn comparison(&self) -> Result<Comparison<'_>, FieldErrors> {
+        Comparison::read(self.op, self.expected.as_ref(), self.tolerance.as_ref())
+    }
+
+    fn check(&self) -> Result<(), FieldErrors> {
+        let mut errors = self.comparison().err().unwrap_or_default();
+        match (&self.path, &self.fhirpath) {
+            (None, None) => errors.add("path", "is required, or `fhirpath` in its place"),
+            (Some(_), Some(_)) => errors.add("fhirpath", "must not be given beside `path`"),
+            _ => {}
+        }
+        errors.into_result()
+    }
+}
+
+/// The values of one search parameter; all of them must hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchValues(pub Vec<String>);
+
+impl<'de> Deserialize<'de> for SearchValues {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let values = match Value::deserialize(deserializer)? {
+            Value::Array(items) => items,
+            value => vec![value],
+        };
+        let texts: Option<Vec<String>> = values.into_iter().map(search_text).collect();
+        texts
+            .filter(|texts| !texts.is_empty())
+            .map(Self)
+            .ok_or_else(|| de::Error::custom("must be a string, a number or a boolean, or a list of these"))
+    }
+}
+
+fn search_text(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(boolean) => Some(boolean.to_string()),
+        _ => None,
+    }
+}
+
+impl Check for FhirResourceState {
+    const INFO: CheckInfo = CheckInfo {
+        name: "fhir-resource-state",
+        summary: "The FHIR store holds a resource that the search finds and whose fields match.",
+        example: EXAMPLE,
+    };
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        limits::check_list_size("search", self.search.len(), errors);
+        for (parameter, values) in &self.search {
+            let place = format!("search.{}", parameter.chars().take(LONGEST_PATH).collect::<String>());
+            check_search(parameter, values).unwrap_or_else(|fault| errors.add(place, fault));
+        }
+        limits::check_list("fields", &self.fields, errors, FhirFieldAssertion::check);
+    }
+}
+
+fn check_search(parameter: &str, values: &SearchValues) -> Result<(), String> {
+    limits::check_text(parameter, LONGEST_PATH)?;
+    if parameter.contains(|c: char| c.is_whitespace() || c.is_control() || "=&?/{}".contains(c)) {
+        return Err("must be the name of a search parameter, such as `patient` or `date`".to_owned());
+    }
+    // A server ignores an empty parameter, so the search would find more than the author meant.
+    values.0.iter().try_for_each(|value| limits::check_text(value, LONGEST_TEXT))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    fn check(specification: Value, faults: &[(&str, &str)]) {
+        crate::testing::check("fhir-resource-state", specification, faults);
+    }
+
+    #[test]
+    fn sound_specifications() {
+        check(json!({"resource_type": "Patient"}), &[]);
+        check(json!({"resource_type": "{{entity.resourceType}}", "count": {"max": 0}}), &[]);
+        check(json!({"resource_type": "Slot", "search": {"start": ["ge2026-01-01", "lt2026-02-01"], "_count": 5}}), &[]);
+        check(json!({"resource_type": "Task", "fields": [{"fhirpath": "for.exists()", "expected": true}]}), &[]);
+        check(json!({"resource_type": "Task", "fields": [{"path": "owner", "expected": null}], "match": "all"}), &[]);
+    }
+
+    #[test]
+    fn faulty_specifications() {
+        check(json!({}), &[("resource_type", "required")]);
+        check(json!({"resource_type": "Apointment"}), &[("resource_type", "FHIR R4")]);
+        check(json!({"resource_type": 7}), &[("resource_type", "string")]);
+        check(json!({"resource_type": "Task", "fields": {}}), &[("fields", "a list")]);
+        check(json!({"resource_type": "Task", "fields": [["status", "equals", "x"]]}), &[("fields.0", "an object")]);
+        check(json!({"resource_type": "Task", "fields": [{"expected": 1}]}), &[("fields.0.path", "required")]);
+        check(
+            json!({"resource_type": "Task", "fields": [{"path": "a", "fhirpath": "a", "expected": 1}]}),
+            &[("fields.0.fhirpath", "beside")],
+        );
+        check(
+            json!({"resource_type": "Task", "fields": [{"path": "a..b"}, {"fhirpath": " "}, {"path": "a", "value": 1}]}),
+            &[("fields.0.path", "empty step"), ("fields.1.fhirpath", "empty"), ("fields.2.value", "unknown field")],
+        );
+        check(
+            json!({"resource_type": "Task", "search": {"a b": "x", "status": "", "for": null, "code": []}}),
+            &[("search.for", "must be a string"), ("search.code", "must be a string")],
+        );
+        check(
+            json!({"resource_type": "Task", "search": {"a b": "x", "status": "", "owner": "o".repeat(1025)}}),
+            &[("search.a b", "search parameter"), ("search.status", "empty"), ("search.owner", "at most 1024")],
+        );
+        check(json!({"resource_type": "Task", "search": "status=booked"}), &[("search", "an object")]);
+        let many = vec![json!({"path": "a", "expected": 1}); 201];
+        check(json!({"resource_type": "Task", "fields": many}), &[("fields", "at most 200")]);
+        let path = "a".repeat(513);
+        check(
+            json!({"resource_type": "Task", "fields": [{"path": path, "expected": 1}]}),
+            &[("fields.0.path", "at most 512")],
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! Passes when the payer portal holds a row that correlates and about which the assertions are true.
+//!
+//! Reads the state rows of `correlate_by.resource`: those whose value at the path `key` is `value`, or, without
+//! `value`, those that have a value there. The example: [`EXAMPLE`].
+//! Evidence: `assertionResults[{path,expected,actual,passed}]`.
+
+use model::FieldErrors;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::authored::{Authored, is_template};
+use crate::checks::{Check, CheckInfo};
+use crate::count::Count;
+use crate::field::{FieldAssertion, check_fields};
+use crate::limits::{self, LONGEST_TEXT};
+use crate::matching::Match;
+use crate::object;
+use crate::path::json::JsonPath;
+
+pub const EXAMPLE: &str = r#"{
+  "assert": "portal-state-match",
+  "correlate_by": {"resource": "prior_auth_requests", "key": "patient_member_id", "value": "{{entity.member_id}}"},
+  "assertions": [
+    {"path": "status", "expected": "submitted"},
+    {"path": "procedure_code", "expected": "72148"},
+    {"path": "documents", "op": "exists"}
+  ],
+  "match": "any",
+  "count": 1
+}"#;
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortalStateMatch {
+    #[serde(deserialize_with = "object::one")]
+    pub correlate_by: RowCorrelation,
+    #[serde(default, deserialize_with = "object::list")]
+    pub assertions: Vec<FieldAssertion<JsonPath>>,
+    #[serde(rename = "match", default)]
+    pub matching: Match,
+    #[serde(default)]
+    pub count: Option<Count>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowCorrelation {
+    /// The kind of row, such as `prior_auth_requests`.
+    pub resource: String,
+    pub key: Authored<JsonPath>,
+    #[serde(default, deserialize_with = "object::present")]
+    pub value: Option<Value>,
+}
+
+impl Check for PortalStateMatch {
+    const INFO: CheckInfo = CheckInfo {
+        name: "portal-state-match",
+        summary: "The payer portal holds a row that correlates and about which the assertions are true.",
+        example: EXAMPLE,
+    };
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        if let Err(fault) = check_resource(&self.correlate_by.resource) {
+            errors.add("correlate_by.resource", fault);
+        }
+        if let Some(Err(fault)) = self.correlate_by.value.as_ref().map(check_value) {
+            errors.add("correlate_by.value", fault);
+        }
+        check_fields("assertions", &self.assertions, errors);
+    }
+}
+
+fn check_resource(resource: &str) -> Result<(), String> {
+    limits::check_text(resource, 100)?;
+    if is_template(resource) || resource.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
+        Ok(())
+    } else {
+        Err("must be a kind of row, such as `prior_auth_requests`".to_owned())
+    }
+}
+
+fn check_value(value: &Value) -> Result<(), String> {
+    match value {
+        Value::String(text) => limits::check_text(text, LONGEST_TEXT),
+        Value::Number(_) | Value::Bool(_) => Ok(()),
+        _ => Err("must be a string, a number or a boolean; without `value` all rows that have the key are meant".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    fn check(specification: Value, faults: &[(&str, &str)]) {
+        crate::testing::check("portal-state-match", specification, faults);
+    }
+
+    #[test]
+    fn sound_specifications() {
+        check(json!({"correlate_by": {"resource": "drafts", "key": "request_id"}}), &[]);
+        check(json!({"correlate_by": {"resource": "drafts", "key": "step", "value": 3}, "count": {"max": 0}}), &[]);
+        check(
+            json!({
+                "correlate_by": {"resource": "prior_auth_requests", "key": "auth_number", "value": "PA-1"},
+                "assertions": [{"path": "determination.status", "op": "one_of", "expected": ["approved", "pending"]}],
+                "match": "all",
+            }),
+            &[],
+        );
+    }
+
+    #[test]
+    fn faulty_specifications() {
+        check(json!({}), &[("correlate_by", "required")]);
+        check(json!({"correlate_by": ["drafts", "request_id"]}), &[("correlate_by", "an object")]);
+        check(json!({"correlate_by": {"resource": "drafts"}}), &[("correlate_by.key", "required")]);
+        check(
+            json!({"correlate_by": {"resource": "drafts", "key": "id", "vlaue": 1}, "fields": []}),
+            &[("correlate_by.vlaue", "unknown field"), ("fields", "unknown field")],
+        );
+        check(
+            json!({"correlate_by": {"resource": "Prior Auths", "key": "id", "value": null}, "assertions": [{"path": "a"}]}),
+            &[
+                ("correlate_by.resource", "kind of row"),
+                ("correlate_by.value", "must be a string"),
+                ("assertions.0.expected", "required"),
+            ],
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! Passes when the phrases were said on the telephone, and the forbidden ones were not.
+//!
+//! Reads the turns of the sandbox's calls. `not_contains` is also written `forbidden`; with `in_order` the phrases must
+//! come one after the other. The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found,turn}]`.
+
+use model::FieldErrors;
+use serde::Deserialize;
+
+use crate::checks::{Check, CheckInfo};
+use crate::phrase::{Phrase, check_phrases};
+
+pub const EXAMPLE: &str = r#"{
+  "assert": "voice-transcript",
+  "speaker": "agent",
+  "contains": ["{{entity.member_id}}", ["date of birth", "birth date"]],
+  "not_contains": ["social security number"],
+  "in_order": true
+}"#;
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VoiceTranscript {
+    #[serde(default)]
+    pub speaker: Speaker,
+    #[serde(default)]
+    pub contains: Vec<Phrase>,
+    #[serde(default, alias = "forbidden")]
+    pub not_contains: Vec<Phrase>,
+    #[serde(default)]
+    pub in_order: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    Agent,
+    Caller,
+    #[default]
+    Any,
+}
+
+impl Check for VoiceTranscript {
+    const INFO: CheckInfo = CheckInfo {
+        name: "voice-transcript",
+        summary: "The phrases were said on the telephone, and the forbidden ones were not.",
+        example: EXAMPLE,
+    };
+
+    fn validate(&self, errors: &mut FieldErrors) {
+        check_phrases("contains", &self.contains, errors);
+        check_phrases("not_contains", &self.not_contains, errors);
+        if self.contains.is_empty() && self.not_contains.is_empty() {
+            errors.add("", "says nothing: give `contains` or `not_contains`");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    fn check(specification: Value, faults: &[(&str, &str)]) {
+        crate::testing::check("voice-transcript", specification, faults);
+    }
+
+    #[test]
+    fn sound_specifications() {
+        check(json!({"contains": ["four five six"]}), &[]);
+        check(json!({"speaker": "any", "forbidden": [["yes", "yeah"]]}), &[]);
+        check(json!({"speaker": "caller", "contains": ["hello", "bye"], "in_order": true}), &[]);
+    }
+
+    #[test]
+    fn faulty_specifications() {
+        check(json!({}), &[("", "says nothing")]);
+        check(json!({"contains": [], "in_order": true}), &[("", "says nothing")]);
+        check(json!({"contain": ["x"]}), &[("contain", "unknown field")]);
+        check(json!({"contains": "hello"}), &[("contains", "a list")]);
+        check(json!({"forbidden": ["x"], "not_contains": ["y"]}), &[("not_contains", "twice")]);
+        check(
+            json!({"speaker": "nobody", "contains": ["?"], "in_order": "yes"}),
+            &[("speaker", "unknown variant"), ("contains.0", "letter"), ("in_order", "boolean")],
+        );
+    }
+}

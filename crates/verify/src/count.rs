@@ -1,0 +1,82 @@
+//! `count`: how many candidates there must be, as `2` or `{"min": 1, "max": 3}`.
+
+use serde::{Deserialize, Deserializer, de};
+use serde_json::{Map, Value};
+
+/// Both bounds belong to the range. `{"max": 0}` asserts absence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    pub min: u64,
+    pub max: Option<u64>,
+}
+
+impl Count {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Object(bounds) => Self::read_bounds(bounds),
+            value => whole_number(value)
+                .map(|exactly| Self { min: exactly, max: Some(exactly) })
+                .ok_or_else(|| "must be a whole number from 0, or an object with `min` and `max`".to_owned()),
+        }
+    }
+
+    fn read_bounds(bounds: &Map<String, Value>) -> Result<Self, String> {
+        if let Some(other) = bounds.keys().find(|name| !matches!(name.as_str(), "min" | "max")) {
+            return Err(format!("has `{other}`, but only `min` and `max` are known"));
+        }
+        let bound = |name: &str| match bounds.get(name) {
+            None => Ok(None),
+            Some(value) => whole_number(value).map(Some).ok_or(format!("`{name}` must be a whole number from 0")),
+        };
+        match (bound("min")?, bound("max")?) {
+            (None | Some(0), None) => Err("can never fail: give `max`, or a `min` above 0".to_owned()),
+            (Some(min), Some(max)) if min > max => Err(format!("`min` {min} is above `max` {max}")),
+            (min, max) => Ok(Self { min: min.unwrap_or(0), max }),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::read(&Value::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+pub(crate) fn whole_number(value: &Value) -> Option<u64> {
+    value.as_number().and_then(serde_json::Number::as_u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn counts_are_whole_and_in_order() {
+        for (value, min, max) in [
+            (json!(0), 0, Some(0)),
+            (json!(3), 3, Some(3)),
+            (json!({"max": 0}), 0, Some(0)),
+            (json!({"min": 1}), 1, None),
+            (json!({"min": 2, "max": 2}), 2, Some(2)),
+        ] {
+            assert_eq!(Count::read(&value), Ok(Count { min, max }), "{value}");
+        }
+        for (value, said) in [
+            (json!(-1), "whole number"),
+            (json!(1.5), "whole number"),
+            (json!("1"), "whole number"),
+            (json!([1]), "whole number"),
+            (json!(1e300), "whole number"),
+            (json!({}), "never fail"),
+            (json!({"min": 0}), "never fail"),
+            (json!({"min": 2, "max": 1}), "above"),
+            (json!({"min": "1"}), "`min` must be"),
+            (json!({"min": 1, "max": null}), "`max` must be"),
+            (json!({"minimum": 1}), "`minimum`"),
+        ] {
+            let error = Count::read(&value).expect_err(&value.to_string());
+            assert!(error.contains(said), "{value}: {error}");
+        }
+    }
+}

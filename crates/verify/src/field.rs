@@ -1,0 +1,52 @@
+//! One item of `fields[]`: the value at a path, compared.
+
+use model::FieldErrors;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::authored::{Authored, Notation};
+use crate::comparison::{Comparison, Op};
+use crate::limits;
+use crate::object;
+
+/// `{path, expected}`, `{path, op, expected}` or `{path, op}`, in the path notation of what is read.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, bound = "P: Notation")]
+pub struct FieldAssertion<P> {
+    pub path: Authored<P>,
+    #[serde(default)]
+    pub op: Op,
+    /// `Some(null)` asserts absence; `None` was not written.
+    #[serde(default, deserialize_with = "object::present")]
+    pub expected: Option<Value>,
+    #[serde(default, deserialize_with = "object::present")]
+    pub tolerance: Option<Value>,
+}
+
+impl<P> FieldAssertion<P> {
+    pub fn comparison(&self) -> Result<Comparison<'_>, FieldErrors> {
+        Comparison::read(self.op, self.expected.as_ref(), self.tolerance.as_ref())
+    }
+}
+
+pub(crate) fn check_fields<P>(name: &str, fields: &[FieldAssertion<P>], errors: &mut FieldErrors) {
+    limits::check_list(name, fields, errors, |field| field.comparison().map(|_| ()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::json::JsonPath;
+    use serde_json::json;
+
+    #[test]
+    fn null_is_not_missing_and_decimals_keep_their_digits() {
+        let field = |spec: &Value| FieldAssertion::<JsonPath>::deserialize(spec).expect("a field");
+        assert_eq!(field(&json!({"path": "status"})).expected, None);
+        assert_eq!(field(&json!({"path": "status", "expected": null})).expected, Some(Value::Null));
+        let written = r#"{"path": "value", "expected": [1.10, 12345678901234567890.123456789, 1e400]}"#;
+        let spec: Value = serde_json::from_str(written).expect("JSON");
+        let expected = field(&spec).expected.map(|expected| expected.to_string());
+        assert_eq!(expected.as_deref(), Some("[1.10,12345678901234567890.123456789,1e+400]"));
+    }
+}

@@ -1,0 +1,194 @@
+//! What a criterion asserts: authored JSON becomes a typed assertion here, or a list of what is wrong with it.
+//! Pure: no I/O, no clock, no randomness.
+
+pub mod authored;
+pub mod checks;
+pub mod comparison;
+pub mod count;
+pub mod event;
+pub mod field;
+pub mod glob;
+mod limits;
+pub mod matching;
+mod object;
+pub mod path;
+pub mod phone;
+pub mod phrase;
+pub mod resource_type;
+mod shape;
+#[cfg(test)]
+mod testing;
+
+use model::FieldErrors;
+use model::template::{self, Root};
+use serde_json::Value;
+
+pub use checks::{Assertion, Check, CheckInfo, catalogue};
+
+/// Deeper than any clinical document, shallow enough for every recursion over the assertion.
+const DEEPEST: usize = 64;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parsed {
+    Known(Assertion),
+    /// Stored all the same; fails as unsupported when it is scored.
+    Unknown {
+        name: String,
+    },
+}
+
+/// Reads an author's assertion. Faults are named by dotted path and collected, so that one save shows them all.
+pub fn parse(assertion: &Value) -> Result<Parsed, FieldErrors> {
+    let Value::Object(members) = assertion else {
+        return Err(FieldErrors::one("", "must be an object with `assert`"));
+    };
+    let name = match members.get("assert") {
+        Some(Value::String(name)) if !name.trim().is_empty() => name,
+        Some(Value::String(_)) => return Err(FieldErrors::one("assert", "must not be blank")),
+        Some(_) => return Err(FieldErrors::one("assert", "must be a string, the name of a check")),
+        None => return Err(FieldErrors::one("assert", "is required: the name of a check")),
+    };
+    if is_deeper(assertion, DEEPEST) {
+        return Err(FieldErrors::one("", format!("must not be nested deeper than {DEEPEST} levels")));
+    }
+    let mut specification = members.clone();
+    specification.remove("assert");
+    let Some(read) = Assertion::read(name, Value::Object(specification)) else {
+        return Ok(Parsed::Unknown { name: name.clone() });
+    };
+
+    let mut errors = FieldErrors::new();
+    template::check(assertion, &[Root::Entity, Root::Task], &mut errors);
+    match read {
+        Ok(assertion) => errors.into_result().map(|()| Parsed::Known(assertion)),
+        Err(faults) => {
+            shape::merge(&mut errors, &faults);
+            Err(errors)
+        }
+    }
+}
+
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
+        Value::Object(members) => levels == 0 || members.values().any(|member| is_deeper(member, levels - 1)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{check_assertion, nested};
+    use serde_json::json;
+
+    #[test]
+    fn the_check_is_chosen_by_name() {
+        for (assertion, key) in [
+            (json!(null), ""),
+            (json!("fhir-resource-state"), ""),
+            (json!([]), ""),
+            (json!({}), "assert"),
+            (json!({"assert": 5}), "assert"),
+            (json!({"assert": null}), "assert"),
+            (json!({"assert": " "}), "assert"),
+            (json!({"assert": ["voice-transcript"]}), "assert"),
+        ] {
+            check_assertion(&assertion, &[(key, "")]);
+        }
+        let unknown = parse(&json!({"assert": "mind-reading", "anything": 1}));
+        assert_eq!(unknown, Ok(Parsed::Unknown { name: "mind-reading".to_owned() }));
+        let other_case = parse(&json!({"assert": "Voice-Transcript"}));
+        assert_eq!(other_case, Ok(Parsed::Unknown { name: "Voice-Transcript".to_owned() }));
+    }
+
+    #[test]
+    fn every_example_of_the_catalogue_is_a_known_assertion_of_its_name() {
+        assert_eq!(catalogue().len(), 11);
+        for info in catalogue() {
+            let example: Value = serde_json::from_str(info.example).expect(info.name);
+            let Ok(Parsed::Known(assertion)) = parse(&example) else { panic!("{}: {:?}", info.name, parse(&example)) };
+            assert_eq!(assertion.name(), info.name);
+            assert!(!info.summary.is_empty());
+        }
+    }
+
+    /// A typo never passes silently, and no value of a wrong type is taken for a right one.
+    #[test]
+    fn hostile_variations_of_every_example_are_faults() {
+        let hostile = [json!(-1), json!(1e300), json!(""), json!([[]]), json!({"x": {}}), json!("{{x}}"), nested(100)];
+        for info in catalogue() {
+            let example: Value = serde_json::from_str(info.example).expect(info.name);
+            for key in example.as_object().expect(info.name).keys() {
+                for value in &hostile {
+                    let mut assertion = example.clone();
+                    assertion[key] = value.clone();
+                    let parsed = parse(&assertion);
+                    let is_named = matches!(&parsed, Ok(Parsed::Unknown { .. })) && key == "assert";
+                    assert!(parsed.is_err() || is_named, "{}.{key} = {value}", info.name);
+                }
+            }
+            let mut assertion = example.clone();
+            assertion["tpyo"] = json!(1);
+            check_assertion(&assertion, &[("tpyo", "unknown field")]);
+        }
+    }
+
+    #[test]
+    fn templates_are_checked_wherever_they_stand() {
+        let assertion = json!({
+            "assert": "fhir-resource-state",
+            "resource_type": "Appointment",
+            "search": {"patient": "Patient/{{entity.id}}", "status": "{{entitty.status}}"},
+            "fields": [{"path": "{{task.path}}", "expected": {"deep": ["{{entity.id"]}}],
+        });
+        check_assertion(
+            &assertion,
+            &[("search.status", "must start with"), ("fields.0.expected.deep.0", "without `}}`")],
+        );
+    }
+
+    #[test]
+    fn faults_of_different_places_are_shown_together() {
+        let assertion = json!({
+            "assert": "hl7-structural",
+            "extra": true,
+            "fields": [
+                {"path": "pid.3", "expected": "1"},
+                {"path": "PID.3", "op": "eqals", "expected": "1"},
+                {"path": "PID.5", "op": "between", "expected": [1]},
+                {"expected": "1"},
+                "PID.3",
+                {"path": "PID.0", "expected": "1"},
+                {"path": "PID.7"},
+            ],
+            "match": "some",
+        });
+        check_assertion(
+            &assertion,
+            &[
+                ("extra", "unknown field"),
+                ("fields.0.path", "segment name"),
+                ("fields.1.op", "unknown variant"),
+                ("fields.2.expected", "[low, high]"),
+                ("fields.3.path", "is required"),
+                ("fields.4", "expected an object"),
+                ("fields.5.path", "from 1"),
+                ("fields.6.expected", "use null"),
+                ("match", "unknown variant"),
+            ],
+        );
+    }
+
+    #[test]
+    fn faults_stay_readable_whatever_the_author_sends() {
+        let long = "k".repeat(100_000);
+        let mut members = serde_json::Map::new();
+        members.insert("assert".to_owned(), json!("no-side-effects"));
+        for index in 0..500 {
+            members.insert(format!("{long}{index}"), json!(1));
+        }
+        let Err(errors) = parse(&Value::Object(members)) else { panic!("must not parse") };
+        assert!(errors.to_string().len() < 100_000, "{}", errors.to_string().len());
+    }
+}

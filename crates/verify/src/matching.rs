@@ -1,0 +1,22 @@
+//! `match`: which of several candidates the fields are held against.
+
+use serde::Deserialize;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Match {
+    /// The first in the check's order.
+    First,
+    /// The best-scoring one.
+    #[default]
+    Any,
+    /// Every one; the score is the mean.
+    All,
+}
+
+impl Match {
+    /// The default of checks whose order says which candidate is meant.
+    pub(crate) fn first() -> Self {
+        Self::First
+    }
+}

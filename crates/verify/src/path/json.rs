@@ -1,0 +1,223 @@
+//! Paths into JSON: `name.0.family`, `entry.*.resource.id`, `telecom[system=phone].value`.
+//!
+//! A number is an index, `*` any element, `[key=value]` the elements whose `key` (itself a path without selectors) has
+//! that value. `[0]` and `[*]` mean the same as `.0` and `.*`. A backslash takes the next character as it is.
+
+use std::fmt;
+
+use crate::authored::Notation;
+use crate::limits::LONGEST_PATH;
+use crate::path::{read_selected_value, split_at_unescaped, unescaped, write_escaped, write_selected_value};
+
+/// Never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonPath {
+    pub steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    Key(String),
+    Index(u32),
+    Any,
+    /// `key` has no `Where` in it.
+    Where {
+        key: Vec<Step>,
+        value: String,
+    },
+}
+
+impl Notation for JsonPath {
+    const LONGEST: usize = LONGEST_PATH;
+
+    fn read(text: &str) -> Result<Self, String> {
+        if text == "$" || text.starts_with("$.") || text.starts_with("$[") {
+            return Err("must not start with `$`: a path starts at the first key, as in `name.0.family`".to_owned());
+        }
+        let mut steps = Vec::new();
+        let mut rest = text;
+        loop {
+            rest = match rest.strip_prefix('[') {
+                Some(inside) => {
+                    let (selector, after) = split_at_unescaped(inside, ']').ok_or("has `[` without `]`")?;
+                    steps.push(read_selector(selector)?);
+                    after
+                }
+                None => {
+                    let end = end_of_name(rest);
+                    steps.push(read_name(&rest[..end])?);
+                    &rest[end..]
+                }
+            };
+            if rest.is_empty() {
+                return Ok(Self { steps });
+            }
+            if !rest.starts_with('[') {
+                rest = rest.strip_prefix('.').ok_or("must have `.` or `[` after `]`")?;
+            }
+        }
+    }
+}
+
+/// Where the next `.` or `[` is that no backslash escapes.
+fn end_of_name(text: &str) -> usize {
+    ['.', '[']
+        .into_iter()
+        .filter_map(|mark| split_at_unescaped(text, mark).map(|(name, _)| name.len()))
+        .min()
+        .unwrap_or(text.len())
+}
+
+fn read_name(text: &str) -> Result<Step, String> {
+    if text == "*" {
+        return Ok(Step::Any);
+    }
+    if is_index(text) {
+        return text.parse().map(Step::Index).map_err(|_| "has an index that is too large".to_owned());
+    }
+    if split_at_unescaped(text, ']').is_some() {
+        return Err("has `]` without `[`".to_owned());
+    }
+    let name = unescaped(text)?;
+    if name.is_empty() {
+        Err("has an empty step: a key, a number, `*` or `[key=value]` must stand there".to_owned())
+    } else if name.trim() != name {
+        Err(format!("has spaces around the key `{}`", name.trim()))
+    } else {
+        Ok(Step::Key(name))
+    }
+}
+
+fn read_selector(text: &str) -> Result<Step, String> {
+    if text == "*" || is_index(text) {
+        return read_name(text);
+    }
+    let (key, value) = split_at_unescaped(text, '=').unwrap_or((text, ""));
+    if split_at_unescaped(key, '[').is_some() {
+        return Err("has a selector inside a selector: write `[name.0.family=value]`".to_owned());
+    }
+    let mut steps = Vec::new();
+    let mut rest = Some(key);
+    while let Some(text) = rest {
+        let (name, after) = split_at_unescaped(text, '.').map_or((text, None), |(name, after)| (name, Some(after)));
+        steps.push(read_name(name)?);
+        rest = after;
+    }
+    Ok(Step::Where { key: steps, value: read_selected_value(value)? })
+}
+
+/// `01` is a key: an index has one spelling.
+fn is_index(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() && (text == "0" || !text.starts_with('0'))
+}
+
+impl fmt::Display for JsonPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_steps(&self.steps, f)
+    }
+}
+
+fn write_steps(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (position, step) in steps.iter().enumerate() {
+        if position > 0 && !matches!(step, Step::Where { .. }) {
+            f.write_str(".")?;
+        }
+        match step {
+            Step::Key(key) => write_key(key, f)?,
+            Step::Index(index) => write!(f, "{index}")?,
+            Step::Any => f.write_str("*")?,
+            Step::Where { key, value } => {
+                f.write_str("[")?;
+                write_steps(key, f)?;
+                f.write_str("=")?;
+                write_selected_value(value, f)?;
+                f.write_str("]")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_key(key: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if matches!(key, "*" | "$") || is_index(key) {
+        f.write_str("\\")?;
+    }
+    write_escaped(key, &['\\', '.', '[', ']', '='], f)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{faulty_notation, round_trip};
+
+    fn key(name: &str) -> Step {
+        Step::Key(name.to_owned())
+    }
+
+    #[test]
+    fn steps_are_told_apart() {
+        let phone = || Step::Where { key: vec![key("system")], value: "phone".to_owned() };
+        let url = || Step::Where { key: vec![key("url")], value: "http://example.org/a.b?c=d".to_owned() };
+        let coded =
+            || Step::Where { key: vec![key("type"), Step::Index(0), Step::Any, key("code")], value: "MR".to_owned() };
+        for (text, steps) in [
+            ("status", vec![key("status")]),
+            ("name.0.given.*", vec![key("name"), Step::Index(0), key("given"), Step::Any]),
+            ("name[0].given[*]", vec![key("name"), Step::Index(0), key("given"), Step::Any]),
+            ("telecom[system=phone].value", vec![key("telecom"), phone(), key("value")]),
+            ("[system=phone]", vec![phone()]),
+            ("a.[system=phone].0", vec![key("a"), phone(), Step::Index(0)]),
+            (
+                "extension[url=http://example.org/a.b?c=d].valueString",
+                vec![key("extension"), url(), key("valueString")],
+            ),
+            ("identifier[type.0.*.code=MR]", vec![key("identifier"), coded()]),
+            ("Member ID.01", vec![key("Member ID"), key("01")]),
+            (r"a\.b.\0.\*", vec![key("a.b"), key("0"), key("*")]),
+            (r"[a=x\]y]", vec![Step::Where { key: vec![key("a")], value: "x]y".to_owned() }]),
+        ] {
+            assert_eq!(JsonPath::read(text), Ok(JsonPath { steps }), "{text}");
+            round_trip::<JsonPath>(text);
+        }
+    }
+
+    #[test]
+    fn faulty_paths_say_why() {
+        for (text, said) in [
+            ("", "empty step"),
+            (".", "empty step"),
+            ("a.", "empty step"),
+            ("a..b", "empty step"),
+            (".a", "empty step"),
+            ("$.a", "`$`"),
+            (" a", "spaces"),
+            ("a .b", "spaces"),
+            ("a[", "without `]`"),
+            ("a]", "without `[`"),
+            ("a[]", "empty step"),
+            ("a[b]", "without a value"),
+            ("a[=b]", "empty step"),
+            ("a[b=]", "without a value"),
+            ("a[b= c]", "spaces"),
+            ("a[b='c']", "quote"),
+            ("a[b=c]d", "after `]`"),
+            ("a[b[0]=c]", "selector inside"),
+            ("a.99999999999", "too large"),
+            ("a\\", "backslash"),
+        ] {
+            faulty_notation::<JsonPath>(text, said);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in r#"([a-c01*.=\[\]\\$'" é]|[a-c]){0,30}"#) {
+            round_trip::<JsonPath>(&text);
+        }
+
+        #[test]
+        fn no_text_panics(text in ".*") {
+            round_trip::<JsonPath>(&text);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The resource types of FHIR R4 (4.0.1, section 2.4): a misspelt one would be absent from every store.
+
+use crate::authored::Notation;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceType(pub &'static str);
+
+impl Notation for ResourceType {
+    const LONGEST: usize = 64;
+
+    fn read(text: &str) -> Result<Self, String> {
+        match NAMES.binary_search(&text) {
+            Ok(position) => Ok(Self(NAMES[position])),
+            Err(_) => Err("must be a resource type of FHIR R4, such as `Appointment`".to_owned()),
+        }
+    }
+}
+
+/// In ascending order.
+const NAMES: [&str; 146] = [
+    "Account",
+    "ActivityDefinition",
+    "AdverseEvent",
+    "AllergyIntolerance",
+    "Appointment",
+    "AppointmentResponse",
+    "AuditEvent",
+    "Basic",
+    "Binary",
+    "BiologicallyDerivedProduct",
+    "BodyStructure",
+    "Bundle",
+    "CapabilityStatement",
+    "CarePlan",
+    "CareTeam",
+    "CatalogEntry",
+    "ChargeItem",
+    "ChargeItemDefinition",
+    "Claim",
+    "ClaimResponse",
+    "ClinicalImpression",
+    "CodeSystem",
+    "Communication",
+    "CommunicationRequest",
+    "CompartmentDefinition",
+    "Composition",
+    "ConceptMap",
+    "Condition",
+    "Consent",
+    "Contract",
+    "Coverage",
+    "CoverageEligibilityRequest",
+    "CoverageEligibilityResponse",
+    "DetectedIssue",
+    "Device",
+    "DeviceDefinition",
+    "DeviceMetric",
+    "DeviceRequest",
+    "DeviceUseStatement",
+    "DiagnosticReport",
+    "DocumentManifest",
+    "DocumentReference",
+    "EffectEvidenceSynthesis",
+    "Encounter",
+    "Endpoint",
+    "EnrollmentRequest",
+    "EnrollmentResponse",
+    "EpisodeOfCare",
+    "EventDefinition",
+    "Evidence",
+    "EvidenceVariable",
+    "ExampleScenario",
+    "ExplanationOfBenefit",
+    "FamilyMemberHistory",
+    "Flag",
+    "Goal",
+    "GraphDefinition",
+    "Group",
+    "GuidanceResponse",
+    "HealthcareService",
+    "ImagingStudy",
+    "Immunization",
+    "ImmunizationEvaluation",
+    "ImmunizationRecommendation",
+    "ImplementationGuide",
+    "InsurancePlan",
+    "Invoice",
+    "Library",
+    "Linkage",
+    "List",
+    "Location",
+    "Measure",
+    "MeasureReport",
+    "Media",
+    "Medication",
+    "MedicationAdministration",
+    "MedicationDispense",
+    "MedicationKnowledge",
+    "MedicationRequest",
+    "MedicationStatement",
+    "MedicinalProduct",
+    "MedicinalProductAuthorization",
+    "MedicinalProductContraindication",
+    "MedicinalProductIndication",
+    "MedicinalProductIngredient",
+    "MedicinalProductInteraction",
+    "MedicinalProductManufactured",
+    "MedicinalProductPackaged",
+    "MedicinalProductPharmaceutical",
+    "MedicinalProductUndesirableEffect",
+    "MessageDefinition",
+    "MessageHeader",
+    "MolecularSequence",
+    "NamingSystem",
+    "NutritionOrder",
+    "Observation",
+    "ObservationDefinition",
+    "OperationDefinition",
+    "OperationOutcome",
+    "Organization",
+    "OrganizationAffiliation",
+    "Parameters",
+    "Patient",
+    "PaymentNotice",
+    "PaymentReconciliation",
+    "Person",
+    "PlanDefinition",
+    "Practitioner",
+    "PractitionerRole",
+    "Procedure",
+    "Provenance",
+    "Questionnaire",
+    "QuestionnaireResponse",
+    "RelatedPerson",
+    "RequestGroup",
+    "ResearchDefinition",
+    "ResearchElementDefinition",
+    "ResearchStudy",
+    "ResearchSubject",
+    "RiskAssessment",
+    "RiskEvidenceSynthesis",
+    "Schedule",
+    "SearchParameter",
+    "ServiceRequest",
+    "Slot",
+    "Specimen",
+    "SpecimenDefinition",
+    "StructureDefinition",
+    "StructureMap",
+    "Subscription",
+    "Substance",
+    "SubstanceNucleicAcid",
+    "SubstancePolymer",
+    "SubstanceProtein",
+    "SubstanceReferenceInformation",
+    "SubstanceSourceMaterial",
+    "SubstanceSpecification",
+    "SupplyDelivery",
+    "SupplyRequest",
+    "Task",
+    "TerminologyCapabilities",
+    "TestReport",
+    "TestScript",
+    "ValueSet",
+    "VerificationResult",
+    "VisionPrescription",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_types_of_r4_are_known() {
+        assert!(NAMES.is_sorted());
+        for name in NAMES {
+            assert_eq!(ResourceType::read(name), Ok(ResourceType(name)));
+        }
+        for text in ["", "patient", "Patiant", "Resource", "DomainResource", "Patient ", "Citation"] {
+            assert!(ResourceType::read(text).is_err(), "{text}");
+        }
+    }
+}
