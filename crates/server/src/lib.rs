@@ -30,14 +30,15 @@ struct State {
     rates: Arc<rate_limit::Rates>,
 }
 
-/// The whole HTTP surface.
-pub fn router(app: App) -> Router {
+/// The whole HTTP surface. `public_url` is where clients reach it, for the API's own description.
+pub fn router(app: App, public_url: Option<String>) -> Router {
     let state = State {
         rates: Arc::new(rate_limit::Rates::new(app.limits())),
         metrics: Arc::new(metrics::Metrics::default()),
         app,
     };
-    let (router, api) = openapi::build();
+    let (router, mut api) = openapi::build();
+    api.servers = public_url.map(|url| vec![utoipa::openapi::Server::new(url)]);
     let router = router.merge(docs::router(&api));
     middleware::wrap(router, &state).with_state(state)
 }
@@ -46,10 +47,11 @@ pub fn router(app: App) -> Router {
 pub async fn serve(
     listener: TcpListener,
     app: App,
+    public_url: Option<String>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
     let sweeper = tokio::spawn(sweep(app.clone()));
-    let service = router(app).into_make_service_with_connect_info::<SocketAddr>();
+    let service = router(app, public_url).into_make_service_with_connect_info::<SocketAddr>();
     let served = axum::serve(listener, service).with_graceful_shutdown(shutdown).await;
     sweeper.abort();
     served

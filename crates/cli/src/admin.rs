@@ -1,0 +1,122 @@
+//! `verial admin`: organizations and keys, straight on the database.
+
+use app::{App, admin};
+use clap::{Args, Subcommand};
+use model::identity::CreatedApiKey;
+use model::{KeyId, OrgId};
+use serde_json::json;
+
+use crate::settings::{File, Storage, StorageArguments};
+use crate::{block_on, say};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    storage: StorageArguments,
+    #[command(subcommand)]
+    group: Group,
+}
+
+#[derive(Subcommand)]
+enum Group {
+    /// Organizations
+    #[command(subcommand)]
+    Org(OrgCommand),
+    /// Organization keys
+    #[command(subcommand)]
+    Key(KeyCommand),
+}
+
+#[derive(Subcommand)]
+enum OrgCommand {
+    /// Make an organization and print its key
+    Create {
+        #[arg(long)]
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// List all organizations
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Subcommand)]
+enum KeyCommand {
+    /// Make a key for an organization and print it
+    Create {
+        /// The organization's id
+        #[arg(long)]
+        org: OrgId,
+        #[arg(long)]
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a key by its id
+    Revoke { key: KeyId },
+}
+
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let file = File::read(arguments.storage.config.as_deref())?;
+    let app = Storage::merge(&arguments.storage, &file)?.open(app::Limits::default())?;
+    block_on(async move {
+        match arguments.group {
+            Group::Org(command) => organizations(&app, command).await,
+            Group::Key(command) => keys(&app, command).await,
+        }
+    })
+}
+
+async fn organizations(app: &App, command: OrgCommand) -> anyhow::Result<()> {
+    match command {
+        OrgCommand::Create { name, json } => {
+            let made = admin::create_organization(app, &name).await?;
+            if json {
+                say(json!({
+                    "id": made.organization.id,
+                    "name": made.organization.name,
+                    "api_key": made.api_key.key,
+                    "api_key_id": made.api_key.id,
+                }));
+            } else {
+                say(format_args!("Organization {} ({})", made.organization.name, made.organization.id));
+                say_key(&made.api_key);
+            }
+        }
+        OrgCommand::List { json } => {
+            let all = admin::list_organizations(app).await?;
+            if json {
+                say(serde_json::to_string(&all)?);
+            } else {
+                for organization in all {
+                    say(format_args!("{}  {}  {}", organization.id, organization.created_at, organization.name));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn keys(app: &App, command: KeyCommand) -> anyhow::Result<()> {
+    match command {
+        KeyCommand::Create { org, name, json } => {
+            let key = admin::create_key(app, &org, &name).await?;
+            if json { say(serde_json::to_string(&key)?) } else { say_key(&key) }
+        }
+        KeyCommand::Revoke { key } => {
+            admin::revoke_key(app, &key).await?;
+            say(format_args!("{key} is revoked; running servers refuse it within a second"));
+        }
+    }
+    Ok(())
+}
+
+fn say_key(key: &CreatedApiKey) {
+    say(format_args!("API key {}, shown this once: {}", key.id, key.key));
+}

@@ -1,0 +1,104 @@
+//! `verial serve`
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::Context;
+use app::App;
+use clap::Args;
+use tokio::net::TcpListener;
+
+use crate::settings::{self, File, Storage, StorageArguments};
+use crate::{block_on, say};
+
+const LONGEST_DRAIN: Duration = Duration::from_secs(30);
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Address of the HTTP server; port 0 takes a free one [default: 127.0.0.1:8080]
+    #[arg(long, env = "VERIAL_LISTEN", value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+    #[command(flatten)]
+    storage: StorageArguments,
+    /// The address that clients use, when it is not the one above
+    #[arg(long, env = "VERIAL_PUBLIC_URL", value_name = "URL")]
+    public_url: Option<String>,
+    /// Address for HL7v2 over MLLP (from the release that has the HL7 simulator)
+    #[arg(long, env = "VERIAL_MLLP_LISTEN", value_name = "ADDR")]
+    mllp_listen: Option<SocketAddr>,
+    /// Address for SFTP (from the release that has the file simulator)
+    #[arg(long, env = "VERIAL_SFTP_LISTEN", value_name = "ADDR")]
+    sftp_listen: Option<SocketAddr>,
+    /// Set a limit; repeatable: --limit upload_bytes=134217728
+    #[arg(long = "limit", env = "VERIAL_LIMITS", value_name = "NAME=VALUE", value_delimiter = ',')]
+    limits: Vec<String>,
+    /// What is logged, such as `info` or `warn,verial_server=debug` [default: info]
+    #[arg(long, env = "VERIAL_LOG", value_name = "FILTER")]
+    log: Option<String>,
+    /// Log lines as JSON
+    #[arg(long, env = "VERIAL_LOG_JSON")]
+    log_json: bool,
+}
+
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let file = File::read(arguments.storage.config.as_deref())?;
+    start_log(arguments.log.as_deref().or(file.log.as_deref()).unwrap_or("info"), arguments.log_json)?;
+    let listen = arguments.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8080)));
+    for (flag, address) in [
+        ("--mllp-listen", arguments.mllp_listen.or(file.mllp_listen)),
+        ("--sftp-listen", arguments.sftp_listen.or(file.sftp_listen)),
+    ] {
+        if let Some(address) = address {
+            tracing::warn!(%address, "{flag} has no effect yet: this release has no such simulator");
+        }
+    }
+    let app = Storage::merge(&arguments.storage, &file)?.open(settings::limits(&file, &arguments.limits)?)?;
+    let public_url = arguments.public_url.or(file.public_url);
+    block_on(serve(app, listen, public_url))
+}
+
+async fn serve(app: App, listen: SocketAddr, public_url: Option<String>) -> anyhow::Result<()> {
+    let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
+    let address = listener.local_addr()?;
+    if let Some(first) = app::admin::create_first_organization(&app).await? {
+        say(format_args!("Organization {} ({})", first.organization.name, first.organization.id));
+        say(format_args!("API key, shown this once: {}", first.api_key.key));
+    }
+    let url = public_url.unwrap_or_else(|| format!("http://{address}"));
+    say(format_args!("Verial {} listens on http://{address} (API: {url}/docs)", env!("CARGO_PKG_VERSION")));
+    let (stopping, stopped) = tokio::sync::oneshot::channel();
+    let signalled = async move {
+        stop_signal().await;
+        let _ = stopping.send(());
+    };
+    let serving = server::serve(listener, app, Some(url), signalled);
+    tokio::pin!(serving);
+    tokio::select! {
+        served = &mut serving => served?,
+        () = async { let _ = stopped.await; tokio::time::sleep(LONGEST_DRAIN).await } => {
+            tracing::warn!("some requests did not end in {LONGEST_DRAIN:?}");
+        }
+    }
+    Ok(())
+}
+
+async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return std::future::pending().await };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+    tracing::info!("stopping: finishing what was accepted");
+}
+
+fn start_log(filter: &str, json: bool) -> anyhow::Result<()> {
+    let filter = tracing_subscriber::EnvFilter::try_new(filter).context("--log is not a valid filter")?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if json {
+        log.json().init()
+    } else {
+        log.init()
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Settings: flag, then `VERIAL_…`, then the TOML file, then the default. The only place that merges them.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::{Context, bail};
+use app::{App, Clock, Limits};
+use clap::Args;
+use serde::Deserialize;
+use store::blobs::BlobUrl;
+use store::{Blobs, DatabaseUrl, Store};
+
+/// Where the data is; shared by `serve` and `admin`.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct StorageArguments {
+    /// Directory for the database and blobs, unless they are elsewhere [default: ./verial-data]
+    #[arg(long, env = "VERIAL_DATA", value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// sqlite:PATH or postgres://… [default: sqlite in the data directory]
+    #[arg(long, env = "VERIAL_DATABASE", value_name = "URL", hide_env_values = true)]
+    pub(crate) database: Option<String>,
+    /// file:DIR, s3://BUCKET[/PREFIX] or gs://BUCKET[/PREFIX] [default: in the data directory]
+    #[arg(long, env = "VERIAL_BLOBS", value_name = "URL")]
+    pub(crate) blobs: Option<String>,
+    /// TOML file with the same names
+    #[arg(long, env = "VERIAL_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// What a TOML file may set.
+#[derive(Deserialize, Clone, Debug, Default)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct File {
+    data: Option<PathBuf>,
+    database: Option<String>,
+    blobs: Option<String>,
+    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) public_url: Option<String>,
+    pub(crate) mllp_listen: Option<SocketAddr>,
+    pub(crate) sftp_listen: Option<SocketAddr>,
+    pub(crate) log: Option<String>,
+    #[serde(default)]
+    pub(crate) limits: std::collections::BTreeMap<String, u64>,
+}
+
+impl File {
+    pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = path else { return Ok(Self::default()) };
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        toml::from_str(&text).with_context(|| format!("{} is not a valid settings file", path.display()))
+    }
+}
+
+/// The merged places of the data.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Storage {
+    data: PathBuf,
+    database: DatabaseUrl,
+    blobs: BlobUrl,
+}
+
+impl Storage {
+    pub(crate) fn merge(arguments: &StorageArguments, file: &File) -> anyhow::Result<Self> {
+        let data = arguments.data.clone().or_else(|| file.data.clone()).unwrap_or_else(|| "verial-data".into());
+        let database = arguments.database.clone().or_else(|| file.database.clone());
+        let blobs = arguments.blobs.clone().or_else(|| file.blobs.clone());
+        Ok(Self {
+            database: parse_or(database, "database", || DatabaseUrl::Sqlite(data.join("verial.db")))?,
+            blobs: parse_or(blobs, "blobs", || BlobUrl::Directory(data.join("blobs")))?,
+            data,
+        })
+    }
+
+    /// Opens everything. Blocking.
+    pub(crate) fn open(&self, limits: Limits) -> anyhow::Result<App> {
+        let in_data = |path: &Path| path.starts_with(&self.data);
+        let needs_data = matches!(&self.database, DatabaseUrl::Sqlite(path) if in_data(path))
+            || matches!(&self.blobs, BlobUrl::Directory(path) if in_data(path));
+        if needs_data {
+            make_private_directory(&self.data)?;
+        }
+        let clock = Clock::system();
+        let store = Store::open(&self.database, clock.now()).context("cannot open the database")?;
+        let blobs = Blobs::open(&self.blobs).context("cannot open the blob store")?;
+        Ok(App::new(store, blobs, clock, limits))
+    }
+}
+
+/// Other users of the machine have no business in it.
+fn make_private_directory(path: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.with_context(|| format!("cannot make the directory {}", path.display()))
+}
+
+fn parse_or<T: FromStr<Err = String>>(
+    text: Option<String>,
+    name: &str,
+    default: impl FnOnce() -> T,
+) -> anyhow::Result<T> {
+    match text {
+        None => Ok(default()),
+        Some(text) => text.parse().map_err(|reason| anyhow::anyhow!("--{name} {reason}")),
+    }
+}
+
+/// Limits from the file, then from `name=value` flags.
+pub(crate) fn limits(file: &File, flags: &[String]) -> anyhow::Result<Limits> {
+    let mut limits = Limits::default();
+    for (name, value) in &file.limits {
+        set_limit(&mut limits, name, *value)?;
+    }
+    for flag in flags {
+        let (name, value) = flag.split_once('=').with_context(|| format!("--limit {flag}: write name=value"))?;
+        set_limit(&mut limits, name, value.parse().with_context(|| format!("--limit {flag}: not a number"))?)?;
+    }
+    Ok(limits)
+}
+
+fn set_limit(limits: &mut Limits, name: &str, value: u64) -> anyhow::Result<()> {
+    let small = || u32::try_from(value).with_context(|| format!("limit {name} is too large"));
+    match name {
+        "json_bytes" => limits.json_bytes = usize::try_from(value)?,
+        "upload_bytes" => limits.upload_bytes = value,
+        "stream_bytes" => limits.stream_bytes = value,
+        "requests_per_second" => limits.requests_per_second = small()?,
+        "request_burst" => limits.request_burst = small()?,
+        "refusals_per_second" => limits.refusals_per_second = small()?,
+        "refusal_burst" => limits.refusal_burst = small()?,
+        _ => bail!(
+            "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, requests_per_second, request_burst, \
+             refusals_per_second, refusal_burst"
+        ),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
+        let file: File =
+            toml::from_str("data = '/srv/v'\ndatabase = 'sqlite:/srv/a.db'\n[limits]\njson_bytes = 5").unwrap();
+        let flags = StorageArguments { database: Some("sqlite:/srv/b.db".into()), ..Default::default() };
+        let storage = Storage::merge(&flags, &file).unwrap();
+        assert_eq!(storage.database, DatabaseUrl::Sqlite("/srv/b.db".into()));
+        assert_eq!(storage.blobs, BlobUrl::Directory("/srv/v/blobs".into()));
+        assert_eq!(limits(&file, &[]).unwrap().json_bytes, 5);
+        assert_eq!(limits(&file, &["json_bytes=6".into()]).unwrap().json_bytes, 6);
+        assert!(limits(&file, &["jsonbytes=6".into()]).is_err());
+        assert!(toml::from_str::<File>("databse = 'x'").is_err());
+    }
+}
