@@ -1,0 +1,3 @@
+//! The API as its users meet it: every story runs on both databases, over real HTTP.
+
+mod authoring;

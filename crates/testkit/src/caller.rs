@@ -1,0 +1,75 @@
+//! Someone who calls the API: every answer is checked against the OpenAPI document before the test sees it.
+
+use std::sync::Arc;
+
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::{Answer, Contract};
+
+#[derive(Clone)]
+pub struct Caller {
+    http: reqwest::Client,
+    base_url: String,
+    key: Option<String>,
+    contract: Arc<Contract>,
+}
+
+impl Caller {
+    pub fn new(base_url: &str, key: Option<&str>, contract: Arc<Contract>) -> Self {
+        let base_url = base_url.to_owned();
+        Self { http: reqwest::Client::new(), base_url, key: key.map(ToOwned::to_owned), contract }
+    }
+
+    pub fn key(&self) -> &str {
+        self.key.as_deref().expect("a caller with a key")
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, &[], None).await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::POST, path, &[], Some(body)).await
+    }
+
+    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+        self.send(Method::PATCH, path, &[], Some(body)).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, &[], None).await
+    }
+
+    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Answer {
+        let body = body.map(|body| ("application/json", body.to_string().into_bytes()));
+        self.send_bytes(method, path, headers, body).await
+    }
+
+    /// A body of any type, as it is.
+    pub async fn put_bytes(&self, path: &str, content_type: &str, body: impl Into<Vec<u8>>) -> Answer {
+        self.send_bytes(Method::PUT, path, &[], Some((content_type, body.into()))).await
+    }
+
+    pub async fn send_bytes(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<(&str, Vec<u8>)>,
+    ) -> Answer {
+        let mut request = self.http.request(method.clone(), format!("{}{path}", self.base_url));
+        if let Some(key) = &self.key {
+            request = request.bearer_auth(key);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some((content_type, bytes)) = body {
+            request = request.header("content-type", content_type).body(bytes);
+        }
+        let answer = Answer::read(format!("{method} {path}"), request.send().await.expect("an answer")).await;
+        self.contract.check(&method, path, &answer);
+        answer
+    }
+}

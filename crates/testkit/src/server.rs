@@ -1,0 +1,74 @@
+//! A real server in the test's own process, on a free port.
+
+use std::sync::Arc;
+
+use app::admin::NewOrganization;
+use app::{App, Clock, Limits};
+use store::blobs::BlobUrl;
+use store::{Blobs, Store};
+use tokio::net::TcpListener;
+
+use crate::{Caller, Contract, Database, TestDatabase};
+
+pub struct TestServer {
+    pub app: App,
+    pub base_url: String,
+    pub clock: Clock,
+    contract: Arc<Contract>,
+    serving: tokio::task::JoinHandle<()>,
+    database: TestDatabase,
+}
+
+impl TestServer {
+    pub async fn start(database: Database) -> Self {
+        Self::start_with(
+            database,
+            Limits { refusals_per_second: 1_000_000, refusal_burst: 1_000_000, ..Limits::default() },
+        )
+        .await
+    }
+
+    pub async fn start_with(database: Database, limits: Limits) -> Self {
+        Self::start_on(TestDatabase::new(database), limits).await
+    }
+
+    async fn start_on(database: TestDatabase, limits: Limits) -> Self {
+        let clock = Clock::system();
+        let url = database.url().clone();
+        let now = clock.now();
+        let store = tokio::task::spawn_blocking(move || Store::open(&url, now)).await.unwrap().unwrap();
+        let blobs = Blobs::open(&BlobUrl::Directory(database.directory().join("blobs"))).unwrap();
+        let app = App::new(store, blobs, clock.clone(), limits);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base_url = format!("http://{}", listener.local_addr().unwrap());
+        let serving = tokio::spawn({
+            let app = app.clone();
+            async move { server::serve(listener, app, None, std::future::pending()).await.unwrap() }
+        });
+        Self { app, base_url, clock, contract: Arc::new(Contract::load()), serving, database }
+    }
+
+    /// A new organization and a caller with its key.
+    pub async fn organization(&self, name: &str) -> Caller {
+        let made: NewOrganization = app::admin::create_organization(&self.app, name).await.unwrap();
+        self.caller(&made.api_key.key)
+    }
+
+    pub fn caller(&self, key: &str) -> Caller {
+        Caller::new(&self.base_url, Some(key), Arc::clone(&self.contract))
+    }
+
+    pub fn anonymous(&self) -> Caller {
+        Caller::new(&self.base_url, None, Arc::clone(&self.contract))
+    }
+
+    pub fn database(&self) -> &TestDatabase {
+        &self.database
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}

@@ -1,0 +1,101 @@
+//! Ready-made pieces of a benchmark, so that a test says only what it is about.
+
+use serde_json::{Value, json};
+
+use crate::Caller;
+
+/// One of everything that an organization can author, attached to each other.
+pub struct Authored {
+    pub environment: String,
+    pub simulator: String,
+    pub files_simulator: String,
+    pub dataset: String,
+    pub files_dataset: String,
+    pub entity: String,
+    pub benchmark: String,
+    pub task: String,
+    pub criterion: String,
+    pub solver: String,
+    pub solver_key: String,
+    pub api_key: String,
+}
+
+impl Authored {
+    /// Over the API, as an author would.
+    pub async fn create(caller: &Caller) -> Self {
+        let dataset = caller.post("/datasets", json!({"name": "Patients", "type": "fhir"})).await.expect(201).id();
+        let patients =
+            caller.put_bytes(&format!("/datasets/{dataset}/data"), "application/fhir+ndjson", patients(3)).await;
+        patients.expect(200);
+        let files_dataset =
+            caller.post("/datasets", json!({"name": "Referrals", "type": "files"})).await.expect(201).id();
+        caller
+            .put_bytes(&format!("/datasets/{files_dataset}/files/inbox/a.txt"), "text/plain", "hello")
+            .await
+            .expect(200);
+        let entity = json!({"name": "the patient", "ref": "Patient/p1", "data": {"mrn": "1"}});
+        let entity = caller.post(&format!("/datasets/{dataset}/entities"), entity).await.expect(201).id();
+        let simulator = caller.post("/simulators", json!({"type": "Fhir", "name": "EHR"})).await.expect(201).id();
+        let files_simulator =
+            caller.post("/simulators", json!({"type": "Files", "name": "Drop"})).await.expect(201).id();
+        attach(caller, &format!("/simulators/{simulator}/datasets/{dataset}")).await;
+        attach(caller, &format!("/simulators/{files_simulator}/datasets/{files_dataset}")).await;
+        let environment = caller.post("/environments", json!({"name": "Clinic"})).await.expect(201).id();
+        attach(caller, &format!("/environments/{environment}/simulators/{simulator}")).await;
+        attach(caller, &format!("/environments/{environment}/simulators/{files_simulator}")).await;
+        let benchmark = json!({"name": "Referral intake", "environment_id": environment});
+        let benchmark = caller.post("/benchmarks", benchmark).await.expect(201).id();
+        let task = caller.post("/tasks", task(&benchmark)).await.expect(201).id();
+        caller.post(&format!("/tasks/{task}/entities"), json!({"entity_id": entity})).await.expect(200);
+        let criterion = caller.post("/criteria", criterion(&task)).await.expect(201).id();
+        let solver = caller.post("/solvers", json!({"alias": "agent-1"})).await.expect(201).id();
+        let solver_key =
+            caller.post(&format!("/solvers/{solver}/api-keys"), json!({"name": "ci"})).await.expect(201).id();
+        let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
+        Self {
+            environment,
+            simulator,
+            files_simulator,
+            dataset,
+            files_dataset,
+            entity,
+            benchmark,
+            task,
+            criterion,
+            solver,
+            solver_key,
+            api_key,
+        }
+    }
+}
+
+async fn attach(caller: &Caller, path: &str) {
+    caller.send(reqwest::Method::POST, path, &[], None).await.expect(200);
+}
+
+pub fn task(benchmark: &str) -> Value {
+    json!({
+        "benchmark_id": benchmark,
+        "name": "Accept a complete referral",
+        "tags": ["easy"],
+        "task_item": {"instruction": "Process the referral of {{entity.name}}."},
+        "scenario": {"steps": [{"do": "drop_file_inbox", "path": "inbox/referral.txt", "content": "Referral for {{entity.name}}"}]},
+    })
+}
+
+pub fn criterion(task: &str) -> Value {
+    json!({
+        "task_id": task,
+        "label": "A service request was made",
+        "assertion": {"assert": "fhir-resource-state", "resource_type": "ServiceRequest", "fields": [{"path": "status", "expected": "active"}]},
+        "weight": 2,
+        "axis": "correctness",
+    })
+}
+
+/// NDJSON of patients `p1`, `p2` …
+pub fn patients(count: usize) -> String {
+    (1..=count)
+        .map(|number| format!("{}\n", json!({"resourceType": "Patient", "id": format!("p{number}"), "active": true})))
+        .collect()
+}
