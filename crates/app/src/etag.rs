@@ -18,10 +18,15 @@ pub struct IfMatch(pub Option<String>);
 impl IfMatch {
     /// Whether the header allows a change of what is now there.
     pub fn check<T: Serialize>(&self, current: &T) -> Result<(), AppError> {
-        match &self.0 {
-            None => Ok(()),
-            Some(header) if lists(header, &of(current)) => Ok(()),
-            Some(_) => Err(AppError::PreconditionFailed),
+        if self.0.is_none() { Ok(()) } else { self.check_tag(Some(&of(current))) }
+    }
+
+    /// The same for something whose tag is known; `None` is something that is not there, which no header names.
+    pub fn check_tag(&self, current: Option<&str>) -> Result<(), AppError> {
+        match (&self.0, current) {
+            (None, _) => Ok(()),
+            (Some(header), Some(tag)) if lists(header, tag) => Ok(()),
+            (Some(_), _) => Err(AppError::PreconditionFailed),
         }
     }
 }
@@ -49,5 +54,6 @@ mod tests {
             assert_eq!(IfMatch(Some(header.clone())).check(&"a").is_ok(), allowed, "{header}");
         }
         assert!(IfMatch(None).check(&"a").is_ok());
+        assert!(IfMatch(Some("*".into())).check_tag(None).is_err());
     }
 }

@@ -25,6 +25,8 @@ enum Group {
     /// Organization keys
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Read everything that is stored and say what is damaged or missing
+    Check,
 }
 
 #[derive(Subcommand)]
@@ -69,6 +71,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         match arguments.group {
             Group::Org(command) => organizations(&app, command).await,
             Group::Key(command) => keys(&app, command).await,
+            Group::Check => check(&app).await,
         }
     })
 }
@@ -114,6 +117,18 @@ async fn keys(app: &App, command: KeyCommand) -> anyhow::Result<()> {
             say(format_args!("{key} is revoked; running servers refuse it within a second"));
         }
     }
+    Ok(())
+}
+
+async fn check(app: &App) -> anyhow::Result<()> {
+    let faults = admin::check(app).await?;
+    for fault in &faults {
+        say(fault);
+    }
+    if !faults.is_empty() {
+        anyhow::bail!("{} faults found", faults.len());
+    }
+    say("everything that is stored can be read");
     Ok(())
 }
 

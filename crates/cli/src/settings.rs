@@ -15,16 +15,16 @@ use store::{Blobs, DatabaseUrl, Store};
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct StorageArguments {
     /// Directory for the database and blobs, unless they are elsewhere [default: ./verial-data]
-    #[arg(long, env = "VERIAL_DATA", value_name = "DIR")]
+    #[arg(long, env = "VERIAL_DATA", value_name = "DIR", global = true)]
     pub(crate) data: Option<PathBuf>,
     /// sqlite:PATH or postgres://… [default: sqlite in the data directory]
-    #[arg(long, env = "VERIAL_DATABASE", value_name = "URL", hide_env_values = true)]
+    #[arg(long, env = "VERIAL_DATABASE", value_name = "URL", hide_env_values = true, global = true)]
     pub(crate) database: Option<String>,
     /// file:DIR, s3://BUCKET[/PREFIX] or gs://BUCKET[/PREFIX] [default: in the data directory]
-    #[arg(long, env = "VERIAL_BLOBS", value_name = "URL")]
+    #[arg(long, env = "VERIAL_BLOBS", value_name = "URL", global = true)]
     pub(crate) blobs: Option<String>,
     /// TOML file with the same names
-    #[arg(long, env = "VERIAL_CONFIG", value_name = "FILE")]
+    #[arg(long, env = "VERIAL_CONFIG", value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
 }
 

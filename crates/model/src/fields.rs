@@ -37,6 +37,36 @@ impl FieldErrors {
         }
     }
 
+    /// Takes over the errors of the same value.
+    pub fn merge(&mut self, more: FieldErrors) {
+        for (field, messages) in more.0 {
+            self.0.entry(field).or_default().extend(messages);
+        }
+    }
+
+    /// Collects the errors of one member under its name.
+    pub fn inside(&mut self, field: &str, check: impl FnOnce(&mut FieldErrors)) {
+        let mut inner = FieldErrors::new();
+        check(&mut inner);
+        self.nest(field, inner);
+    }
+
+    /// Checks a list's size, then each item under its index; the items of a list that is too long are not worth it.
+    pub fn each<T>(&mut self, field: &str, items: &[T], most: usize, check: impl Fn(&T, &mut FieldErrors)) {
+        if items.len() > most {
+            return self.size(field, items.len(), most);
+        }
+        for (index, item) in items.iter().enumerate() {
+            self.inside(&format!("{field}.{index}"), |errors| check(item, errors));
+        }
+    }
+
+    pub fn size(&mut self, field: &str, size: usize, most: usize) {
+        if size > most {
+            self.add(field, format!("must have at most {most} items, has {size}"));
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -4,6 +4,7 @@
 pub mod api_key;
 pub mod benchmark;
 pub mod canonical;
+pub mod channel;
 pub mod criterion;
 pub mod dataset;
 pub mod environment;
@@ -12,7 +13,9 @@ pub mod id;
 pub mod identity;
 pub mod page;
 pub mod patch;
+pub mod phone;
 pub mod publication;
+pub mod reading;
 pub mod simulator;
 pub mod slug;
 pub mod task;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// For a field that always has a value: absent is `None`, `null` is a type error.
+/// For a field that always has a value: absent is `None`, `null` is a type error, or the value `null` of any JSON.
 pub fn value<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }

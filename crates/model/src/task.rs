@@ -45,9 +45,7 @@ impl Task {
         if !self.task_item.is_null() && !self.task_item.is_object() {
             errors.add("task_item", "must be an object");
         }
-        let mut templates = FieldErrors::new();
-        template::check(&self.task_item, &[Root::Entity, Root::Task], &mut templates);
-        errors.nest("task_item", templates);
+        errors.inside("task_item", |errors| template::check(&self.task_item, &[Root::Entity, Root::Task], errors));
         errors.into_result()
     }
 }

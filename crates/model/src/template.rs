@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::FieldErrors;
+use crate::reading::shortened;
 
 /// What a template's first word names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +21,24 @@ pub struct Template<'a> {
 
 /// The templates of one text, or what is wrong with the first faulty one.
 pub fn parse(text: &str) -> Result<Vec<Template<'_>>, String> {
-    let mut templates = Vec::new();
+    insides(text)?.into_iter().map(parse_one).collect()
+}
+
+/// Whether a template stands in this text, sound or not: what it says is known only when that is bound.
+pub fn is_template(text: &str) -> bool {
+    text.contains("{{")
+}
+
+/// What stands between `{{` and `}}`, whatever it names.
+pub fn insides(text: &str) -> Result<Vec<&str>, String> {
+    let mut found = Vec::new();
     let mut rest = text;
-    while let Some(start) = rest.find("{{") {
-        let inside = &rest[start + 2..];
-        let end = inside.find("}}").ok_or_else(|| "has `{{` without `}}`".to_owned())?;
-        templates.push(parse_one(inside[..end].trim())?);
-        rest = &inside[end + 2..];
+    while let Some((_, inside)) = rest.split_once("{{") {
+        let (template, after) = inside.split_once("}}").ok_or("has `{{` without `}}`")?;
+        found.push(template.trim());
+        rest = after;
     }
-    Ok(templates)
+    Ok(found)
 }
 
 fn parse_one(inside: &str) -> Result<Template<'_>, String> {
@@ -36,20 +46,23 @@ fn parse_one(inside: &str) -> Result<Template<'_>, String> {
     let root = match root {
         "entity" => Root::Entity,
         "task" => Root::Task,
-        _ => {
-            return Err(format!("template `{{{{{}}}}}` must start with `entity.` or `task.`", shortened(inside)));
-        }
+        _ => return Err(format!("template `{{{{{}}}}}` must start with `entity.` or `task.`", shown(inside))),
     };
-    let path: Vec<&str> = path.split('.').collect();
-    let is_name = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    if path.len() > 16 || !path.iter().all(is_name) {
-        return Err(format!("template `{{{{{}}}}}` must be a dotted path of names", shortened(inside)));
-    }
-    Ok(Template { root, path })
+    Ok(Template { root, path: names(inside, path)? })
 }
 
-fn shortened(text: &str) -> String {
-    text.chars().take(60).collect()
+/// The path of the template `inside`, after its root.
+pub fn names<'a>(inside: &str, path: &'a str) -> Result<Vec<&'a str>, String> {
+    let names: Vec<&str> = path.split('.').collect();
+    let is_name = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    if names.len() > 16 || !names.iter().all(is_name) {
+        return Err(format!("template `{{{{{}}}}}` must be a dotted path of names", shown(inside)));
+    }
+    Ok(names)
+}
+
+fn shown(inside: &str) -> String {
+    shortened(inside, 60)
 }
 
 /// Checks every string inside an authored value; `roots` are the ones that this place can bind.

@@ -8,9 +8,12 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use model::FieldErrors;
+use model::reading::{self, Hints};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::Schema;
 
 use crate::State;
 use crate::envelope::{ApiError, Code};
@@ -117,7 +120,7 @@ fn parse<T: DeserializeOwned + ToSchema>(parts: &Parts, bytes: &[u8]) -> Result<
     if has_nul(&value) {
         return Err(ApiError::new(Code::BadRequest, "the body has a string with the character U+0000"));
     }
-    typed(value).map_err(ApiError::invalid)
+    typed(&value).map_err(ApiError::invalid)
 }
 
 fn has_nul(value: &Value) -> bool {
@@ -129,60 +132,16 @@ fn has_nul(value: &Value) -> bool {
     }
 }
 
-/// Reads the typed form. A faulty member is noted and taken out, and the rest is read again, so that one answer names all.
-fn typed<T: DeserializeOwned + ToSchema>(mut value: Value) -> Result<T, FieldErrors> {
-    let mut errors = FieldErrors::new();
-    let mut noted = Vec::new();
-    loop {
-        let error = match serde_path_to_error::deserialize::<_, T>(&value) {
-            Ok(typed) if errors.is_empty() => return Ok(typed),
-            Ok(_) => return Err(errors),
-            Err(error) => error,
-        };
-        let path = error.path().to_string();
-        let message: String = error.into_inner().to_string().chars().take(200).collect();
-        if message.starts_with("missing field") {
-            note_missing::<T>(&value, &noted, &mut errors);
-            return Err(errors);
-        }
-        let (member, field, message) = fault(&path, message);
-        errors.add(field, message);
-        let Some(members) = value.as_object_mut() else {
-            return Err(errors);
-        };
-        if members.shift_remove(&member).is_none() {
-            return Err(errors);
-        }
-        noted.push(member);
-    }
+/// Reads the typed form, or names all that is faulty or missing.
+fn typed<T: DeserializeOwned + ToSchema>(value: &Value) -> Result<T, FieldErrors> {
+    reading::read(value, Hints { required: &required::<T>(), aliases: &[] }).into_result()
 }
 
-/// The top-level member, the dotted field and the words.
-fn fault(path: &str, message: String) -> (String, String, String) {
-    if let Some(name) = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')) {
-        let parent = path.rsplit_once('.').map(|(parent, _)| format!("{}.", dotted(parent))).unwrap_or_default();
-        let field = format!("{parent}{}", name.0);
-        let member = field.split('.').next().unwrap_or_default().to_owned();
-        return (if parent.is_empty() { name.0.to_owned() } else { member }, field, "is not a known field".into());
-    }
-    let field = dotted(path);
-    (field.split('.').next().unwrap_or_default().to_owned(), field, message)
-}
-
-/// `tags[0].x` as `tags.0.x`
-fn dotted(path: &str) -> String {
-    path.replace('[', ".").replace(']', "")
-}
-
-/// Every member that the schema requires and that the body does not have.
-fn note_missing<T: ToSchema>(value: &Value, noted: &[String], errors: &mut FieldErrors) {
-    use utoipa::openapi::RefOr;
-    use utoipa::openapi::schema::Schema;
-    let RefOr::T(Schema::Object(schema)) = T::schema() else {
-        return;
-    };
-    for name in schema.required.iter().filter(|name| value.get(name.as_str()).is_none() && !noted.contains(name)) {
-        errors.add(name, "is required");
+/// The members that the schema requires.
+fn required<T: ToSchema>() -> Vec<String> {
+    match T::schema() {
+        RefOr::T(Schema::Object(schema)) => schema.required,
+        _ => Vec::new(),
     }
 }
 
@@ -193,32 +152,30 @@ mod tests {
     use model::task::NewTask;
     use serde_json::json;
 
-    fn faults<T: DeserializeOwned + ToSchema>(value: Value) -> String {
+    fn faults<T: DeserializeOwned + ToSchema>(value: &Value) -> String {
         typed::<T>(value).err().map(|errors| errors.to_string()).unwrap_or_default()
     }
 
     #[test]
     fn every_faulty_field_is_named_at_once() {
-        let words = faults::<NewTask>(json!({"name": 5, "tags": ["a", 7], "colour": "red", "timeout": "soon"}));
+        let words = faults::<NewTask>(&json!({"name": 5, "tags": ["a", 7], "colour": "red", "timeout": "soon"}));
         for part in [
             "benchmark_id: is required",
             "colour: is not a known field",
-            "name: invalid type",
-            "tags.1: invalid type",
-            "timeout: invalid type",
+            "name: must be a string, is 5",
+            "tags.1: must be a string, is 7",
+            "timeout: must be an integer, is \"soon\"",
         ] {
             assert!(words.contains(part), "{part} in {words}");
         }
-        assert!(faults::<NewSimulator>(json!({"type": "Ehr", "name": "x"})).starts_with("type: must be one of"));
-        assert_eq!(faults::<NewSimulator>(json!({})), "name: is required; type: is required");
+        assert!(faults::<NewSimulator>(&json!({"type": "Ehr", "name": "x"})).starts_with("type: must be one of"));
+        assert_eq!(faults::<NewSimulator>(&json!({})), "name: is required; type: is required");
     }
 
     #[test]
     fn numbers_keep_their_digits_through_the_typed_form() {
-        let new: NewSimulator = typed(
-            json!({"type": "fhir", "name": "x", "config": serde_json::from_str::<Value>("{\"a\":1.10}").unwrap()}),
-        )
-        .unwrap();
+        let body = r#"{"type": "fhir", "name": "x", "config": {"a": 1.10}}"#;
+        let new: NewSimulator = typed(&serde_json::from_str(body).unwrap()).unwrap();
         assert_eq!(new.config.to_string(), "{\"a\":1.10}");
     }
 }

@@ -1,10 +1,13 @@
 //! The spec of a paper document (referral, order, letter) that the file drop and the fax line render to a real PDF.
 
+use std::collections::BTreeMap;
+
 use model::FieldErrors;
+use model::reading::{described, shortened};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::authored::{self, Authored, Entries, Object, Word};
+use crate::authored::{self, Authored};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -12,11 +15,11 @@ pub struct Document {
     pub title: String,
     /// Label and value, such as `"Patient": "Ada Stone"`.
     #[serde(default)]
-    pub header: Entries<Value>,
+    pub header: BTreeMap<String, Value>,
     #[serde(default)]
-    pub sections: Vec<Object<Section>>,
+    pub sections: Vec<Section>,
     #[serde(default)]
-    pub signature: Word<Signature>,
+    pub signature: Signature,
     /// The name below the signature line.
     pub signer: Option<String>,
     /// The date beside the signature, as it is to be printed.
@@ -29,7 +32,7 @@ pub struct Document {
 pub struct Section {
     pub heading: Option<String>,
     pub text: Option<String>,
-    pub table: Option<Object<Table>>,
+    pub table: Option<Table>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -59,12 +62,12 @@ impl Authored for Document {
             errors.add("header", format!("must have at most 100 fields, has {}", self.header.len()));
         } else {
             for (label, value) in self.header.iter() {
-                let place = format!("header.{}", authored::shortened(label, 80));
+                let place = format!("header.{}", shortened(label, 80));
                 authored::text(errors, &place, label, LONGEST_LINE);
                 check_cell(errors, &place, value);
             }
         }
-        authored::each(errors, "sections", &self.sections, 200, |section, errors| {
+        errors.each("sections", &self.sections, 200, |section, errors| {
             section.validate(errors);
         });
         for (field, line) in [("signer", &self.signer), ("signed_on", &self.signed_on), ("footer", &self.footer)] {
@@ -81,7 +84,7 @@ impl Section {
         authored::optional_text(errors, "heading", self.heading.as_ref(), LONGEST_LINE);
         authored::optional_text(errors, "text", self.text.as_ref(), LONGEST_TEXT);
         if let Some(table) = &self.table {
-            authored::inside(errors, "table", |errors| table.validate(errors));
+            errors.inside("table", |errors| table.validate(errors));
         }
     }
 }
@@ -91,10 +94,10 @@ impl Table {
         if self.columns.is_empty() {
             errors.add("columns", "must not be empty");
         }
-        authored::each(errors, "columns", &self.columns, 30, |column, errors| {
+        errors.each("columns", &self.columns, 30, |column, errors| {
             errors.length("", column, 0..=LONGEST_LINE);
         });
-        authored::each(errors, "rows", &self.rows, 1000, |row, errors| {
+        errors.each("rows", &self.rows, 1000, |row, errors| {
             if row.len() != self.columns.len() {
                 errors.add("", format!("must have {} cells like the columns, has {}", self.columns.len(), row.len()));
             }
@@ -115,7 +118,7 @@ fn check_cell(errors: &mut FieldErrors, place: &str, cell: &Value) {
             }
         }
         Value::Number(_) => {}
-        other => errors.add(place, format!("must be a string or a number, is {}", authored::described(other))),
+        other => errors.add(place, format!("must be a string or a number, is {}", described(other))),
     }
 }
 
@@ -136,8 +139,8 @@ mod tests {
             "signature": "scanned", "signer": "Dr. Lee", "signed_on": "2026-04-01", "footer": "Page 1 of 1",
         });
         let document = authored::read::<Document>(&referral).unwrap();
-        assert_eq!(*document.signature, Signature::Scanned);
-        assert_eq!(authored::read::<Document>(&json!({"title": "x"})).unwrap().signature, Word(Signature::Present));
+        assert_eq!(document.signature, Signature::Scanned);
+        assert_eq!(authored::read::<Document>(&json!({"title": "x"})).unwrap().signature, Signature::Present);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Hosts, base addresses and headers in authored values; whether a host may be called is the server's configuration.
 
+use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
 use model::FieldErrors;
-
-use crate::authored::Entries;
+use model::reading::shortened;
 
 /// An absolute http(s) address to which paths can be added: no user, no query, no fragment.
 pub(crate) fn check_base_url(errors: &mut FieldErrors, field: &str, text: &str) {
@@ -74,13 +74,13 @@ const CONNECTION_HEADERS: [&str; 10] = [
     "upgrade",
 ];
 
-pub(crate) fn check_headers(errors: &mut FieldErrors, field: &str, headers: &Entries<String>) {
+pub(crate) fn check_headers(errors: &mut FieldErrors, field: &str, headers: &BTreeMap<String, String>) {
     if headers.len() > 32 {
         errors.add(field, format!("must be at most 32 headers, are {}", headers.len()));
         return;
     }
     for (name, value) in headers.iter() {
-        let place = format!("{field}.{}", crate::authored::shortened(name, 80));
+        let place = format!("{field}.{}", shortened(name, 80));
         let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if !(1..=200).contains(&name.len()) || !name.chars().all(is_token) {
             errors.add(&place, "must have a header's name");
@@ -147,7 +147,7 @@ mod tests {
             ("X", "ü", false),
         ] {
             let mut errors = FieldErrors::new();
-            let headers = Entries([(name.to_owned(), value.to_owned())].into());
+            let headers = BTreeMap::from([(name.to_owned(), value.to_owned())]);
             check_headers(&mut errors, "headers", &headers);
             assert_eq!(errors.is_empty(), good, "{name}: {value}");
         }

@@ -1,11 +1,11 @@
 //! A task's scenario: what happens in the sandboxes when the task starts, checked when the task is saved.
 
 use model::FieldErrors;
+use model::reading::{described, shortened, split_tag};
 use model::simulator::SimulatorType;
 use model::template::{self, Root};
 use serde_json::Value;
 
-use crate::authored::{absorb, described, inside, shortened, split_tag};
 use crate::registry::StepInfo;
 
 pub const MOST_STEPS: usize = 200;
@@ -28,17 +28,12 @@ pub fn validate_scenario(scenario: &Value, environment: Option<&[Available<'_>]>
         return Err(errors);
     }
     for (index, step) in steps.iter().enumerate() {
-        inside(&mut errors, &format!("steps.{index}"), |errors| {
+        errors.inside(&format!("steps.{index}"), |errors| {
             check_step(step, environment, errors);
             template::check(step, &[Root::Entity, Root::Task], errors);
         });
     }
     errors.into_result()
-}
-
-/// Whether a text's value is only known when the task starts.
-pub(crate) fn is_templated(text: &str) -> bool {
-    text.contains("{{")
 }
 
 fn steps<'a>(scenario: &'a Value, errors: &mut FieldErrors) -> &'a [Value] {
@@ -51,7 +46,7 @@ fn steps<'a>(scenario: &'a Value, errors: &mut FieldErrors) -> &'a [Value] {
         }
     };
     for key in members.keys().filter(|key| *key != "steps").take(50) {
-        errors.add(shortened(key, 80), "is not known here; known: `steps`");
+        errors.add(shortened(key, 80), "is not a known field; known: `steps`");
     }
     match members.get("steps") {
         None => &[],
@@ -66,7 +61,7 @@ fn steps<'a>(scenario: &'a Value, errors: &mut FieldErrors) -> &'a [Value] {
 fn check_step(step: &Value, environment: Option<&[Available<'_>]>, errors: &mut FieldErrors) {
     let (name, mut parameters) = match split_tag(step, "do") {
         Ok(split) => split,
-        Err(faults) => return absorb(errors, &faults),
+        Err(faults) => return errors.merge(faults),
     };
     let mut sandbox = None;
     if let Value::Object(members) = &mut parameters {
@@ -78,7 +73,7 @@ fn check_step(step: &Value, environment: Option<&[Available<'_>]>, errors: &mut 
     };
     check_sandbox(kind, sandbox.as_ref(), environment, errors);
     if let Err(faults) = (info.check)(&parameters) {
-        absorb(errors, &faults);
+        errors.merge(faults);
     }
 }
 
@@ -214,7 +209,7 @@ mod tests {
             (json!([]), ": must be an object, is a list"),
             (json!("x"), ": must be an object, is \"x\""),
             (json!({"steps": {}}), "steps: must be a list, is an object"),
-            (json!({"step": []}), "step: is not known here; known: `steps`"),
+            (json!({"step": []}), "step: is not a known field; known: `steps`"),
             (json!({"steps": [1]}), "steps.0: must be an object, is 1"),
             (json!({"steps": [{}]}), "steps.0.do: is required"),
             (json!({"steps": [{"do": []}]}), "steps.0.do: must be a string, is a list"),

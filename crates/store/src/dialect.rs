@@ -3,7 +3,7 @@
 use postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 
 use crate::value::{Row, Value};
-use crate::{Constraint, StoreError};
+use crate::{Constraint, Db, StoreError};
 
 /// Constraint, its PostgreSQL name, and the columns that SQLite names instead.
 const CONSTRAINTS: [(Constraint, &str, &str); 2] = [
@@ -58,6 +58,21 @@ pub(crate) fn is_transient(error: &postgres::Error) -> bool {
     error
         .code()
         .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
+}
+
+/// PostgreSQL checks its pages as it reads them; SQLite does when asked.
+pub(crate) fn check_sqlite(db: &mut Db<'_>) -> Result<Vec<String>, StoreError> {
+    let mut faults = Vec::new();
+    for mut row in db.query("pragma integrity_check", &[])? {
+        let verdict = row.text()?;
+        if verdict != "ok" {
+            faults.push(verdict);
+        }
+    }
+    for mut row in db.query("pragma foreign_key_check", &[])? {
+        faults.push(format!("a row of {} refers to one that is not there", row.text()?));
+    }
+    Ok(faults)
 }
 
 /// SQLite orders text by bytes; PostgreSQL does so only when told, column by column.

@@ -106,6 +106,12 @@ impl Store {
         answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 
+    /// What the database itself finds wrong with its content: nothing, unless it is damaged.
+    pub async fn check(&self) -> Result<Vec<String>, StoreError> {
+        let is_sqlite = matches!(&*self.backend, Backend::Sqlite(_));
+        self.read(move |db| if is_sqlite { dialect::check_sqlite(db) } else { Ok(Vec::new()) }).await
+    }
+
     /// Whether the database answers.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.read(|db| db.query("select 1", &[]).map(|_| ())).await

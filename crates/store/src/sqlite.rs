@@ -121,11 +121,11 @@ fn write_group(connection: &Connection, first: BoxedJob, jobs: &Receiver<BoxedJo
     let mut done = Vec::new();
     let mut next = Some(first);
     while let Some(mut job) = next {
-        match run_in_savepoint(connection, &mut job) {
-            Ok(()) => done.push((job, None)),
-            Err(failure) => done.push((job, Some(failure))),
-        }
-        next = if done.len() < MOST_JOBS_A_COMMIT { jobs.try_recv().ok() } else { None };
+        let failure = run_in_savepoint(connection, &mut job).err();
+        done.push((job, failure));
+        // A full disk or a failed read makes SQLite drop the whole transaction by itself: nothing may follow in it.
+        let lost = connection.is_autocommit();
+        next = if lost || done.len() >= MOST_JOBS_A_COMMIT { None } else { jobs.try_recv().ok() };
     }
     let committed = connection.execute_batch("commit");
     if let Err(error) = &committed {
@@ -133,8 +133,7 @@ fn write_group(connection: &Connection, first: BoxedJob, jobs: &Receiver<BoxedJo
         let _ = connection.execute_batch("rollback");
     }
     for (job, failure) in done {
-        let failure = failure.or_else(|| committed.as_ref().err().map(dialect::sqlite_error));
-        job.answer(failure);
+        job.answer(failure.or_else(|| committed.as_ref().err().map(dialect::sqlite_error)));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Text in a notation of its own (a path, a glob, a pattern), read at once unless a template still has to be bound.
 
+use model::phone::{self, PhoneNumber};
+use model::template::is_template;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::limits;
@@ -32,7 +34,10 @@ impl<'de, T: Notation> Deserialize<'de> for Authored<T> {
     }
 }
 
-/// Whether a template stands in this text; `model::template` says whether it is a sound one.
-pub(crate) fn is_template(text: &str) -> bool {
-    text.contains("{{")
+impl Notation for PhoneNumber {
+    const LONGEST: usize = phone::LONGEST;
+
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|fault: phone::InvalidPhoneNumber| fault.to_string())
+    }
 }

@@ -1,14 +1,15 @@
 //! The checks: each a struct of its parameters in a file of its own, all of them in the one list below.
 
 use model::FieldErrors;
+use model::reading::{self, Hints};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-use crate::shape;
 
 /// One kind of assertion.
 pub trait Check: DeserializeOwned {
     const INFO: CheckInfo;
+    /// Other names of required parameters, each with the first name.
+    const ALIASES: &[(&str, &str)] = &[];
 
     /// Adds what serde cannot see: operands that do not fit, and specifications that say nothing or can never fail.
     fn validate(&self, errors: &mut FieldErrors);
@@ -22,6 +23,10 @@ pub struct CheckInfo {
     pub summary: &'static str,
     /// A whole assertion, as JSON text.
     pub example: &'static str,
+}
+
+fn read<C: Check>(specification: &Value) -> Result<C, FieldErrors> {
+    reading::read(specification, Hints { aliases: C::ALIASES, required: &[] }).judge_parts(C::validate)
 }
 
 macro_rules! checks {
@@ -42,10 +47,10 @@ macro_rules! checks {
             }
 
             /// None when no check has this name.
-            pub(crate) fn read(name: &str, specification: Value) -> Option<Result<Self, FieldErrors>> {
+            pub(crate) fn read(name: &str, specification: &Value) -> Option<Result<Self, FieldErrors>> {
                 $(
                     if name == $module::$check::INFO.name {
-                        return Some(shape::read(specification).map(Self::$check));
+                        return Some(read(specification).map(Self::$check));
                     }
                 )+
                 None

@@ -1,11 +1,12 @@
 //! `op`, `expected` and `tolerance`: how the value at a path is compared.
 
 use model::FieldErrors;
+use model::template::is_template;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::{Number, Value};
 
-use crate::authored::{Authored, Notation, is_template};
+use crate::authored::{Authored, Notation};
 use crate::limits::{self, LONGEST_PATTERN};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -1,13 +1,12 @@
 //! One item of `fields[]`: the value at a path, compared.
 
-use model::FieldErrors;
+use model::{FieldErrors, patch};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::authored::{Authored, Notation};
 use crate::comparison::{Comparison, Op};
-use crate::limits;
-use crate::object;
+use crate::limits::LONGEST_LIST;
 
 /// `{path, expected}`, `{path, op, expected}` or `{path, op}`, in the path notation of what is read.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -17,9 +16,9 @@ pub struct FieldAssertion<P> {
     #[serde(default)]
     pub op: Op,
     /// `Some(null)` asserts absence; `None` was not written.
-    #[serde(default, deserialize_with = "object::present")]
+    #[serde(default, deserialize_with = "patch::value")]
     pub expected: Option<Value>,
-    #[serde(default, deserialize_with = "object::present")]
+    #[serde(default, deserialize_with = "patch::value")]
     pub tolerance: Option<Value>,
 }
 
@@ -30,7 +29,7 @@ impl<P> FieldAssertion<P> {
 }
 
 pub(crate) fn check_fields<P>(name: &str, fields: &[FieldAssertion<P>], errors: &mut FieldErrors) {
-    limits::check_list(name, fields, errors, |field| field.comparison().map(|_| ()));
+    errors.each(name, fields, LONGEST_LIST, |field, errors| errors.merge(field.comparison().err().unwrap_or_default()));
 }
 
 #[cfg(test)]

@@ -10,16 +10,13 @@ pub mod field;
 pub mod glob;
 mod limits;
 pub mod matching;
-mod object;
 pub mod path;
-pub mod phone;
 pub mod phrase;
-pub mod resource_type;
-mod shape;
 #[cfg(test)]
 mod testing;
 
 use model::FieldErrors;
+use model::reading;
 use model::template::{self, Root};
 use serde_json::Value;
 
@@ -39,22 +36,15 @@ pub enum Parsed {
 
 /// Reads an author's assertion. Faults are named by dotted path and collected, so that one save shows them all.
 pub fn parse(assertion: &Value) -> Result<Parsed, FieldErrors> {
-    let Value::Object(members) = assertion else {
-        return Err(FieldErrors::one("", "must be an object with `assert`"));
-    };
-    let name = match members.get("assert") {
-        Some(Value::String(name)) if !name.trim().is_empty() => name,
-        Some(Value::String(_)) => return Err(FieldErrors::one("assert", "must not be blank")),
-        Some(_) => return Err(FieldErrors::one("assert", "must be a string, the name of a check")),
-        None => return Err(FieldErrors::one("assert", "is required: the name of a check")),
-    };
     if is_deeper(assertion, DEEPEST) {
         return Err(FieldErrors::one("", format!("must not be nested deeper than {DEEPEST} levels")));
     }
-    let mut specification = members.clone();
-    specification.remove("assert");
-    let Some(read) = Assertion::read(name, Value::Object(specification)) else {
-        return Ok(Parsed::Unknown { name: name.clone() });
+    let (name, specification) = reading::split_tag(assertion, "assert")?;
+    if name.trim().is_empty() {
+        return Err(FieldErrors::one("assert", "must not be blank"));
+    }
+    let Some(read) = Assertion::read(&name, &specification) else {
+        return Ok(Parsed::Unknown { name });
     };
 
     let mut errors = FieldErrors::new();
@@ -62,7 +52,7 @@ pub fn parse(assertion: &Value) -> Result<Parsed, FieldErrors> {
     match read {
         Ok(assertion) => errors.into_result().map(|()| Parsed::Known(assertion)),
         Err(faults) => {
-            shape::merge(&mut errors, &faults);
+            errors.merge(faults);
             Err(errors)
         }
     }
@@ -130,7 +120,7 @@ mod tests {
             }
             let mut assertion = example.clone();
             assertion["tpyo"] = json!(1);
-            check_assertion(&assertion, &[("tpyo", "unknown field")]);
+            check_assertion(&assertion, &[("tpyo", "not a known field")]);
         }
     }
 
@@ -167,15 +157,15 @@ mod tests {
         check_assertion(
             &assertion,
             &[
-                ("extra", "unknown field"),
+                ("extra", "not a known field"),
                 ("fields.0.path", "segment name"),
-                ("fields.1.op", "unknown variant"),
+                ("fields.1.op", "one of `equals`"),
                 ("fields.2.expected", "[low, high]"),
                 ("fields.3.path", "is required"),
-                ("fields.4", "expected an object"),
+                ("fields.4", "must be an object"),
                 ("fields.5.path", "from 1"),
                 ("fields.6.expected", "use null"),
-                ("match", "unknown variant"),
+                ("match", "one of `first`"),
             ],
         );
     }

@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use model::FieldErrors;
+use model::template::is_template;
 
-use crate::authored::{Notation, is_template};
-use crate::limits::{self, LONGEST_TEXT};
+use crate::authored::Notation;
+use crate::limits::{self, LONGEST_LIST, LONGEST_TEXT};
 
 /// A path that is a key of `correlate_by`. Keys are never templates.
 pub(crate) fn read_key<P: Notation>(text: &str) -> Result<P, String> {
@@ -29,7 +30,7 @@ pub(crate) fn check_correlation<K>(
     name: impl Fn(&K) -> String,
     errors: &mut FieldErrors,
 ) {
-    limits::check_list_size("correlate_by", correlate_by.len(), errors);
+    errors.size("correlate_by", correlate_by.len(), LONGEST_LIST);
     for (key, value) in correlate_by {
         if let Err(fault) = limits::check_text(value, LONGEST_TEXT) {
             errors.add(format!("correlate_by.{}", name(key)), fault);

@@ -1,11 +1,11 @@
 //! Phrases that must or must not be said, each a string or a list of alternatives.
 
 use model::FieldErrors;
+use model::template::is_template;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
-use crate::authored::is_template;
-use crate::limits::{self, LONGEST_TEXT};
+use crate::limits::{self, LONGEST_LIST, LONGEST_TEXT};
 
 /// Found when one of the alternatives is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl<'de> Deserialize<'de> for Phrase {
 }
 
 pub(crate) fn check_phrases(name: &str, phrases: &[Phrase], errors: &mut FieldErrors) {
-    limits::check_list_size(name, phrases.len(), errors);
+    errors.size(name, phrases.len(), LONGEST_LIST);
 }
 
 fn text(value: Value) -> Option<String> {

@@ -8,6 +8,7 @@ use model::dataset::{Chunk, Dataset, DatasetType, Manifest};
 use store::{Db, datasets};
 
 use super::found_of_type;
+use crate::etag::IfMatch;
 use crate::{App, AppError, OrgGrant};
 
 /// Large enough that a million resources are few blobs, small enough that one is always at hand in memory.
@@ -19,6 +20,7 @@ pub async fn put<S>(
     app: &App,
     grant: &OrgGrant,
     dataset: &DatasetId,
+    if_match: IfMatch,
     format: Format,
     body: S,
 ) -> Result<Dataset, AppError>
@@ -31,6 +33,7 @@ where
     let (org, id, now) = (grant.org.clone(), dataset.clone(), app.now());
     let change = move |db: &mut Db<'_>| {
         let mut dataset = found_of_type(db, &org, &id, DatasetType::Fhir)?;
+        if_match.check(&dataset)?;
         if dataset.revision > 0 && datasets::manifest(db, &dataset)? == content.manifest {
             return Ok(dataset);
         }

@@ -9,6 +9,7 @@ use model::{DatasetId, FieldErrors, OrgId, Timestamp};
 use store::{Db, datasets};
 
 use super::found_of_type;
+use crate::etag::IfMatch;
 use crate::{App, AppError, OrgGrant};
 
 const MOST_FILES: u64 = 100_000;
@@ -19,6 +20,7 @@ pub async fn put(
     grant: &OrgGrant,
     dataset: &DatasetId,
     path: &str,
+    if_match: IfMatch,
     content_type: &str,
     content: Bytes,
 ) -> Result<DatasetFile, AppError> {
@@ -34,6 +36,7 @@ pub async fn put(
     let change = move |db: &mut Db<'_>| {
         let dataset = found_of_type(db, &org, &id, DatasetType::Files)?;
         let current = datasets::find_file(db, &id, &file.path)?;
+        if_match.check_tag(current.as_ref().map(tag).as_deref())?;
         if let Some(current) =
             current.filter(|current| current.sha256 == file.sha256 && current.content_type == file.content_type)
         {
@@ -51,13 +54,19 @@ pub async fn put(
     app.store().write(change).await
 }
 
-pub async fn delete(app: &App, grant: &OrgGrant, dataset: &DatasetId, path: &str) -> Result<(), AppError> {
+pub async fn delete(
+    app: &App,
+    grant: &OrgGrant,
+    dataset: &DatasetId,
+    path: &str,
+    if_match: IfMatch,
+) -> Result<(), AppError> {
     let (org, id, path, now) = (grant.org.clone(), dataset.clone(), path.to_owned(), app.now());
     let change = move |db: &mut Db<'_>| {
         let dataset = found_of_type(db, &org, &id, DatasetType::Files)?;
-        if !datasets::delete_file(db, &id, &path)? {
-            return Err(AppError::NotFound("file"));
-        }
+        let file = datasets::find_file(db, &id, &path)?.ok_or(AppError::NotFound("file"))?;
+        if_match.check_tag(Some(&tag(&file)))?;
+        datasets::delete_file(db, &id, &path)?;
         note_change(db, &org, dataset, now)
     };
     app.store().write(change).await
@@ -93,6 +102,11 @@ pub async fn list(
         Ok(datasets::list_files(db, &id, &page)?)
     };
     app.store().read(read).await
+}
+
+/// The entity tag of a file is the hash of its bytes.
+pub fn tag(file: &DatasetFile) -> String {
+    format!("\"{}\"", file.sha256)
 }
 
 fn note_change(db: &mut Db<'_>, org: &OrgId, mut dataset: Dataset, now: Timestamp) -> Result<(), AppError> {

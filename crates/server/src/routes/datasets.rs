@@ -114,20 +114,23 @@ async fn get_data(
 }
 
 /// Replace the content of a FHIR dataset, streamed: NDJSON, or one Bundle. All of it is taken, or nothing.
-#[utoipa::path(put, path = "/datasets/{dataset_id}/data", tag = "datasets", params(("dataset_id" = DatasetId, Path, description = "The dataset")),
+#[utoipa::path(put, path = "/datasets/{dataset_id}/data", tag = "datasets",
+    params(("dataset_id" = DatasetId, Path, description = "The dataset"),
+        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
     request_body(content((String = "application/fhir+ndjson"), (serde_json::Value = "application/fhir+json")), description = "The resources, each with an id"),
     responses((status = 200, description = "The dataset with its new revision", body = Dataset), Refusals, WriteRefusals))]
 async fn put_data(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(dataset): PathId<DatasetId>,
+    Precondition(if_match): Precondition,
     request: Request,
 ) -> Result<Tagged<Dataset>, ApiError> {
     refuse_encoding(request.headers())?;
     let format = format_of(request.headers())?;
     let body = request.into_body().into_data_stream();
     let body = body.map_err(|_| AppError::BadRequest("the body ended early".into()));
-    Ok(Tagged(app::datasets::data::put(&state.app, &grant, &dataset, format, body).await?))
+    Ok(Tagged(app::datasets::data::put(&state.app, &grant, &dataset, if_match, format, body).await?))
 }
 
 fn format_of(headers: &HeaderMap) -> Result<Format, ApiError> {

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use crate::State;
 use crate::envelope::{ApiError, Code, ErrorBody, Refusals, WriteRefusals};
-use crate::extract::{Auth, IdAndRest, PageQuery, Params, PathId};
+use crate::extract::{Auth, IdAndRest, PageQuery, Params, PathId, Precondition};
 use crate::json_body::{read_whole, refuse_encoding};
 use crate::respond::page;
 
@@ -46,7 +46,7 @@ async fn get_file(
     let headers = response.headers_mut();
     let media = HeaderValue::from_str(&file.content_type).unwrap_or(HeaderValue::from_static(OCTETS));
     headers.insert(header::CONTENT_TYPE, media);
-    if let Ok(tag) = HeaderValue::from_str(&format!("\"{}\"", file.sha256)) {
+    if let Ok(tag) = HeaderValue::from_str(&app::datasets::files::tag(&file)) {
         headers.insert(header::ETAG, tag);
     }
     // Authored bytes must never run as a page of this server.
@@ -57,31 +57,35 @@ async fn get_file(
 
 /// Store a file, whole or not at all. Its `Content-Type` is kept.
 #[utoipa::path(put, path = "/datasets/{dataset_id}/files/{*path}", tag = "datasets",
-    params(("dataset_id" = DatasetId, Path, description = "The dataset"), ("path" = String, Path, description = "The file's path; it may have slashes")),
+    params(("dataset_id" = DatasetId, Path, description = "The dataset"), ("path" = String, Path, description = "The file's path; it may have slashes"),
+        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
     request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "The bytes"),
     responses((status = 200, description = "The file", body = DatasetFile), Refusals, WriteRefusals))]
 async fn put_file(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     IdAndRest(dataset, path): IdAndRest<DatasetId>,
+    Precondition(if_match): Precondition,
     request: Request,
 ) -> Result<Json<DatasetFile>, ApiError> {
     refuse_encoding(request.headers())?;
     let content_type = content_type(request.headers())?;
     let content = read_whole(request.into_body(), state.app.limits().upload_bytes).await?;
-    Ok(Json(app::datasets::files::put(&state.app, &grant, &dataset, &path, &content_type, content).await?))
+    Ok(Json(app::datasets::files::put(&state.app, &grant, &dataset, &path, if_match, &content_type, content).await?))
 }
 
 /// Delete a file.
 #[utoipa::path(delete, path = "/datasets/{dataset_id}/files/{*path}", tag = "datasets",
-    params(("dataset_id" = DatasetId, Path, description = "The dataset"), ("path" = String, Path, description = "The file's path; it may have slashes")),
+    params(("dataset_id" = DatasetId, Path, description = "The dataset"), ("path" = String, Path, description = "The file's path; it may have slashes"),
+        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
     responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
 async fn delete_file(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     IdAndRest(dataset, path): IdAndRest<DatasetId>,
+    Precondition(if_match): Precondition,
 ) -> Result<StatusCode, ApiError> {
-    app::datasets::files::delete(&state.app, &grant, &dataset, &path).await?;
+    app::datasets::files::delete(&state.app, &grant, &dataset, &path, if_match).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -1,9 +1,11 @@
 //! What an author may configure of the CDS Hooks client: the services that it asks (CDS Hooks 2.0, "Discovery").
 
+use std::collections::BTreeMap;
+
 use model::FieldErrors;
 use serde::Deserialize;
 
-use crate::authored::{self, Authored, Entries, Object};
+use crate::authored::{self, Authored};
 use crate::network;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -11,7 +13,7 @@ use crate::network;
 pub struct CdsHooksConfig {
     /// Registered from the start; an agent may register more.
     #[serde(default)]
-    pub services: Vec<Object<Service>>,
+    pub services: Vec<Service>,
     /// How long an answer may take, where the service has no time of its own.
     pub timeout_seconds: Option<i64>,
 }
@@ -23,7 +25,7 @@ pub struct Service {
     pub base_url: String,
     pub timeout_seconds: Option<i64>,
     #[serde(default)]
-    pub headers: Entries<String>,
+    pub headers: BTreeMap<String, String>,
 }
 
 const MOST_SERVICES: usize = 50;
@@ -31,7 +33,7 @@ const MOST_SERVICES: usize = 50;
 impl Authored for CdsHooksConfig {
     fn validate(&self, errors: &mut FieldErrors) {
         check_timeout(errors, self.timeout_seconds);
-        authored::each(errors, "services", &self.services, MOST_SERVICES, |service, errors| {
+        errors.each("services", &self.services, MOST_SERVICES, |service, errors| {
             network::check_base_url(errors, "base_url", &service.base_url);
             network::check_headers(errors, "headers", &service.headers);
             check_timeout(errors, service.timeout_seconds);

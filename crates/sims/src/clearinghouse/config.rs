@@ -1,10 +1,11 @@
 //! What an author may configure of a clearinghouse: rules before the answers that come from the record (X12 005010).
 
 use model::FieldErrors;
+use model::reading::described;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::authored::{self, Authored, Object, Word, described, inside};
+use crate::authored::{self, Authored};
 use crate::first_match::{self, Conditions};
 
 #[derive(Clone, Debug, Deserialize)]
@@ -12,16 +13,16 @@ use crate::first_match::{self, Conditions};
 pub struct ClearinghouseConfig {
     /// The first that matches is used; an empty match matches every request.
     #[serde(default)]
-    pub rules: Vec<Object<Rule>>,
+    pub rules: Vec<Rule>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    pub r#match: Object<Match>,
+    pub r#match: Match,
     #[serde(default)]
-    pub benefits: Vec<Object<Benefit>>,
-    pub status: Option<Word<Status>>,
+    pub benefits: Vec<Benefit>,
+    pub status: Option<Status>,
     /// Refuses the request with this reject reason (AAA03).
     pub aaa: Option<String>,
     /// Until then the answer is "pending".
@@ -80,7 +81,7 @@ pub struct Benefit {
 
 impl Authored for ClearinghouseConfig {
     fn validate(&self, errors: &mut FieldErrors) {
-        authored::each(errors, "rules", &self.rules, 1000, |rule, errors| rule.validate(errors));
+        errors.each("rules", &self.rules, 1000, |rule, errors| rule.validate(errors));
         if errors.is_empty() {
             let rules: Vec<Conditions<'_>> = self.rules.iter().map(|rule| rule.r#match.conditions()).collect();
             first_match::refuse_unused(errors, "rules", &rules);
@@ -101,7 +102,7 @@ impl Match {
 
 impl Rule {
     fn validate(&self, errors: &mut FieldErrors) {
-        inside(errors, "match", |errors| {
+        errors.inside("match", |errors| {
             first_match::check_conditions(errors, &self.r#match.conditions());
         });
         let answers = self.status.is_some() || !self.benefits.is_empty();
@@ -113,7 +114,7 @@ impl Rule {
         }
         check_code(errors, "aaa", self.aaa.as_ref(), 2..=2);
         authored::delay(errors, "delay_seconds", self.delay_seconds);
-        authored::each(errors, "benefits", &self.benefits, 200, |benefit, errors| {
+        errors.each("benefits", &self.benefits, 200, |benefit, errors| {
             benefit.validate(errors);
         });
     }

@@ -1,9 +1,10 @@
 //! What an author may configure of a fax line: what becomes of a fax that is sent.
 
 use model::FieldErrors;
+use model::phone;
 use serde::Deserialize;
 
-use crate::authored::{self, Authored, Object, Word, inside};
+use crate::authored::{self, Authored};
 use crate::contact;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -11,16 +12,16 @@ use crate::contact;
 pub struct FaxConfig {
     /// By the number that is called.
     #[serde(default)]
-    pub outcomes: Vec<Object<NumberOutcome>>,
+    pub outcomes: Vec<NumberOutcome>,
     /// For all other numbers; sent at once without it.
-    pub default_outcome: Option<Object<Outcome>>,
+    pub default_outcome: Option<Outcome>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NumberOutcome {
     pub number: String,
-    pub status: Word<OutcomeStatus>,
+    pub status: OutcomeStatus,
     pub reason: Option<String>,
     pub delay_seconds: Option<i64>,
 }
@@ -28,7 +29,7 @@ pub struct NumberOutcome {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    pub status: Word<OutcomeStatus>,
+    pub status: OutcomeStatus,
     /// Why it failed.
     pub reason: Option<String>,
     /// The fax is `queued` until then.
@@ -44,15 +45,15 @@ pub enum OutcomeStatus {
 
 impl Authored for FaxConfig {
     fn validate(&self, errors: &mut FieldErrors) {
-        authored::each(errors, "outcomes", &self.outcomes, 1000, |outcome, errors| {
+        errors.each("outcomes", &self.outcomes, 1000, |outcome, errors| {
             contact::check_phone_number(errors, "number", &outcome.number);
-            check_outcome(errors, *outcome.status, outcome.reason.as_ref(), outcome.delay_seconds);
+            check_outcome(errors, outcome.status, outcome.reason.as_ref(), outcome.delay_seconds);
         });
-        let keys = self.outcomes.iter().map(|outcome| contact::digits(&outcome.number));
+        let keys = self.outcomes.iter().map(|outcome| phone::digits(&outcome.number));
         authored::refuse_repeats(errors, "outcomes", "number", keys);
         if let Some(outcome) = &self.default_outcome {
-            inside(errors, "default_outcome", |errors| {
-                check_outcome(errors, *outcome.status, outcome.reason.as_ref(), outcome.delay_seconds);
+            errors.inside("default_outcome", |errors| {
+                check_outcome(errors, outcome.status, outcome.reason.as_ref(), outcome.delay_seconds);
             });
         }
     }
@@ -97,7 +98,7 @@ mod tests {
             ),
             (
                 json!({"default_outcome": {"number": "5550100", "status": "sent"}}),
-                "default_outcome.number: is not known",
+                "default_outcome.number: is not a known field",
             ),
         ] {
             let errors = authored::check::<FaxConfig>(&config).err().unwrap_or_default().to_string();

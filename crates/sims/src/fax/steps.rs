@@ -1,14 +1,14 @@
 //! The scenario step `fax_inbound`: a fax that arrives, rendered from a document.
 
 use model::FieldErrors;
+use model::template::is_template;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::authored::{self, Authored, Object, inside};
+use crate::authored::{self, Authored};
 use crate::contact;
 use crate::document::Document;
 use crate::registry::StepInfo;
-use crate::scenario::is_templated;
 
 pub(crate) const FAX_INBOUND: StepInfo = StepInfo {
     name: "fax_inbound",
@@ -27,16 +27,16 @@ pub(crate) const FAX_INBOUND: StepInfo = StepInfo {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaxInbound {
-    pub document: Object<Document>,
+    pub document: Document,
     pub from_number: Option<String>,
 }
 
 impl Authored for FaxInbound {
     fn validate(&self, errors: &mut FieldErrors) {
-        if let Some(number) = self.from_number.as_deref().filter(|number| !is_templated(number)) {
+        if let Some(number) = self.from_number.as_deref().filter(|number| !is_template(number)) {
             contact::check_phone_number(errors, "from_number", number);
         }
-        inside(errors, "document", |errors| self.document.validate(errors));
+        errors.inside("document", |errors| self.document.validate(errors));
     }
 }
 

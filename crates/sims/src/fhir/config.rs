@@ -1,16 +1,18 @@
 //! What an author may configure of a FHIR simulator.
 
+use std::collections::BTreeMap;
+
 use model::FieldErrors;
 use serde::Deserialize;
 
-use crate::authored::{Authored, Entries, Object, inside};
+use crate::authored::Authored;
 use crate::network;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FhirConfig {
     /// An existing server that answers instead of the simulated one.
-    pub remote: Option<Object<Remote>>,
+    pub remote: Option<Remote>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -19,13 +21,13 @@ pub struct Remote {
     pub base_url: String,
     /// Sent with every request, for the remote server's own authorisation.
     #[serde(default)]
-    pub headers: Entries<String>,
+    pub headers: BTreeMap<String, String>,
 }
 
 impl Authored for FhirConfig {
     fn validate(&self, errors: &mut FieldErrors) {
         if let Some(remote) = &self.remote {
-            inside(errors, "remote", |errors| {
+            errors.inside("remote", |errors| {
                 network::check_base_url(errors, "base_url", &remote.base_url);
                 network::check_headers(errors, "headers", &remote.headers);
             });
@@ -52,7 +54,7 @@ mod tests {
         assert_eq!(
             faults(&json!({"remote": {"base_url": "ftp://a", "headers": {"Host": "b"}, "user": "c"}})),
             "remote.base_url: must start with https:// or http://; remote.headers.Host: is set by the connection; \
-             remote.user: is not known here; known: `base_url`, `headers`"
+             remote.user: is not a known field; known: `base_url`, `headers`"
         );
     }
 }

@@ -1,12 +1,14 @@
 //! The scenario step `fhir`: resources that come into the record when the task starts, or later.
 
+use fhir::ResourceType;
 use model::FieldErrors;
+use model::reading::described;
+use model::template::is_template;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::authored::{self, Authored, described, inside};
+use crate::authored::{self, Authored};
 use crate::registry::StepInfo;
-use crate::scenario::is_templated;
 
 pub(crate) const LOAD_BUNDLE: StepInfo = StepInfo {
     name: "fhir",
@@ -40,7 +42,7 @@ const MOST_ENTRIES: usize = 10_000;
 
 impl Authored for LoadBundle {
     fn validate(&self, errors: &mut FieldErrors) {
-        inside(errors, "bundle", |errors| check_bundle(&self.bundle, errors));
+        errors.inside("bundle", |errors| check_bundle(&self.bundle, errors));
     }
 }
 
@@ -58,7 +60,7 @@ fn check_bundle(bundle: &Value, errors: &mut FieldErrors) {
     };
     match bundle.get("entry") {
         None => {}
-        Some(Value::Array(entries)) => authored::each(errors, "entry", entries, MOST_ENTRIES, |entry, errors| {
+        Some(Value::Array(entries)) => errors.each("entry", entries, MOST_ENTRIES, |entry, errors| {
             check_entry(entry, with_requests, errors);
         }),
         Some(other) => errors.add("entry", format!("must be a list, is {}", described(other))),
@@ -72,8 +74,8 @@ fn check_entry(entry: &Value, with_requests: bool, errors: &mut FieldErrors) {
     let needs_resource = !with_requests || check_request(&entry["request"], errors);
     match entry.get("resource") {
         Some(resource) => match resource["resourceType"].as_str() {
-            Some(kind) if is_templated(kind) || is_type_name(kind) => {}
-            _ => errors.add("resource.resourceType", "must be the name of a resource type"),
+            Some(kind) if is_template(kind) || kind.parse::<ResourceType>().is_ok() => {}
+            _ => errors.add("resource.resourceType", "must be a resource type of FHIR R4"),
         },
         None if needs_resource => errors.add("resource", "is required"),
         None => {}
@@ -93,12 +95,6 @@ fn check_request(request: &Value, errors: &mut FieldErrors) -> bool {
             false
         }
     }
-}
-
-fn is_type_name(text: &str) -> bool {
-    text.len() <= 64
-        && text.starts_with(|c: char| c.is_ascii_uppercase())
-        && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 
 use model::FieldErrors;
 use model::dataset::{FILE_PATH_RULE, is_file_path};
+use model::template::is_template;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::authored::{self, Authored, Object, inside};
+use crate::authored::{self, Authored};
 use crate::document::Document;
 use crate::registry::StepInfo;
-use crate::scenario::is_templated;
 
 pub(crate) const DROP_FILE_INBOX: StepInfo = StepInfo {
     name: "drop_file_inbox",
@@ -39,7 +39,7 @@ pub struct DropFileInbox {
     pub path: String,
     pub content: Option<String>,
     pub base64: Option<String>,
-    pub document: Option<Object<Document>>,
+    pub document: Option<Document>,
     /// The path of a file in one of the simulator's datasets.
     pub dataset_file: Option<String>,
 }
@@ -59,14 +59,14 @@ impl Authored for DropFileInbox {
         if count != 1 {
             errors.add("", format!("must have one of `content`, `base64`, `document`, `dataset_file`, has {count}"));
         }
-        if self.base64.as_deref().is_some_and(|text| !is_templated(text) && !is_base64(text)) {
+        if self.base64.as_deref().is_some_and(|text| !is_template(text) && !is_base64(text)) {
             errors.add("base64", "must be base64 (RFC 4648, with padding)");
         }
         if let Some(document) = &self.document {
             if !self.path.to_ascii_lowercase().ends_with(".pdf") && !self.path.ends_with("}}") {
                 errors.add("path", "must end with .pdf, which a document becomes");
             }
-            inside(errors, "document", |errors| document.validate(errors));
+            errors.inside("document", |errors| document.validate(errors));
         }
         if self.dataset_file.as_deref().is_some_and(|path| !is_file_path(path)) {
             errors.add("dataset_file", FILE_PATH_RULE);

@@ -3,7 +3,7 @@
 use model::FieldErrors;
 use serde::Deserialize;
 
-use crate::authored::{Authored, Object, inside};
+use crate::authored::Authored;
 use crate::network;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -15,7 +15,7 @@ pub struct Hl7Config {
     /// The version that the interface speaks; any when absent.
     pub version: Option<String>,
     /// Where inbound messages are also pushed, besides the inbox.
-    pub mllp: Option<Object<MllpTarget>>,
+    pub mllp: Option<MllpTarget>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -33,7 +33,7 @@ impl Authored for Hl7Config {
             errors.add("version", format!("must be one of {}", VERSIONS.join(", ")));
         }
         if let Some(target) = &self.mllp {
-            inside(errors, "mllp", |errors| {
+            errors.inside("mllp", |errors| {
                 network::check_host(errors, "host", &target.host);
                 errors.range("port", target.port, 1..=65_535);
             });

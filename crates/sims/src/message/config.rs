@@ -3,13 +3,13 @@
 use model::FieldErrors;
 use serde::Deserialize;
 
-use crate::authored::{self, Authored, Object};
+use crate::authored::{self, Authored};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MessageConfig {
     #[serde(default)]
-    pub personas: Vec<Object<Persona>>,
+    pub personas: Vec<Persona>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Persona {
     pub patient_id: Option<String>,
     /// The first whose phrase stands in the message is used.
     #[serde(default)]
-    pub replies: Vec<Object<Reply>>,
+    pub replies: Vec<Reply>,
     /// Where none is used; silence without it.
     pub default_reply: Option<String>,
 }
@@ -38,7 +38,7 @@ const MOST_PERSONAS: usize = 200;
 
 impl Authored for MessageConfig {
     fn validate(&self, errors: &mut FieldErrors) {
-        authored::each(errors, "personas", &self.personas, MOST_PERSONAS, |persona, errors| {
+        errors.each("personas", &self.personas, MOST_PERSONAS, |persona, errors| {
             persona.validate(errors);
         });
         let keys = self.personas.iter().map(|persona| &persona.patient_id);
@@ -52,11 +52,11 @@ impl Persona {
         if let Some(patient) = &self.patient_id {
             errors.name("patient_id", patient);
         }
-        authored::each(errors, "replies", &self.replies, 200, |reply, errors| {
+        errors.each("replies", &self.replies, 200, |reply, errors| {
             if reply.phrases.is_empty() {
                 errors.add("phrases", "must not be empty: what answers all other messages is `default_reply`");
             }
-            authored::each(errors, "phrases", &reply.phrases, 50, |phrase, errors| {
+            errors.each("phrases", &reply.phrases, 50, |phrase, errors| {
                 authored::text(errors, "", phrase, 200);
             });
             authored::text(errors, "reply", &reply.reply, 10_000);

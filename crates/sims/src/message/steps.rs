@@ -1,13 +1,14 @@
 //! The scenario step `message_inbound`: a text message or e-mail that arrives.
 
 use model::FieldErrors;
+use model::channel::Channel;
+use model::template::is_template;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::authored::{self, Authored, Word};
+use crate::authored::{self, Authored};
 use crate::contact;
 use crate::registry::StepInfo;
-use crate::scenario::is_templated;
 
 pub(crate) const MESSAGE_INBOUND: StepInfo = StepInfo {
     name: "message_inbound",
@@ -22,7 +23,7 @@ pub(crate) const MESSAGE_INBOUND: StepInfo = StepInfo {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MessageInbound {
-    pub channel: Word<Channel>,
+    pub channel: Channel,
     /// A phone number (`sms`) or an e-mail address (`email`).
     pub from: String,
     pub patient_id: Option<String>,
@@ -31,17 +32,10 @@ pub struct MessageInbound {
     pub body: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Channel {
-    Sms,
-    Email,
-}
-
 impl Authored for MessageInbound {
     fn validate(&self, errors: &mut FieldErrors) {
-        match *self.channel {
-            _ if is_templated(&self.from) => {}
+        match self.channel {
+            _ if is_template(&self.from) => {}
             Channel::Sms => contact::check_phone_number(errors, "from", &self.from),
             Channel::Email => contact::check_email_address(errors, "from", &self.from),
         }
@@ -50,11 +44,11 @@ impl Authored for MessageInbound {
         }
         if let Some(subject) = &self.subject {
             errors.name("subject", subject);
-            if *self.channel == Channel::Sms {
+            if self.channel == Channel::Sms {
                 errors.add("subject", "only an e-mail has a subject");
             }
         }
-        authored::text(errors, "body", &self.body, if *self.channel == Channel::Sms { 1600 } else { 100_000 });
+        authored::text(errors, "body", &self.body, if self.channel == Channel::Sms { 1600 } else { 100_000 });
     }
 }
 

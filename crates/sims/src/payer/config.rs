@@ -3,19 +3,19 @@
 use model::FieldErrors;
 use serde::Deserialize;
 
-use crate::authored::{self, Authored, Object, Word, inside};
+use crate::authored::{self, Authored};
 use crate::first_match::{self, Conditions};
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PayerConfig {
     #[serde(default)]
-    pub portal: Word<Portal>,
+    pub portal: Portal,
     /// The first that matches decides.
     #[serde(default)]
-    pub determinations: Vec<Object<Rule>>,
+    pub determinations: Vec<Rule>,
     /// Decides where none matches; a request stays pending without it.
-    pub default_determination: Option<Object<Determination>>,
+    pub default_determination: Option<Determination>,
     /// How long a login lasts without a request.
     pub session_seconds: Option<i64>,
 }
@@ -32,8 +32,8 @@ pub enum Portal {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    pub r#match: Object<Match>,
-    pub determination: Object<Determination>,
+    pub r#match: Match,
+    pub determination: Determination,
 }
 
 /// All that is given must be equal in the request.
@@ -49,7 +49,7 @@ pub struct Match {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Determination {
-    pub status: Word<DeterminationStatus>,
+    pub status: DeterminationStatus,
     pub reason: Option<String>,
     /// The request shows `pending` until then.
     pub delay_seconds: Option<i64>,
@@ -66,7 +66,7 @@ pub enum DeterminationStatus {
 
 impl Authored for PayerConfig {
     fn validate(&self, errors: &mut FieldErrors) {
-        authored::each(errors, "determinations", &self.determinations, 1000, |rule, errors| {
+        errors.each("determinations", &self.determinations, 1000, |rule, errors| {
             rule.validate(errors);
         });
         if errors.is_empty() {
@@ -74,7 +74,7 @@ impl Authored for PayerConfig {
             first_match::refuse_unused(errors, "determinations", &rules);
         }
         if let Some(determination) = &self.default_determination {
-            inside(errors, "default_determination", |errors| determination.validate(errors));
+            errors.inside("default_determination", |errors| determination.validate(errors));
         }
         if let Some(seconds) = self.session_seconds {
             errors.range("session_seconds", seconds, 60..=86_400);
@@ -88,10 +88,10 @@ impl Rule {
         if conditions.is_empty() {
             errors.add("match", "must not be empty: what decides all other requests is `default_determination`");
         }
-        inside(errors, "match", |errors| {
+        errors.inside("match", |errors| {
             first_match::check_conditions(errors, &conditions);
         });
-        inside(errors, "determination", |errors| self.determination.validate(errors));
+        errors.inside("determination", |errors| self.determination.validate(errors));
     }
 }
 

@@ -1,10 +1,11 @@
 //! The scenario step `portal_row`: a row that the portal shows, as if it had been entered there.
 
 use model::FieldErrors;
+use model::reading::described;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::authored::{self, Authored, Word, described};
+use crate::authored::{self, Authored};
 use crate::registry::StepInfo;
 
 pub(crate) const PORTAL_ROW: StepInfo = StepInfo {
@@ -20,7 +21,7 @@ pub(crate) const PORTAL_ROW: StepInfo = StepInfo {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortalRow {
-    pub resource: Word<Resource>,
+    pub resource: Resource,
     /// The row that it replaces; a new one without it.
     pub key: Option<String>,
     pub row: Value,

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::FieldErrors;
+use model::reading::shortened;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::authored::{Authored, Entries, Object, inside, shortened};
+use crate::authored::Authored;
 use crate::voice::node::{self, Node};
 use crate::voice::{graph, prompt};
 
@@ -14,7 +15,7 @@ use crate::voice::{graph, prompt};
 #[serde(deny_unknown_fields)]
 pub struct VoiceConfig {
     /// The line rings out without it.
-    pub ivr: Option<Object<Ivr>>,
+    pub ivr: Option<Ivr>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -23,7 +24,7 @@ pub struct Ivr {
     /// The node that answers the call.
     pub start: String,
     /// As they are authored; see [`Ivr::read_nodes`].
-    nodes: Entries<Value>,
+    nodes: BTreeMap<String, Value>,
     /// How often a menu or collect node asks again, where the node does not say.
     pub retries: Option<i64>,
     /// How long a node waits for the caller, where the node does not say.
@@ -54,7 +55,7 @@ impl Ivr {
 impl Authored for VoiceConfig {
     fn validate(&self, errors: &mut FieldErrors) {
         if let Some(ivr) = &self.ivr {
-            inside(errors, "ivr", |errors| ivr.validate(errors));
+            errors.inside("ivr", |errors| ivr.validate(errors));
         }
     }
 }
@@ -76,7 +77,7 @@ impl Ivr {
                 check_prompts(&nodes, errors);
                 graph::check(&self.start, &nodes, errors);
             }
-            Err(faults) => crate::authored::absorb(errors, &faults),
+            Err(faults) => errors.merge(faults),
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::FieldErrors;
+use model::reading::shortened;
 
-use crate::authored::shortened;
 use crate::voice::node::Node;
 
 type Edges<'a> = BTreeMap<&'a str, Vec<&'a str>>;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use model::FieldErrors;
+use model::reading::{shortened, split_tag};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::authored::{self, Authored, Entries, Object, Word, each, optional_text, shortened, split_tag, text};
+use crate::authored::{self, Authored, optional_text, text};
 use crate::contact;
 
 /// One node, told by its `type`.
@@ -36,7 +37,7 @@ pub struct Say {
 #[serde(deny_unknown_fields)]
 pub struct Menu {
     pub prompt: String,
-    pub options: Vec<Object<Choice>>,
+    pub options: Vec<Choice>,
     /// Where a caller goes who has not chosen; the line hangs up without it.
     pub otherwise: Option<String>,
     pub retries: Option<i64>,
@@ -59,7 +60,7 @@ pub struct Choice {
 pub struct Collect {
     pub prompt: String,
     pub field: String,
-    pub kind: Word<CollectKind>,
+    pub kind: CollectKind,
     pub min_length: Option<i64>,
     pub max_length: Option<i64>,
     pub next: String,
@@ -83,11 +84,11 @@ pub enum CollectKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lookup {
-    pub source: Word<LookupSource>,
+    pub source: LookupSource,
     /// A FHIR resource type, or the name of rows.
     pub resource: String,
     /// FHIR search parameter or row field, and the value wanted; fields of the call as `{{field.…}}`.
-    pub r#match: Entries<String>,
+    pub r#match: BTreeMap<String, String>,
     pub found: String,
     pub not_found: String,
 }
@@ -113,7 +114,7 @@ pub struct Hold {
 #[serde(deny_unknown_fields)]
 pub struct Representative {
     pub prompt: String,
-    pub beats: Vec<Object<Beat>>,
+    pub beats: Vec<Beat>,
     /// What is said when no beat fits.
     pub fallback: Option<String>,
     /// Where the call goes when the caller has nothing more; without it the representative stays on the line.
@@ -285,7 +286,7 @@ impl Authored for Menu {
         if self.options.is_empty() {
             errors.add("options", "must not be empty");
         }
-        each(errors, "options", &self.options, 20, |option, errors| {
+        errors.each("options", &self.options, 20, |option, errors| {
             option.validate(errors);
         });
         if errors.is_empty() {
@@ -326,7 +327,7 @@ impl Choice {
 }
 
 fn check_phrases(errors: &mut FieldErrors, phrases: &[String]) {
-    each(errors, "phrases", phrases, 50, |phrase, errors| {
+    errors.each("phrases", phrases, 50, |phrase, errors| {
         text(errors, "", phrase, 200);
     });
 }
@@ -341,7 +342,7 @@ impl Authored for Collect {
         for (field, length) in [("min_length", self.min_length), ("max_length", self.max_length)] {
             let Some(length) = length else { continue };
             errors.range(field, length, 1..=1000);
-            if matches!(*self.kind, CollectKind::Date | CollectKind::Name) {
+            if matches!(self.kind, CollectKind::Date | CollectKind::Name) {
                 errors.add(field, "only `digits` and `free` have a length");
             }
         }
@@ -381,12 +382,12 @@ impl Authored for Representative {
         if self.beats.is_empty() {
             errors.add("beats", "must not be empty");
         }
-        each(errors, "beats", &self.beats, 200, |beat, errors| {
+        errors.each("beats", &self.beats, 200, |beat, errors| {
             if beat.phrases.is_empty() && beat.fields.is_empty() {
                 errors.add("", "must have `phrases` or `fields`");
             }
             check_phrases(errors, &beat.phrases);
-            each(errors, "fields", &beat.fields, 20, |field, errors| {
+            errors.each("fields", &beat.fields, 20, |field, errors| {
                 if !is_name(field) {
                     errors.add("", NAME_RULE);
                 }

@@ -2,32 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use crate::authored::shortened;
+use model::reading::shortened;
+use model::template;
 
 /// Checks one prompt's templates; a record is known when some node looks one up.
 pub(crate) fn check(text: &str, fields: &BTreeSet<&str>, has_record: bool) -> Result<(), String> {
-    let mut rest = text;
-    while let Some((_, inside)) = rest.split_once("{{") {
-        let (template, after) = inside.split_once("}}").ok_or("has `{{` without `}}`")?;
-        check_one(template.trim(), fields, has_record)?;
-        rest = after;
-    }
-    Ok(())
+    template::insides(text)?.into_iter().try_for_each(|inside| check_one(inside, fields, has_record))
 }
 
-fn check_one(template: &str, fields: &BTreeSet<&str>, has_record: bool) -> Result<(), String> {
-    let shown = shortened(template, 60);
-    let (root, path) = template.split_once('.').unwrap_or((template, ""));
-    let is_name = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+fn check_one(inside: &str, fields: &BTreeSet<&str>, has_record: bool) -> Result<(), String> {
+    let (root, path) = inside.split_once('.').unwrap_or((inside, ""));
     match root {
         "field" if fields.contains(path) => Ok(()),
         "field" => Err(format!("names the field `{}`, which no node collects", shortened(path, 60))),
-        "record" if path.split('.').count() > 16 || !path.split('.').all(is_name) => {
-            Err(format!("template `{{{{{shown}}}}}` must be a dotted path of names"))
-        }
-        "record" if has_record => Ok(()),
+        "record" if has_record => template::names(inside, path).map(drop),
         "record" => Err("names the record, which no node looks up".to_owned()),
-        _ => Err(format!("template `{{{{{shown}}}}}` must start with `field.` or `record.`")),
+        _ => Err(format!("template `{{{{{}}}}}` must start with `field.` or `record.`", shortened(inside, 60))),
     }
 }
 

@@ -1,13 +1,13 @@
 //! The scenario steps `voicemail` and `inbound_call`: somebody calls.
 
 use model::FieldErrors;
+use model::template::is_template;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::authored::{self, Authored, Object, each, optional_text, text};
+use crate::authored::{self, Authored, optional_text, text};
 use crate::contact;
 use crate::registry::StepInfo;
-use crate::scenario::is_templated;
 
 pub(crate) const VOICEMAIL: StepInfo = StepInfo {
     name: "voicemail",
@@ -51,7 +51,7 @@ pub struct InboundCall {
     pub opening: String,
     /// The first whose phrase is heard is used.
     #[serde(default)]
-    pub answers: Vec<Object<CallerAnswer>>,
+    pub answers: Vec<CallerAnswer>,
     /// What the caller says when none is.
     pub fallback: Option<String>,
 }
@@ -76,11 +76,11 @@ impl Authored for InboundCall {
     fn validate(&self, errors: &mut FieldErrors) {
         check_caller(errors, self.from_number.as_deref(), self.caller_name.as_deref());
         text(errors, "opening", &self.opening, LONGEST_TEXT);
-        each(errors, "answers", &self.answers, 200, |answer, errors| {
+        errors.each("answers", &self.answers, 200, |answer, errors| {
             if answer.phrases.is_empty() {
                 errors.add("phrases", "must not be empty: what is said otherwise is `fallback`");
             }
-            each(errors, "phrases", &answer.phrases, 50, |phrase, errors| {
+            errors.each("phrases", &answer.phrases, 50, |phrase, errors| {
                 text(errors, "", phrase, 200);
             });
             text(errors, "answer", &answer.answer, LONGEST_TEXT);
@@ -90,7 +90,7 @@ impl Authored for InboundCall {
 }
 
 fn check_caller(errors: &mut FieldErrors, from_number: Option<&str>, caller_name: Option<&str>) {
-    if let Some(number) = from_number.filter(|number| !is_templated(number)) {
+    if let Some(number) = from_number.filter(|number| !is_template(number)) {
         contact::check_phone_number(errors, "from_number", number);
     }
     if let Some(name) = caller_name {

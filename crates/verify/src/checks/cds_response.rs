@@ -10,7 +10,6 @@ use crate::authored::{Authored, Notation};
 use crate::checks::{Check, CheckInfo};
 use crate::count::Count;
 use crate::field::{FieldAssertion, check_fields};
-use crate::object;
 use crate::path::json::JsonPath;
 
 pub const EXAMPLE: &str = r#"{
@@ -28,7 +27,7 @@ pub const EXAMPLE: &str = r#"{
 pub struct CdsResponse {
     #[serde(default)]
     pub hook: Option<Authored<Hook>>,
-    #[serde(default, deserialize_with = "object::list")]
+    #[serde(default)]
     pub fields: Vec<FieldAssertion<JsonPath>>,
     #[serde(default)]
     pub count: Option<Count>,
@@ -81,7 +80,7 @@ mod tests {
     fn faulty_specifications() {
         check(json!({"hook": "patient view"}), &[("hook", "name of a hook")]);
         check(json!({"hook": ""}), &[("hook", "empty")]);
-        check(json!({"hook": "order-sign", "match": "all"}), &[("match", "unknown field")]);
+        check(json!({"hook": "order-sign", "match": "all"}), &[("match", "not a known field")]);
         check(json!({"fields": [{"path": "cards[", "expected": 1}]}), &[("fields.0.path", "without `]`")]);
     }
 }

@@ -4,12 +4,12 @@
 //! The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found}]`, `matched[]`.
 
 use model::FieldErrors;
+use model::phone::PhoneNumber;
 use serde::Deserialize;
 
 use crate::authored::Authored;
 use crate::checks::{Check, CheckInfo};
 use crate::count::Count;
-use crate::phone::PhoneNumber;
 use crate::phrase::{Phrase, check_phrases};
 
 pub const EXAMPLE: &str = r#"{
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn faulty_specifications() {
         check(json!({"to_number": 15550100199_u64}), &[("to_number", "string")]);
-        check(json!({"to_number": "the clinic"}), &[("to_number", "telephone")]);
+        check(json!({"to_number": "the clinic"}), &[("to_number", "phone number")]);
         check(json!({"pages": 0}), &[("pages", "one page")]);
         check(json!({"pages": {"min": 0}, "count": {}}), &[("pages", "never fail"), ("count", "never fail")]);
         check(json!({"contains": [" "], "not_contains": [5]}), &[("contains.0", "empty"), ("not_contains.0", "string")]);

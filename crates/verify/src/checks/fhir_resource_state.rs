@@ -6,20 +6,20 @@
 
 use std::collections::BTreeMap;
 
-use model::FieldErrors;
+use fhir::{ResourceType, UnknownResourceType};
+use model::reading::{LONGEST_NAME, shortened};
+use model::{FieldErrors, patch};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
 
-use crate::authored::Authored;
+use crate::authored::{Authored, Notation};
 use crate::checks::{Check, CheckInfo};
 use crate::comparison::{Comparison, Op};
 use crate::count::Count;
-use crate::limits::{self, LONGEST_PATH, LONGEST_TEXT};
+use crate::limits::{self, LONGEST_LIST, LONGEST_PATH, LONGEST_TEXT};
 use crate::matching::Match;
-use crate::object;
 use crate::path::fhirpath::FhirPath;
 use crate::path::json::JsonPath;
-use crate::resource_type::ResourceType;
 
 pub const EXAMPLE: &str = r#"{
   "assert": "fhir-resource-state",
@@ -40,7 +40,7 @@ pub struct FhirResourceState {
     pub resource_type: Authored<ResourceType>,
     #[serde(default)]
     pub search: BTreeMap<String, SearchValues>,
-    #[serde(default, deserialize_with = "object::list")]
+    #[serde(default)]
     pub fields: Vec<FhirFieldAssertion>,
     #[serde(rename = "match", default = "Match::first")]
     pub matching: Match,
@@ -59,9 +59,9 @@ pub struct FhirFieldAssertion {
     #[serde(default)]
     pub op: Op,
     /// `Some(null)` asserts absence; `None` was not written.
-    #[serde(default, deserialize_with = "object::present")]
+    #[serde(default, deserialize_with = "patch::value")]
     pub expected: Option<Value>,
-    #[serde(default, deserialize_with = "object::present")]
+    #[serde(default, deserialize_with = "patch::value")]
     pub tolerance: Option<Value>,
 }
 
@@ -70,14 +70,25 @@ impl FhirFieldAssertion {
         Comparison::read(self.op, self.expected.as_ref(), self.tolerance.as_ref())
     }
 
-    fn check(&self) -> Result<(), FieldErrors> {
-        let mut errors = self.comparison().err().unwrap_or_default();
+    fn check(&self, errors: &mut FieldErrors) {
+        errors.merge(self.comparison().err().unwrap_or_default());
         match (&self.path, &self.fhirpath) {
             (None, None) => errors.add("path", "is required, or `fhirpath` in its place"),
             (Some(_), Some(_)) => errors.add("fhirpath", "must not be given beside `path`"),
             _ => {}
         }
-        errors.into_result()
+    }
+}
+
+/// A misspelt type would be absent from every store.
+impl Notation for ResourceType {
+    const LONGEST: usize = 64;
+
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|unknown: UnknownResourceType| match unknown.suggestion() {
+            Some(meant) => format!("must be a resource type of FHIR R4: did you mean `{meant}`?"),
+            None => "must be a resource type of FHIR R4, such as `Appointment`".to_owned(),
+        })
     }
 }
 
@@ -116,12 +127,12 @@ impl Check for FhirResourceState {
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
-        limits::check_list_size("search", self.search.len(), errors);
+        errors.size("search", self.search.len(), LONGEST_LIST);
         for (parameter, values) in &self.search {
-            let place = format!("search.{}", parameter.chars().take(LONGEST_PATH).collect::<String>());
+            let place = format!("search.{}", shortened(parameter, LONGEST_NAME));
             check_search(parameter, values).unwrap_or_else(|fault| errors.add(place, fault));
         }
-        limits::check_list("fields", &self.fields, errors, FhirFieldAssertion::check);
+        errors.each("fields", &self.fields, LONGEST_LIST, FhirFieldAssertion::check);
     }
 }
 
@@ -154,7 +165,7 @@ mod tests {
     #[test]
     fn faulty_specifications() {
         check(json!({}), &[("resource_type", "required")]);
-        check(json!({"resource_type": "Apointment"}), &[("resource_type", "FHIR R4")]);
+        check(json!({"resource_type": "Apointment"}), &[("resource_type", "did you mean `Appointment`")]);
         check(json!({"resource_type": 7}), &[("resource_type", "string")]);
         check(json!({"resource_type": "Task", "fields": {}}), &[("fields", "a list")]);
         check(json!({"resource_type": "Task", "fields": [["status", "equals", "x"]]}), &[("fields.0", "an object")]);
@@ -165,7 +176,7 @@ mod tests {
         );
         check(
             json!({"resource_type": "Task", "fields": [{"path": "a..b"}, {"fhirpath": " "}, {"path": "a", "value": 1}]}),
-            &[("fields.0.path", "empty step"), ("fields.1.fhirpath", "empty"), ("fields.2.value", "unknown field")],
+            &[("fields.0.path", "empty step"), ("fields.1.fhirpath", "empty"), ("fields.2.value", "not a known field")],
         );
         check(
             json!({"resource_type": "Task", "search": {"a b": "x", "status": "", "for": null, "code": []}}),

@@ -12,7 +12,6 @@ use crate::checks::{Check, CheckInfo};
 use crate::count::Count;
 use crate::field::{FieldAssertion, check_fields};
 use crate::matching::Match;
-use crate::object;
 use crate::path::check_correlation;
 use crate::path::hl7::{Hl7Key, Hl7Path};
 
@@ -31,7 +30,7 @@ pub const EXAMPLE: &str = r#"{
 pub struct Hl7Structural {
     #[serde(default)]
     pub correlate_by: BTreeMap<Hl7Key, String>,
-    #[serde(default, deserialize_with = "object::list")]
+    #[serde(default)]
     pub fields: Vec<FieldAssertion<Hl7Path>>,
     #[serde(rename = "match", default)]
     pub matching: Match,
@@ -74,15 +73,15 @@ mod tests {
             json!({"correlate_by": {"mesage_type": "ORM", "PID.3": 5, "PID.x": "1", "{{entity.path}}": "1"}}),
             &[
                 ("correlate_by.mesage_type", "nor a path"),
-                ("correlate_by.PID.3", "expected a string"),
+                ("correlate_by.PID.3", "must be a string"),
                 ("correlate_by.PID.x", "number"),
                 ("correlate_by.{{entity.path}}", "in a key"),
             ],
         );
         check(json!({"correlate_by": {"PID.3.1": " "}}), &[("correlate_by.PID.3.1", "empty")]);
         check(json!({"correlate_by": [["PID.3", "1"]]}), &[("correlate_by", "an object")]);
-        check(json!({"fields": [{"path": "PID.3", "fhirpath": "x"}]}), &[("fields.0.fhirpath", "unknown field")]);
+        check(json!({"fields": [{"path": "PID.3", "fhirpath": "x"}]}), &[("fields.0.fhirpath", "not a known field")]);
         check(json!({"fields": [{"path": "status", "expected": 1}]}), &[("fields.0.path", "segment name")]);
-        check(json!({"count": -1, "match": "best"}), &[("count", "whole number"), ("match", "unknown variant")]);
+        check(json!({"count": -1, "match": "best"}), &[("count", "whole number"), ("match", "one of `first`")]);
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use model::FieldErrors;
+use model::reading::{self, Hints};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -35,27 +36,19 @@ pub enum Budget {
 impl InteractionBudget {
     /// Faults are under `max`.
     pub fn budget(&self) -> Result<Budget, FieldErrors> {
-        let Value::Object(members) = &self.max else {
-            return whole_number(&self.max).map(Budget::InAll).ok_or_else(|| {
-                FieldErrors::one("max", "must be a whole number from 0, or an object from event type to number")
-            });
-        };
         let mut errors = FieldErrors::new();
-        let mut limits = BTreeMap::new();
-        if members.is_empty() {
-            errors.add("max", "says nothing: name an event type");
+        match &self.max {
+            Value::Object(members) if members.is_empty() => errors.add("max", "says nothing: name an event type"),
+            Value::Object(_) => match reading::read(&self.max, Hints::default()).into_result() {
+                Ok(limits) => return Ok(Budget::PerType(limits)),
+                Err(faults) => errors.nest("max", faults),
+            },
+            max => match whole_number(max) {
+                Some(max) => return Ok(Budget::InAll(max)),
+                None => errors.add("max", "must be a whole number from 0, or an object from event type to number"),
+            },
         }
-        for (name, limit) in members {
-            let place = || format!("max.{}", name.chars().take(100).collect::<String>());
-            match (EventType::deserialize(&Value::from(name.as_str())), whole_number(limit)) {
-                (Err(fault), _) => errors.add(place(), fault.to_string().chars().take(500).collect::<String>()),
-                (Ok(_), None) => errors.add(place(), "must be a whole number from 0"),
-                (Ok(event_type), Some(limit)) => {
-                    limits.insert(event_type, limit);
-                }
-            }
-        }
-        errors.into_result().map(|()| Budget::PerType(limits))
+        Err(errors)
     }
 }
 
@@ -68,7 +61,7 @@ impl Check for InteractionBudget {
 
     fn validate(&self, errors: &mut FieldErrors) {
         if let Err(faults) = self.budget() {
-            crate::shape::merge(errors, &faults);
+            errors.merge(faults);
         }
     }
 }
@@ -98,7 +91,7 @@ mod tests {
         check(json!({"max": {}}), &[("max", "says nothing")]);
         check(
             json!({"max": {"fhir_requests": 1, "voice_turn": -1, "file_read": "3"}}),
-            &[("max.fhir_requests", "unknown variant"), ("max.voice_turn", "whole"), ("max.file_read", "whole")],
+            &[("max.fhir_requests", "one of `fhir_request`"), ("max.voice_turn", "whole"), ("max.file_read", "whole")],
         );
     }
 }

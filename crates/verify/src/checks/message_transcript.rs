@@ -4,6 +4,7 @@
 //! Evidence: `phraseResults[{phrase,found}]`.
 
 use model::FieldErrors;
+use model::channel::Channel;
 use serde::Deserialize;
 
 use crate::checks::{Check, CheckInfo};
@@ -32,13 +33,6 @@ pub struct MessageTranscript {
     pub not_contains: Vec<Phrase>,
     #[serde(default)]
     pub count: Option<Count>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Channel {
-    Sms,
-    Email,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -84,7 +78,7 @@ mod tests {
         check(json!({"channel": "sms", "direction": "outbound"}), &[("", "says nothing")]);
         check(
             json!({"channel": "fax", "direction": "out", "contains": ["x"]}),
-            &[("channel", "unknown variant"), ("direction", "unknown variant")],
+            &[("channel", "must be `sms` or `email`"), ("direction", "must be `inbound`")],
         );
     }
 }

@@ -12,7 +12,7 @@ use serde::de::IntoDeserializer;
 use crate::authored::{Authored, Notation};
 use crate::checks::{Check, CheckInfo};
 use crate::glob::{Glob, Segment};
-use crate::limits::{self, LONGEST_PATH};
+use crate::limits::{LONGEST_LIST, LONGEST_PATH};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "no-side-effects",
@@ -115,7 +115,7 @@ impl Check for NoSideEffects {
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
-        limits::check_list_size("allow", self.allow.len(), errors);
+        errors.size("allow", self.allow.len(), LONGEST_LIST);
         if Area::ALL.iter().all(|area| self.allows_all_of(*area)) {
             errors.add("allow", "can never fail: everything is allowed");
         }

@@ -4,17 +4,17 @@
 //! `value`, those that have a value there. The example: [`EXAMPLE`].
 //! Evidence: `assertionResults[{path,expected,actual,passed}]`.
 
-use model::FieldErrors;
+use model::template::is_template;
+use model::{FieldErrors, patch};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::authored::{Authored, is_template};
+use crate::authored::Authored;
 use crate::checks::{Check, CheckInfo};
 use crate::count::Count;
 use crate::field::{FieldAssertion, check_fields};
 use crate::limits::{self, LONGEST_TEXT};
 use crate::matching::Match;
-use crate::object;
 use crate::path::json::JsonPath;
 
 pub const EXAMPLE: &str = r#"{
@@ -32,9 +32,8 @@ pub const EXAMPLE: &str = r#"{
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortalStateMatch {
-    #[serde(deserialize_with = "object::one")]
     pub correlate_by: RowCorrelation,
-    #[serde(default, deserialize_with = "object::list")]
+    #[serde(default)]
     pub assertions: Vec<FieldAssertion<JsonPath>>,
     #[serde(rename = "match", default)]
     pub matching: Match,
@@ -48,7 +47,7 @@ pub struct RowCorrelation {
     /// The kind of row, such as `prior_auth_requests`.
     pub resource: String,
     pub key: Authored<JsonPath>,
-    #[serde(default, deserialize_with = "object::present")]
+    #[serde(default, deserialize_with = "patch::value")]
     pub value: Option<Value>,
 }
 
@@ -116,7 +115,7 @@ mod tests {
         check(json!({"correlate_by": {"resource": "drafts"}}), &[("correlate_by.key", "required")]);
         check(
             json!({"correlate_by": {"resource": "drafts", "key": "id", "vlaue": 1}, "fields": []}),
-            &[("correlate_by.vlaue", "unknown field"), ("fields", "unknown field")],
+            &[("correlate_by.vlaue", "not a known field"), ("fields", "not a known field")],
         );
         check(
             json!({"correlate_by": {"resource": "Prior Auths", "key": "id", "value": null}, "assertions": [{"path": "a"}]}),

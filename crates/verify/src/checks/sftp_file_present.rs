@@ -15,7 +15,6 @@ use crate::count::Count;
 use crate::field::{FieldAssertion, check_fields};
 use crate::glob::Glob;
 use crate::limits::LONGEST_PATH;
-use crate::object;
 use crate::path::hl7::Hl7Path;
 use crate::path::json::JsonPath;
 use crate::path::x12::X12Path;
@@ -37,7 +36,7 @@ pub struct SftpFilePresent {
     pub path: Authored<Glob>,
     #[serde(default)]
     pub parse: Option<FileFormat>,
-    #[serde(default, deserialize_with = "object::list")]
+    #[serde(default)]
     pub fields: Vec<FieldAssertion<ContentPath>>,
     #[serde(default)]
     pub contains: Vec<Phrase>,
@@ -99,6 +98,7 @@ impl Check for SftpFilePresent {
         summary: "The sandbox holds a file at the path whose content has the fields and phrases.",
         example: EXAMPLE,
     };
+    const ALIASES: &[(&str, &str)] = &[("glob", "path"), ("pattern", "path")];
 
     fn validate(&self, errors: &mut FieldErrors) {
         check_fields("fields", &self.fields, errors);
@@ -145,7 +145,7 @@ mod tests {
         check(json!({"glob": "a", "pattern": "b"}), &[("path", "twice")]);
         check(json!({"path": "../secret"}), &[("path", "`..`")]);
         check(json!({"glob": "a["}), &[("glob", "without `]`")]);
-        check(json!({"path": "a", "parse": "xml"}), &[("parse", "unknown variant")]);
+        check(json!({"path": "a", "parse": "xml"}), &[("parse", "one of `json`")]);
         check(
             json!({"path": "a", "parse": "pdf", "fields": [{"path": "a", "expected": 1}]}),
             &[("fields", "use `contains`")],

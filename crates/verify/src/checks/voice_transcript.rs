@@ -74,12 +74,12 @@ mod tests {
     fn faulty_specifications() {
         check(json!({}), &[("", "says nothing")]);
         check(json!({"contains": [], "in_order": true}), &[("", "says nothing")]);
-        check(json!({"contain": ["x"]}), &[("contain", "unknown field")]);
+        check(json!({"contain": ["x"]}), &[("contain", "not a known field")]);
         check(json!({"contains": "hello"}), &[("contains", "a list")]);
         check(json!({"forbidden": ["x"], "not_contains": ["y"]}), &[("not_contains", "twice")]);
         check(
             json!({"speaker": "nobody", "contains": ["?"], "in_order": "yes"}),
-            &[("speaker", "unknown variant"), ("contains.0", "letter"), ("in_order", "boolean")],
+            &[("speaker", "one of `agent`"), ("contains.0", "letter"), ("in_order", "true or false")],
         );
     }
 }

@@ -12,7 +12,6 @@ use crate::checks::{Check, CheckInfo};
 use crate::count::Count;
 use crate::field::{FieldAssertion, check_fields};
 use crate::matching::Match;
-use crate::object;
 use crate::path::check_correlation;
 use crate::path::x12::{X12Key, X12Path};
 
@@ -34,7 +33,7 @@ pub struct X12Response {
     pub transaction: Transaction,
     #[serde(default)]
     pub correlate_by: BTreeMap<X12Key, String>,
-    #[serde(default, deserialize_with = "object::list")]
+    #[serde(default)]
     pub fields: Vec<FieldAssertion<X12Path>>,
     #[serde(rename = "match", default)]
     pub matching: Match,
@@ -98,7 +97,7 @@ mod tests {
     #[test]
     fn faulty_specifications() {
         check(json!({}), &[("transaction", "required")]);
-        check(json!({"transaction": "272"}), &[("transaction", "unknown variant")]);
+        check(json!({"transaction": "272"}), &[("transaction", "one of `270`")]);
         check(json!({"transaction": 271}), &[("transaction", "string")]);
         check(
             json!({"transaction": "271", "correlate_by": {"NM1-09": "1"}, "fields": [{"path": "EB01", "expected": "1"}]}),

@@ -1,0 +1,112 @@
+//! Running `verial` as a child process.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use testkit::{Database, TestDatabase};
+
+/// A place for data that outlives the processes working on it.
+pub struct Site {
+    database: TestDatabase,
+}
+
+impl Site {
+    pub fn new(database: Database) -> Self {
+        Self { database: TestDatabase::new(database) }
+    }
+
+    pub fn directory(&self) -> &Path {
+        self.database.directory()
+    }
+
+    /// A command of `verial` on this site's data, with nothing of the caller's settings.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = verial(words);
+        command.arg("--data").arg(self.directory()).arg("--database").arg(self.database.argument());
+        command
+    }
+
+    pub fn serve(&self) -> Serving {
+        let mut child = self
+            .command(&["serve", "--listen", "127.0.0.1:0", "--log", "error"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first_key = None;
+        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+            let line = line.unwrap();
+            if let Some(key) = line.strip_prefix("API key, shown this once: ") {
+                first_key = Some(key.to_owned());
+            }
+            if let Some((_, rest)) = line.split_once("listens on ") {
+                let base_url = rest.split(' ').next().unwrap().to_owned();
+                return Serving { child, base_url, first_key };
+            }
+        }
+        panic!("the server ended before it listened");
+    }
+}
+
+/// A running server.
+pub struct Serving {
+    child: Child,
+    pub base_url: String,
+    pub first_key: Option<String>,
+}
+
+impl Serving {
+    /// `kill -9`
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// SIGTERM, and its exit code.
+    pub fn terminate(&mut self) -> Option<i32> {
+        let sent = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(sent.success());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn verial(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_verial"));
+    for name in ["DATA", "DATABASE", "BLOBS", "CONFIG", "LISTEN", "URL", "API_KEY", "LOG", "LIMITS"] {
+        command.env_remove(format!("VERIAL_{name}"));
+    }
+    command.args(words).stdin(Stdio::null());
+    command
+}
+
+/// Standard output of a command that must succeed.
+pub fn output(command: &mut Command) -> String {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    assert!(status.success(), "{command:?}: {}", String::from_utf8_lossy(&stderr));
+    String::from_utf8(stdout).unwrap()
+}
+
+/// Standard error of a command that must fail.
+pub fn failure(command: &mut Command) -> String {
+    let Output { status, stderr, .. } = command.output().unwrap();
+    assert!(!status.success(), "{command:?} succeeded");
+    String::from_utf8(stderr).unwrap()
+}
+
+/// A file that tests upload.
+pub fn write_file(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    let path = directory.join(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}

@@ -1,0 +1,10 @@
+//! The ways by which people write to each other.
+
+use serde::Deserialize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    Sms,
+    Email,
+}
