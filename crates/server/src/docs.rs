@@ -97,7 +97,7 @@ fn heading(operation: &Operation<'_>) -> String {
 fn write_operation(page: &mut String, operation: &Operation<'_>) {
     let _ = write!(page, "<section id=\"{}\"><h3>{}</h3>", escape(&operation.id), heading(operation));
     let summary = operation.value["summary"].as_str().or(operation.value["description"].as_str()).unwrap_or_default();
-    let _ = write!(page, "<p>{}</p>", escape(summary));
+    let _ = write!(page, "<p>{}</p>", prose(summary));
     if let Some(parameters) = operation.value["parameters"].as_array() {
         page.push_str("<table><thead><tr><th>Parameter</th><th>In</th><th>Type</th><th></th></tr></thead><tbody>");
         for parameter in parameters {
@@ -191,7 +191,14 @@ fn type_of(schema: &Value) -> String {
 }
 
 fn text_of(value: &Value) -> String {
-    escape(value.as_str().unwrap_or_default())
+    prose(value.as_str().unwrap_or_default())
+}
+
+/// Text as it is written in the code, with `code` in backticks.
+fn prose(text: &str) -> String {
+    let parts = escape(text);
+    let marked = parts.split('`').enumerate();
+    marked.map(|(index, part)| if index % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
 }
 
 fn escape(text: &str) -> String {

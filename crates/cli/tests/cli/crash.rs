@@ -2,17 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use testkit::{Database, postgres_url};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::process::{Site, output};
 
 const CLIENTS: usize = 16;
 const ROUNDS: usize = 4;
-const ACKNOWLEDGED_BEFORE_THE_KILL: usize = 60;
+const ACKNOWLEDGED_BEFORE_THE_KILL: u32 = 60;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_on_sqlite() {
@@ -45,7 +44,7 @@ async fn kill_while_writing(database: Database) {
     let journal = Arc::new(Mutex::new(Journal::default()));
     for round in 0..ROUNDS {
         let api = Api::new(&serving.base_url, &key);
-        let acknowledged = Arc::new(AtomicUsize::new(0));
+        let acknowledged = Arc::new(Semaphore::new(0));
         let clients: Vec<_> = (0..CLIENTS)
             .map(|client| {
                 let name = format!("r{round}-c{client}");
@@ -58,9 +57,9 @@ async fn kill_while_writing(database: Database) {
                 ))
             })
             .collect();
-        while acknowledged.load(Ordering::SeqCst) < ACKNOWLEDGED_BEFORE_THE_KILL * (round + 1) {
-            tokio::task::yield_now().await;
-        }
+        // A different moment in each round.
+        let enough = acknowledged.acquire_many(ACKNOWLEDGED_BEFORE_THE_KILL * (round as u32 + 1)).await;
+        enough.expect("clients that write").forget();
         serving.kill();
         for client in clients {
             client.await.unwrap();
@@ -78,7 +77,7 @@ async fn write_until_refused(
     client: String,
     dataset: String,
     journal: Arc<Mutex<Journal>>,
-    acknowledged: Arc<AtomicUsize>,
+    acknowledged: Arc<Semaphore>,
 ) {
     for number in 0.. {
         let name = format!("{client}-{number}");
@@ -87,17 +86,17 @@ async fn write_until_refused(
             return;
         }
         journal.lock().await.environments.insert(name.clone());
-        acknowledged.fetch_add(1, Ordering::SeqCst);
+        acknowledged.add_permits(1);
         if api.create("/benchmarks", json!({"name": name, "slug": name})).await.is_none() {
             return;
         }
         journal.lock().await.slugs.insert(name.clone());
-        acknowledged.fetch_add(1, Ordering::SeqCst);
+        acknowledged.add_permits(1);
         if !api.put_file(&dataset, &name).await {
             return;
         }
         journal.lock().await.files.insert(name);
-        acknowledged.fetch_add(1, Ordering::SeqCst);
+        acknowledged.add_permits(1);
     }
 }
 

@@ -1,5 +1,8 @@
 //! The real binary as a process: started, used, killed, started again.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
+#![allow(clippy::print_stdout, reason = "tests print the figures that they measured")]
+
 mod admin;
 mod crash;
 mod process;

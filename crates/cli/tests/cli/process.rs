@@ -7,27 +7,27 @@ use std::process::{Child, Command, Output, Stdio};
 use testkit::{Database, TestDatabase};
 
 /// A place for data that outlives the processes working on it.
-pub struct Site {
+pub(crate) struct Site {
     database: TestDatabase,
 }
 
 impl Site {
-    pub fn new(database: Database) -> Self {
+    pub(crate) fn new(database: Database) -> Self {
         Self { database: TestDatabase::new(database) }
     }
 
-    pub fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         self.database.directory()
     }
 
     /// A command of `verial` on this site's data, with nothing of the caller's settings.
-    pub fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = verial(words);
         command.arg("--data").arg(self.directory()).arg("--database").arg(self.database.argument());
         command
     }
 
-    pub fn serve(&self) -> Serving {
+    pub(crate) fn serve(&self) -> Serving {
         let mut child = self
             .command(&["serve", "--listen", "127.0.0.1:0", "--log", "error"])
             .stdout(Stdio::piped())
@@ -49,25 +49,25 @@ impl Site {
 }
 
 /// A running server.
-pub struct Serving {
+pub(crate) struct Serving {
     child: Child,
-    pub base_url: String,
-    pub first_key: Option<String>,
+    pub(crate) base_url: String,
+    pub(crate) first_key: Option<String>,
 }
 
 impl Serving {
     /// `kill -9`
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    pub fn process_id(&self) -> u32 {
+    pub(crate) fn process_id(&self) -> u32 {
         self.child.id()
     }
 
     /// SIGTERM, and its exit code.
-    pub fn terminate(&mut self) -> Option<i32> {
+    pub(crate) fn terminate(&mut self) -> Option<i32> {
         let sent = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
         assert!(sent.success());
         self.child.wait().unwrap().code()
@@ -81,7 +81,7 @@ impl Drop for Serving {
     }
 }
 
-pub fn verial(words: &[&str]) -> Command {
+pub(crate) fn verial(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_verial"));
     for name in ["DATA", "DATABASE", "BLOBS", "CONFIG", "LISTEN", "URL", "API_KEY", "LOG", "LIMITS"] {
         command.env_remove(format!("VERIAL_{name}"));
@@ -91,21 +91,21 @@ pub fn verial(words: &[&str]) -> Command {
 }
 
 /// Standard output of a command that must succeed.
-pub fn output(command: &mut Command) -> String {
+pub(crate) fn output(command: &mut Command) -> String {
     let Output { status, stdout, stderr } = command.output().unwrap();
     assert!(status.success(), "{command:?}: {}", String::from_utf8_lossy(&stderr));
     String::from_utf8(stdout).unwrap()
 }
 
 /// Standard error of a command that must fail.
-pub fn failure(command: &mut Command) -> String {
+pub(crate) fn failure(command: &mut Command) -> String {
     let Output { status, stderr, .. } = command.output().unwrap();
     assert!(!status.success(), "{command:?} succeeded");
     String::from_utf8(stderr).unwrap()
 }
 
 /// A file that tests upload.
-pub fn write_file(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+pub(crate) fn write_file(directory: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
     let path = directory.join(name);
     std::fs::write(&path, content).unwrap();
     path

@@ -1,0 +1,66 @@
+# What the tests need besides Rust: found, installed where this user may, else named in `missing`.
+# Sourced by ./test.
+
+NEXTEST_VERSION=0.9.143
+VENV=.test/venv
+missing=()
+
+is_command() { command -v "$1" >/dev/null; }
+
+find_postgres() {
+    local server
+    for server in /usr/lib/postgresql/*/bin/postgres "$(command -v postgres || true)"; do
+        if [[ -x $server ]]; then POSTGRES_BIN=$(dirname "$(readlink -f "$server")"); fi
+    done
+    [[ -n ${POSTGRES_BIN:-} ]]
+}
+
+# Debian's python3 comes without ensurepip, and then cannot make a virtual environment that has pip.
+python_makes_environments() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
+
+install_packages() {
+    local packages=()
+    is_command cc || packages+=(gcc libc6-dev)
+    find_postgres || packages+=(postgresql)
+    python_makes_environments || packages+=(python3 python3-venv)
+    if [[ ${#packages[@]} -eq 0 ]]; then return; fi
+    if [[ $EUID -ne 0 ]] || ! is_command apt-get; then
+        say "Not installed, because that takes root and apt-get: ${packages[*]}"
+        return
+    fi
+    say "Installing ${packages[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends "${packages[@]}" ||
+        say "apt-get could not install all of ${packages[*]}"
+}
+
+# Made again whenever the requirements or the interpreter change.
+make_environment() {
+    local stamp
+    stamp=$(cat tools/python-requirements.txt <(python3 --version) | sha256sum)
+    if [[ -f $VENV/stamp && $(<"$VENV/stamp") == "$stamp" ]]; then return; fi
+    say "Installing tools/python-requirements.txt into $VENV"
+    rm -rf "$VENV"
+    python3 -m venv "$VENV" &&
+        "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -r tools/python-requirements.txt &&
+        echo "$stamp" >"$VENV/stamp"
+}
+
+# No registry that is sure to be reached has a binary of it, so it is built: some minutes, once.
+install_nextest() {
+    export PATH="$PWD/.test/cargo/bin:$PATH"
+    is_command cargo-nextest && return
+    say "Building cargo-nextest $NEXTEST_VERSION"
+    cargo install cargo-nextest --version "$NEXTEST_VERSION" --locked --root .test/cargo \
+        --no-default-features --features default-no-update
+}
+
+install_needs() {
+    mkdir -p .test
+    install_packages
+    find_postgres || missing+=("PostgreSQL's server: every test on it was skipped")
+    if ! python_makes_environments || ! make_environment; then
+        missing+=("Python with tools/python-requirements.txt: S3 tests and the contract test were skipped")
+    fi
+    install_nextest
+}
