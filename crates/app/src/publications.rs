@@ -11,6 +11,7 @@ use model::publication::{
 };
 use model::slug::{self, VersionRef};
 use model::task::Task;
+use model::template::{self, Root};
 use model::{BenchmarkId, DatasetId, EntityId, FieldErrors, OrgId, Timestamp};
 use store::versions::{self, StoredVersion};
 use store::{Db, benchmarks, datasets, entities, environments, simulators, tasks};
@@ -125,13 +126,17 @@ fn freeze(db: &mut Db<'_>, org: &OrgId, benchmark: &Benchmark, now: Timestamp) -
         Some(environment) => environments::find(db, org, environment)?,
         None => None,
     };
-    let drafts = tasks::of_benchmark(db, org, &benchmark.id)?;
+    let mut drafts = Vec::new();
+    for task in tasks::of_benchmark(db, org, &benchmark.id)? {
+        let bound = entities::of_task(db, org, &task.id)?;
+        drafts.push((task, bound));
+    }
     let environment = check_complete(environment, &drafts)?;
     let simulators = freeze_simulators(db, org, &environment)?;
     let mut entities = BTreeMap::new();
     let mut frozen_tasks = Vec::new();
-    for task in drafts {
-        frozen_tasks.push(freeze_task(db, org, task, &mut entities)?);
+    for (task, bound) in drafts {
+        frozen_tasks.push(freeze_task(db, org, task, bound, &mut entities)?);
     }
     let mut wanted: BTreeSet<DatasetId> =
         simulators.iter().flat_map(|simulator| simulator.datasets.iter().cloned()).collect();
@@ -150,7 +155,10 @@ fn freeze(db: &mut Db<'_>, org: &OrgId, benchmark: &Benchmark, now: Timestamp) -
 }
 
 /// What keeps a benchmark from being run is said all at once.
-fn check_complete(environment: Option<Environment>, tasks: &[Task]) -> Result<Environment, AppError> {
+fn check_complete(
+    environment: Option<Environment>,
+    tasks: &[(Task, Vec<DatasetEntity>)],
+) -> Result<Environment, AppError> {
     let mut details = FieldErrors::new();
     match &environment {
         None => details.add("environment_id", "is not set"),
@@ -162,9 +170,14 @@ fn check_complete(environment: Option<Environment>, tasks: &[Task]) -> Result<En
     if tasks.is_empty() {
         details.add("tasks", "there are none");
     }
-    for task in tasks {
+    for (task, bound) in tasks {
         if let Err(faults) = check_scenario(task, environment.as_ref()) {
             details.nest(&format!("{}.scenario", task.id), faults);
+        }
+        let unbound = bound.is_empty()
+            && [&task.task_item, &task.scenario].iter().any(|value| template::uses(value, Root::Entity));
+        if unbound {
+            details.add(format!("{}.entities", task.id), "the task uses `{{entity.…}}` and no entity is bound to it");
         }
     }
     match environment {
@@ -191,9 +204,9 @@ fn freeze_task(
     db: &mut Db<'_>,
     org: &OrgId,
     task: Task,
+    bound: Vec<DatasetEntity>,
     entities_in_use: &mut BTreeMap<EntityId, DatasetEntity>,
 ) -> Result<FrozenTask, AppError> {
-    let bound = entities::of_task(db, org, &task.id)?;
     let ids = bound.iter().map(|entity| entity.id.clone()).collect();
     entities_in_use.extend(bound.into_iter().map(|entity| (entity.id.clone(), entity)));
     for input in task.criteria.iter().filter_map(|criterion| criterion.input_entity_id.as_ref()) {

@@ -126,7 +126,7 @@ async fn check(app: &App) -> anyhow::Result<()> {
         say(fault);
     }
     if !faults.is_empty() {
-        anyhow::bail!("{} faults found", faults.len());
+        anyhow::bail!("faults found: {}", faults.len());
     }
     say("everything that is stored can be read");
     Ok(())

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use client::Client;
-use model::api_key::Secret;
+use model::api_key::{KeyKind, Secret};
 use model::identity::Organization;
 use serde::{Deserialize, Serialize};
 
@@ -51,9 +51,7 @@ impl Connection {
         let stored = read_stored()?;
         let key = self.api_key.clone().or(stored.api_key);
         let key = key.context("no API key: give --api-key, set VERIAL_API_KEY, or run `verial auth set-key`")?;
-        if Secret::parse(&key).is_none() {
-            bail!("the API key is not a valid one (a character may be missing); keys look like vk_…");
-        }
+        check_key(&key)?;
         Ok(Client::new(&self.url(stored.url), &key)?)
     }
 
@@ -84,14 +82,21 @@ fn set_key(connection: &Connection, key: Option<String>) -> anyhow::Result<()> {
             text.trim().to_owned()
         }
     };
-    if Secret::parse(&key).is_none() {
-        bail!("that is not a valid key (a character may be missing); keys look like vk_…");
-    }
+    check_key(&key)?;
     let stored = Stored { url: connection.url.clone().or(read_stored()?.url), api_key: Some(key) };
     let path = stored_path()?;
     write_private(&path, &serde_json::to_string_pretty(&stored)?)?;
     say(format_args!("the key is kept in {}", path.display()));
     Ok(())
+}
+
+/// A typing error is found before anything is sent.
+fn check_key(key: &str) -> anyhow::Result<()> {
+    match Secret::parse(key).map(|secret| secret.kind()) {
+        Some(KeyKind::Organization) => Ok(()),
+        Some(_) => bail!("this command needs an organization key (vk_…), not a solver key or a run token"),
+        None => bail!("the API key is not a valid one (a character may be missing); keys look like vk_…"),
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the user's home is where the user's file is")]

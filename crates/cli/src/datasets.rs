@@ -1,6 +1,6 @@
 //! `verial datasets`: make one and stream data into it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
@@ -49,27 +49,45 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     block_on(async move {
         let dataset = match arguments.command {
             DatasetCommand::Create { name, data } => {
+                let data = match data {
+                    Some(path) => Some(Source::open(&path).await?),
+                    None => None,
+                };
                 let dataset = client.create_dataset(&name, DatasetType::Fhir).await?;
                 match data {
-                    Some(file) => upload(&client, &dataset.id, &file).await?,
+                    Some(source) => upload(&client, &dataset.id, source).await?,
                     None => dataset,
                 }
             }
             DatasetCommand::Get { dataset } => client.dataset(&dataset).await?,
-            DatasetCommand::Upload { dataset, file } => upload(&client, &dataset, &file).await?,
+            DatasetCommand::Upload { dataset, file } => upload(&client, &dataset, Source::open(&file).await?).await?,
         };
         show(&dataset, arguments.json)
     })
 }
 
-async fn upload(client: &Client, dataset: &DatasetId, path: &PathBuf) -> anyhow::Result<Dataset> {
-    let content_type = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("ndjson" | "jsonl") => "application/fhir+ndjson",
-        Some("json") => "application/fhir+json",
-        _ => bail!("{}: the name must end in .ndjson, .jsonl or .json", path.display()),
-    };
-    let file = tokio::fs::File::open(path).await.with_context(|| format!("cannot read {}", path.display()))?;
-    let length = file.metadata().await?.len();
+/// A file that is ready to be sent.
+struct Source {
+    file: tokio::fs::File,
+    length: u64,
+    content_type: &'static str,
+}
+
+impl Source {
+    async fn open(path: &Path) -> anyhow::Result<Self> {
+        let content_type = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("ndjson" | "jsonl") => "application/fhir+ndjson",
+            Some("json") => "application/fhir+json",
+            _ => bail!("{}: the name must end in .ndjson, .jsonl or .json", path.display()),
+        };
+        let file = tokio::fs::File::open(path).await.with_context(|| format!("cannot read {}", path.display()))?;
+        let length = file.metadata().await?.len();
+        Ok(Self { file, length, content_type })
+    }
+}
+
+async fn upload(client: &Client, dataset: &DatasetId, source: Source) -> anyhow::Result<Dataset> {
+    let Source { file, length, content_type } = source;
     let progress = progress_bar(length)?;
     let uploaded = client.upload_data(dataset, content_type, length, read_pieces(file, progress.clone())).await;
     progress.finish_and_clear();

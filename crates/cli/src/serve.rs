@@ -36,13 +36,13 @@ pub(crate) struct Arguments {
     #[arg(long, env = "VERIAL_LOG", value_name = "FILTER")]
     log: Option<String>,
     /// Log lines as JSON
-    #[arg(long, env = "VERIAL_LOG_JSON")]
+    #[arg(long, env = "VERIAL_LOG_JSON", value_parser = clap::builder::BoolishValueParser::new())]
     log_json: bool,
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let file = File::read(arguments.storage.config.as_deref())?;
-    start_log(arguments.log.as_deref().or(file.log.as_deref()).unwrap_or("info"), arguments.log_json)?;
+    start_log(arguments.log.as_deref().or(file.log.as_deref()).unwrap_or("info"), arguments.log_json || file.log_json)?;
     let listen = arguments.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8080)));
     for (flag, address) in [
         ("--mllp-listen", arguments.mllp_listen.or(file.mllp_listen)),
@@ -95,6 +95,7 @@ async fn stop_signal() {
 fn start_log(filter: &str, json: bool) -> anyhow::Result<()> {
     let filter = tracing_subscriber::EnvFilter::try_new(filter).context("--log is not a valid filter")?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
     if json {
         log.json().init()
     } else {

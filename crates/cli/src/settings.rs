@@ -41,6 +41,8 @@ pub(crate) struct File {
     pub(crate) sftp_listen: Option<SocketAddr>,
     pub(crate) log: Option<String>,
     #[serde(default)]
+    pub(crate) log_json: bool,
+    #[serde(default)]
     pub(crate) limits: std::collections::BTreeMap<String, u64>,
 }
 

@@ -73,7 +73,7 @@ pub struct Simulator {
     pub id: SimulatorId,
     pub r#type: SimulatorType,
     pub name: String,
-    /// What this type of simulator takes; see the simulators page of the manual.
+    /// What this type of simulator takes; see the authoring page of the manual.
     #[schema(value_type = Object)]
     pub config: Value,
     /// The datasets that a sandbox of this simulator starts from, in the order of their attachment.

@@ -1,5 +1,9 @@
 //! `{{entity.…}}` and `{{task.…}}` in authored text: where templates may stand and what they may name.
 //! Only authored values are ever read as templates, never what an agent wrote.
+//!
+//! `entity` is the criterion's input entity, or in a task the first one bound to it: `entity.name`, `entity.ref`
+//! (`Patient/p1`), `entity.id` (`p1`, the last part of `ref`), `entity.data.…`, and for short `entity.…` for a member of `data`.
+//! `task` is the task itself: `task.name`, `task.id`, `task.task_item.…`.
 
 use serde_json::Value;
 

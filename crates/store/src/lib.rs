@@ -21,6 +21,7 @@ pub mod simulators;
 pub mod solvers;
 mod sqlite;
 pub mod tasks;
+mod tls;
 mod value;
 pub mod versions;
 

@@ -9,6 +9,7 @@ use postgres::{Client, IsolationLevel};
 
 use crate::db::Statements;
 use crate::job::Ran;
+use crate::tls::{self, Verification};
 use crate::{BoxedJob, Db, StoreError, dialect, migrate};
 
 const DEFAULT_CONNECTIONS: usize = 16;
@@ -80,46 +81,66 @@ struct Settings {
 }
 
 impl Settings {
-    /// The usual connection URL; `?pool=N` sets the number of connections.
+    /// The usual connection URL, and of ours `pool`, the number of connections.
     fn parse(url: &str) -> Result<Self, StoreError> {
-        let (url, connections) = take_pool(url);
-        let config: postgres::Config =
-            url.parse().map_err(|_| StoreError::Unavailable("not a valid PostgreSQL URL".into()))?;
-        let mut roots = rustls::RootCertStore::empty();
-        if config.get_ssl_mode() != postgres::config::SslMode::Disable {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let tls = rustls::ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| StoreError::Unavailable(error.to_string()))?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        Ok(Self { config, tls: tokio_postgres_rustls::MakeRustlsConnect::new(tls), connections })
+        let Options { url, connections, verification } = Options::take(url).map_err(StoreError::Unavailable)?;
+        let config = url.parse().map_err(|error: postgres::Error| {
+            let reason = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+            StoreError::Unavailable(format!("the PostgreSQL URL is not valid: {reason}"))
+        })?;
+        let tls = tokio_postgres_rustls::MakeRustlsConnect::new(tls::client_config(&verification)?);
+        Ok(Self { config, tls, connections })
     }
 
     fn connect(&self) -> Result<Client, StoreError> {
         self.config.connect(self.tls.clone()).map_err(|error| match error.as_db_error() {
             Some(database) => StoreError::Unavailable(database.message().to_owned()),
-            None => StoreError::Unavailable(error.to_string()),
+            None => {
+                let reason = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
+                StoreError::Unavailable(format!("{error}{reason}"))
+            }
         })
     }
 }
 
-fn take_pool(url: &str) -> (String, usize) {
-    let Some((base, query)) = url.split_once('?') else {
-        return (url.to_owned(), DEFAULT_CONNECTIONS);
-    };
-    let mut connections = DEFAULT_CONNECTIONS;
-    let mut kept = Vec::new();
-    for pair in query.split('&') {
-        match pair.strip_prefix("pool=").and_then(|number| number.parse::<usize>().ok()) {
-            Some(number) => connections = number.clamp(1, 256),
-            None => kept.push(pair),
+/// What a URL says that the driver does not read itself.
+#[derive(Debug, PartialEq)]
+struct Options {
+    url: String,
+    connections: usize,
+    verification: Verification,
+}
+
+impl Options {
+    fn take(url: &str) -> Result<Self, String> {
+        let (base, query) = url.split_once('?').unwrap_or((url, ""));
+        let (mut connections, mut kept) = (DEFAULT_CONNECTIONS, Vec::new());
+        let (mut full, mut root_file) = (false, None);
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            match pair.split_once('=').unwrap_or((pair, "")) {
+                ("pool", number) => {
+                    let number = number.parse::<usize>().ok().filter(|number| (1..=256).contains(number));
+                    connections = number.ok_or("pool must be a number from 1 to 256")?;
+                }
+                ("sslmode", "verify-full") => {
+                    full = true;
+                    kept.push("sslmode=require");
+                }
+                ("sslmode", "verify-ca" | "allow") => {
+                    return Err("sslmode must be disable, prefer, require or verify-full".into());
+                }
+                ("sslrootcert", file) => root_file = Some(file.to_owned()),
+                _ => kept.push(pair),
+            }
         }
+        if root_file.is_some() && !full {
+            return Err("sslrootcert needs sslmode=verify-full".into());
+        }
+        let verification = if full { Verification::Full { root_file } } else { Verification::None };
+        let query = kept.join("&");
+        let url = if query.is_empty() { base.to_owned() } else { format!("{base}?{query}") };
+        Ok(Self { url, connections, verification })
     }
-    let query = kept.join("&");
-    (if query.is_empty() { base.to_owned() } else { format!("{base}?{query}") }, connections)
 }
 
 fn migrate_postgres(client: &mut Client, now: model::Timestamp) -> Result<(), StoreError> {
@@ -214,9 +235,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pool_size_is_taken_out_of_the_url() {
-        assert_eq!(take_pool("postgres://h/db"), ("postgres://h/db".into(), DEFAULT_CONNECTIONS));
-        assert_eq!(take_pool("postgres://h/db?pool=3"), ("postgres://h/db".into(), 3));
-        assert_eq!(take_pool("postgres://h/db?sslmode=require&pool=0"), ("postgres://h/db?sslmode=require".into(), 1));
+    fn our_options_are_taken_out_of_the_url() {
+        let taken =
+            |url: &str| Options::take(url).map(|options| (options.url, options.connections, options.verification));
+        let none = Verification::None;
+        assert_eq!(taken("postgres://h/db"), Ok(("postgres://h/db".into(), DEFAULT_CONNECTIONS, none.clone())));
+        assert_eq!(
+            taken("postgres://h/db?sslmode=require&pool=3"),
+            Ok(("postgres://h/db?sslmode=require".into(), 3, none))
+        );
+        let full = Verification::Full { root_file: Some("/ca.pem".into()) };
+        let url = "postgres://h/db?sslmode=verify-full&sslrootcert=/ca.pem";
+        assert_eq!(taken(url), Ok(("postgres://h/db?sslmode=require".into(), DEFAULT_CONNECTIONS, full)));
+        for bad in ["pool=x", "pool=0", "sslmode=verify-ca", "sslrootcert=/ca.pem"] {
+            assert!(Options::take(&format!("postgres://h/db?{bad}")).is_err(), "{bad}");
+        }
     }
 }

@@ -22,6 +22,7 @@ pub(crate) struct Sqlite {
 
 impl Sqlite {
     pub(crate) fn open(path: &Path, now: model::Timestamp) -> Result<Self, StoreError> {
+        make_private(path)?;
         let mut writer = open_connection(path, false)?;
         migrate_sqlite(&mut writer, now)?;
         let (writes, write_jobs) = crossbeam_channel::bounded(4096);
@@ -78,6 +79,16 @@ impl Drop for Sqlite {
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
     thread.map_err(|error| StoreError::Unavailable(error.to_string()))
+}
+
+/// A new database is for its owner only; SQLite gives the files beside it the same mode.
+fn make_private(path: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::OpenOptionsExt;
+    match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(StoreError::Unavailable(format!("{}: {error}", path.display()))),
+    }
 }
 
 fn open_connection(path: &Path, read_only: bool) -> Result<Connection, StoreError> {

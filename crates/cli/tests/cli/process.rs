@@ -28,20 +28,17 @@ impl Site {
     }
 
     pub(crate) fn serve(&self) -> Serving {
-        let mut child = self
-            .command(&["serve", "--listen", "127.0.0.1:0", "--log", "error"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut first_key = None;
-        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0", "--log", "error"]);
+        let child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut serving = Serving { child, base_url: String::new(), first_key: None };
+        for line in BufReader::new(serving.child.stdout.take().unwrap()).lines() {
             let line = line.unwrap();
             if let Some(key) = line.strip_prefix("API key, shown this once: ") {
-                first_key = Some(key.to_owned());
+                serving.first_key = Some(key.to_owned());
             }
             if let Some((_, rest)) = line.split_once("listens on ") {
-                let base_url = rest.split(' ').next().unwrap().to_owned();
-                return Serving { child, base_url, first_key };
+                serving.base_url = rest.split(' ').next().unwrap().to_owned();
+                return serving;
             }
         }
         panic!("the server ended before it listened");

@@ -38,7 +38,7 @@ async fn create_api_key(
     Post(new, once): Post<NewApiKey>,
 ) -> Result<Response, ApiError> {
     let created = app::api_keys::create(&state.app, &grant, None, once, new).await?;
-    Ok(unstored(Made::at(created, |key| format!("/api-keys/{}", key.id))))
+    Ok(shown_once(Made::at(created, |key| format!("/api-keys/{}", key.id))))
 }
 
 /// Revoke a key. It stops working within a second, everywhere.
@@ -79,7 +79,7 @@ async fn create_solver_key(
     Post(new, once): Post<NewApiKey>,
 ) -> Result<Response, ApiError> {
     let created = app::api_keys::create(&state.app, &grant, Some(&solver), once, new).await?;
-    Ok(unstored(Made::at(created, |key| format!("/solvers/{solver}/api-keys/{}", key.id))))
+    Ok(shown_once(Made::at(created, |key| format!("/solvers/{solver}/api-keys/{}", key.id))))
 }
 
 /// Revoke one key of a solver; the others go on.
@@ -95,9 +95,10 @@ async fn revoke_solver_key(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// No cache may keep an answer with a secret.
-fn unstored(made: Made<CreatedApiKey>) -> Response {
+/// No cache may keep an answer with a secret, and no address leads to it again.
+fn shown_once(made: Made<CreatedApiKey>) -> Response {
     let mut response = made.into_response();
+    response.headers_mut().remove(header::LOCATION);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -1,0 +1,47 @@
+"""Authors some of everything over the API, so that Schemathesis finds ids to work with that random data would not lead to."""
+
+import json
+import sys
+import urllib.request
+
+BASE_URL, KEY = sys.argv[1:]
+
+
+def call(method, path, body=None, media="application/json"):
+    data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+    headers = {"Authorization": f"Bearer {KEY}", "Content-Type": media}
+    request = urllib.request.Request(BASE_URL + path, data, headers, method=method)
+    with urllib.request.urlopen(request) as answer:
+        return json.loads(answer.read() or "null")
+
+
+def author(number):
+    patients = call("POST", "/datasets", {"name": "Patients", "type": "fhir"})["id"]
+    call("PUT", f"/datasets/{patients}/data", b'{"resourceType":"Patient","id":"p1"}\n', "application/fhir+ndjson")
+    referrals = call("POST", "/datasets", {"name": "Referrals", "type": "files"})["id"]
+    call("PUT", f"/datasets/{referrals}/files/inbox/a.txt", b"hello", "text/plain")
+    entity = {"name": "the patient", "ref": "Patient/p1", "data": {"mrn": "1"}}
+    entity = call("POST", f"/datasets/{patients}/entities", entity)["id"]
+    simulator = call("POST", "/simulators", {"type": "Fhir", "name": "EHR"})["id"]
+    call("POST", f"/simulators/{simulator}/datasets/{patients}")
+    environment = call("POST", "/environments", {"name": "Clinic"})["id"]
+    call("POST", f"/environments/{environment}/simulators/{simulator}")
+    benchmark = {"name": "Referral intake", "slug": f"referral-{number}", "environment_id": environment}
+    benchmark = call("POST", "/benchmarks", benchmark)["id"]
+    task = {"benchmark_id": benchmark, "name": "Accept", "task_item": {"instruction": "Process {{entity.name}}."}}
+    task = call("POST", "/tasks", task)["id"]
+    call("POST", f"/tasks/{task}/entities", {"entity_id": entity})
+    assertion = {
+        "assert": "fhir-resource-state",
+        "resource_type": "ServiceRequest",
+        "fields": [{"path": "status", "expected": "active"}],
+    }
+    call("POST", "/criteria", {"task_id": task, "label": "A request was made", "assertion": assertion, "weight": 2})
+    call("POST", f"/benchmarks/{benchmark}/publish")
+    solver = call("POST", "/solvers", {"alias": f"agent-{number}"})["id"]
+    call("POST", f"/solvers/{solver}/api-keys", {"name": "first"})
+    call("POST", "/api-keys", {"name": "second"})
+
+
+for number in range(4):
+    author(number)
