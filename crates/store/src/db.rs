@@ -11,6 +11,8 @@ pub struct Db<'a> {
     connection: Connection<'a>,
     /// The database asked for this transaction to be run again.
     pub(crate) transient: bool,
+    /// A statement failed. PostgreSQL then undoes the transaction, even when it is asked to commit.
+    pub(crate) failed: bool,
 }
 
 enum Connection<'a> {
@@ -22,11 +24,11 @@ pub(crate) type Statements = HashMap<String, ::postgres::Statement>;
 
 impl<'a> Db<'a> {
     pub(crate) fn sqlite(connection: &'a rusqlite::Connection) -> Self {
-        Self { connection: Connection::Sqlite(connection), transient: false }
+        Self { connection: Connection::Sqlite(connection), transient: false, failed: false }
     }
 
     pub(crate) fn postgres(transaction: ::postgres::Transaction<'a>, statements: &'a mut Statements) -> Self {
-        Self { connection: Connection::Postgres { transaction, statements }, transient: false }
+        Self { connection: Connection::Postgres { transaction, statements }, transient: false, failed: false }
     }
 
     /// Ends a PostgreSQL transaction; SQLite's ends with its group.
@@ -40,7 +42,7 @@ impl<'a> Db<'a> {
     }
 
     pub(crate) fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, StoreError> {
-        match &mut self.connection {
+        let rows = match &mut self.connection {
             Connection::Sqlite(connection) => sqlite_query(connection, sql, parameters),
             Connection::Postgres { transaction, statements } => {
                 let rows = postgres_query(transaction, statements, sql, parameters);
@@ -49,7 +51,9 @@ impl<'a> Db<'a> {
                     dialect::postgres_error(&error)
                 })
             }
-        }
+        };
+        self.failed |= rows.is_err();
+        rows
     }
 
     pub(crate) fn query_one(&mut self, sql: &str, parameters: &[Value]) -> Result<Option<Row>, StoreError> {
@@ -58,7 +62,7 @@ impl<'a> Db<'a> {
 
     /// How many rows it changed.
     pub(crate) fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, StoreError> {
-        match &mut self.connection {
+        let changed = match &mut self.connection {
             Connection::Sqlite(connection) => sqlite_execute(connection, sql, parameters),
             Connection::Postgres { transaction, statements } => {
                 let changed = postgres_execute(transaction, statements, sql, parameters);
@@ -67,7 +71,9 @@ impl<'a> Db<'a> {
                     dialect::postgres_error(&error)
                 })
             }
-        }
+        };
+        self.failed |= changed.is_err();
+        changed
     }
 
     pub(crate) fn batch(&mut self, sql: &str) -> Result<(), StoreError> {

@@ -46,7 +46,10 @@ where
 {
     fn run(&mut self, db: &mut Db<'_>) -> Ran {
         let result = catch_unwind(AssertUnwindSafe(|| (self.work)(db)));
-        let result = result.unwrap_or_else(|_| Err(StoreError::Panicked.into()));
+        let mut result = result.unwrap_or_else(|_| Err(StoreError::Panicked.into()));
+        if result.is_ok() && db.failed {
+            result = Err(StoreError::Database("the work went on after one of its statements had failed".into()).into());
+        }
         let ran = if result.is_ok() { Ran::Commit } else { Ran::Rollback };
         self.result = Some(result);
         ran

@@ -7,6 +7,7 @@ mod answer;
 mod caller;
 mod contract;
 mod database;
+mod object_storage;
 mod server;
 pub mod world;
 
@@ -14,6 +15,7 @@ pub use answer::Answer;
 pub use caller::Caller;
 pub use contract::Contract;
 pub use database::{Database, TestDatabase, postgres_url};
+pub use object_storage::s3_bucket;
 pub use server::TestServer;
 
 /// One async test for each database: `both_databases! { async fn name(server: TestServer) { … } }`.

@@ -5,5 +5,7 @@
 
 mod admin;
 mod crash;
+mod house;
+mod object_storage;
 mod process;
 mod uploads;

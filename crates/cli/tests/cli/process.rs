@@ -28,7 +28,12 @@ impl Site {
     }
 
     pub(crate) fn serve(&self) -> Serving {
+        self.serve_with(&[])
+    }
+
+    pub(crate) fn serve_with(&self, arguments: &[&str]) -> Serving {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0", "--log", "error"]);
+        command.args(arguments);
         let child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut serving = Serving { child, base_url: String::new(), first_key: None };
         for line in BufReader::new(serving.child.stdout.take().unwrap()).lines() {

@@ -30,9 +30,7 @@ impl Place {
 
     /// In the S3 server that `./test` starts, under a prefix that no other test uses.
     async fn s3(prefix: &str) -> Option<Self> {
-        let server = s3_server()?;
-        let url = format!("{server}/verial-test");
-        reqwest::Client::new().put(&url).send().await.unwrap().error_for_status().unwrap();
+        let url = testkit::s3_bucket("verial-test").await?;
         let blobs = Blobs::open(&format!("s3://verial-test/{prefix}").parse().unwrap()).unwrap();
         Some(Self { blobs, inside: Inside::Bucket { url, prefix: prefix.to_owned() } })
     }
@@ -49,15 +47,6 @@ impl Place {
             }
         }
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a setting of the tests")]
-fn s3_server() -> Option<String> {
-    let url = std::env::var("VERIAL_TEST_S3").ok();
-    if url.is_none() {
-        eprintln!("skipped: VERIAL_TEST_S3 is not set; ./test starts a server");
-    }
-    url
 }
 
 fn name_of(path: &Path) -> String {
@@ -159,7 +148,7 @@ async fn damaged_content_is_noticed() {
 
 #[tokio::test]
 async fn a_bucket_that_is_not_there_is_an_error() {
-    if s3_server().is_some() {
+    if testkit::s3_bucket("verial-test").await.is_some() {
         let blobs = Blobs::open(&"s3://no-such-bucket".parse().unwrap()).unwrap();
         assert!(matches!(blobs.put("hello".into()).await, Err(StoreError::Blob(_))));
     }

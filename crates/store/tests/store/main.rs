@@ -1,5 +1,9 @@
 //! The store as its callers meet it: transactions and migrations on both databases, blobs in a directory and in S3.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
+
+extern crate verial_store as store;
+
 mod blobs;
 mod migrations;
 mod transactions;

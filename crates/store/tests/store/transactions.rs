@@ -102,7 +102,7 @@ both_databases! {
             let _ = organizations::insert(db, &organization(1));
             Ok::<(), StoreError>(())
         });
-        assert!(matches!(swallowed.await, Err(StoreError::Unique(_))));
+        assert!(matches!(swallowed.await, Err(StoreError::Database(_))));
         assert_eq!(numbers(&store).await, [1]);
     }
 
