@@ -68,11 +68,17 @@ pub async fn delete(app: &App, grant: &OrgGrant, task: &TaskId, if_match: IfMatc
     app.store().write(change).await
 }
 
-pub async fn entities(app: &App, grant: &OrgGrant, task: &TaskId) -> Result<Vec<DatasetEntity>, AppError> {
+/// In the order of their binding.
+pub async fn entities(
+    app: &App,
+    grant: &OrgGrant,
+    task: &TaskId,
+    page: PageRequest,
+) -> Result<Page<DatasetEntity>, AppError> {
     let (org, task) = (grant.org.clone(), task.clone());
     let read = move |db: &mut Db<'_>| {
         found(db, &org, &task)?;
-        Ok(entities::of_task(db, &org, &task)?)
+        Ok(entities::list_of_task(db, &org, &task, &page)?)
     };
     app.store().read(read).await
 }
