@@ -1,8 +1,8 @@
 //! A benchmark author's whole way: write, change, publish.
 
 use serde_json::json;
-use testkit::world::Authored;
 use testkit::both_databases;
+use testkit::world::Authored;
 
 both_databases! {
     async fn a_whole_benchmark_is_written_and_published(server: TestServer) {
@@ -12,7 +12,8 @@ both_databases! {
         assert_eq!(version["slug"], "referral-intake");
         assert_eq!(version["version"], 1);
         assert_eq!(version["tasks"][0]["criteria"][0]["label"], "A service request was made");
-        let again = author.post(&format!("/benchmarks/{}/publish", made.benchmark), json!({})).await.refused(409, "CONFLICT");
+        let again =
+            author.post(&format!("/benchmarks/{}/publish", made.benchmark), json!({})).await.refused(409, "CONFLICT");
         assert!(again["error"]["message"].as_str().unwrap().contains("referral-intake@1"));
     }
 }
