@@ -1,7 +1,7 @@
 //! From a presented secret to a grant: checksum, hash, a look-up remembered for less than a second, constant-time comparison.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use model::api_key::{KeyKind, Secret};
@@ -80,11 +80,11 @@ async fn find(app: &App, hash: &str) -> Result<Option<Credential>, AppError> {
         return Ok(Some(credential));
     }
     // Taken before the look-up: what was read cannot be older than this.
-    let read_at = Instant::now();
+    let (read_at, era) = (Instant::now(), app.inner.credentials.era());
     let wanted = hash.to_owned();
     let found = app.store().read(move |db| keys::find_by_hash(db, &wanted)).await?;
     if let Some(credential) = &found {
-        app.inner.credentials.remember(hash, credential.clone(), read_at);
+        app.inner.credentials.remember(hash, credential.clone(), read_at, era);
     }
     Ok(found)
 }
@@ -108,35 +108,77 @@ async fn note_use(app: &App, hash: &str, credential: &Credential) {
 /// Credentials that were looked up a moment ago.
 #[derive(Default)]
 pub(crate) struct Cache {
-    entries: Mutex<HashMap<String, (Credential, Instant)>>,
+    remembered: Mutex<Remembered>,
+}
+
+#[derive(Default)]
+struct Remembered {
+    entries: HashMap<String, (Credential, Instant)>,
+    /// Rises with every revocation on this node.
+    era: u64,
 }
 
 impl Cache {
     fn recall(&self, hash: &str) -> Option<Credential> {
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        entries
-            .get(hash)
-            .filter(|(_, read_at)| read_at.elapsed() < REMEMBERED)
-            .map(|(credential, _)| credential.clone())
+        let remembered = self.lock();
+        let entry = remembered.entries.get(hash).filter(|(_, read_at)| read_at.elapsed() < REMEMBERED);
+        entry.map(|(credential, _)| credential.clone())
     }
 
-    fn remember(&self, hash: &str, credential: Credential, read_at: Instant) {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        if entries.len() >= MOST_REMEMBERED {
-            entries.retain(|_, (_, read_at)| read_at.elapsed() < REMEMBERED);
+    fn era(&self) -> u64 {
+        self.lock().era
+    }
+
+    /// What was looked up in an earlier era may have been revoked since, and is not worth remembering.
+    fn remember(&self, hash: &str, credential: Credential, read_at: Instant, era: u64) {
+        let mut remembered = self.lock();
+        if remembered.era != era {
+            return;
         }
-        entries.insert(hash.to_owned(), (credential, read_at));
+        if remembered.entries.len() >= MOST_REMEMBERED {
+            remembered.entries.retain(|_, (_, read_at)| read_at.elapsed() < REMEMBERED);
+        }
+        remembered.entries.insert(hash.to_owned(), (credential, read_at));
     }
 
     fn note_use(&self, hash: &str, now: Timestamp) {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((credential, _)) = entries.get_mut(hash) {
+        if let Some((credential, _)) = self.lock().entries.get_mut(hash) {
             credential.last_used_at = Some(now);
         }
     }
 
     /// Called after a revocation is durable: on this node it is effective at once.
     pub(crate) fn forget_all(&self) {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut remembered = self.lock();
+        remembered.entries.clear();
+        remembered.era += 1;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Remembered> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Id, Ulid};
+
+    #[test]
+    fn a_look_up_that_a_revocation_overtook_is_not_remembered() {
+        let credential = Credential {
+            key: KeyId::from_ulid(Ulid(1)),
+            owner: Owner { org: OrgId::from_ulid(Ulid(2)), solver: None },
+            hash: "hash".into(),
+            last_used_at: None,
+            revoked_at: None,
+        };
+        let (cache, begun) = (Cache::default(), Instant::now());
+        let before = cache.era();
+        cache.forget_all();
+        cache.remember("hash", credential.clone(), begun, before);
+        assert!(cache.recall("hash").is_none());
+        cache.remember("hash", credential, begun, cache.era());
+        assert!(cache.recall("hash").is_some());
     }
 }

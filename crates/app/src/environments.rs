@@ -88,7 +88,8 @@ pub async fn attach(
     let work = move |db: &mut Db<'_>| {
         let before = found(db, &org, &environment)?;
         simulators::find(db, &org, &simulator)?.ok_or(AppError::missing::<SimulatorId>())?;
-        if before.simulators.len() >= MOST_SIMULATORS {
+        let is_new = !before.simulators.iter().any(|attached| attached.id == simulator);
+        if is_new && before.simulators.len() >= MOST_SIMULATORS {
             return Err(AppError::conflict(format!("an environment has at most {MOST_SIMULATORS} simulators")));
         }
         environments::attach(db, &environment, &simulator)?;

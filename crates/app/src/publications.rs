@@ -1,6 +1,6 @@
 //! Publishing: everything that a run needs, frozen as version n+1 of a slug, in one transaction.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use model::benchmark::Benchmark;
 use model::dataset::DatasetEntity;
@@ -133,15 +133,14 @@ fn freeze(db: &mut Db<'_>, org: &OrgId, benchmark: &Benchmark, now: Timestamp) -
     }
     let environment = check_complete(environment, &drafts)?;
     let simulators = freeze_simulators(db, org, &environment)?;
-    let mut entities = BTreeMap::new();
+    let mut entities = EntitiesInUse::default();
     let mut frozen_tasks = Vec::new();
     for (task, bound) in drafts {
         frozen_tasks.push(freeze_task(db, org, task, bound, &mut entities)?);
     }
-    let mut wanted: BTreeSet<DatasetId> =
-        simulators.iter().flat_map(|simulator| simulator.datasets.iter().cloned()).collect();
-    wanted.extend(entities.values().map(|entity| entity.dataset_id.clone()));
-    let datasets = freeze_datasets(db, org, wanted, now)?;
+    let of_simulators = simulators.iter().flat_map(|simulator| &simulator.datasets);
+    let of_entities = entities.in_order.iter().map(|entity| &entity.dataset_id);
+    let datasets = freeze_datasets(db, org, of_simulators.chain(of_entities), now)?;
     Ok(Snapshot {
         name: benchmark.name.clone(),
         description: benchmark.description.clone(),
@@ -149,7 +148,7 @@ fn freeze(db: &mut Db<'_>, org: &OrgId, benchmark: &Benchmark, now: Timestamp) -
         concurrency: benchmark.concurrency,
         environment: FrozenEnvironment { id: environment.id, name: environment.name, simulators },
         datasets,
-        entities: entities.into_values().collect(),
+        entities: entities.in_order,
         tasks: frozen_tasks,
     })
 }
@@ -205,33 +204,49 @@ fn freeze_task(
     org: &OrgId,
     task: Task,
     bound: Vec<DatasetEntity>,
-    entities_in_use: &mut BTreeMap<EntityId, DatasetEntity>,
+    entities_in_use: &mut EntitiesInUse,
 ) -> Result<FrozenTask, AppError> {
     let ids = bound.iter().map(|entity| entity.id.clone()).collect();
-    entities_in_use.extend(bound.into_iter().map(|entity| (entity.id.clone(), entity)));
+    bound.into_iter().for_each(|entity| entities_in_use.add(entity));
     for input in task.criteria.iter().filter_map(|criterion| criterion.input_entity_id.as_ref()) {
         if let Some(entity) = entities::find(db, org, input)? {
-            entities_in_use.insert(input.clone(), entity);
+            entities_in_use.add(entity);
         }
     }
     let Task { id, name, timeout, tags, task_item, scenario, criteria, .. } = task;
     Ok(FrozenTask { id, name, timeout, tags, task_item, scenario, entities: ids, criteria })
 }
 
-/// Each in its current revision, which is kept for good from now on.
-fn freeze_datasets(
+/// Each once, in the order in which tasks name them: the order of their making is no content.
+#[derive(Default)]
+struct EntitiesInUse {
+    seen: BTreeSet<EntityId>,
+    in_order: Vec<DatasetEntity>,
+}
+
+impl EntitiesInUse {
+    fn add(&mut self, entity: DatasetEntity) {
+        if self.seen.insert(entity.id.clone()) {
+            self.in_order.push(entity);
+        }
+    }
+}
+
+/// Each once, in the order in which they are named, in its current revision, which is kept for good from now on.
+fn freeze_datasets<'a>(
     db: &mut Db<'_>,
     org: &OrgId,
-    wanted: BTreeSet<DatasetId>,
+    wanted: impl Iterator<Item = &'a DatasetId>,
     now: Timestamp,
 ) -> Result<Vec<FrozenDataset>, AppError> {
     let mut frozen = Vec::new();
-    for id in wanted {
-        let dataset = datasets::find(db, org, &id)?.ok_or(AppError::missing::<DatasetId>())?;
+    let mut seen = BTreeSet::new();
+    for id in wanted.filter(|id| seen.insert((*id).clone())) {
+        let dataset = datasets::find(db, org, id)?.ok_or(AppError::missing::<DatasetId>())?;
         let manifest = datasets::manifest(db, &dataset)?;
         datasets::keep_revision(db, org, &dataset, &manifest, now)?;
         frozen.push(FrozenDataset {
-            id,
+            id: id.clone(),
             name: dataset.name,
             r#type: dataset.r#type,
             revision: dataset.revision,

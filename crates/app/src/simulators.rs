@@ -86,7 +86,7 @@ pub async fn attach(
             let (kind, data) = (before.r#type.name(), dataset.r#type.name());
             return Err(AppError::conflict(format!("a {kind} simulator does not start from a dataset of type {data}")));
         }
-        if before.datasets.len() >= MOST_DATASETS {
+        if !before.datasets.contains(&dataset.id) && before.datasets.len() >= MOST_DATASETS {
             return Err(AppError::conflict(format!("a simulator has at most {MOST_DATASETS} datasets")));
         }
         simulators::attach(db, &simulator, &dataset.id)?;

@@ -213,7 +213,7 @@ impl DatasetEntityPatch {
     }
 }
 
-pub const FILE_PATH_RULE: &str = "must be a relative path of at most 1024 bytes: no empty, `.` or `..` segments, no backslashes, no control characters";
+pub const FILE_PATH_RULE: &str = "must be a relative path of at most 1024 bytes, 255 a segment: no empty, `.` or `..` segments, no backslashes, no control characters";
 
 /// Paths inside a file tree: relative, `/`-separated, with one spelling each.
 pub fn is_file_path(path: &str) -> bool {

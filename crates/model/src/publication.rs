@@ -95,8 +95,8 @@ impl Snapshot {
 const BOOKKEEPING: [&str; 4] = ["created_at", "updated_at", "revision", "warnings"];
 const ID_MEMBERS: [&str; 5] = ["id", "dataset_id", "benchmark_id", "task_id", "input_entity_id"];
 const ID_LISTS: [&str; 2] = ["datasets", "entities"];
-/// Authored JSON: an id-like text in there is content.
-const AUTHORED: [&str; 5] = ["config", "task_item", "scenario", "assertion", "data"];
+/// Authored JSON, and the manifest with its authored file names: what looks like an id or a date in there is content.
+const AUTHORED: [&str; 6] = ["config", "task_item", "scenario", "assertion", "data", "manifest"];
 
 fn neutralise(value: &mut Value, seen: &mut BTreeMap<String, usize>) {
     match value {

@@ -68,7 +68,7 @@ async fn conditional(request: Request, next: Next) -> Response {
     if let Some(wanted) = wanted
         && response.status() == StatusCode::OK
         && let Some(tag) = response.headers().get(header::ETAG)
-        && etag::lists(wanted.to_str().unwrap_or_default(), tag.to_str().unwrap_or_default())
+        && etag::lists(&strong(&wanted), tag.to_str().unwrap_or_default())
     {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.body_mut() = Body::empty();
@@ -76,6 +76,11 @@ async fn conditional(request: Request, next: Next) -> Response {
         response.headers_mut().remove(header::CONTENT_TYPE);
     }
     response
+}
+
+/// For reads a weak tag is as good (RFC 9110, 13.1.2): a proxy that compresses makes tags weak.
+fn strong(tags: &HeaderValue) -> String {
+    tags.to_str().unwrap_or_default().replace("W/\"", "\"")
 }
 
 async fn observe(axum::extract::State(state): axum::extract::State<State>, request: Request, next: Next) -> Response {

@@ -38,9 +38,8 @@ pub(crate) fn postgres_error(error: &postgres::Error) -> StoreError {
     let Some(database) = error.as_db_error() else {
         return StoreError::Unavailable(format!("{error:?}"));
     };
-    if *database.code() == postgres::error::SqlState::UNIQUE_VIOLATION {
-        let known = CONSTRAINTS.iter().find(|(_, name, _)| database.constraint() == Some(name));
-        return StoreError::Unique(known.map_or(Constraint::Other, |(constraint, _, _)| *constraint));
+    if let Some(constraint) = violated(database) {
+        return StoreError::Unique(constraint);
     }
     if is_transient(error) {
         return StoreError::Contended;
@@ -52,12 +51,23 @@ pub(crate) fn postgres_error(error: &postgres::Error) -> StoreError {
     }
 }
 
-/// Serialization failure or deadlock: the transaction would succeed when run again.
+fn violated(database: &postgres::error::DbError) -> Option<Constraint> {
+    if *database.code() != postgres::error::SqlState::UNIQUE_VIOLATION {
+        return None;
+    }
+    let known = CONSTRAINTS.iter().find(|(_, name, _)| database.constraint() == Some(name));
+    Some(known.map_or(Constraint::Other, |(constraint, _, _)| *constraint))
+}
+
+/// Serialization failure, deadlock, or a key of ours that another transaction took meanwhile, which PostgreSQL does not always
+/// tell as a serialization failure: the transaction would succeed, or see why not, when run again.
 pub(crate) fn is_transient(error: &postgres::Error) -> bool {
     use postgres::error::SqlState;
-    error
-        .code()
-        .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
+    let Some(database) = error.as_db_error() else {
+        return false;
+    };
+    let met = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(database.code());
+    met || violated(database) == Some(Constraint::Other)
 }
 
 /// PostgreSQL checks its pages as it reads them; SQLite does when asked.

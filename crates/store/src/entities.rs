@@ -55,6 +55,23 @@ pub fn of_task(db: &mut Db<'_>, org: &OrgId, task: &TaskId) -> Result<Vec<Datase
     db.query(&sql, bind![org, task])?.iter_mut().map(read).collect()
 }
 
+/// A page of those bound to a task, in the order of their binding.
+pub fn list_of_task(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    task: &TaskId,
+    page: &PageRequest,
+) -> Result<Page<DatasetEntity>, StoreError> {
+    let select = format!(
+        "select te.position, {COLUMNS} from task_entities te join dataset_entities e on e.id = te.entity_id
+        where e.org_id = $1 and te.task_id = $2"
+    );
+    let paged = Paged { select: &select, key: "te.position", order: Order::LowestFirst };
+    let read_bound = |row: &mut Row| Ok((row.integer()?, read(row)?));
+    let page = paged.fetch(db, bind![org, task].to_vec(), page, read_bound, |(position, _)| position.to_string())?;
+    Ok(page.map(|(_, entity)| entity))
+}
+
 /// Binding twice is binding once.
 pub fn bind_to_task(db: &mut Db<'_>, task: &TaskId, entity: &EntityId) -> Result<(), StoreError> {
     let sql = "insert into task_entities (task_id, entity_id, position)

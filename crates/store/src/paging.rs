@@ -12,6 +12,8 @@ pub(crate) enum Order {
     Ascending,
     /// By a number, the highest first.
     HighestFirst,
+    /// By a number, the lowest first.
+    LowestFirst,
 }
 
 /// `select` ends in a `where` clause; `key` is the column that orders the list and that cursors hold.
@@ -31,13 +33,13 @@ impl Paged<'_> {
         key: impl Fn(&T) -> String,
     ) -> Result<Page<T>, StoreError> {
         let forwards = request.cursor.as_ref().is_none_or(|cursor| cursor.direction == Direction::Next);
-        let descending = forwards == (self.order != Order::Ascending);
+        let descending = forwards == matches!(self.order, Order::NewestFirst | Order::HighestFirst);
         let (compare, order) = if descending { ("<", "desc") } else { (">", "asc") };
         let mut sql = self.select.to_owned();
         if let Some(cursor) = &request.cursor {
             parameters.push(match self.order {
                 // A key that is no number was not ours: it is a place before everything.
-                Order::HighestFirst => Value::Integer(cursor.key.parse().unwrap_or_default()),
+                Order::HighestFirst | Order::LowestFirst => Value::Integer(cursor.key.parse().unwrap_or_default()),
                 Order::NewestFirst | Order::Ascending => Value::from(&cursor.key),
             });
             sql.push_str(&format!(" and {} {compare} ${}", self.key, parameters.len()));

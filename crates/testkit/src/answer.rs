@@ -54,6 +54,23 @@ impl Answer {
         self["data"].as_array().expect("a list")
     }
 
+    /// The words of a refusal.
+    pub fn message(&self) -> &str {
+        self["error"]["message"].as_str().expect("a message")
+    }
+
+    /// The fields that a refusal names, in order.
+    pub fn faulty_fields(&self) -> Vec<&str> {
+        self["error"]["details"]
+            .as_object()
+            .map(|details| details.keys().map(String::as_str).collect())
+            .unwrap_or_default()
+    }
+
+    pub fn etag(&self) -> &str {
+        self.header("etag").unwrap_or_else(|| panic!("{}: no ETag", self.asked))
+    }
+
     /// An error without its request id: what a prober could compare.
     pub fn without_request_id(&self) -> Value {
         let mut json = self.json.clone();

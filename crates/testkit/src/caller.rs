@@ -16,9 +16,9 @@ pub struct Caller {
 }
 
 impl Caller {
-    pub fn new(base_url: &str, key: Option<&str>, contract: Arc<Contract>) -> Self {
+    pub fn new(http: reqwest::Client, base_url: &str, key: Option<&str>, contract: Arc<Contract>) -> Self {
         let base_url = base_url.to_owned();
-        Self { http: reqwest::Client::new(), base_url, key: key.map(ToOwned::to_owned), contract }
+        Self { http, base_url, key: key.map(ToOwned::to_owned), contract }
     }
 
     pub fn key(&self) -> &str {

@@ -14,26 +14,32 @@ pub struct TestServer {
     pub app: App,
     pub base_url: String,
     pub clock: Clock,
+    http: reqwest::Client,
     contract: Arc<Contract>,
     serving: tokio::task::JoinHandle<()>,
-    database: TestDatabase,
+    database: Arc<TestDatabase>,
 }
 
 impl TestServer {
     pub async fn start(database: Database) -> Self {
-        Self::start_with(
-            database,
-            Limits { refusals_per_second: 1_000_000, refusal_burst: 1_000_000, ..Limits::default() },
-        )
-        .await
+        Self::start_with(database, unhindered()).await
     }
 
     pub async fn start_with(database: Database, limits: Limits) -> Self {
-        Self::start_on(TestDatabase::new(database), limits).await
+        Self::start_on(Arc::new(TestDatabase::new(database)), Clock::system(), limits).await
     }
 
-    async fn start_on(database: TestDatabase, limits: Limits) -> Self {
-        let clock = Clock::system();
+    /// A second server on the same database and blobs, as behind a load balancer.
+    pub async fn another_node(&self) -> Self {
+        self.another_node_at(Clock::system()).await
+    }
+
+    /// A second server whose clock says something else.
+    pub async fn another_node_at(&self, clock: Clock) -> Self {
+        Self::start_on(Arc::clone(&self.database), clock, unhindered()).await
+    }
+
+    async fn start_on(database: Arc<TestDatabase>, clock: Clock, limits: Limits) -> Self {
         let url = database.url().clone();
         let now = clock.now();
         let store = tokio::task::spawn_blocking(move || Store::open(&url, now)).await.unwrap().unwrap();
@@ -45,7 +51,8 @@ impl TestServer {
             let app = app.clone();
             async move { server::serve(listener, app, None, std::future::pending()).await.unwrap() }
         });
-        Self { app, base_url, clock, contract: Arc::new(Contract::load()), serving, database }
+        let (http, contract) = (reqwest::Client::new(), Arc::new(Contract::load()));
+        Self { app, base_url, clock, http, contract, serving, database }
     }
 
     /// A new organization and a caller with its key.
@@ -55,11 +62,15 @@ impl TestServer {
     }
 
     pub fn caller(&self, key: &str) -> Caller {
-        Caller::new(&self.base_url, Some(key), Arc::clone(&self.contract))
+        self.any_caller(Some(key))
     }
 
     pub fn anonymous(&self) -> Caller {
-        Caller::new(&self.base_url, None, Arc::clone(&self.contract))
+        self.any_caller(None)
+    }
+
+    fn any_caller(&self, key: Option<&str>) -> Caller {
+        Caller::new(self.http.clone(), &self.base_url, key, Arc::clone(&self.contract))
     }
 
     pub fn database(&self) -> &TestDatabase {
@@ -71,4 +82,9 @@ impl Drop for TestServer {
     fn drop(&mut self) {
         self.serving.abort();
     }
+}
+
+/// Tests are refused more often than any sane client.
+fn unhindered() -> Limits {
+    Limits { refusals_per_second: 1_000_000, refusal_burst: 1_000_000, ..Limits::default() }
 }

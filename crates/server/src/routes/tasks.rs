@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract;
 use axum::http::StatusCode;
 use model::dataset::DatasetEntity;
-use model::page::{List, MOST_LIMIT, Page};
+use model::page::List;
 use model::task::{NewTask, Task, TaskPatch};
 use model::{BenchmarkId, EntityId, TaskId};
 use serde::Deserialize;
@@ -109,15 +109,17 @@ struct EntityBinding {
 }
 
 /// The entities that the task's templates read, in the order of their binding.
-#[utoipa::path(get, path = "/tasks/{task_id}/entities", tag = "tasks", params(("task_id" = TaskId, Path, description = "The task")),
+#[utoipa::path(get, path = "/tasks/{task_id}/entities", tag = "tasks",
+    params(("task_id" = TaskId, Path, description = "The task"), PageQuery),
     responses((status = 200, description = "Entities", body = List<DatasetEntity>), Refusals))]
 async fn list_task_entities(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(task): PathId<TaskId>,
+    Params(query): Params<PageQuery>,
 ) -> Result<Json<List<DatasetEntity>>, ApiError> {
-    let items = app::tasks::entities(&state.app, &grant, &task).await?;
-    Ok(page("task-entities", Page { items, next: None, prev: None, limit: MOST_LIMIT }))
+    let request = query.request("task-entities")?;
+    Ok(page("task-entities", app::tasks::entities(&state.app, &grant, &task, request).await?))
 }
 
 /// Bind an entity to the task. Binding it twice is binding it once.

@@ -12,7 +12,8 @@ both_databases! {
         assert_eq!(version["slug"], "referral-intake");
         assert_eq!(version["version"], 1);
         assert_eq!(version["tasks"][0]["criteria"][0]["label"], "A service request was made");
-        let again = author.post(&format!("/benchmarks/{}/publish", made.benchmark), json!({})).await.refused(409, "CONFLICT");
+        let again =
+            author.post(&format!("/benchmarks/{}/publish", made.benchmark), json!({})).await.refused(409, "CONFLICT");
         assert!(again["error"]["message"].as_str().unwrap().contains("referral-intake@1"));
     }
 }

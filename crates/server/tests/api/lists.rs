@@ -1,0 +1,367 @@
+//! Lists: every one of the API pages alike, and stays put while rows come and go.
+
+use std::collections::HashSet;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::world::{self, Authored};
+use testkit::{Answer, Caller, Contract, both_databases};
+
+both_databases! {
+    async fn cursors_lead_forward_and_back(server: TestServer) {
+        let caller = server.organization("Lists").await;
+        let mut names = make_environments(&caller, 0..45).await;
+        names.reverse();
+        let pages = walk(&caller, "/environments?limit=10", "next").await;
+        assert_eq!(pages.iter().map(|page| page.data().len()).collect::<Vec<_>>(), [10, 10, 10, 10, 5]);
+        assert_eq!(pages.iter().flat_map(|page| texts(page, "name")).collect::<Vec<_>>(), names);
+        assert_eq!(pages[0]["_meta"]["prev"], Value::Null);
+        for pair in pages.windows(2) {
+            let back = follow(&caller, "/environments?limit=10", &pair[1], "prev").await.unwrap();
+            assert_eq!(back.text(), pair[0].text());
+        }
+    }
+
+    async fn a_page_has_at_most_a_hundred_rows(server: TestServer) {
+        let caller = server.organization("Lists").await;
+        make_environments(&caller, 0..103).await;
+        let page = caller.get("/environments?limit=1000").await.expect(200);
+        assert_eq!((page.data().len(), &page["_meta"]["limit"]), (100, &json!(100)));
+        assert_eq!(walk(&caller, "/environments?limit=1000", "next").await[1].data().len(), 3);
+    }
+
+    async fn every_list_of_the_api_pages_alike(server: TestServer) {
+        const ROWS: usize = 25;
+        for pattern in list_patterns() {
+            let caller = server.organization(&pattern).await;
+            let list = List::fill(&caller, &pattern, ROWS).await;
+            let first = caller.get(&list.path).await.expect(200);
+            assert_eq!((first.data().len(), &first["_meta"]["limit"]), (20, &json!(20)), "{pattern}");
+            let second = follow(&caller, &format!("{}?", list.path), &first, "next").await.expect(&pattern);
+            let keys = [keys(&first, list.key), keys(&second, list.key)].concat();
+            assert_eq!(keys[..ROWS], list.expected, "{pattern}");
+            let whole = caller.get(&format!("{}?limit=5000", list.path)).await.expect(200);
+            assert_eq!(whole["_meta"]["limit"], 100, "{pattern}");
+            assert_eq!(self::keys(&whole, list.key)[..ROWS], list.expected, "{pattern}");
+            let back = follow(&caller, &format!("{}?", list.path), &second, "prev").await.expect(&pattern);
+            assert_eq!(back.text(), first.text(), "{pattern}");
+            refuses_nonsense(&caller, &list.path).await;
+        }
+    }
+
+    async fn rows_that_stay_are_seen_exactly_once_while_others_come_and_go(server: TestServer) {
+        for seed in 1..=4 {
+            let caller = server.organization("Lists").await;
+            let mut crowd = Crowd::new(caller, seed).await;
+            let (forward, last) = crowd.walk("next", None).await;
+            crowd.every_lasting_row_once(&forward);
+            let (backward, _) = crowd.walk("prev", Some(last)).await;
+            crowd.every_lasting_row_once(&backward);
+        }
+    }
+
+    async fn filters_select(server: TestServer) {
+        let caller = server.organization("Lists").await;
+        let made = Authored::create(&caller).await;
+        let other = caller.post("/benchmarks", json!({"name": "Other"})).await.expect(201).id();
+        let other_task = caller.post("/tasks", json!({"benchmark_id": other, "name": "Other"})).await.expect(201).id();
+        let other_criterion = caller.post("/criteria", world::criterion(&other_task)).await.expect(201).id();
+        for (path, expected) in [
+            (format!("/tasks?benchmark_id={}", made.benchmark), vec![made.task.clone()]),
+            (format!("/tasks?benchmark_id={other}"), vec![other_task.clone()]),
+            ("/tasks".to_owned(), vec![other_task.clone(), made.task.clone()]),
+            (format!("/criteria?task_id={}", made.task), vec![made.criterion.clone()]),
+            (format!("/criteria?task_id={other_task}"), vec![other_criterion.clone()]),
+            ("/criteria?task_id=task_01K9Z3T5Q8W7N4M2R6V0XBHCDE".to_owned(), vec![]),
+        ] {
+            assert_eq!(ids(&caller.get(&path).await.expect(200)), expected, "{path}");
+        }
+        for (path, field) in [
+            ("/tasks?benchmark_id=x", "benchmark_id"),
+            ("/criteria?task_id=", "task_id"),
+            ("/tasks?task_id=task_01K9Z3T5Q8W7N4M2R6V0XBHCDE", "task_id"),
+            ("/environments?name=x", "name"),
+        ] {
+            assert_eq!(caller.get(path).await.refused(400, "VALIDATION_ERROR").faulty_fields(), [field], "{path}");
+        }
+        let stranger = server.organization("Stranger").await;
+        assert!(stranger.get(&format!("/tasks?benchmark_id={}", made.benchmark)).await.expect(200).data().is_empty());
+    }
+
+    async fn a_filtered_list_pages_inside_its_filter(server: TestServer) {
+        let caller = server.organization("Lists").await;
+        let first = caller.post("/benchmarks", json!({"name": "First"})).await.expect(201).id();
+        let second = caller.post("/benchmarks", json!({"name": "Second"})).await.expect(201).id();
+        let mut expected = Vec::new();
+        for index in 0..12 {
+            let benchmark = if index % 2 == 0 { &first } else { &second };
+            let body = json!({"benchmark_id": benchmark, "name": format!("task {index}")});
+            let task = caller.post("/tasks", body).await.expect(201).id();
+            if index % 2 == 0 {
+                expected.insert(0, task);
+            }
+        }
+        let pages = walk(&caller, &format!("/tasks?benchmark_id={first}&limit=4"), "next").await;
+        assert_eq!(pages.iter().flat_map(ids).collect::<Vec<_>>(), expected);
+    }
+
+    /// R16: the order is that of code points, whatever the database's own idea of a language is.
+    async fn both_databases_give_one_order(server: TestServer) {
+        let caller = server.organization("Lists").await;
+        let odd = ["A", "a", "Z", "é", "_", "-", "10", "9", "Ä", "z", "aA", "Aa", "a b", "a-b", "ab", "😀", "\u{ffee}"];
+        for name in odd {
+            caller.post("/environments", json!({"name": name})).await.expect(201);
+        }
+        let names: Vec<String> =
+            walk(&caller, "/environments?limit=3", "next").await.iter().flat_map(|page| texts(page, "name")).collect();
+        assert_eq!(names, odd.iter().rev().map(ToString::to_string).collect::<Vec<_>>());
+
+        let dataset = caller.post("/datasets", json!({"name": "Odd", "type": "files"})).await.expect(201).id();
+        let long = vec!["x".repeat(255); 4].join("/");
+        let mut paths: Vec<String> = odd.iter().map(ToString::to_string).collect();
+        paths.extend(["folder/A".into(), "folder/a".into(), "folder-a".into(), long]);
+        for path in &paths {
+            let path = format!("/datasets/{dataset}/files/{}", escaped(path));
+            caller.put_bytes(&path, "text/plain", "x").await.expect(200);
+        }
+        paths.sort_unstable();
+        for direction in ["next", "prev"] {
+            let pages = walk_from_end(&caller, &format!("/datasets/{dataset}/files?limit=3"), direction).await;
+            assert_eq!(pages.iter().flat_map(|page| texts(page, "path")).collect::<Vec<_>>(), paths, "{direction}");
+        }
+    }
+}
+
+async fn make_environments(caller: &Caller, numbers: std::ops::Range<usize>) -> Vec<String> {
+    let mut names = Vec::new();
+    for number in numbers {
+        let name = format!("environment {number}");
+        caller.post("/environments", json!({"name": name})).await.expect(201);
+        names.push(name);
+    }
+    names
+}
+
+/// The page that a cursor of this one leads to.
+async fn follow(caller: &Caller, path: &str, page: &Answer, direction: &str) -> Option<Answer> {
+    let cursor = page["_meta"][direction].as_str()?;
+    Some(caller.get(&format!("{path}&cursor={cursor}")).await.expect(200))
+}
+
+/// All pages in a direction, from the first one.
+async fn walk(caller: &Caller, path: &str, direction: &str) -> Vec<Answer> {
+    let mut pages = vec![caller.get(path).await.expect(200)];
+    while let Some(page) = follow(caller, path, pages.last().unwrap(), direction).await {
+        pages.push(page);
+    }
+    pages
+}
+
+/// All pages in list order, read forwards or, from the last one, backwards.
+async fn walk_from_end(caller: &Caller, path: &str, direction: &str) -> Vec<Answer> {
+    let mut pages = walk(caller, path, "next").await;
+    if direction == "prev" {
+        pages.drain(..pages.len() - 1);
+        while let Some(page) = follow(caller, path, &pages[0], "prev").await {
+            pages.insert(0, page);
+        }
+    }
+    pages
+}
+
+fn keys(page: &Answer, key: &str) -> Vec<Value> {
+    page.data().iter().map(|row| row[key].clone()).collect()
+}
+
+fn texts(page: &Answer, key: &str) -> Vec<String> {
+    keys(page, key).iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
+fn ids(page: &Answer) -> Vec<String> {
+    texts(page, "id")
+}
+
+/// Every byte of a path but the slashes, as a URL takes it.
+fn escaped(path: &str) -> String {
+    path.bytes().map(|byte| if byte == b'/' { "/".to_owned() } else { format!("%{byte:02X}") }).collect()
+}
+
+async fn refuses_nonsense(caller: &Caller, path: &str) {
+    for limit in ["0", "-1", "1.5", "many", ""] {
+        let refused = caller.get(&format!("{path}?limit={limit}")).await.refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.faulty_fields(), ["limit"], "{path}");
+    }
+    let of_another_list = "bm9uZQpuCnh4"; // none, next, xx
+    for cursor in ["", "x", "%00", "AAAA", of_another_list] {
+        caller.get(&format!("{path}?cursor={cursor}")).await.refused(400, "BAD_REQUEST");
+    }
+}
+
+/// The paths of all operations that answer a list, from the API's own description.
+fn list_patterns() -> Vec<String> {
+    let contract = Contract::load();
+    let is_list = |pattern: &String| {
+        let content = &contract.document()["paths"][pattern]["get"]["responses"]["200"]["content"];
+        let schema = &content["application/json"]["schema"];
+        let schema = match schema["$ref"].as_str() {
+            Some(reference) => contract.document().pointer(reference.trim_start_matches('#')).unwrap(),
+            None => schema,
+        };
+        schema["properties"]["data"].is_object() && schema["properties"]["_meta"].is_object()
+    };
+    let operations = contract.operations().into_iter().filter(|(method, _)| method == Method::GET);
+    let patterns: Vec<String> = operations.map(|(_, pattern)| pattern).filter(is_list).collect();
+    assert!(patterns.len() >= 14, "{patterns:?}");
+    patterns
+}
+
+/// A list with rows of which the test knows the order.
+struct List {
+    path: String,
+    /// The member that tells rows apart.
+    key: &'static str,
+    /// The first rows that the list must give.
+    expected: Vec<Value>,
+}
+
+impl List {
+    async fn fill(caller: &Caller, pattern: &str, rows: usize) -> Self {
+        let made = Authored::create(caller).await;
+        let path = pattern
+            .replace("{dataset_id}/files", &format!("{}/files", made.files_dataset))
+            .replace("{dataset_id}", &made.dataset)
+            .replace("{solver_id}", &made.solver)
+            .replace("{benchmark_id}", &made.benchmark)
+            .replace("{task_id}", &made.task);
+        let mut keys = Vec::new();
+        if pattern == "/tasks/{task_id}/entities" {
+            keys.push(Value::from(made.entity.clone()));
+        }
+        let key = match pattern {
+            "/datasets/{dataset_id}/files" => "path",
+            "/datasets/{dataset_id}/checkpoints" => "revision",
+            "/benchmarks/{benchmark_id}/versions" => "version",
+            _ => "id",
+        };
+        for number in keys.len()..rows {
+            let row = add_row(caller, pattern, &path, &made, number).await;
+            keys.push(row[key].clone());
+        }
+        match pattern {
+            "/datasets/{dataset_id}/files" | "/tasks/{task_id}/entities" => {}
+            _ => keys.reverse(),
+        }
+        Self { path, key, expected: keys }
+    }
+}
+
+async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, number: usize) -> Value {
+    let name = format!("row {number}");
+    let body = match pattern {
+        "/api-keys" | "/solvers/{solver_id}/api-keys" | "/environments" | "/benchmarks" => json!({"name": name}),
+        "/solvers" => json!({"alias": format!("row-{number}")}),
+        "/simulators" => json!({"name": name, "type": "Files"}),
+        "/datasets" => json!({"name": name, "type": "files"}),
+        "/datasets/{dataset_id}/entities" => json!({"name": name}),
+        "/tasks" => json!({"benchmark_id": made.benchmark, "name": name}),
+        "/criteria" => world::criterion(&made.task),
+        "/tasks/{task_id}/entities" => {
+            let entities = format!("/datasets/{}/entities", made.dataset);
+            let entity = caller.post(&entities, json!({"name": name})).await.expect(201).id();
+            return caller.post(path, json!({"entity_id": entity})).await.expect(200).json;
+        }
+        "/datasets/{dataset_id}/files" => {
+            // Before the file that is there already.
+            let file = format!("{path}/a/{number:03}.txt");
+            return caller.put_bytes(&file, "text/plain", name).await.expect(200).json;
+        }
+        "/datasets/{dataset_id}/checkpoints" => {
+            let data = path.replace("checkpoints", "data");
+            return caller
+                .put_bytes(&data, "application/fhir+ndjson", world::patients(number + 10))
+                .await
+                .expect(200)
+                .json;
+        }
+        "/benchmarks/{benchmark_id}/versions" => {
+            caller.patch(&format!("/tasks/{}", made.task), json!({"name": name})).await.expect(200);
+            return caller.post(&path.replace("versions", "publish"), json!({})).await.expect(201).json;
+        }
+        unknown => panic!("say here how a row gets into {unknown}"),
+    };
+    caller.post(path, body).await.expect(201).json
+}
+
+/// Environments that come and go between the pages of a walk.
+struct Crowd {
+    caller: Caller,
+    chance: u64,
+    /// Those that were there when the walk began and still are.
+    lasting: Vec<String>,
+    present: Vec<String>,
+}
+
+impl Crowd {
+    async fn new(caller: Caller, seed: u64) -> Self {
+        let mut crowd = Self { caller, chance: seed, lasting: Vec::new(), present: Vec::new() };
+        for _ in 0..40 {
+            crowd.add().await;
+        }
+        crowd
+    }
+
+    /// A small number, the same for the same seed.
+    fn up_to(&mut self, most: usize) -> usize {
+        self.chance = self.chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.chance >> 33) as usize % (most + 1)
+    }
+
+    async fn add(&mut self) {
+        let made = self.caller.post("/environments", json!({"name": "one of many"})).await.expect(201);
+        self.present.push(made.id());
+    }
+
+    async fn change(&mut self) {
+        for _ in 0..self.up_to(3) {
+            self.add().await;
+        }
+        for _ in 0..self.up_to(2) {
+            let leaving = self.up_to(self.present.len() - 1);
+            let leaving = self.present.swap_remove(leaving);
+            self.caller.delete(&format!("/environments/{leaving}")).await.expect(204);
+            self.lasting.retain(|id| *id != leaving);
+        }
+    }
+
+    /// Everything seen on the way, and the last page.
+    async fn walk(&mut self, direction: &str, from: Option<Answer>) -> (Vec<String>, Answer) {
+        const PATH: &str = "/environments?limit=7";
+        self.lasting = self.present.clone();
+        let mut seen = Vec::new();
+        let mut page = match from {
+            Some(page) => {
+                self.lasting.retain(|id| page.data()[0]["id"].as_str().unwrap() < id.as_str());
+                page
+            }
+            None => {
+                let first = self.caller.get(PATH).await.expect(200);
+                seen.extend(ids(&first));
+                first
+            }
+        };
+        loop {
+            self.change().await;
+            let Some(next) = follow(&self.caller, PATH, &page, direction).await else { break };
+            seen.extend(ids(&next));
+            page = next;
+        }
+        (seen, page)
+    }
+
+    fn every_lasting_row_once(&self, seen: &[String]) {
+        let distinct: HashSet<&String> = seen.iter().collect();
+        assert_eq!(distinct.len(), seen.len(), "a row was seen twice");
+        let missed: Vec<&String> = self.lasting.iter().filter(|id| !distinct.contains(id)).collect();
+        assert!(missed.is_empty(), "missed {missed:?}");
+    }
+}
