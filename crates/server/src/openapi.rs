@@ -2,8 +2,9 @@
 
 use axum::Router;
 use utoipa::OpenApi as _;
-use utoipa::openapi::OpenApi;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{OpenApi, RefOr};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{State, routes};
@@ -36,6 +37,7 @@ pub(crate) fn build() -> (Router<State>, OpenApi) {
     let components = api.components.get_or_insert_with(Default::default);
     components.add_security_scheme("organization_key", SecurityScheme::Http(scheme));
     name_wildcards(&mut api);
+    describe_headers(&mut api);
     (router, api)
 }
 
@@ -43,6 +45,25 @@ pub(crate) fn build() -> (Router<State>, OpenApi) {
 fn name_wildcards(api: &mut OpenApi) {
     let paths = std::mem::take(&mut api.paths.paths);
     api.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
+}
+
+/// A header is left out or has a value; it is never null, as an optional member of a body may be.
+fn describe_headers(api: &mut OpenApi) {
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    for item in api.paths.paths.values_mut() {
+        let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
+        for operation in operations.into_iter().flatten() {
+            for parameter in operation.parameters.iter_mut().flatten() {
+                let RefOr::T(parameter) = parameter else { continue };
+                let schema = match parameter.name.as_str() {
+                    "Idempotency-Key" => text().min_length(Some(1)).max_length(Some(255)).pattern(Some("^[ -~]+$")),
+                    "If-Match" => text(),
+                    _ => continue,
+                };
+                parameter.schema = Some(schema.into());
+            }
+        }
+    }
 }
 
 /// The document as it is served, for tests and tools.
