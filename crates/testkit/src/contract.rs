@@ -48,12 +48,23 @@ impl Contract {
         }
         let schema =
             &content.get(media).unwrap_or_else(|| panic!("{method} {path}: {media} is not described"))["schema"];
+        let faults: Vec<String> = self
+            .validator(schema)
+            .iter_errors(&answer.json)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(faults.is_empty(), "{method} {path}: {faults:?} in {}", answer.text());
+    }
+
+    /// Whether a value has the shape of a schema of the document.
+    pub fn accepts(&self, schema: &Value, value: &Value) -> bool {
+        self.validator(schema).is_valid(value)
+    }
+
+    fn validator(&self, schema: &Value) -> jsonschema::Validator {
         let mut rooted = schema.clone();
         rooted["components"] = json!({"schemas": self.document["components"]["schemas"]});
-        let validator = jsonschema::validator_for(&rooted).expect("a valid schema");
-        let faults: Vec<String> =
-            validator.iter_errors(&answer.json).map(|error| format!("{}: {error}", error.instance_path())).collect();
-        assert!(faults.is_empty(), "{method} {path}: {faults:?} in {}", answer.text());
+        jsonschema::validator_for(&rooted).expect("a valid schema")
     }
 
     fn operation(&self, method: &Method, path: &str) -> Option<&Value> {

@@ -21,11 +21,19 @@ pub struct TestServer {
 
 impl TestServer {
     pub async fn start(database: Database) -> Self {
-        Self::start_with(
-            database,
-            Limits { refusals_per_second: 1_000_000, refusal_burst: 1_000_000, ..Limits::default() },
-        )
-        .await
+        Self::start_with(database, Self::unhurried()).await
+    }
+
+    /// The limits of a server that no test reaches the rates of.
+    pub fn unhurried() -> Limits {
+        const OFTEN: u32 = 1_000_000;
+        Limits {
+            requests_per_second: OFTEN,
+            request_burst: OFTEN,
+            refusals_per_second: OFTEN,
+            refusal_burst: OFTEN,
+            ..Limits::default()
+        }
     }
 
     pub async fn start_with(database: Database, limits: Limits) -> Self {

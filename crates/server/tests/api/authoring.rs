@@ -1,8 +1,8 @@
 //! A benchmark author's whole way: write, change, publish.
 
 use serde_json::json;
-use testkit::world::Authored;
 use testkit::both_databases;
+use testkit::world::Authored;
 
 both_databases! {
     async fn a_whole_benchmark_is_written_and_published(server: TestServer) {
