@@ -13,7 +13,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{Any, CorsLayer};
 
-use crate::State;
+use crate::{State, linger};
 use crate::envelope::{ApiError, Code};
 use crate::metrics::Route;
 
@@ -35,10 +35,11 @@ pub(crate) fn wrap(router: Router<State>, state: &State) -> Router<State> {
             ApiError::new(Code::MethodNotAllowed, "this endpoint does not take that method")
         })
         .layer(axum::middleware::from_fn(conditional))
+        .layer(axum::middleware::from_fn(linger::read_on))
         .layer(CatchPanicLayer::custom(|_| ApiError::internal().into_response()))
+        .layer(cors())
         .layer(axum::middleware::from_fn_with_state(state.clone(), observe))
         .layer(CompressionLayer::new().no_br().no_deflate())
-        .layer(cors())
 }
 
 /// The API may be called from any page: it takes no cookies.
