@@ -56,6 +56,13 @@ impl FieldErrors {
         self.0.iter().map(|(field, messages)| (field.as_str(), messages.as_slice()))
     }
 
+    /// Every name and every message as `show` shows it.
+    pub fn shown_with(self, show: impl Fn(&str) -> String) -> Self {
+        let shown =
+            self.0.iter().map(|(field, messages)| (show(field), messages.iter().map(|one| show(one)).collect()));
+        Self(shown.collect())
+    }
+
     pub fn into_result(self) -> Result<(), FieldErrors> {
         if self.is_empty() { Ok(()) } else { Err(self) }
     }

@@ -233,7 +233,8 @@ mod tests {
 
     #[test]
     fn a_body_of_nothing_but_faults_is_not_read_once_for_each() {
-        let body: serde_json::Map<String, Value> = (0..100_000).map(|number| (format!("f{number}"), json!(1))).collect();
+        let body: serde_json::Map<String, Value> =
+            (0..100_000).map(|number| (format!("f{number}"), json!(1))).collect();
         let errors = typed::<NewTask>(Value::Object(body)).err().unwrap();
         assert!(errors.iter().count() <= MOST_FAULTS + 1);
         let words = faults::<NewTask>(json!({"k".repeat(100_000): 1}));

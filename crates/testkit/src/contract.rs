@@ -1,5 +1,9 @@
 //! The OpenAPI document as a judge: an answer that it does not describe fails the test that got it.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use jsonschema::Validator;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -7,11 +11,14 @@ use crate::Answer;
 
 pub struct Contract {
     document: Value,
+    /// By schema: compiling one takes longer than the request that it judges.
+    validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
 impl Contract {
     pub fn load() -> Self {
-        Self { document: serde_json::to_value(server::openapi_document()).unwrap() }
+        let document = serde_json::to_value(server::openapi_document()).unwrap();
+        Self { document, validators: Mutex::default() }
     }
 
     pub fn document(&self) -> &Value {
@@ -61,10 +68,14 @@ impl Contract {
         self.validator(schema).is_valid(value)
     }
 
-    fn validator(&self, schema: &Value) -> jsonschema::Validator {
-        let mut rooted = schema.clone();
-        rooted["components"] = json!({"schemas": self.document["components"]["schemas"]});
-        jsonschema::validator_for(&rooted).expect("a valid schema")
+    fn validator(&self, schema: &Value) -> Arc<Validator> {
+        let mut validators = self.validators.lock().unwrap();
+        let compile = || {
+            let mut rooted = schema.clone();
+            rooted["components"] = json!({"schemas": self.document["components"]["schemas"]});
+            Arc::new(jsonschema::validator_for(&rooted).expect("a valid schema"))
+        };
+        Arc::clone(validators.entry(schema.to_string()).or_insert_with(compile))
     }
 
     fn operation(&self, method: &Method, path: &str) -> Option<&Value> {

@@ -10,8 +10,8 @@ use testkit::world::patients;
 use testkit::{Answer, Caller, TestServer, both_databases};
 
 use crate::mutations::{Faulty, faulty_bodies, nested};
-use crate::surface::{Surface, Tenant, crawl};
 use crate::raw;
+use crate::surface::{Surface, Tenant, crawl};
 
 both_databases! {
     async fn no_operation_takes_a_faulty_body(server: TestServer) {
@@ -264,7 +264,8 @@ fn assert_refused(answer: &Answer, faulty: &Faulty) {
 
 fn bad_cursors() -> Vec<String> {
     let forged = |text: &str| URL_SAFE_NO_PAD.encode(text);
-    let mut cursors: Vec<String> = ["", "x", "!!!", "AAAA", "%00", "%ff", "null", "0", "-1"].map(ToOwned::to_owned).into();
+    let mut cursors: Vec<String> =
+        ["", "x", "!!!", "AAAA", "%00", "%ff", "null", "0", "-1"].map(ToOwned::to_owned).into();
     cursors.extend(["no-such-list\nn\nx", "\n\n", "environments\nx\nenv_1", "tasks\nn\n", "\0\nn\nx"].map(forged));
     cursors.extend(["environments\nn\na\0b", "tasks\nn\na\0b"].map(forged));
     cursors.push("A".repeat(5000));
@@ -273,13 +274,38 @@ fn bad_cursors() -> Vec<String> {
 
 fn bad_paths() -> Vec<String> {
     let mut paths: Vec<String> = [
-        "..", ".", "../x", "../../../etc/passwd", "a/../b", "a/./b", "a//b", "/a", "a/", "%2e%2e/x", "a/%2e%2e/b", "a%2F..%2Fb",
-        "%2Fetc/passwd", "a%2F%2Fb", "a%00b", "%00", "a%5Cb", "..%5C..%5Cx", "a%0Ab", "a%7Fb", "a%C2%85b", "%ff", "a%80", "",
+        "..",
+        ".",
+        "../x",
+        "../../../etc/passwd",
+        "a/../b",
+        "a/./b",
+        "a//b",
+        "/a",
+        "a/",
+        "%2e%2e/x",
+        "a/%2e%2e/b",
+        "a%2F..%2Fb",
+        "%2Fetc/passwd",
+        "a%2F%2Fb",
+        "a%00b",
+        "%00",
+        "a%5Cb",
+        "..%5C..%5Cx",
+        "a%0Ab",
+        "a%7Fb",
+        "a%C2%85b",
+        "%ff",
+        "a%80",
+        "",
     ]
     .map(ToOwned::to_owned)
     .into();
     paths.push("x".repeat(256));
-    paths.push(["y".repeat(200), "z".repeat(200), "w".repeat(200), "v".repeat(200), "u".repeat(200), "t".repeat(200)].join("/"));
+    paths.push(
+        ["y".repeat(200), "z".repeat(200), "w".repeat(200), "v".repeat(200), "u".repeat(200), "t".repeat(200)]
+            .join("/"),
+    );
     paths.push("a/".repeat(600) + "b");
     paths
 }
@@ -330,7 +356,9 @@ impl Chance {
 fn upload_with_one_fault(chance: &mut Chance, round: usize) -> (&'static str, Vec<u8>) {
     let good = 1 + chance.below(20);
     let mut resources: Vec<Vec<u8>> = (0..good)
-        .map(|number| json!({"resourceType": "Observation", "id": format!("r{round}-{number}")}).to_string().into_bytes())
+        .map(|number| {
+            json!({"resourceType": "Observation", "id": format!("r{round}-{number}")}).to_string().into_bytes()
+        })
         .collect();
     let bad: [&[u8]; 10] = [
         b"{\"resourceType\":\"Patient\"}",
@@ -347,10 +375,11 @@ fn upload_with_one_fault(chance: &mut Chance, round: usize) -> (&'static str, Ve
     let kind = chance.below(bad.len() + 1);
     let fault = bad.get(kind).map_or_else(|| resources[chance.below(good)].clone(), |bytes| bytes.to_vec());
     resources.insert(chance.below(good + 1), fault);
-    if round % 2 == 0 {
+    if round.is_multiple_of(2) {
         return ("application/fhir+ndjson", resources.join(&b'\n'));
     }
-    let entries: Vec<Vec<u8>> = resources.iter().map(|one| [b"{\"resource\":", one.as_slice(), b"}"].concat()).collect();
+    let entries: Vec<Vec<u8>> =
+        resources.iter().map(|one| [b"{\"resource\":", one.as_slice(), b"}"].concat()).collect();
     let open = b"{\"resourceType\":\"Bundle\",\"type\":\"collection\",\"entry\":[".as_slice();
     ("application/fhir+json", [open, &entries.join(&b','), b"]}"].concat())
 }

@@ -59,8 +59,7 @@ async fn an_address_that_guesses_keys_is_told_to_wait() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_too_large_is_refused_and_not_stored() {
-    let limits =
-        Limits { json_bytes: 2000, upload_bytes: 3000, stream_bytes: 10_000, ..TestServer::unhurried() };
+    let limits = Limits { json_bytes: 2000, upload_bytes: 3000, stream_bytes: 10_000, ..TestServer::unhurried() };
     let surface = Surface::load();
     for server in servers_with(limits).await {
         let own = Tenant::create(&server, "Own", "Private").await;
@@ -157,7 +156,8 @@ both_databases! {
         for encoding in ["gzip", "zstd"] {
             let answer = own.send(Method::GET, "/openapi.json", &[("accept-encoding", encoding)], None).await.expect(200);
             assert_eq!(answer.header("content-encoding"), Some(encoding));
-            assert!(answer.header("vary").unwrap_or_default().to_lowercase().contains("accept-encoding"));
+            let varies = answer.headers.get_all("vary").iter().any(|value| value == "accept-encoding");
+            assert!(varies, "{:?}", answer.headers);
             let plain = own.get("/openapi.json").await.expect(200);
             assert_eq!(plain.header("content-encoding"), None);
             assert!(answer.body.len() < plain.body.len() / 3);

@@ -46,7 +46,14 @@ fn malformed(valid: &Value) -> Vec<Faulty> {
     };
     let mut bodies: Vec<Faulty> = ["{", "}", "nul", "[]", "[{}]", "\"x\"", "5", "null", "{\"a\":}", "{}{}", "{'a':1}"]
         .into_iter()
-        .chain(["{\"name\":\"x\",}", "{\"name\":NaN}", "{\"name\":\"\\x\"}", "{\"name\":\"\\ud800\"}", "\u{feff}{}", " "])
+        .chain([
+            "{\"name\":\"x\",}",
+            "{\"name\":NaN}",
+            "{\"name\":\"\\x\"}",
+            "{\"name\":\"\\ud800\"}",
+            "\u{feff}{}",
+            " ",
+        ])
         .map(|text| Faulty::json(text, text))
         .collect();
     bodies.extend([
