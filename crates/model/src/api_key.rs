@@ -75,6 +75,32 @@ impl Secret {
     }
 }
 
+/// The text with whatever looks like a secret of ours, whole or nearly so, cut down to its kind: `vk_…`.
+pub fn masked(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((start, kind)) = first_prefix(rest) {
+        let body = &rest[start + kind.prefix().len()..];
+        let length = body.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        shown.push_str(&rest[..start + kind.prefix().len()]);
+        if length >= LEAST_MASKED {
+            shown.push('…');
+            rest = &body[length..];
+        } else {
+            rest = body;
+        }
+    }
+    shown + rest
+}
+
+/// Less of a secret than this opens nothing, and ordinary words must not be cut.
+const LEAST_MASKED: usize = 20;
+
+fn first_prefix(text: &str) -> Option<(usize, KeyKind)> {
+    let found = KeyKind::ALL.into_iter().filter_map(|kind| Some((text.find(kind.prefix())?, kind)));
+    found.min_by_key(|(start, _)| *start)
+}
+
 fn checksum(text: &str) -> String {
     let mut rest = crc32(text.as_bytes());
     let mut characters = [b'0'; CHECK_LENGTH];
@@ -140,6 +166,19 @@ mod tests {
             }
         }
         assert!(typos >= 10_000);
+    }
+
+    #[test]
+    fn secrets_are_masked_wherever_they_stand() {
+        for kind in KeyKind::ALL {
+            let secret = Secret::from_random(kind, &bytes(9)).unwrap();
+            let (text, prefix) = (secret.reveal(), kind.prefix());
+            assert_eq!(masked(&format!("not `{text}`: {text}")), format!("not `{prefix}…`: {prefix}…"));
+            assert_eq!(masked(&text[..text.len() - 1]), format!("{prefix}…"));
+        }
+        for harmless in ["", "vk_", "vk_…", "vk_short vrl_slv_ vk_", "a key starts with vk_", "ä vk_ä"] {
+            assert_eq!(masked(harmless), harmless);
+        }
     }
 
     #[test]

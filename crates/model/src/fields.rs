@@ -6,6 +6,10 @@ use std::ops::RangeInclusive;
 
 use crate::id::Id;
 
+/// More than a person reads, and few enough that no request gets an answer larger than itself.
+const MOST_FIELDS: usize = 100;
+const MOST_MESSAGES_A_FIELD: usize = 10;
+
 /// Field name (dotted for nested ones) to what is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
@@ -23,7 +27,14 @@ impl FieldErrors {
     }
 
     pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        self.0.entry(field.into()).or_default().push(message.into());
+        let field = field.into();
+        if self.0.len() >= MOST_FIELDS && !self.0.contains_key(&field) {
+            return;
+        }
+        let messages = self.0.entry(field).or_default();
+        if messages.len() < MOST_MESSAGES_A_FIELD {
+            messages.push(message.into());
+        }
     }
 
     /// Takes over the errors of a nested value, each under `prefix.`.
@@ -33,7 +44,7 @@ impl FieldErrors {
                 "" => prefix.to_owned(),
                 field => format!("{prefix}.{field}"),
             };
-            self.0.entry(path).or_default().extend(messages);
+            messages.into_iter().for_each(|message| self.add(path.as_str(), message));
         }
     }
 
@@ -73,6 +84,13 @@ impl FieldErrors {
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.0.iter().map(|(field, messages)| (field.as_str(), messages.as_slice()))
+    }
+
+    /// Every name and every message as `show` shows it.
+    pub fn shown_with(self, show: impl Fn(&str) -> String) -> Self {
+        let shown =
+            self.0.iter().map(|(field, messages)| (show(field), messages.iter().map(|one| show(one)).collect()));
+        Self(shown.collect())
     }
 
     pub fn into_result(self) -> Result<(), FieldErrors> {
@@ -132,6 +150,17 @@ mod tests {
         assert!(errors.is_empty());
         errors.length("name", &"é".repeat(201), 1..=200);
         assert!(!errors.is_empty());
+    }
+
+    #[test]
+    fn there_are_never_more_errors_than_a_person_reads() {
+        let mut errors = FieldErrors::new();
+        for number in 0..100_000 {
+            errors.add(format!("tags.{number}"), "must not be empty");
+            errors.add("tags.0", "must not be empty");
+        }
+        assert_eq!(errors.iter().count(), MOST_FIELDS);
+        assert!(errors.iter().all(|(_, messages)| messages.len() <= MOST_MESSAGES_A_FIELD));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use app::AppError;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use model::FieldErrors;
+use model::{FieldErrors, api_key};
 use serde::Serialize;
 use store::StoreError;
 use utoipa::{IntoResponses, ToSchema};
@@ -129,6 +129,8 @@ impl ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self { code, message, details, retry_after_seconds } = self;
+        // Messages quote what was sent, and a secret may have been sent in a wrong place.
+        let (message, details) = (api_key::masked(&message), details.shown_with(api_key::masked));
         let body =
             ErrorBody { error: ErrorDetail { code, message, details, request_id: middleware::current_request_id() } };
         let mut response = (code.status(), axum::Json(body)).into_response();

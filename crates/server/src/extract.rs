@@ -7,9 +7,9 @@ use app::{Once, OrgGrant, Principal, credentials};
 use axum::extract::{ConnectInfo, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use model::canonical;
 use model::page::{MOST_LIMIT, PageRequest};
 use model::{FieldErrors, Id};
+use model::{api_key, canonical};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
@@ -200,6 +200,9 @@ pub(crate) fn once(parts: &Parts, body: &[u8]) -> Result<Option<Once>, ApiError>
     let sane = (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
     if !sane {
         return Err(ApiError::new(Code::BadRequest, "Idempotency-Key must be 1 to 255 printable ASCII characters"));
+    }
+    if api_key::masked(key) != key {
+        return Err(ApiError::new(Code::BadRequest, "Idempotency-Key is stored: it must not be a secret"));
     }
     let head = format!("{} {}\n", parts.method, parts.uri.path());
     let request_hash = canonical::sha256_hex(&[head.as_bytes(), body].concat());

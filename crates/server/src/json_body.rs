@@ -19,6 +19,10 @@ use crate::State;
 use crate::envelope::{ApiError, Code};
 use crate::extract::once;
 
+/// What is stored is shown again deeper inside other things (a task in a version), and must be readable there too: the
+/// most that is ever read is 127 levels.
+const MOST_LEVELS: usize = 100;
+
 /// The body of an update.
 pub(crate) struct Patch<T>(pub(crate) T);
 
@@ -117,10 +121,21 @@ fn parse<T: DeserializeOwned + ToSchema>(parts: &Parts, bytes: &[u8]) -> Result<
     if !value.is_object() {
         return Err(ApiError::new(Code::BadRequest, "the body must be a JSON object"));
     }
+    if is_deeper(&value, MOST_LEVELS) {
+        return Err(ApiError::new(Code::BadRequest, format!("the body is nested deeper than {MOST_LEVELS} levels")));
+    }
     if has_nul(&value) {
         return Err(ApiError::new(Code::BadRequest, "the body has a string with the character U+0000"));
     }
     typed(&value).map_err(ApiError::invalid)
+}
+
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
+        Value::Object(members) => levels == 0 || members.values().any(|member| is_deeper(member, levels - 1)),
+        _ => false,
+    }
 }
 
 fn has_nul(value: &Value) -> bool {
@@ -170,6 +185,23 @@ mod tests {
         }
         assert!(faults::<NewSimulator>(&json!({"type": "Ehr", "name": "x"})).starts_with("type: must be one of"));
         assert_eq!(faults::<NewSimulator>(&json!({})), "name: is required; type: is required");
+    }
+
+    #[test]
+    fn a_body_of_nothing_but_faults_is_not_read_once_for_each() {
+        let body: serde_json::Map<String, Value> =
+            (0..100_000).map(|number| (format!("f{number}"), json!(1))).collect();
+        let errors = typed::<NewTask>(&Value::Object(body)).err().unwrap();
+        assert!(errors.iter().count() <= reading::MOST_FAULTS + 1);
+        let words = faults::<NewTask>(&json!({"k".repeat(100_000): 1}));
+        assert!(words.len() < 1000, "{} bytes", words.len());
+    }
+
+    #[test]
+    fn levels_are_counted_as_they_are_written() {
+        let at = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!([inner]));
+        assert!(!is_deeper(&at(MOST_LEVELS), MOST_LEVELS));
+        assert!(is_deeper(&at(MOST_LEVELS + 1), MOST_LEVELS));
     }
 
     #[test]

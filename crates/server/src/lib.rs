@@ -5,6 +5,7 @@ mod docs;
 mod envelope;
 mod extract;
 mod json_body;
+mod linger;
 mod metrics;
 mod middleware;
 mod openapi;

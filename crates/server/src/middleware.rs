@@ -9,13 +9,14 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use model::api_key;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::cors::{Any, CorsLayer};
 
-use crate::State;
 use crate::envelope::{ApiError, Code};
 use crate::metrics::Route;
+use crate::{State, linger};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -35,10 +36,11 @@ pub(crate) fn wrap(router: Router<State>, state: &State) -> Router<State> {
             ApiError::new(Code::MethodNotAllowed, "this endpoint does not take that method")
         })
         .layer(axum::middleware::from_fn(conditional))
+        .layer(axum::middleware::from_fn(linger::read_on))
         .layer(CatchPanicLayer::custom(|_| ApiError::internal().into_response()))
+        .layer(cors())
         .layer(axum::middleware::from_fn_with_state(state.clone(), observe))
         .layer(CompressionLayer::new().no_br().no_deflate())
-        .layer(cors())
 }
 
 /// The API may be called from any page: it takes no cookies.
@@ -128,5 +130,7 @@ fn request_id(headers: &HeaderMap, app: &App) -> String {
     let sane = |id: &&str| {
         (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte))
     };
-    sent.filter(sane).map_or_else(|| app::new_request_id(app), ToOwned::to_owned)
+    // It is logged, and a secret must not be.
+    let harmless = |id: &&str| api_key::masked(id) == *id;
+    sent.filter(sane).filter(harmless).map_or_else(|| app::new_request_id(app), ToOwned::to_owned)
 }

@@ -46,7 +46,7 @@ impl Caller {
         self.send_bytes(method, path, headers, body).await
     }
 
-    /// A body of any type, as it is.
+    /// A body of any type, as it is; without a type when that is empty.
     pub async fn put_bytes(&self, path: &str, content_type: &str, body: impl Into<Vec<u8>>) -> Answer {
         self.send_bytes(Method::PUT, path, &[], Some((content_type, body.into()))).await
     }
@@ -66,7 +66,10 @@ impl Caller {
             request = request.header(*name, *value);
         }
         if let Some((content_type, bytes)) = body {
-            request = request.header("content-type", content_type).body(bytes);
+            if !content_type.is_empty() {
+                request = request.header("content-type", content_type);
+            }
+            request = request.body(bytes);
         }
         let answer = Answer::read(format!("{method} {path}"), request.send().await.expect("an answer")).await;
         self.contract.check(&method, path, &answer);

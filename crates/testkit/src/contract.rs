@@ -11,13 +11,14 @@ use crate::Answer;
 
 pub struct Contract {
     document: Value,
-    /// By the text of their schema: making one takes longer than an answer.
+    /// By schema: compiling one takes longer than the request that it judges.
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
 impl Contract {
     pub fn load() -> Self {
-        Self { document: serde_json::to_value(server::openapi_document()).unwrap(), validators: Mutex::default() }
+        let document = serde_json::to_value(server::openapi_document()).unwrap();
+        Self { document, validators: Mutex::default() }
     }
 
     pub fn document(&self) -> &Value {
@@ -55,20 +56,27 @@ impl Contract {
         }
         let schema =
             &content.get(media).unwrap_or_else(|| panic!("{method} {path}: {media} is not described"))["schema"];
-        let validator = self.validator(schema);
-        let faults: Vec<String> =
-            validator.iter_errors(&answer.json).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        let faults: Vec<String> = self
+            .validator(schema)
+            .iter_errors(&answer.json)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
         assert!(faults.is_empty(), "{method} {path}: {faults:?} in {}", answer.text());
+    }
+
+    /// Whether a value has the shape of a schema of the document.
+    pub fn accepts(&self, schema: &Value, value: &Value) -> bool {
+        self.validator(schema).is_valid(value)
     }
 
     fn validator(&self, schema: &Value) -> Arc<Validator> {
         let mut validators = self.validators.lock().unwrap();
-        let made = validators.entry(schema.to_string()).or_insert_with(|| {
+        let compile = || {
             let mut rooted = schema.clone();
             rooted["components"] = json!({"schemas": self.document["components"]["schemas"]});
             Arc::new(jsonschema::validator_for(&rooted).expect("a valid schema"))
-        });
-        Arc::clone(made)
+        };
+        Arc::clone(validators.entry(schema.to_string()).or_insert_with(compile))
     }
 
     fn operation(&self, method: &Method, path: &str) -> Option<&Value> {

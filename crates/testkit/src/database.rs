@@ -61,6 +61,16 @@ impl TestDatabase {
         }
     }
 
+    /// Everything that is at rest: the files of the directory (blobs unpacked) and, in PostgreSQL, every column of every table.
+    pub fn at_rest(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        read_files(self.directory(), &mut bytes);
+        if let DatabaseUrl::Postgres(url) = &self.url {
+            bytes.extend(read_tables(url.split('?').next().unwrap_or_default()));
+        }
+        bytes
+    }
+
     pub fn directory(&self) -> &std::path::Path {
         self.directory.path()
     }
@@ -82,4 +92,37 @@ fn in_cluster(cluster: &str, sql: &str) {
         client.batch_execute(&sql).expect("the statement runs");
     });
     done.join().unwrap();
+}
+
+fn read_files(directory: &std::path::Path, bytes: &mut Vec<u8>) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            read_files(&path, bytes);
+            continue;
+        }
+        let content = std::fs::read(&path).unwrap();
+        match zstd::stream::decode_all(content.as_slice()) {
+            Ok(unpacked) => bytes.extend(unpacked),
+            Err(_) => bytes.extend(content),
+        }
+    }
+}
+
+fn read_tables(url: &str) -> Vec<u8> {
+    let url = url.to_owned();
+    let reading = std::thread::spawn(move || {
+        let mut client = postgres::Client::connect(&url, postgres::NoTls).expect("the database answers");
+        let tables = client
+            .query("select table_name::text from information_schema.tables where table_schema = 'public'", &[])
+            .expect("the tables");
+        let mut bytes = Vec::new();
+        for table in tables {
+            let table: String = table.get(0);
+            let rows = client.query(&format!("select row_to_json(t)::text from \"{table}\" t"), &[]).expect("the rows");
+            rows.iter().for_each(|row| bytes.extend(row.get::<_, String>(0).into_bytes()));
+        }
+        bytes
+    });
+    reading.join().unwrap()
 }

@@ -22,7 +22,19 @@ pub struct TestServer {
 
 impl TestServer {
     pub async fn start(database: Database) -> Self {
-        Self::start_with(database, unhindered()).await
+        Self::start_with(database, Self::unhurried()).await
+    }
+
+    /// The limits of a server that no test reaches the rates of.
+    pub fn unhurried() -> Limits {
+        const OFTEN: u32 = 1_000_000;
+        Limits {
+            requests_per_second: OFTEN,
+            request_burst: OFTEN,
+            refusals_per_second: OFTEN,
+            refusal_burst: OFTEN,
+            ..Limits::default()
+        }
     }
 
     pub async fn start_with(database: Database, limits: Limits) -> Self {
@@ -36,7 +48,7 @@ impl TestServer {
 
     /// A second server whose clock says something else.
     pub async fn another_node_at(&self, clock: Clock) -> Self {
-        Self::start_on(Arc::clone(&self.database), clock, unhindered()).await
+        Self::start_on(Arc::clone(&self.database), clock, Self::unhurried()).await
     }
 
     async fn start_on(database: Arc<TestDatabase>, clock: Clock, limits: Limits) -> Self {
@@ -82,9 +94,4 @@ impl Drop for TestServer {
     fn drop(&mut self) {
         self.serving.abort();
     }
-}
-
-/// Tests are refused more often than any sane client.
-fn unhindered() -> Limits {
-    Limits { refusals_per_second: 1_000_000, refusal_burst: 1_000_000, ..Limits::default() }
 }

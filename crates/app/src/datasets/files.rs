@@ -61,6 +61,7 @@ pub async fn delete(
     path: &str,
     if_match: IfMatch,
 ) -> Result<(), AppError> {
+    find_path(path)?;
     let (org, id, path, now) = (grant.org.clone(), dataset.clone(), path.to_owned(), app.now());
     let change = move |db: &mut Db<'_>| {
         let dataset = found_of_type(db, &org, &id, DatasetType::Files)?;
@@ -79,6 +80,7 @@ pub async fn get(
     dataset: &DatasetId,
     path: &str,
 ) -> Result<(DatasetFile, Bytes), AppError> {
+    find_path(path)?;
     let (org, id, path) = (grant.org.clone(), dataset.clone(), path.to_owned());
     let read = move |db: &mut Db<'_>| {
         found_of_type(db, &org, &id, DatasetType::Files)?;
@@ -119,6 +121,11 @@ fn note_change(db: &mut Db<'_>, org: &OrgId, mut dataset: Dataset, now: Timestam
     dataset.bytes = bytes;
     dataset.updated_at = now;
     Ok(datasets::update(db, org, &dataset)?)
+}
+
+/// What cannot be a path is nowhere; the databases do not agree on how to look for it.
+fn find_path(path: &str) -> Result<(), AppError> {
+    if is_file_path(path) { Ok(()) } else { Err(AppError::NotFound("file")) }
 }
 
 fn check_path(path: &str) -> Result<(), FieldErrors> {

@@ -1,12 +1,20 @@
 //! The API as its users meet it: every story runs on both databases, over real HTTP.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
+#![allow(clippy::print_stderr, reason = "a test says how much it tried")]
 
 mod authoring;
+mod bad_input;
 mod datasets;
 mod idempotency;
 mod identities;
+mod limits;
 mod lists;
+mod mutations;
 mod publishing;
+mod raw;
+mod secrets;
+mod surface;
 mod tasks_and_criteria;
+mod tenants;
 mod updates;

@@ -277,7 +277,7 @@ both_databases! {
             .id();
         let task = author.post("/tasks", world::task(&again)).await.expect(201).id();
         let unbound = author.post(&format!("/benchmarks/{again}/publish"), json!({})).await.refused(409, "CONFLICT");
-        assert!(unbound.faulty_fields().contains(&format!("{task}.entities")), "{}", unbound.text());
+        assert!(unbound.faulty_fields().contains(&format!("{task}.entities").as_str()), "{}", unbound.text());
         author.post(&format!("/tasks/{task}/entities"), json!({"entity_id": made.entity})).await.expect(200);
         let second = author.post(&format!("/benchmarks/{again}/publish"), json!({})).await.expect(201);
         assert_eq!(

@@ -1,0 +1,39 @@
+//! Bytes on a connection, for what no HTTP client would send.
+
+use testkit::TestServer;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// The status and the body of the answer to a whole request, whose path is sent as it is.
+pub(crate) async fn request(server: &TestServer, key: &str, method: &str, path: &str, body: &[u8]) -> (u16, String) {
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {key}\r\nconnection: close\r\n\
+         content-type: text/plain\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut connection = connect(server).await;
+    connection.write_all(&[head.as_bytes(), body].concat()).await.unwrap();
+    let answer = read_to_close(&mut connection).await;
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
+    (status.unwrap_or_else(|| panic!("no status in {answer:?}")), body.unwrap_or_default())
+}
+
+/// Sends the bytes, says that there are no more, and waits until the server has let go of the connection.
+pub(crate) async fn cut_off(server: &TestServer, bytes: &[u8]) -> String {
+    let mut connection = connect(server).await;
+    connection.write_all(bytes).await.unwrap();
+    connection.shutdown().await.unwrap();
+    read_to_close(&mut connection).await
+}
+
+async fn connect(server: &TestServer) -> TcpStream {
+    TcpStream::connect(server.base_url.trim_start_matches("http://")).await.unwrap()
+}
+
+async fn read_to_close(connection: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    // A reset is one of the ways in which a server lets go.
+    let _ = connection.read_to_end(&mut answer).await;
+    String::from_utf8_lossy(&answer).into_owned()
+}

@@ -1,0 +1,221 @@
+//! Every operation of the OpenAPI document, with the ids and bodies that a caller would fill it with.
+
+use std::collections::BTreeMap;
+
+use reqwest::Method;
+use serde_json::{Map, Value, json};
+use testkit::world::{self, Authored};
+use testkit::{Answer, Caller, Contract, TestServer};
+
+/// The whole API.
+pub(crate) struct Surface {
+    pub(crate) contract: Contract,
+    pub(crate) operations: Vec<Operation>,
+}
+
+pub(crate) struct Operation {
+    pub(crate) method: Method,
+    pub(crate) pattern: String,
+    pub(crate) description: Value,
+}
+
+impl Surface {
+    pub(crate) fn load() -> Self {
+        let contract = Contract::load();
+        let operations = contract.operations().into_iter().map(|(method, pattern)| {
+            let description = contract.document()["paths"][&pattern][method.as_str().to_lowercase()].clone();
+            Operation { method, pattern, description }
+        });
+        let operations = operations.collect();
+        Self { contract, operations }
+    }
+
+    /// What takes an organization's key.
+    pub(crate) fn internal(&self) -> impl Iterator<Item = &Operation> {
+        self.operations.iter().filter(|operation| {
+            operation.description["tags"][0] != "machinery" && !operation.pattern.starts_with("/v1/")
+        })
+    }
+
+    /// What takes a JSON object, with the schema of it.
+    pub(crate) fn with_json_body(&self) -> impl Iterator<Item = (&Operation, Value)> {
+        self.internal().filter_map(|operation| Some((operation, self.body_schema(operation)?)))
+    }
+
+    fn body_schema(&self, operation: &Operation) -> Option<Value> {
+        let writes = [Method::POST, Method::PATCH].contains(&operation.method);
+        let schema = &operation.description["requestBody"]["content"]["application/json"]["schema"];
+        (writes && schema.is_object()).then(|| self.resolve(schema).clone())
+    }
+
+    /// Follows references, through the `oneOf` of something that may be left out too.
+    fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        if let Some(reference) = schema["$ref"].as_str() {
+            return self.contract.document().pointer(reference.trim_start_matches('#')).expect("a schema");
+        }
+        let choices = schema["oneOf"].as_array();
+        match choices.and_then(|choices| choices.iter().find(|choice| choice["$ref"].is_string())) {
+            Some(choice) => self.resolve(choice),
+            None => schema,
+        }
+    }
+
+    /// A body with all that the schema requires and nothing else; ids are the tenant's.
+    pub(crate) fn sample(&self, schema: &Value, tenant: &Tenant, number: usize) -> Value {
+        let mut body = Map::new();
+        for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let value = match name {
+                "name" | "label" => json!(format!("Sample {number}")),
+                "alias" => json!(format!("sample-{number}")),
+                "type" => self.resolve(&schema["properties"]["type"])["enum"][0].clone(),
+                "assertion" => world::criterion("")["assertion"].clone(),
+                id if id.ends_with("_id") => json!(tenant.body_id(id)),
+                other => panic!("say here what a body has as `{other}`"),
+            };
+            body.insert(name.to_owned(), value);
+        }
+        Value::Object(body)
+    }
+}
+
+impl Operation {
+    pub(crate) fn variables(&self) -> Vec<&str> {
+        self.pattern.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}')).collect()
+    }
+
+    pub(crate) fn path(&self, value: impl Fn(&str) -> String) -> String {
+        let segments = self.pattern.split('/').map(|segment| {
+            match segment.strip_prefix('{').and_then(|segment| segment.strip_suffix('}')) {
+                Some(variable) => value(variable),
+                None => segment.to_owned(),
+            }
+        });
+        segments.collect::<Vec<_>>().join("/")
+    }
+
+    /// The path with the tenant's own ids.
+    pub(crate) fn path_of(&self, tenant: &Tenant) -> String {
+        self.path(|variable| tenant.path_id(variable, &self.pattern))
+    }
+
+    pub(crate) fn query_parameters(&self) -> Vec<&str> {
+        let parameters = self.description["parameters"].as_array().into_iter().flatten();
+        parameters.filter(|one| one["in"] == "query").filter_map(|one| one["name"].as_str()).collect()
+    }
+
+    pub(crate) fn is_list(&self) -> bool {
+        self.method == Method::GET && self.query_parameters().contains(&"limit")
+    }
+}
+
+/// An organization with one of everything.
+pub(crate) struct Tenant {
+    pub(crate) caller: Caller,
+    pub(crate) made: Authored,
+    /// `slug@1` of what it has published.
+    pub(crate) reference: String,
+}
+
+impl Tenant {
+    pub(crate) async fn create(server: &TestServer, name: &str, visibility: &str) -> Self {
+        let caller = server.organization(name).await;
+        let made = Authored::create(&caller).await;
+        caller.patch(&format!("/benchmarks/{}", made.benchmark), json!({"visibility": visibility})).await.expect(200);
+        let slug = format!("{}-intake", name.to_lowercase());
+        caller.post(&format!("/benchmarks/{}/publish", made.benchmark), json!({"slug": slug})).await.expect(201);
+        Self { caller, made, reference: format!("{slug}@1") }
+    }
+
+    /// What stands for a variable of a path. A variable that nobody has thought about fails the test.
+    pub(crate) fn path_id(&self, variable: &str, pattern: &str) -> String {
+        let made = &self.made;
+        let id = match variable {
+            "environment_id" => &made.environment,
+            "simulator_id" => &made.simulator,
+            "dataset_id" if pattern.contains("/files") => &made.files_dataset,
+            "dataset_id" => &made.dataset,
+            "entity_id" => &made.entity,
+            "benchmark_id" => &made.benchmark,
+            "task_id" => &made.task,
+            "criterion_id" => &made.criterion,
+            "solver_id" => &made.solver,
+            "key_id" if pattern.starts_with("/solvers") => &made.solver_key,
+            "key_id" => &made.api_key,
+            "path" => return "inbox/a.txt".into(),
+            other => panic!("{pattern}: say here what `{other}` is, and whose"),
+        };
+        id.clone()
+    }
+
+    /// What stands for an id inside a body or a filter.
+    pub(crate) fn body_id(&self, field: &str) -> String {
+        let made = &self.made;
+        let id = match field {
+            "environment_id" => &made.environment,
+            "benchmark_id" => &made.benchmark,
+            "task_id" => &made.task,
+            "entity_id" | "input_entity_id" => &made.entity,
+            "parent_id" => &made.dataset,
+            other => panic!("say here what `{other}` is, and whose"),
+        };
+        id.clone()
+    }
+
+    pub(crate) fn ids(&self) -> Vec<&str> {
+        let made = &self.made;
+        let ids = [
+            &made.environment,
+            &made.simulator,
+            &made.files_simulator,
+            &made.dataset,
+            &made.files_dataset,
+            &made.entity,
+            &made.benchmark,
+            &made.task,
+            &made.criterion,
+            &made.solver,
+            &made.solver_key,
+            &made.api_key,
+        ];
+        ids.into_iter().map(String::as_str).collect()
+    }
+}
+
+/// Everything that `caller` can read at the tenant's addresses, by address: every GET of the document, filters too.
+pub(crate) async fn crawl(surface: &Surface, caller: &Caller, tenant: &Tenant) -> BTreeMap<String, String> {
+    let mut paths = vec![format!("/benchmarks/{}", tenant.reference)];
+    for operation in surface.internal().filter(|operation| operation.method == Method::GET) {
+        let path = operation.path_of(tenant);
+        paths.push(if operation.is_list() { format!("{path}?limit=100") } else { path.clone() });
+        for filter in operation.query_parameters().into_iter().filter(|name| name.ends_with("_id")) {
+            paths.push(format!("{path}?limit=100&{filter}={}", tenant.body_id(filter)));
+        }
+    }
+    let mut read = BTreeMap::new();
+    for path in paths {
+        let answer = caller.get(&path).await;
+        read.insert(path, format!("{} {}", answer.status, lasting(&answer)));
+    }
+    read
+}
+
+/// The body without what changes by itself.
+pub(crate) fn lasting(answer: &Answer) -> String {
+    if answer.json.is_null() {
+        return answer.text();
+    }
+    let mut json = answer.json.clone();
+    forget(&mut json, &["last_used_at", "request_id"]);
+    json.to_string()
+}
+
+fn forget(value: &mut Value, members: &[&str]) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| forget(item, members)),
+        Value::Object(object) => {
+            object.retain(|key, _| !members.contains(&key.as_str()));
+            object.values_mut().for_each(|member| forget(member, members));
+        }
+        _ => {}
+    }
+}
