@@ -1,6 +1,8 @@
-//! FHIR R4 (4.0.1) as plain values: resource types, references and the streaming ingest of datasets.
+//! FHIR R4 (4.0.1) as plain values: resource types, references, the standard's own definitions and
+//! the streaming ingest of datasets.
 //! No I/O, no clock, no randomness: bytes come in as arguments.
 
+pub mod definitions;
 pub mod ingest;
 mod reference;
 mod resource_type;
