@@ -1,9 +1,14 @@
-//! FHIR R4 (4.0.1) as plain values: resource types, references and the streaming ingest of datasets.
+//! FHIR R4 (4.0.1) as plain values: resource types, references, the standard's own definitions,
+//! validation by them and the streaming ingest of datasets.
 //! No I/O, no clock, no randomness: bytes come in as arguments.
 
+pub mod definitions;
+mod excerpt;
 pub mod ingest;
 mod reference;
 mod resource_type;
+pub mod validate;
 
 pub use reference::{Reference, ReferenceError, is_id};
 pub use resource_type::{ResourceType, UnknownResourceType};
+pub use validate::validate;

@@ -3,11 +3,12 @@
 use serde::de::IgnoredAny;
 
 use super::carry::Carry;
-use super::fault::{Excerpt, Fault, IngestError, Place, Problem};
+use super::fault::{Fault, IngestError, Place, Problem};
 use super::members::{members, string};
 use super::scan::{is_white_space, squeeze};
 use super::skeleton::{Member, Piece, State};
 use super::{Limits, text};
+use crate::excerpt::Excerpt;
 
 /// <https://hl7.org/fhir/R4/valueset-bundle-type.html>
 const BUNDLE_TYPES: [&str; 9] = [

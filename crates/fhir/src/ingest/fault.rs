@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::excerpt::Excerpt;
 use crate::resource_type::UnknownResourceType;
 
 /// Why an ingest ended: the dataset is at fault, or the sink has given up.
@@ -94,29 +95,6 @@ impl Problem {
     }
 }
 
-/// A piece of the author's text, short enough to be shown.
-#[derive(Debug)]
-pub(super) struct Excerpt(String);
-
-impl Excerpt {
-    const CHARACTERS: usize = 72;
-
-    pub(super) fn of(text: &str) -> Self {
-        let mut characters = text.chars();
-        let mut shown: String = characters.by_ref().take(Self::CHARACTERS).collect();
-        if characters.next().is_some() {
-            shown.push('…');
-        }
-        Self(shown)
-    }
-}
-
-impl fmt::Display for Excerpt {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{:?}", self.0)
-    }
-}
-
 /// serde_json counts lines within the text it was given, which beside the line of the dataset only confuses.
 fn without_first_line(error: &serde_json::Error) -> String {
     let message = error.to_string();
@@ -136,11 +114,5 @@ mod tests {
         assert_eq!(missing().at(Place::Line(17)).to_string(), "line 17: resource has no id");
         assert_eq!(missing().at(Place::Entry(3)).to_string(), "entry 3: resource has no id");
         assert_eq!(Problem::CutOff(2).at(Place::Document).to_string(), "the Bundle is cut off after 2 entries");
-    }
-
-    #[test]
-    fn an_excerpt_is_short_and_shows_control_characters() {
-        assert_eq!(Excerpt::of("a\u{7}\"").to_string(), r#""a\u{7}\"""#);
-        assert_eq!(Excerpt::of(&"é".repeat(73)).to_string(), format!("\"{}…\"", "é".repeat(72)));
     }
 }

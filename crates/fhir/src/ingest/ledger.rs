@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::fault::{Excerpt, IngestError, Place, Problem};
+use super::fault::{IngestError, Place, Problem};
 use super::members::{members, string};
 use super::scan::reaches_depth;
 use super::seen::Seen;
 use super::{Limits, Resource, Summary, text};
+use crate::excerpt::Excerpt;
 use crate::reference::is_id;
 use crate::resource_type::ResourceType;
 

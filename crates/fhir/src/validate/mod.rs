@@ -1,0 +1,77 @@
+//! Whether a resource has the structure that R4 defines (<https://hl7.org/fhir/R4/json.html>).
+
+mod moment;
+mod path;
+mod primitive;
+mod walk;
+mod xhtml;
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// After so many faults the rest of the resource is not looked at.
+pub const MAX_FAULTS: usize = 50;
+
+/// So many elements may lie within each other.
+pub const MAX_DEPTH: usize = 128;
+
+/// Checks elements, cardinalities, primitive values and the codes of required bindings; not invariants, profiles,
+/// terminology or the targets of references. Takes time in proportion to the size of the resource.
+pub fn validate(resource: &Value) -> Result<(), Vec<Fault>> {
+    let faults = walk::faults(resource);
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+/// One thing that is wrong with a resource.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {message}")]
+pub struct Fault {
+    /// FHIRPath of the element at fault: `Patient.contact[0].name.given[1]`.
+    pub path: String,
+    pub kind: FaultKind,
+    /// Short, whatever the resource says.
+    pub message: String,
+}
+
+/// The kinds of OperationOutcome issues that structural faults are (<https://hl7.org/fhir/R4/valueset-issue-type.html>).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// No resource, or none that R4 knows.
+    Invalid,
+    /// An unknown element, or JSON of the wrong shape.
+    Structure,
+    /// A missing element.
+    Required,
+    /// A primitive value that its type does not allow.
+    Value,
+    /// A code that is not in the value set it must come from.
+    CodeInvalid,
+    TooLong,
+    /// Nested too deeply to be looked at.
+    TooCostly,
+}
+
+impl FaultKind {
+    /// The code of the OperationOutcome issue.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Invalid => "invalid",
+            Self::Structure => "structure",
+            Self::Required => "required",
+            Self::Value => "value",
+            Self::CodeInvalid => "code-invalid",
+            Self::TooLong => "too-long",
+            Self::TooCostly => "too-costly",
+        }
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests;
