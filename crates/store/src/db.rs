@@ -11,6 +11,8 @@ pub struct Db<'a> {
     connection: Connection<'a>,
     /// The database asked for this transaction to be run again.
     pub(crate) transient: bool,
+    /// A key was taken that only we give out: probably by a transaction that ran at the same time.
+    pub(crate) clashed: bool,
     /// A statement failed. PostgreSQL then undoes the transaction, even when it is asked to commit.
     pub(crate) failed: bool,
 }
@@ -24,11 +26,16 @@ pub(crate) type Statements = HashMap<String, ::postgres::Statement>;
 
 impl<'a> Db<'a> {
     pub(crate) fn sqlite(connection: &'a rusqlite::Connection) -> Self {
-        Self { connection: Connection::Sqlite(connection), transient: false, failed: false }
+        Self { connection: Connection::Sqlite(connection), transient: false, clashed: false, failed: false }
     }
 
     pub(crate) fn postgres(transaction: ::postgres::Transaction<'a>, statements: &'a mut Statements) -> Self {
-        Self { connection: Connection::Postgres { transaction, statements }, transient: false, failed: false }
+        Self {
+            connection: Connection::Postgres { transaction, statements },
+            transient: false,
+            clashed: false,
+            failed: false,
+        }
     }
 
     /// Ends a PostgreSQL transaction; SQLite's ends with its group.
@@ -48,6 +55,7 @@ impl<'a> Db<'a> {
                 let rows = postgres_query(transaction, statements, sql, parameters);
                 rows.map_err(|error| {
                     self.transient |= dialect::is_transient(&error);
+                    self.clashed |= dialect::is_clash(&error);
                     dialect::postgres_error(&error)
                 })
             }
@@ -68,6 +76,7 @@ impl<'a> Db<'a> {
                 let changed = postgres_execute(transaction, statements, sql, parameters);
                 changed.map_err(|error| {
                     self.transient |= dialect::is_transient(&error);
+                    self.clashed |= dialect::is_clash(&error);
                     dialect::postgres_error(&error)
                 })
             }

@@ -59,15 +59,18 @@ fn violated(database: &postgres::error::DbError) -> Option<Constraint> {
     Some(known.map_or(Constraint::Other, |(constraint, _, _)| *constraint))
 }
 
-/// Serialization failure, deadlock, or a key of ours that another transaction took meanwhile, which PostgreSQL does not always
-/// tell as a serialization failure: the transaction would succeed, or see why not, when run again.
+/// Serialization failure or deadlock: the transaction would succeed when run again.
 pub(crate) fn is_transient(error: &postgres::Error) -> bool {
     use postgres::error::SqlState;
-    let Some(database) = error.as_db_error() else {
-        return false;
-    };
-    let met = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(database.code());
-    met || violated(database) == Some(Constraint::Other)
+    error
+        .code()
+        .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
+}
+
+/// A key of ours that another transaction took meanwhile, which PostgreSQL does not always tell as a serialization failure:
+/// run again, the transaction sees why, or clashes for a reason of its own.
+pub(crate) fn is_clash(error: &postgres::Error) -> bool {
+    error.as_db_error().and_then(violated) == Some(Constraint::Other)
 }
 
 /// PostgreSQL checks its pages as it reads them; SQLite does when asked.

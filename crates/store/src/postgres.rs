@@ -14,6 +14,7 @@ use crate::{BoxedJob, Db, StoreError, dialect, migrate};
 
 const DEFAULT_CONNECTIONS: usize = 16;
 const MOST_ATTEMPTS: u32 = 30;
+const MOST_CLASHES: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -176,7 +177,9 @@ impl Worker {
             let (client, statements) = self.connected()?;
             match attempt_once(client, statements, job, mode)? {
                 Attempt::Done => return Ok(()),
-                Attempt::Again => pause(attempt),
+                // It clashes with itself: its own answer says how.
+                Attempt::Clashed if attempt >= MOST_CLASHES => return Ok(()),
+                Attempt::Clashed | Attempt::Again => pause(attempt),
             }
         }
         Err(StoreError::Contended)
@@ -194,6 +197,7 @@ impl Worker {
 enum Attempt {
     Done,
     Again,
+    Clashed,
 }
 
 fn attempt_once(
@@ -212,6 +216,9 @@ fn attempt_once(
     let ran = job.run(&mut db);
     if db.transient {
         return Ok(Attempt::Again);
+    }
+    if db.clashed {
+        return Ok(Attempt::Clashed);
     }
     if ran == Ran::Rollback {
         return Ok(Attempt::Done);
