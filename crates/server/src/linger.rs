@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream, HttpBody};
 use axum::extract::Request;
+use axum::http::header;
 use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::{StreamExt, stream};
@@ -19,26 +20,43 @@ pub(crate) async fn read_on(request: Request, next: Next) -> Response {
     if body.is_end_stream() {
         return next.run(Request::from_parts(parts, body)).await;
     }
-    let kept = Arc::new(Mutex::new(body.into_data_stream()));
+    let asks_first = parts.headers.contains_key(header::EXPECT);
+    let kept = Arc::new(Mutex::new(Lent { body: body.into_data_stream(), was_read: false }));
     let response = next.run(Request::from_parts(parts, Body::from_stream(parts_of(&kept)))).await;
-    if !lock(&kept).is_end_stream() {
+    if lock(&kept).is_worth_reading(asks_first) {
         tokio::spawn(tokio::time::timeout(LONGEST, discard(parts_of(&kept))));
     }
     response
 }
 
-type Kept = Arc<Mutex<BodyDataStream>>;
+struct Lent {
+    body: BodyDataStream,
+    was_read: bool,
+}
+
+impl Lent {
+    /// Not for a client that waits for a go-ahead: reading would tell it to send what nobody wants.
+    fn is_worth_reading(&self, asks_first: bool) -> bool {
+        !self.body.is_end_stream() && (self.was_read || !asks_first)
+    }
+}
+
+type Kept = Arc<Mutex<Lent>>;
 type Part = Result<bytes::Bytes, axum::Error>;
 
 fn parts_of(kept: &Kept) -> impl stream::Stream<Item = Part> + Send + Unpin + use<> {
     let kept = Arc::clone(kept);
-    stream::poll_fn(move |context| lock(&kept).poll_next_unpin(context))
+    stream::poll_fn(move |context| {
+        let mut lent = lock(&kept);
+        lent.was_read = true;
+        lent.body.poll_next_unpin(context)
+    })
 }
 
 async fn discard(mut parts: impl stream::Stream<Item = Part> + Unpin) {
     while let Some(Ok(_)) = parts.next().await {}
 }
 
-fn lock(kept: &Kept) -> std::sync::MutexGuard<'_, BodyDataStream> {
+fn lock(kept: &Kept) -> std::sync::MutexGuard<'_, Lent> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

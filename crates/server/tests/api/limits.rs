@@ -8,6 +8,7 @@ use serde_json::json;
 use testkit::world::{Authored, patients};
 use testkit::{Database, TestServer, both_databases, postgres_url};
 
+use crate::raw;
 use crate::surface::{Surface, Tenant, crawl};
 
 async fn servers_with(limits: Limits) -> Vec<TestServer> {
@@ -161,6 +162,20 @@ both_databases! {
             let plain = own.get("/openapi.json").await.expect(200);
             assert_eq!(plain.header("content-encoding"), None);
             assert!(answer.body.len() < plain.body.len() / 3);
+        }
+    }
+
+    async fn a_client_that_asks_first_is_refused_before_it_sends(server: TestServer) {
+        let own = Tenant::create(&server, "Own", "Private").await;
+        let data = format!("/datasets/{}/data", own.made.dataset);
+        let nowhere = "/datasets/ds_7ZZZZZZZZZZZZZZZZZZZZZZZZZ/data".to_owned();
+        for (key, path, status) in [("vk_wrong", &data, 401), (own.caller.key(), &nowhere, 404)] {
+            let head = format!(
+                "PUT {path} HTTP/1.1\r\nhost: test\r\nauthorization: Bearer {key}\r\nconnection: close\r\n\
+                 content-type: application/fhir+ndjson\r\ncontent-length: 1000000\r\nexpect: 100-continue\r\n\r\n"
+            );
+            let answer = raw::exchange(&server, head.as_bytes()).await;
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
         }
     }
 

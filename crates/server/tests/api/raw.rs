@@ -11,12 +11,17 @@ pub(crate) async fn request(server: &TestServer, key: &str, method: &str, path: 
          content-type: text/plain\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
-    let mut connection = connect(server).await;
-    connection.write_all(&[head.as_bytes(), body].concat()).await.unwrap();
-    let answer = read_to_close(&mut connection).await;
+    let answer = exchange(server, &[head.as_bytes(), body].concat()).await;
     let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
     let body = answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned());
     (status.unwrap_or_else(|| panic!("no status in {answer:?}")), body.unwrap_or_default())
+}
+
+/// Everything that the server answers to the bytes until it lets go of the connection.
+pub(crate) async fn exchange(server: &TestServer, bytes: &[u8]) -> String {
+    let mut connection = connect(server).await;
+    connection.write_all(bytes).await.unwrap();
+    read_to_close(&mut connection).await
 }
 
 /// Sends the bytes, says that there are no more, and waits until the server has let go of the connection.
