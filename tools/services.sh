@@ -70,7 +70,7 @@ stop_verial() {
 wait_for() {
     local file=$1 pattern=$2
     for _ in {1..300}; do
-        if grep -oEm1 "$pattern" "$file" | head -n1; then return; fi
+        if grep -soEm1 "$pattern" "$file" | head -n1; then return; fi
         sleep 0.1
     done
     cat "$file" >&2

@@ -153,8 +153,9 @@ impl PageQuery {
     pub(crate) fn request(&self, list: &str) -> Result<PageRequest, ApiError> {
         let mut request = PageRequest::default();
         if let Some(limit) = &self.limit {
-            let digits = !limit.is_empty() && limit.len() <= 18 && limit.bytes().all(|byte| byte.is_ascii_digit());
-            let number = if digits { limit.parse::<usize>().unwrap_or_default() } else { 0 };
+            let is_number = !limit.is_empty() && limit.bytes().all(|byte| byte.is_ascii_digit());
+            // More digits than a number has are more than the most.
+            let number = if is_number { limit.parse::<usize>().unwrap_or(usize::MAX) } else { 0 };
             if number == 0 {
                 return Err(ApiError::invalid(FieldErrors::one("limit", "must be a whole number from 1 to 100")));
             }
