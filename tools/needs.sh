@@ -30,8 +30,10 @@ install_packages() {
     fi
     say "Installing ${packages[*]}"
     export DEBIAN_FRONTEND=noninteractive
-    apt-get update -qq && apt-get install -y -qq --no-install-recommends "${packages[@]}" ||
+    if ! { apt-get update && apt-get install -y --no-install-recommends "${packages[@]}"; } &>.test/apt.log; then
         say "apt-get could not install all of ${packages[*]}"
+        tail -n 20 .test/apt.log
+    fi
 }
 
 # Made again whenever the requirements or the interpreter change.
