@@ -184,7 +184,8 @@ mod tests {
         nodes.insert("n499".to_owned(), json!({"type": "hangup"}));
         assert_eq!(faults(&json!({"start": "n0", "nodes": nodes})), "");
         nodes.insert("n499".to_owned(), json!({"type": "say", "prompt": "x", "next": "n0"}));
-        assert_eq!(faults(&json!({"start": "n0", "nodes": nodes})).matches("is a dead end").count(), 500);
+        // All 500 are, and the first hundred faults are told.
+        assert_eq!(faults(&json!({"start": "n0", "nodes": nodes})).matches("is a dead end").count(), 100);
         nodes.insert("n500".to_owned(), json!({"type": "hangup"}));
         assert_eq!(faults(&json!({"start": "n0", "nodes": nodes})), "ivr.nodes: must have 1 to 500 nodes, has 501");
     }
