@@ -37,7 +37,7 @@ pub(crate) fn build() -> (Router<State>, OpenApi) {
     let components = api.components.get_or_insert_with(Default::default);
     components.add_security_scheme("organization_key", SecurityScheme::Http(scheme));
     name_wildcards(&mut api);
-    describe_headers(&mut api);
+    describe_parameters(&mut api);
     (router, api)
 }
 
@@ -47,17 +47,21 @@ fn name_wildcards(api: &mut OpenApi) {
     api.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
 }
 
-/// A header is left out or has a value; it is never null, as an optional member of a body may be.
-fn describe_headers(api: &mut OpenApi) {
-    let text = || ObjectBuilder::new().schema_type(Type::String);
+/// What the types of the handlers cannot say: a header is left out or has a value but is never null, and a limit has no
+/// upper bound, since more than the most is read as the most.
+fn describe_parameters(api: &mut OpenApi) {
+    let of_type = |kind| ObjectBuilder::new().schema_type(kind);
     for item in api.paths.paths.values_mut() {
         let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
             for parameter in operation.parameters.iter_mut().flatten() {
                 let RefOr::T(parameter) = parameter else { continue };
                 let schema = match parameter.name.as_str() {
-                    "Idempotency-Key" => text().min_length(Some(1)).max_length(Some(255)).pattern(Some("^[ -~]+$")),
-                    "If-Match" => text(),
+                    "Idempotency-Key" => {
+                        of_type(Type::String).min_length(Some(1)).max_length(Some(255)).pattern(Some("^[ -~]+$"))
+                    }
+                    "If-Match" => of_type(Type::String),
+                    "limit" => of_type(Type::Integer).minimum(Some(1)),
                     _ => continue,
                 };
                 parameter.schema = Some(schema.into());
