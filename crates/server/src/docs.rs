@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use axum::Router;
+use axum::extract;
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
 use serde_json::{Map, Value};
 use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::State;
 
@@ -15,16 +16,42 @@ const STYLE: &str = include_str!("docs.css");
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'");
 
-pub(crate) fn router(api: &OpenApi) -> Router<State> {
-    let json = serde_json::to_string_pretty(api).unwrap_or_default();
-    let page = render(&serde_json::to_value(api).unwrap_or_default());
-    Router::new()
-        .route(
-            "/openapi.json",
-            get(move || async move { ([(header::CONTENT_TYPE, "application/json")], json.clone()) }),
-        )
-        .route("/docs", get(move || async move { guarded(Html(page.clone()).into_response()) }))
-        .route("/docs/style.css", get(|| async { ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE) }))
+/// The document, made once, for tools and for people.
+pub(crate) struct Docs {
+    json: String,
+    page: String,
+}
+
+impl Docs {
+    pub(crate) fn new(api: &OpenApi) -> Self {
+        let json = serde_json::to_string_pretty(api).unwrap_or_default();
+        Self { page: render(&serde_json::to_value(api).unwrap_or_default()), json }
+    }
+}
+
+/// This document.
+#[utoipa::path(get, path = "/openapi.json", tag = "machinery", security(()),
+    responses((status = 200, description = "The OpenAPI 3.1 document of the API", body = Object)))]
+async fn openapi_json(extract::State(state): extract::State<State>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], state.docs.json.clone()).into_response()
+}
+
+/// This document for people.
+#[utoipa::path(get, path = "/docs", tag = "machinery", security(()),
+    responses((status = 200, description = "One page without scripts", body = String, content_type = "text/html")))]
+async fn docs_page(extract::State(state): extract::State<State>) -> Response {
+    guarded(Html(state.docs.page.clone()).into_response())
+}
+
+/// The style of that page.
+#[utoipa::path(get, path = "/docs/style.css", tag = "machinery", security(()),
+    responses((status = 200, description = "A style sheet", body = String, content_type = "text/css")))]
+async fn docs_style() -> Response {
+    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE).into_response()
+}
+
+pub(crate) fn router() -> OpenApiRouter<State> {
+    OpenApiRouter::new().routes(routes!(openapi_json)).routes(routes!(docs_page)).routes(routes!(docs_style))
 }
 
 fn guarded(mut response: Response) -> Response {

@@ -49,7 +49,7 @@ impl<T: DeserializeOwned + ToSchema> FromRequest<State> for Post<T> {
     }
 }
 
-/// A creation or transition whose body may be left out, or be `null`.
+/// A creation or transition whose body may be left out.
 pub(crate) struct OptionalPost<T>(pub(crate) T, pub(crate) Option<Once>);
 
 impl<T: DeserializeOwned + ToSchema + Default> FromRequest<State> for OptionalPost<T> {
@@ -58,8 +58,7 @@ impl<T: DeserializeOwned + ToSchema + Default> FromRequest<State> for OptionalPo
     async fn from_request(request: Request, state: &State) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
         let bytes = read(&parts, body, state).await?;
-        let is_left_out = matches!(bytes.trim_ascii(), b"" | b"null");
-        let value = if is_left_out { T::default() } else { parse(&parts, &bytes)? };
+        let value = if bytes.is_empty() { T::default() } else { parse(&parts, &bytes)? };
         Ok(OptionalPost(value, once(&parts, &bytes)?))
     }
 }

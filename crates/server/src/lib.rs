@@ -29,18 +29,19 @@ struct State {
     app: App,
     metrics: Arc<metrics::Metrics>,
     rates: Arc<rate_limit::Rates>,
+    docs: Arc<docs::Docs>,
 }
 
 /// The whole HTTP surface. `public_url` is where clients reach it, for the API's own description.
 pub fn router(app: App, public_url: Option<String>) -> Router {
+    let (router, mut api) = openapi::build();
+    api.servers = public_url.map(|url| vec![utoipa::openapi::Server::new(url)]);
     let state = State {
         rates: Arc::new(rate_limit::Rates::new(app.limits())),
         metrics: Arc::new(metrics::Metrics::default()),
+        docs: Arc::new(docs::Docs::new(&api)),
         app,
     };
-    let (router, mut api) = openapi::build();
-    api.servers = public_url.map(|url| vec![utoipa::openapi::Server::new(url)]);
-    let router = router.merge(docs::router(&api));
     middleware::wrap(router, &state).with_state(state)
 }
 

@@ -4,10 +4,10 @@ use axum::Router;
 use utoipa::OpenApi as _;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{OpenApi, RefOr};
+use utoipa::openapi::{OpenApi, RefOr, Required};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{State, routes};
+use crate::{State, docs, routes};
 
 #[derive(utoipa::OpenApi)]
 #[openapi(
@@ -28,7 +28,8 @@ struct Base;
 
 /// The router and the document that describes it.
 pub(crate) fn build() -> (Router<State>, OpenApi) {
-    let (router, mut api) = OpenApiRouter::with_openapi(Base::openapi()).merge(routes::router()).split_for_parts();
+    let (router, mut api) =
+        OpenApiRouter::with_openapi(Base::openapi()).merge(routes::router()).merge(docs::router()).split_for_parts();
     let scheme = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .bearer_format("vk_…")
@@ -38,6 +39,7 @@ pub(crate) fn build() -> (Router<State>, OpenApi) {
     components.add_security_scheme("organization_key", SecurityScheme::Http(scheme));
     name_wildcards(&mut api);
     describe_parameters(&mut api);
+    describe_optional_bodies(&mut api);
     (router, api)
 }
 
@@ -45,6 +47,14 @@ pub(crate) fn build() -> (Router<State>, OpenApi) {
 fn name_wildcards(api: &mut OpenApi) {
     let paths = std::mem::take(&mut api.paths.paths);
     api.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
+}
+
+/// A body that may be left out, but is no `null` when it is there.
+fn describe_optional_bodies(api: &mut OpenApi) {
+    let publish = api.paths.paths.get_mut("/benchmarks/{benchmark_id}/publish").and_then(|item| item.post.as_mut());
+    if let Some(RefOr::T(body)) = publish.and_then(|operation| operation.request_body.as_mut()) {
+        body.required = Some(Required::False);
+    }
 }
 
 /// What the types of the handlers cannot say: a header is left out or has a value but is never null, and a limit has no

@@ -51,7 +51,8 @@ impl Contract {
             return;
         };
         let any_bytes = content.contains_key("*/*");
-        if any_bytes || !media.ends_with("json") || media.contains("ndjson") {
+        let is_packed = answer.header("content-encoding").is_some();
+        if any_bytes || is_packed || !media.ends_with("json") || media.contains("ndjson") {
             return;
         }
         let schema =

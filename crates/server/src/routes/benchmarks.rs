@@ -105,7 +105,7 @@ async fn delete_benchmark(
 }
 
 /// Publish the benchmark as it is now, as the next version of its slug. A version never changes.
-#[utoipa::path(post, path = "/benchmarks/{benchmark_id}/publish", tag = "benchmarks", request_body = Option<Publish>,
+#[utoipa::path(post, path = "/benchmarks/{benchmark_id}/publish", tag = "benchmarks", request_body = Publish,
     params(("benchmark_id" = BenchmarkId, Path, description = "The benchmark"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
     responses((status = 201, description = "The new version", body = BenchmarkVersion), Refusals, WriteRefusals))]
