@@ -60,7 +60,7 @@ mod tests {
     /// S1: no collision, and no position of the random part prefers a character.
     #[test]
     fn secrets_are_uniform_and_never_collide() {
-        const COUNT: usize = 62_000;
+        const COUNT: usize = 1_000_000;
         let mut seen = HashSet::with_capacity(COUNT);
         let mut counts = vec![[0u32; 128]; 32];
         for _ in 0..COUNT {
