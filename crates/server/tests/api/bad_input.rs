@@ -203,7 +203,7 @@ both_databases! {
         let stored = Stored::read(&server, &own).await;
         let path = format!("/datasets/{}/data", own.made.dataset);
         let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
-        for round in 0..200 {
+        for round in 0..1000 {
             let (media, body) = upload_with_one_fault(&mut chance, round);
             let answer = own.caller.put_bytes(&path, media, body.clone()).await;
             assert_eq!(answer.status, 400, "{}: {}", String::from_utf8_lossy(&body), answer.text());
