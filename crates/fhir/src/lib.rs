@@ -7,6 +7,7 @@ mod excerpt;
 pub mod ingest;
 mod reference;
 mod resource_type;
+pub mod search;
 pub mod validate;
 
 pub use reference::{Reference, ReferenceError, is_id};

@@ -1,0 +1,15 @@
+//! Search as R4 has it (<https://hl7.org/fhir/R4/search.html>): what a parameter finds in a resource, what a query asks
+//! for, and whether the one answers the other.
+
+mod compare;
+mod extract;
+pub mod found;
+mod parse;
+pub mod query;
+mod sort;
+
+pub use extract::extract;
+pub use found::{Concept, Found, Range, Span, Target};
+pub use parse::{SearchFault, parse};
+pub use query::{Clause, Condition, Include, IncludeTarget, Modifier, Prefix, Query, Sort, Summary, Total, Wanted};
+pub use sort::SortKey;
