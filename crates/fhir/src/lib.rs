@@ -5,6 +5,7 @@
 pub mod definitions;
 mod excerpt;
 pub mod ingest;
+pub mod layer;
 mod reference;
 mod resource_type;
 pub mod search;

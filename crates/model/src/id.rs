@@ -105,6 +105,9 @@ ids! {
     BenchmarkId = "bench_", "benchmark";
     TaskId = "task_", "task";
     CriterionId = "crit_", "criterion";
+    PlaygroundId = "pg_", "playground";
+    SandboxId = "sbx_", "sandbox";
+    EventId = "evt_", "event";
 }
 
 #[cfg(test)]

@@ -13,10 +13,14 @@ mod error;
 pub mod idempotency;
 mod job;
 pub mod keys;
+pub mod layers;
+pub mod log;
 mod migrate;
 pub mod organizations;
 mod paging;
+pub mod playgrounds;
 mod postgres;
+pub mod sandboxes;
 pub mod simulators;
 pub mod solvers;
 mod sqlite;
@@ -111,6 +115,11 @@ impl Store {
     pub async fn check(&self) -> Result<Vec<String>, StoreError> {
         let is_sqlite = matches!(&*self.backend, Backend::Sqlite(_));
         self.read(move |db| if is_sqlite { dialect::check_sqlite(db) } else { Ok(Vec::new()) }).await
+    }
+
+    /// Whether other processes may write to the database too.
+    pub fn is_shared(&self) -> bool {
+        matches!(&*self.backend, Backend::Postgres(_))
     }
 
     /// Whether the database answers.

@@ -116,7 +116,10 @@ ids_into_value!(
     EntityId,
     BenchmarkId,
     TaskId,
-    CriterionId
+    CriterionId,
+    PlaygroundId,
+    SandboxId,
+    EventId
 );
 
 /// One row; its columns are taken from left to right, as the query lists them.

@@ -1,6 +1,9 @@
 //! The FHIR R4 server (EHR), or a proxy to an existing one.
 
+pub mod answer;
 pub mod config;
+pub mod http;
+pub mod scopes;
 pub mod steps;
 
 use model::simulator::SimulatorType;

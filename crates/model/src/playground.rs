@@ -1,0 +1,105 @@
+//! Playgrounds and their sandboxes: running instances of simulators, over datasets, with credentials of their own.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::simulator::SimulatorType;
+use crate::{DatasetId, EnvironmentId, PlaygroundId, SandboxId, SimulatorId, Timestamp};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Active,
+    /// No traffic and no credentials any more; events and state stay readable.
+    TornDown,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Playground {
+    pub id: PlaygroundId,
+    /// The environment whose simulators it runs; null for a sandbox that was made alone.
+    pub environment_id: Option<EnvironmentId>,
+    pub status: Status,
+    pub created_at: Timestamp,
+    /// When it last went back to its baseline.
+    pub reset_at: Option<Timestamp>,
+    pub torn_down_at: Option<Timestamp>,
+    pub sandboxes: Vec<Sandbox>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Sandbox {
+    pub id: SandboxId,
+    pub playground_id: PlaygroundId,
+    /// The simulator that it was made from, as that was then.
+    pub simulator_id: SimulatorId,
+    pub r#type: SimulatorType,
+    pub name: String,
+    pub status: Status,
+    /// What it started from; later ones lie over earlier ones.
+    pub datasets: Vec<SandboxDataset>,
+    /// What a client of its protocol needs, by the names of its type; empty after teardown.
+    pub credentials: BTreeMap<String, String>,
+    pub created_at: Timestamp,
+    pub torn_down_at: Option<Timestamp>,
+}
+
+/// A dataset at the revision that the sandbox reads, whatever is uploaded later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SandboxDataset {
+    pub dataset_id: DatasetId,
+    pub revision: i64,
+}
+
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewPlayground {
+    /// One sandbox is made for each of its simulators.
+    pub environment_id: EnvironmentId,
+}
+
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewSandbox {
+    pub simulator_id: SimulatorId,
+    /// Laid over the simulator's own datasets.
+    pub dataset_id: Option<DatasetId>,
+    /// The playground to put it in; without one it gets a playground of its own.
+    pub playground_id: Option<PlaygroundId>,
+}
+
+/// One record that differs from the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Difference {
+    /// A FHIR resource type, or another kind of rows.
+    pub collection: String,
+    pub key: String,
+    pub change: DifferenceKind,
+    /// As it was in the baseline; null when it was not there.
+    #[schema(value_type = Option<Object>)]
+    pub before: Option<serde_json::Value>,
+    /// As it is now; null when it was deleted.
+    #[schema(value_type = Option<Object>)]
+    pub after: Option<serde_json::Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DifferenceKind {
+    Created,
+    Updated,
+    Deleted,
+}
+
+/// A record of a sandbox's state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct StateRecord {
+    pub collection: String,
+    pub key: String,
+    pub version: u64,
+    pub updated_at: Timestamp,
+    #[schema(value_type = Object)]
+    pub value: serde_json::Value,
+}

@@ -1,0 +1,191 @@
+//! The log of a playground: events, and the changes that they made. Appending names the place where the log must end.
+
+use std::sync::Arc;
+
+use model::event::{Event, EventType};
+use model::page::{Page, PageRequest};
+use model::{EventId, PlaygroundId, SandboxId, Timestamp};
+use world::{Change, Seq};
+
+use crate::paging::{Order, Paged};
+use crate::value::{Row, Value, bind};
+use crate::{Db, StoreError, playgrounds};
+
+/// Text in its row, or the name of the blob that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Text {
+    Inline(Arc<str>),
+    Blob(String),
+}
+
+impl Text {
+    fn parts(&self) -> (Option<&str>, Option<&str>) {
+        match self {
+            Text::Inline(text) => (Some(text), None),
+            Text::Blob(name) => (None, Some(name)),
+        }
+    }
+
+    fn read(row: &mut Row) -> Result<Option<Self>, StoreError> {
+        let (inline, blob) = (row.text_or_null()?, row.text_or_null()?);
+        Ok(blob.map(Text::Blob).or(inline.map(|text| Text::Inline(text.into()))))
+    }
+}
+
+/// One event and what it changed. Its place is that of the one before it and one.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub id: EventId,
+    pub sandbox: SandboxId,
+    pub r#type: EventType,
+    pub at: Timestamp,
+    pub actor: String,
+    pub summary: String,
+    pub payload: Text,
+    pub changes: Vec<(Change, Option<Text>)>,
+}
+
+/// What became of an append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appended {
+    /// The log ends here now.
+    At(Seq),
+    /// The log did not end where it was expected to, or the playground has ended: nothing was written.
+    Refused,
+}
+
+pub fn append(
+    db: &mut Db<'_>,
+    playground: &PlaygroundId,
+    expected: Seq,
+    entries: &[Entry],
+) -> Result<Appended, StoreError> {
+    let head = expected + entries.len() as i64;
+    if !playgrounds::advance(db, playground, expected, head)? {
+        return Ok(Appended::Refused);
+    }
+    for (entry, seq) in entries.iter().zip(expected + 1..) {
+        insert_event(db, playground, seq, entry)?;
+        for ((change, text), position) in entry.changes.iter().zip(0..) {
+            insert_change(db, playground, seq, position, change, text.as_ref())?;
+        }
+    }
+    Ok(Appended::At(head))
+}
+
+/// Writes an entry at a place that was taken already.
+pub fn insert_event(db: &mut Db<'_>, playground: &PlaygroundId, seq: Seq, entry: &Entry) -> Result<(), StoreError> {
+    let sql = "insert into events (playground_id, seq, id, sandbox_id, type, at, actor, summary, payload, blob)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let Entry { id, sandbox, r#type, at, actor, summary, payload, .. } = entry;
+    let (inline, blob) = payload.parts();
+    let inline = inline.unwrap_or_default();
+    db.execute(sql, bind![playground, seq, id, sandbox, r#type.name(), *at, actor, summary, inline, blob])?;
+    Ok(())
+}
+
+fn insert_change(
+    db: &mut Db<'_>,
+    playground: &PlaygroundId,
+    seq: Seq,
+    position: i64,
+    change: &Change,
+    text: Option<&Text>,
+) -> Result<(), StoreError> {
+    let sql = "insert into changes (playground_id, seq, position, sandbox_id, collection, key, version, at, write, body, blob)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    let Change { sandbox, collection, key, version, at, write, .. } = change;
+    let (body, blob) = text.map_or((None, None), Text::parts);
+    db.execute(
+        sql,
+        bind![playground, seq, position, sandbox, &**collection, &**key, *version, *at, write.name(), body, blob],
+    )?;
+    Ok(())
+}
+
+/// The changes after a place, in order, at most so many rows. Their text may still be in blobs.
+pub fn changes_after(
+    db: &mut Db<'_>,
+    playground: &PlaygroundId,
+    (seq, position): (Seq, i64),
+    most: i64,
+) -> Result<Vec<StoredChange>, StoreError> {
+    let sql = "select seq, position, sandbox_id, collection, key, version, at, write, body, blob from changes
+        where playground_id = $1 and (seq > $2 or (seq = $2 and position > $3)) order by seq, position limit $4";
+    db.query(sql, bind![playground, seq, position, most])?.iter_mut().map(read_change).collect()
+}
+
+#[derive(Clone, Debug)]
+pub struct StoredChange {
+    pub seq: Seq,
+    pub position: i64,
+    /// Without its text.
+    pub change: Change,
+    pub text: Option<Text>,
+}
+
+fn read_change(row: &mut Row) -> Result<StoredChange, StoreError> {
+    let (seq, position) = (row.integer()?, row.integer()?);
+    let change = Change {
+        sandbox: row.parsed()?,
+        collection: row.text()?.into(),
+        key: row.text()?.into(),
+        version: row.size()?,
+        at: row.time()?,
+        write: row.parsed()?,
+        text: None,
+    };
+    Ok(StoredChange { seq, position, change, text: Text::read(row)? })
+}
+
+/// An event whose payload may be in a blob; then the event's own is null.
+#[derive(Clone, Debug)]
+pub struct StoredEvent {
+    pub event: Event,
+    pub blob: Option<String>,
+}
+
+/// Which events a list shows.
+#[derive(Clone, Debug, Default)]
+pub struct EventFilter {
+    pub r#type: Option<EventType>,
+    /// At this time or later.
+    pub since: Option<Timestamp>,
+}
+
+/// Of one sandbox, oldest first.
+pub fn events(
+    db: &mut Db<'_>,
+    sandbox: &SandboxId,
+    filter: &EventFilter,
+    page: &PageRequest,
+) -> Result<Page<StoredEvent>, StoreError> {
+    let mut select =
+        "select id, sandbox_id, seq, type, at, actor, summary, payload, blob from events where sandbox_id = $1"
+            .to_owned();
+    let mut parameters: Vec<Value> = bind![sandbox].to_vec();
+    if let Some(kind) = filter.r#type {
+        parameters.push(kind.name().into());
+        select.push_str(&format!(" and type = ${}", parameters.len()));
+    }
+    if let Some(since) = filter.since {
+        parameters.push(since.into());
+        select.push_str(&format!(" and at >= ${}", parameters.len()));
+    }
+    let paged = Paged { select: &select, key: "seq", order: Order::LowestFirst };
+    paged.fetch(db, parameters, page, read_event, |stored| stored.event.seq.to_string())
+}
+
+fn read_event(row: &mut Row) -> Result<StoredEvent, StoreError> {
+    let (id, sandbox_id, seq, r#type) = (row.parsed()?, row.parsed()?, row.integer()?, row.parsed()?);
+    let (at, actor, summary) = (row.time()?, row.text()?, row.text()?);
+    let payload = match Text::read(row)? {
+        Some(Text::Inline(text)) => {
+            (serde_json::from_str(&text).map_err(|error| StoreError::Corrupt(error.to_string()))?, None)
+        }
+        Some(Text::Blob(name)) => (serde_json::Value::Null, Some(name)),
+        None => (serde_json::Value::Null, None),
+    };
+    let event = Event { id, sandbox_id, seq, r#type, at, actor, summary, payload: payload.0 };
+    Ok(StoredEvent { event, blob: payload.1 })
+}

@@ -1,0 +1,92 @@
+//! Playgrounds: who owns them and how far their log is.
+
+use model::page::{Page, PageRequest};
+use model::playground::{Playground, Status};
+use model::{EnvironmentId, OrgId, PlaygroundId, Timestamp};
+
+use crate::paging::{Order, Paged};
+use crate::value::{Row, bind};
+use crate::{Db, StoreError};
+
+const SELECT: &str = "select id, environment_id, created_at, reset_at, torn_down_at from playgrounds where org_id = $1";
+
+/// How far a playground's log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The last entry.
+    pub head: i64,
+    /// The entry after which the state is folded.
+    pub baseline: i64,
+    /// The entry at which sandboxes or their datasets last changed.
+    pub shape: i64,
+    pub torn_down: bool,
+}
+
+pub fn insert(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    id: &PlaygroundId,
+    environment: Option<&EnvironmentId>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let sql = "insert into playgrounds (id, org_id, environment_id, head, baseline, shape, created_at) values ($1, $2, $3, 0, 0, 0, $4)";
+    db.execute(sql, bind![id, org, environment, now])?;
+    Ok(())
+}
+
+/// Without its sandboxes.
+pub fn find(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId) -> Result<Option<Playground>, StoreError> {
+    db.query_one(&format!("{SELECT} and id = $2"), bind![org, id])?.map(|mut row| read(&mut row)).transpose()
+}
+
+/// Without their sandboxes.
+pub fn list(db: &mut Db<'_>, org: &OrgId, page: &PageRequest) -> Result<Page<Playground>, StoreError> {
+    let paged = Paged { select: SELECT, key: "id", order: Order::NewestFirst };
+    paged.fetch(db, bind![org].to_vec(), page, read, |playground| playground.id.to_string())
+}
+
+/// Not scoped by organization: whoever asks has found the playground under its own.
+pub fn progress(db: &mut Db<'_>, id: &PlaygroundId) -> Result<Option<Progress>, StoreError> {
+    let sql = "select head, baseline, shape, torn_down_at from playgrounds where id = $1";
+    let found = db.query_one(sql, bind![id])?;
+    let read = |mut row: Row| {
+        let (head, baseline, shape) = (row.integer()?, row.integer()?, row.integer()?);
+        Ok(Progress { head, baseline, shape, torn_down: row.integer_or_null()?.is_some() })
+    };
+    found.map(read).transpose()
+}
+
+/// Takes the entries up to `head`, if the log ends at `expected` and the playground is active.
+pub fn advance(db: &mut Db<'_>, id: &PlaygroundId, expected: i64, head: i64) -> Result<bool, StoreError> {
+    let sql = "update playgrounds set head = $3 where id = $1 and head = $2 and torn_down_at is null";
+    Ok(db.execute(sql, bind![id, expected, head])? == 1)
+}
+
+/// Takes one entry for a change of the sandboxes, and answers its place; none when the playground has ended.
+pub fn reshape(db: &mut Db<'_>, id: &PlaygroundId) -> Result<Option<i64>, StoreError> {
+    let sql = "update playgrounds set head = head + 1, shape = head + 1 where id = $1 and torn_down_at is null returning head";
+    db.query_one(sql, bind![id])?.map(|mut row| row.integer()).transpose()
+}
+
+/// Back to the baseline. Answers the entry that stands for it; none when the playground has ended.
+pub fn reset(db: &mut Db<'_>, id: &PlaygroundId, now: Timestamp) -> Result<Option<i64>, StoreError> {
+    let sql = "update playgrounds set head = head + 1, baseline = head + 1, reset_at = $2
+        where id = $1 and torn_down_at is null returning head";
+    db.query_one(sql, bind![id, now])?.map(|mut row| row.integer()).transpose()
+}
+
+/// Ends it and all of its sandboxes. Ending twice is ending once.
+pub fn tear_down(db: &mut Db<'_>, id: &PlaygroundId, now: Timestamp) -> Result<(), StoreError> {
+    let sql = "update sandboxes set torn_down_at = $2 where playground_id = $1 and torn_down_at is null";
+    db.execute(sql, bind![id, now])?;
+    let sql = "update playgrounds set torn_down_at = $2, shape = head where id = $1 and torn_down_at is null";
+    db.execute(sql, bind![id, now])?;
+    Ok(())
+}
+
+fn read(row: &mut Row) -> Result<Playground, StoreError> {
+    let (id, environment_id) = (row.parsed()?, row.parsed_or_null()?);
+    let (created_at, reset_at, torn_down_at) = (row.time()?, row.time_or_null()?, row.time_or_null()?);
+    let status = if torn_down_at.is_some() { Status::TornDown } else { Status::Active };
+    Ok(Playground { id, environment_id, status, created_at, reset_at, torn_down_at, sandboxes: Vec::new() })
+}

@@ -1,0 +1,104 @@
+//! Sandboxes: which simulator, which data, and the secret that their credentials are derived from.
+
+use model::page::{Page, PageRequest};
+use model::playground::SandboxDataset;
+use model::simulator::SimulatorType;
+use model::{DatasetId, OrgId, PlaygroundId, SandboxId, SimulatorId, Timestamp};
+use serde_json::Value;
+
+use crate::paging::{Order, Paged};
+use crate::value::{Row, bind, json_text};
+use crate::{Db, StoreError};
+
+/// A sandbox as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredSandbox {
+    pub id: SandboxId,
+    pub org: OrgId,
+    pub playground: PlaygroundId,
+    pub simulator: SimulatorId,
+    pub kind: SimulatorType,
+    pub name: String,
+    pub config: Value,
+    pub datasets: Vec<SandboxDataset>,
+    pub secret: String,
+    pub created_at: Timestamp,
+    pub torn_down_at: Option<Timestamp>,
+}
+
+const COLUMNS: &str =
+    "id, org_id, playground_id, simulator_id, type, name, config, datasets, secret, created_at, torn_down_at";
+
+pub fn insert(db: &mut Db<'_>, sandbox: &StoredSandbox) -> Result<(), StoreError> {
+    let sql = format!("insert into sandboxes ({COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
+    let StoredSandbox { id, org, playground, simulator, kind, name, config, datasets, secret, .. } = sandbox;
+    let (created_at, torn_down_at) = (sandbox.created_at, sandbox.torn_down_at);
+    let datasets = json_text(datasets)?;
+    db.execute(
+        &sql,
+        bind![id, org, playground, simulator, kind.name(), name, config, datasets, secret, created_at, torn_down_at],
+    )?;
+    Ok(())
+}
+
+pub fn find(db: &mut Db<'_>, org: &OrgId, id: &SandboxId) -> Result<Option<StoredSandbox>, StoreError> {
+    let sql = format!("select {COLUMNS} from sandboxes where org_id = $1 and id = $2");
+    db.query_one(&sql, bind![org, id])?.map(|mut row| read(&mut row)).transpose()
+}
+
+/// Not scoped by organization: for a caller who presents the sandbox's own credential.
+pub fn find_any(db: &mut Db<'_>, id: &SandboxId) -> Result<Option<StoredSandbox>, StoreError> {
+    let sql = format!("select {COLUMNS} from sandboxes where id = $1");
+    db.query_one(&sql, bind![id])?.map(|mut row| read(&mut row)).transpose()
+}
+
+pub fn list(db: &mut Db<'_>, org: &OrgId, page: &PageRequest) -> Result<Page<StoredSandbox>, StoreError> {
+    let select = format!("select {COLUMNS} from sandboxes where org_id = $1");
+    let paged = Paged { select: &select, key: "id", order: Order::NewestFirst };
+    paged.fetch(db, bind![org].to_vec(), page, read, |sandbox| sandbox.id.to_string())
+}
+
+/// In the order in which they were made.
+pub fn of_playground(db: &mut Db<'_>, playground: &PlaygroundId) -> Result<Vec<StoredSandbox>, StoreError> {
+    let sql = format!("select {COLUMNS} from sandboxes where playground_id = $1 order by id");
+    db.query(&sql, bind![playground])?.iter_mut().map(read).collect()
+}
+
+pub fn set_datasets(db: &mut Db<'_>, id: &SandboxId, datasets: &[SandboxDataset]) -> Result<(), StoreError> {
+    db.execute("update sandboxes set datasets = $2 where id = $1", bind![id, json_text(&datasets)?])?;
+    Ok(())
+}
+
+pub fn tear_down(db: &mut Db<'_>, id: &SandboxId, now: Timestamp) -> Result<(), StoreError> {
+    let sql = "update sandboxes set torn_down_at = $2 where id = $1 and torn_down_at is null";
+    db.execute(sql, bind![id, now])?;
+    Ok(())
+}
+
+/// A kept revision of a dataset: its content hash and what it is made of. Not scoped by organization: a sandbox may
+/// run a published version of another one's benchmark.
+pub fn revision(
+    db: &mut Db<'_>,
+    dataset: &DatasetId,
+    revision: i64,
+) -> Result<Option<(String, model::dataset::Manifest)>, StoreError> {
+    let sql = "select content_hash, manifest from checkpoints where dataset_id = $1 and revision = $2";
+    let found = db.query_one(sql, bind![dataset, revision])?;
+    found.map(|mut row| Ok((row.text()?, row.json()?))).transpose()
+}
+
+fn read(row: &mut Row) -> Result<StoredSandbox, StoreError> {
+    Ok(StoredSandbox {
+        id: row.parsed()?,
+        org: row.parsed()?,
+        playground: row.parsed()?,
+        simulator: row.parsed()?,
+        kind: row.parsed()?,
+        name: row.text()?,
+        config: row.json()?,
+        datasets: row.json()?,
+        secret: row.text()?,
+        created_at: row.time()?,
+        torn_down_at: row.time_or_null()?,
+    })
+}

@@ -1,0 +1,47 @@
+//! The state of a playground as a value: immutable dataset layers, a small overlay of what changed, and a way to ask
+//! for either as it was at any point of the log. A copy costs nothing and never changes.
+//! No I/O, no clock, no randomness.
+
+mod change;
+mod exchange;
+mod records;
+mod search;
+
+pub use change::{Change, Seq, Write};
+pub use exchange::{Context, NewEvent, Outcome};
+pub use records::{Lookup, Record, Records, Revision};
+pub use search::{Found, Hit, Page};
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::simulator::SimulatorType;
+use model::{SandboxId, Timestamp};
+use serde_json::Value;
+
+/// One playground at one point of its log.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// The last entry of the log that this contains.
+    pub seq: Seq,
+    pub sandboxes: BTreeMap<SandboxId, Sandbox>,
+}
+
+/// One simulated system of the playground.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    pub id: SandboxId,
+    pub kind: SimulatorType,
+    pub config: Arc<Value>,
+    pub created_at: Timestamp,
+    pub records: Records,
+}
+
+impl World {
+    pub fn apply(&mut self, seq: Seq, change: &Change) {
+        if let Some(sandbox) = self.sandboxes.get_mut(&change.sandbox) {
+            sandbox.records.apply(seq, change);
+        }
+        self.seq = self.seq.max(seq);
+    }
+}

@@ -1,0 +1,270 @@
+//! Versioned records over dataset layers: each (collection, key) has a history, and any point of the log can be read.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use fhir::ResourceType;
+use fhir::layer::{DocId, Layer};
+use model::Timestamp;
+use rpds::RedBlackTreeMapSync;
+use serde_json::Value;
+
+use crate::{Change, Seq, Write};
+
+/// The records of one sandbox. Cheap to copy; a copy stays as it is.
+#[derive(Clone, Debug)]
+pub struct Records {
+    /// Later ones lie over earlier ones.
+    pub(crate) layers: Arc<[Arc<Layer>]>,
+    /// When a layer's resource was last updated, unless it says so itself.
+    pub(crate) baseline: Timestamp,
+    baseline_text: Arc<str>,
+    pub(crate) overlay: RedBlackTreeMapSync<Arc<str>, Collection>,
+}
+
+pub(crate) type Collection = RedBlackTreeMapSync<Arc<str>, Arc<Vec<Version>>>;
+
+/// A version that was written here.
+#[derive(Clone, Debug)]
+pub(crate) struct Version {
+    pub(crate) number: u64,
+    pub(crate) seq: Seq,
+    pub(crate) at: Timestamp,
+    pub(crate) write: Write,
+    pub(crate) text: Option<Arc<str>>,
+    /// The text as JSON, once someone asked.
+    json: Arc<OnceLock<Arc<Value>>>,
+}
+
+/// A record as it is, or was.
+#[derive(Clone, Debug)]
+pub struct Record<'a> {
+    pub collection: &'a str,
+    pub key: &'a str,
+    pub version: u64,
+    pub at: Timestamp,
+    pub(crate) body: Body<'a>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Body<'a> {
+    Layer { layer: &'a Layer, doc: DocId, baseline: &'a str },
+    Own { text: &'a Arc<str>, json: &'a OnceLock<Arc<Value>> },
+}
+
+impl<'a> Record<'a> {
+    /// The JSON as it is kept.
+    pub fn text(&self) -> Cow<'a, str> {
+        match self.body {
+            Body::Layer { layer, doc, baseline } => layer.text(doc, baseline),
+            Body::Own { text, .. } => Cow::Borrowed(text),
+        }
+    }
+
+    pub fn json(&self) -> Arc<Value> {
+        // Only JSON is ever kept.
+        let parse = || Arc::new(serde_json::from_str(&self.text()).unwrap_or_default());
+        match self.body {
+            Body::Layer { .. } => parse(),
+            Body::Own { json, .. } => Arc::clone(json.get_or_init(parse)),
+        }
+    }
+}
+
+/// One line of a record's history.
+#[derive(Clone, Debug)]
+pub struct Revision<'a> {
+    pub collection: &'a str,
+    pub key: &'a str,
+    pub version: u64,
+    pub at: Timestamp,
+    pub seq: Seq,
+    pub write: Write,
+    /// None when it was deleted.
+    pub record: Option<Record<'a>>,
+}
+
+/// What is known of a key.
+#[derive(Clone, Debug)]
+pub enum Lookup<'a> {
+    /// It never was.
+    Unknown,
+    Deleted {
+        version: u64,
+        at: Timestamp,
+    },
+    Live(Record<'a>),
+}
+
+impl<'a> Lookup<'a> {
+    pub fn live(self) -> Option<Record<'a>> {
+        match self {
+            Lookup::Live(record) => Some(record),
+            Lookup::Unknown | Lookup::Deleted { .. } => None,
+        }
+    }
+}
+
+impl Records {
+    pub fn new(layers: Vec<Arc<Layer>>, baseline: Timestamp) -> Self {
+        let baseline_text = baseline.to_string().into();
+        Self { layers: layers.into(), baseline, baseline_text, overlay: RedBlackTreeMapSync::new_sync() }
+    }
+
+    /// The same changes over other layers.
+    pub fn set_layers(&mut self, layers: Vec<Arc<Layer>>) {
+        self.layers = layers.into();
+    }
+
+    /// The record as it was after the entry `as_of` of the log; `Seq::MAX` for now.
+    pub fn at<'a>(&'a self, collection: &'a str, key: &'a str, as_of: Seq) -> Lookup<'a> {
+        match self.versions(collection, key).iter().rev().find(|version| version.seq <= as_of) {
+            None => self.in_layers(collection, key).map_or(Lookup::Unknown, Lookup::Live),
+            Some(version) => match own(collection, key, version) {
+                Some(record) => Lookup::Live(record),
+                None => Lookup::Deleted { version: version.number, at: version.at },
+            },
+        }
+    }
+
+    pub fn get<'a>(&'a self, collection: &'a str, key: &'a str) -> Lookup<'a> {
+        self.at(collection, key, Seq::MAX)
+    }
+
+    /// The number that the next version of the record gets.
+    pub fn next_version(&self, collection: &str, key: &str) -> u64 {
+        match self.get(collection, key) {
+            Lookup::Unknown => 1,
+            Lookup::Deleted { version, .. } => version + 1,
+            Lookup::Live(record) => record.version + 1,
+        }
+    }
+
+    /// Every version of a record, newest first.
+    pub fn history<'a>(&'a self, collection: &'a str, key: &'a str) -> Vec<Revision<'a>> {
+        let own = self.versions(collection, key).iter().rev().map(|version| revision(collection, key, version));
+        own.chain(self.in_layers(collection, key).map(baseline_revision)).collect()
+    }
+
+    /// What was written here in a collection, newest first; without what the layers brought.
+    pub fn written<'a>(&'a self, collection: &'a str) -> Vec<Revision<'a>> {
+        let records = self.overlay.get(collection).into_iter().flat_map(|records| records.iter());
+        let versions = records.flat_map(|(key, versions)| versions.iter().map(move |version| (key, version)));
+        let mut found: Vec<_> = versions.map(|(key, version)| revision(collection, key, version)).collect();
+        found.sort_by_key(|revision| std::cmp::Reverse(revision.seq));
+        found
+    }
+
+    /// What the layers brought, by key.
+    pub fn baseline_of<'a>(&'a self, collection: &'a str) -> impl Iterator<Item = Revision<'a>> {
+        let resource_type = collection.parse::<ResourceType>().ok();
+        let layers = self.layers.iter().enumerate();
+        layers.flat_map(move |(at, layer)| {
+            let docs = resource_type.map_or(0..0, |resource_type| layer.of_type(resource_type));
+            docs.map(DocId)
+                .filter(move |doc| !self.is_under(at, layer.key(*doc)))
+                .map(move |doc| baseline_revision(self.of_layer(layer, doc)))
+        })
+    }
+
+    /// Collections that something was written to.
+    pub fn written_collections(&self) -> impl Iterator<Item = &str> {
+        self.overlay.keys().map(|name| &**name)
+    }
+
+    /// Every key that something was written to, with what the layers had and what there is now.
+    pub fn differences(&self) -> impl Iterator<Item = (Option<Record<'_>>, Lookup<'_>)> {
+        let keys = self.overlay.iter().flat_map(|(name, records)| records.keys().map(move |key| (&**name, &**key)));
+        keys.map(|(collection, key)| (self.in_layers(collection, key), self.get(collection, key)))
+    }
+
+    /// How many live records each collection has.
+    pub fn counts(&self) -> std::collections::BTreeMap<String, u64> {
+        let names = self.layers.iter().flat_map(|layer| layer.counts()).map(|(kind, _)| kind.as_str().to_owned());
+        let names: std::collections::BTreeSet<String> =
+            names.chain(self.written_collections().map(ToOwned::to_owned)).collect();
+        let count = |name: String| {
+            let live = self.live(&name, Seq::MAX).count() as u64;
+            (name, live)
+        };
+        names.into_iter().map(count).filter(|(_, live)| *live > 0).collect()
+    }
+
+    /// Every live record of a collection: the layers' by key, then those written here.
+    pub fn live<'a>(&'a self, collection: &'a str, as_of: Seq) -> impl Iterator<Item = Record<'a>> {
+        let untouched = move |revision: &Revision<'_>| !self.is_written(collection, revision.key, as_of);
+        let base = self.baseline_of(collection).filter(untouched).filter_map(|revision| revision.record);
+        base.chain(self.own_live(collection, as_of))
+    }
+
+    pub(crate) fn own_live<'a>(&'a self, collection: &'a str, as_of: Seq) -> impl Iterator<Item = Record<'a>> {
+        let records = self.overlay.get(collection).into_iter().flat_map(|records| records.iter());
+        records.filter_map(move |(key, versions)| {
+            let version = versions.iter().rev().find(|version| version.seq <= as_of)?;
+            own(collection, key, version)
+        })
+    }
+
+    /// Whether a record of the layers was changed or deleted by then.
+    pub(crate) fn is_written(&self, collection: &str, key: &str, as_of: Seq) -> bool {
+        self.versions(collection, key).first().is_some_and(|version| version.seq <= as_of)
+    }
+
+    /// Whether a later layer has the same key.
+    pub(crate) fn is_under(&self, layer: usize, (resource_type, id): (ResourceType, &str)) -> bool {
+        self.layers[layer + 1..].iter().any(|above| above.get(resource_type, id).is_some())
+    }
+
+    pub(crate) fn of_layer<'a>(&'a self, layer: &'a Layer, doc: DocId) -> Record<'a> {
+        let (resource_type, id) = layer.key(doc);
+        let at = layer.last_updated(doc).map_or(self.baseline, Timestamp);
+        let body = Body::Layer { layer, doc, baseline: &self.baseline_text };
+        Record { collection: resource_type.as_str(), key: id, version: 1, at, body }
+    }
+
+    fn in_layers<'a>(&'a self, collection: &'a str, key: &'a str) -> Option<Record<'a>> {
+        let resource_type: ResourceType = collection.parse().ok()?;
+        let found = self.layers.iter().rev().find_map(|layer| Some((layer, layer.get(resource_type, key)?)));
+        found.map(|(layer, doc)| self.of_layer(layer, doc))
+    }
+
+    /// The key as the store has it, for records that outlive the question.
+    pub(crate) fn stored_key(&self, collection: &str, key: &str) -> Option<&str> {
+        let written = self.overlay.get(collection).and_then(|records| records.get_key_value(key));
+        written.map(|(key, _)| &**key).or_else(|| {
+            let resource_type: ResourceType = collection.parse().ok()?;
+            self.layers.iter().rev().find_map(|layer| Some(layer.key(layer.get(resource_type, key)?).1))
+        })
+    }
+
+    fn versions(&self, collection: &str, key: &str) -> &[Version] {
+        self.overlay.get(collection).and_then(|records| records.get(key)).map_or(&[], |versions| versions)
+    }
+
+    pub(crate) fn apply(&mut self, seq: Seq, change: &Change) {
+        let Change { version: number, at, write, text, .. } = change;
+        let version =
+            Version { number: *number, seq, at: *at, write: *write, text: text.clone(), json: Arc::default() };
+        let records = self.overlay.get(&change.collection).cloned().unwrap_or_else(Collection::new_sync);
+        let mut versions = records.get(&change.key).cloned().unwrap_or_default();
+        Arc::make_mut(&mut versions).push(version);
+        let records = records.insert(Arc::clone(&change.key), versions);
+        self.overlay.insert_mut(Arc::clone(&change.collection), records);
+    }
+}
+
+fn own<'a>(collection: &'a str, key: &'a str, version: &'a Version) -> Option<Record<'a>> {
+    let body = Body::Own { text: version.text.as_ref()?, json: &version.json };
+    Some(Record { collection, key, version: version.number, at: version.at, body })
+}
+
+fn revision<'a>(collection: &'a str, key: &'a str, version: &'a Version) -> Revision<'a> {
+    let Version { number, seq, at, write, .. } = version;
+    let record = own(collection, key, version);
+    Revision { collection, key, version: *number, at: *at, seq: *seq, write: *write, record }
+}
+
+fn baseline_revision(record: Record<'_>) -> Revision<'_> {
+    let Record { collection, key, version, at, .. } = record;
+    Revision { collection, key, version, at, seq: 0, write: Write::Create, record: Some(record) }
+}

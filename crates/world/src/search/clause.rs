@@ -1,0 +1,78 @@
+//! Clauses after their chains were followed: questions that one resource can be asked by itself.
+
+use std::collections::HashSet;
+
+use fhir::ResourceType;
+use fhir::definitions::SearchParameter;
+use fhir::search::{Clause, Condition, Found, Span, Target, extract};
+use serde_json::Value;
+
+use super::Identities;
+use crate::{Record, Records, Seq};
+
+/// What is asked of one resource.
+pub(crate) enum Question<'q> {
+    Own(&'q Condition),
+    /// The parameter must point to one of these.
+    PointsTo(&'static SearchParameter, Identities),
+    /// The resource must be one of these ids.
+    IsOneOf(HashSet<String>),
+}
+
+impl<'q> Question<'q> {
+    pub(crate) fn resolve(
+        records: &Records,
+        resource_type: ResourceType,
+        clause: &'q Clause,
+        as_of: Seq,
+    ) -> Question<'q> {
+        match clause {
+            Clause::Own(condition) => Question::Own(condition),
+            Clause::Forward { parameter, targets } => {
+                let found = targets.iter().flat_map(|(target, clause)| {
+                    records.matching(*target, std::slice::from_ref(clause), as_of).into_iter().map(|hit| hit.identity())
+                });
+                Question::PointsTo(parameter, found.collect())
+            }
+            Clause::Reverse { source, parameter, then } => {
+                let sources = records.matching(*source, std::slice::from_ref(then), as_of);
+                let targets = sources.iter().flat_map(|hit| local_targets(parameter, &hit.record.json()));
+                let here = targets.filter(|(target, _)| *target == resource_type).map(|(_, id)| id);
+                Question::IsOneOf(here.collect())
+            }
+        }
+    }
+
+    /// Whether the resource answers it. `json` is the record's.
+    pub(crate) fn holds(&self, record: &Record<'_>, json: &Value) -> bool {
+        match self {
+            Question::Own(condition) if condition.parameter.code() == LAST_UPDATED => {
+                holds_for_last_updated(condition, record)
+            }
+            Question::Own(condition) => condition.holds(&extract(condition.parameter, json)),
+            Question::PointsTo(parameter, targets) => {
+                local_targets(parameter, json).any(|target| targets.contains(&target))
+            }
+            Question::IsOneOf(ids) => ids.contains(record.key),
+        }
+    }
+}
+
+pub(crate) const LAST_UPDATED: &str = "_lastUpdated";
+
+/// Asked of the record and not of its text, which may leave it out.
+pub(crate) fn holds_for_last_updated(condition: &Condition, record: &Record<'_>) -> bool {
+    let at = record.at.milliseconds();
+    condition.holds(&[Found::Date(Span { first: at, last: at })])
+}
+
+/// Where a reference parameter points to inside this server.
+pub(crate) fn local_targets(
+    parameter: &'static SearchParameter,
+    json: &Value,
+) -> impl Iterator<Item = (ResourceType, String)> + use<> {
+    extract(parameter, json).into_iter().filter_map(|found| match found {
+        Found::Reference { target: Target::Local { resource_type, id, .. }, .. } => Some((resource_type, id.into())),
+        _ => None,
+    })
+}
