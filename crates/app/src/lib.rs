@@ -14,9 +14,12 @@ pub mod environments;
 mod error;
 pub mod etag;
 mod limits;
+mod live;
 mod once;
 pub mod organizations;
+pub mod playgrounds;
 pub mod publications;
+pub mod sandboxes;
 mod seal;
 pub mod simulators;
 pub mod solvers;
@@ -46,6 +49,7 @@ struct Inner {
     ids: chance::IdSource,
     credentials: credentials::Cache,
     limits: Limits,
+    worlds: live::Worlds,
 }
 
 impl App {
@@ -56,6 +60,7 @@ impl App {
             clock,
             ids: chance::IdSource::default(),
             credentials: credentials::Cache::default(),
+            worlds: live::Worlds::new(limits.layer_bytes),
             limits,
         };
         Self { inner: Arc::new(inner) }
@@ -80,6 +85,16 @@ impl App {
         let oldest = self.now().plus_milliseconds(-once::KEPT_MILLISECONDS);
         self.store().write(move |db| store::idempotency::forget_before(db, oldest)).await?;
         Ok(())
+    }
+
+    /// Drops what nobody uses from memory. Called every minute by whoever runs the server.
+    pub fn sweep_memory(&self) {
+        self.inner.worlds.sweep();
+    }
+
+    /// How many dataset layers are in memory, and their bytes.
+    pub fn loaded_layers(&self) -> (usize, u64) {
+        self.inner.worlds.layers.loaded()
     }
 
     pub(crate) fn new_id<I: model::Id>(&self) -> I {

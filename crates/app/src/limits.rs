@@ -8,6 +8,8 @@ pub struct Limits {
     pub upload_bytes: u64,
     /// An NDJSON stream, which is never held as a whole.
     pub stream_bytes: u64,
+    /// Memory for dataset layers; those that are not in use are dropped beyond it.
+    pub layer_bytes: u64,
     /// Requests a second for each key, and how many may come at once.
     pub requests_per_second: u32,
     pub request_burst: u32,
@@ -22,6 +24,7 @@ impl Default for Limits {
             json_bytes: 1024 * 1024,
             upload_bytes: 64 * 1024 * 1024,
             stream_bytes: 16 * 1024 * 1024 * 1024,
+            layer_bytes: 2 * 1024 * 1024 * 1024,
             requests_per_second: 1000,
             request_burst: 2000,
             refusals_per_second: 20,

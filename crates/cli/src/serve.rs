@@ -64,14 +64,14 @@ async fn serve(app: App, listen: SocketAddr, public_url: Option<String>) -> anyh
         say(format_args!("Organization {} ({})", first.organization.name, first.organization.id));
         say(format_args!("API key, shown this once: {}", first.api_key.key));
     }
-    let url = public_url.unwrap_or_else(|| format!("http://{address}"));
+    let url = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
     say(format_args!("Verial {} listens on http://{address} (API: {url}/docs)", env!("CARGO_PKG_VERSION")));
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let signalled = async move {
         stop_signal().await;
         let _ = stopping.send(());
     };
-    let serving = server::serve(listener, app, Some(url), signalled);
+    let serving = server::serve(listener, app, public_url, signalled);
     tokio::pin!(serving);
     tokio::select! {
         served = &mut serving => served?,

@@ -111,9 +111,8 @@ impl Records {
         Self { layers: layers.into(), baseline, baseline_text, overlay: RedBlackTreeMapSync::new_sync() }
     }
 
-    /// The same changes over other layers.
-    pub fn set_layers(&mut self, layers: Vec<Arc<Layer>>) {
-        self.layers = layers.into();
+    pub fn uses(&self, layer: &Arc<Layer>) -> bool {
+        self.layers.iter().any(|used| Arc::ptr_eq(used, layer))
     }
 
     /// The record as it was after the entry `as_of` of the log; `Seq::MAX` for now.

@@ -17,17 +17,17 @@ pub struct Candidates {
 #[error("stub")]
 pub struct LayerError;
 impl Layer {
-    pub const FORMAT: i64 = 1;
-    pub fn build(_chunks: Vec<Vec<u8>>, _threads: usize) -> Result<Self, LayerError> {
+    pub const FORMAT: u32 = 1;
+    pub fn build(_chunks: Vec<bytes::Bytes>, _threads: usize) -> Result<Self, LayerError> {
         Ok(Self {})
     }
-    pub fn decode(_index: &[u8], _segments: Vec<Vec<u8>>) -> Result<Self, LayerError> {
+    pub fn decode(_index: &[u8], _segments: Vec<bytes::Bytes>) -> Result<Self, LayerError> {
         Ok(Self {})
     }
     pub fn encode_index(&self) -> Vec<u8> {
         Vec::new()
     }
-    pub fn segments(&self) -> &[Vec<u8>] {
+    pub fn segments(&self) -> &[bytes::Bytes] {
         &[]
     }
     pub fn memory_bytes(&self) -> usize {
