@@ -6,6 +6,8 @@
 mod authoring;
 mod bad_input;
 mod datasets;
+mod errors;
+mod hostile;
 mod idempotency;
 mod identities;
 mod limits;
@@ -13,6 +15,8 @@ mod lists;
 mod mutations;
 mod publishing;
 mod raw;
+mod request;
+mod secret_search;
 mod secrets;
 mod surface;
 mod tasks_and_criteria;

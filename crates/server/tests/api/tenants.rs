@@ -371,7 +371,7 @@ fn id_fields(schema: &Value) -> Vec<String> {
 }
 
 /// None, mistyped, unknown, of no kind, and revoked.
-async fn bad_credentials(own: &Tenant) -> Vec<Option<String>> {
+pub(crate) async fn bad_credentials(own: &Tenant) -> Vec<Option<String>> {
     let key = own.caller.key();
     let made = own.caller.post("/api-keys", json!({"name": "to be revoked"})).await.expect(201);
     own.caller.delete(&format!("/api-keys/{}", made.id())).await.expect(204);
@@ -421,7 +421,7 @@ async fn fill_lists(tenant: &Tenant) {
 }
 
 /// Marks everything that only the author may see, and names the marks.
-async fn plant_canaries(tenant: &Tenant) -> Vec<String> {
+pub(crate) async fn plant_canaries(tenant: &Tenant) -> Vec<String> {
     let (caller, made) = (&tenant.caller, &tenant.made);
     let canary = |place: &str| format!("canary-{place}-7f3d9c52-1b6e-4f0a-9d2c-5a8e1c4b7f60");
     let patient = json!({"resourceType": "Patient", "id": "p1", "name": [{"text": canary("data")}]}).to_string();
