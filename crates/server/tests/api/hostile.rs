@@ -95,7 +95,7 @@ pub(crate) fn in_addresses(surface: &Surface, own: &Tenant) -> Vec<Request> {
     requests
 }
 
-/// As a resource, as its type, its id and its member, in either format of an upload.
+/// After a sound resource: as a resource, as its type, its id and its member, in either format of an upload.
 pub(crate) fn in_uploads(made: &Authored) -> Vec<Request> {
     let mut requests = Vec::new();
     for text in HOSTILE {
@@ -108,7 +108,7 @@ pub(crate) fn in_uploads(made: &Authored) -> Vec<Request> {
         for resource in resources {
             for media in ["application/fhir+ndjson", "application/fhir+json"] {
                 let upload = Request::new(Method::PUT, format!("/datasets/{}/data", made.dataset));
-                requests.push(upload.content(media, resource.clone()));
+                requests.push(upload.content(media, format!("{}{resource}", world::patients(1))));
             }
         }
     }

@@ -13,6 +13,7 @@ mod identities;
 mod limits;
 mod lists;
 mod mutations;
+mod prober;
 mod publishing;
 mod raw;
 mod request;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use testkit::{Answer, Caller};
 
 /// How many are under way at the same time.
-const AT_ONCE: usize = 16;
+pub(crate) const AT_ONCE: usize = 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
