@@ -111,6 +111,9 @@ mod tests {
     #[test]
     fn a_sorted_arena_is_searched() {
         let arena = arena(&["b", "d", "dd"]);
-        assert_eq!(["a", "b", "c", "d", "e"].map(|key| arena.partition_point(|it| it < key.as_bytes())), [0, 0, 1, 1, 3]);
+        assert_eq!(
+            ["a", "b", "c", "d", "e"].map(|key| arena.partition_point(|it| it < key.as_bytes())),
+            [0, 0, 1, 1, 3]
+        );
     }
 }

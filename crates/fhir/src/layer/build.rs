@@ -31,10 +31,10 @@ pub(super) fn build<C: AsRef<[u8]> + Sync>(chunks: Vec<C>, threads: usize) -> Re
     let mut documents = Documents::default();
     let mut parts: Vec<Vec<Vec<Part>>> =
         parameters.iter().map(|(_, of_type)| of_type.iter().map(|_| Vec::new()).collect()).collect();
-    for (segment, found) in segments {
+    for Read { segment, parts: of_segment } in segments {
         documents.append(segment);
-        for (at, number, part) in found {
-            parts[at][number].push(part);
+        for (type_number, number, part) in of_segment {
+            parts[type_number][number].push(part);
         }
     }
     let parameters = merge(&keys, &parameters, parts, threads)?;
@@ -78,8 +78,16 @@ fn merge(
         // Taken, so that the parts are freed as soon as they are merged.
         let parts = std::mem::take(&mut *parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
         let index = Index::merge(parameter.search_type(), parts, range.clone())?;
-        Ok(Parameter { resource_type: *resource_type, parameter, index })
+        Ok(Parameter { resource_type: *resource_type, code: parameter.code(), index })
     })
+}
+
+/// What the documents of one segment give.
+#[derive(Default)]
+struct Read {
+    segment: Segment,
+    /// By the numbers of type and parameter.
+    parts: Vec<(usize, usize, Part)>,
 }
 
 struct Source<'a, C> {
@@ -90,38 +98,48 @@ struct Source<'a, C> {
 }
 
 impl<C: AsRef<[u8]>> Source<'_, C> {
-    /// The text of the lines and, by type and parameter, what is found in them.
-    fn segment(&self, lines: Range<usize>) -> Result<(Segment, Vec<(usize, usize, Part)>), LayerError> {
-        let mut segment = Segment::default();
+    fn segment(&self, lines: Range<usize>) -> Result<Read, LayerError> {
+        let mut read = Read::default();
         let mut text = Vec::new();
-        let mut parts = Vec::new();
-        let mut next = lines.start;
-        while next < lines.end {
-            let at = self.parameters.partition_point(|(range, _)| range.end as usize <= next);
-            let (range, parameters) = &self.parameters[at];
-            let end = lines.end.min(range.end as usize);
-            let mut collectors: Vec<Collector> = parameters.iter().map(|_| Collector::default()).collect();
-            for number in next..end {
-                let resource = self.resource(number)?;
-                let found = extract_all(&resource);
-                for (parameter, found) in &found {
-                    if let Ok(at) = parameters.binary_search_by_key(&parameter.code(), |it| it.code()) {
-                        collectors[at].add(parameter.search_type(), found, DocId::new(number as u32), self.keys);
-                    }
-                }
-                segment.updates.push(last_updated(&found).map_or(UNKNOWN, |moment| moment as u64));
-                self.write(number, &resource, &mut text, &mut segment)?;
-            }
-            for (collector, number) in collectors.into_iter().zip(0..) {
-                let part = collector.finish()?;
-                if !part.is_empty() {
-                    parts.push((at, number, part));
-                }
-            }
-            next = end;
+        let mut start = lines.start;
+        while start < lines.end {
+            let type_number = self.parameters.partition_point(|(range, _)| range.end as usize <= start);
+            let end = lines.end.min(self.parameters[type_number].0.end as usize);
+            self.of_type(type_number, start..end, &mut text, &mut read)?;
+            start = end;
         }
-        segment.text = String::from_utf8(text).map_err(|_| LayerError::TooLarge)?;
-        Ok((segment, parts))
+        read.segment.text = String::from_utf8(text).map_err(|_| LayerError::Damaged("text that is no UTF-8"))?;
+        Ok(read)
+    }
+
+    /// Reads lines of one type.
+    fn of_type(
+        &self,
+        type_number: usize,
+        lines: Range<usize>,
+        text: &mut Vec<u8>,
+        read: &mut Read,
+    ) -> Result<(), LayerError> {
+        let parameters = &self.parameters[type_number].1;
+        let mut collectors: Vec<Collector> = parameters.iter().map(|_| Collector::default()).collect();
+        for number in lines {
+            let resource = self.resource(number)?;
+            let found = extract_all(&resource);
+            for (parameter, found) in &found {
+                if let Ok(at) = parameters.binary_search_by_key(&parameter.code(), |it| it.code()) {
+                    collectors[at].add(parameter.search_type(), found, DocId::new(number as u32), self.keys);
+                }
+            }
+            read.segment.updates.push(last_updated(&found).map_or(UNKNOWN, |moment| moment as u64));
+            self.write(number, &resource, text, &mut read.segment)?;
+        }
+        for (collector, number) in collectors.into_iter().zip(0..) {
+            let part = collector.finish()?;
+            if !part.is_empty() {
+                read.parts.push((type_number, number, part));
+            }
+        }
+        Ok(())
     }
 
     fn resource(&self, number: usize) -> Result<Value, LayerError> {

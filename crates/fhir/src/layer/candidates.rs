@@ -89,7 +89,11 @@ impl Layer {
         union(terms, &within.into_iter().chain(by_id).collect::<Vec<_>>(), &self.of_type(source))
     }
 
-    fn asked<'a>(&'a self, resource_type: ResourceType, condition: &'a Condition) -> Asked<'a, impl Iterator<Item = &'a str>> {
+    fn asked<'a>(
+        &'a self,
+        resource_type: ResourceType,
+        condition: &'a Condition,
+    ) -> Asked<'a, impl Iterator<Item = &'a str>> {
         let is_missing = |wanted: bool| condition.alternatives.contains(&Wanted::Missing(wanted));
         let (missing, present) = (is_missing(true), is_missing(false));
         let parameter = condition.parameter;
@@ -120,7 +124,10 @@ enum Asked<'a, I> {
     /// Nothing that is indexed.
     Unknown,
     Ids(I),
-    Missing { missing: bool, present: bool },
+    Missing {
+        missing: bool,
+        present: bool,
+    },
     /// The values of a parameter, which may have none in any document.
     Values(Option<Searched<'a>>),
 }
@@ -152,7 +159,11 @@ impl Searched<'_> {
         let terms = &self.index.terms;
         if self.search_type == SearchType::Composite {
             let mut set = DocSet::new(range.clone());
-            condition.alternatives.iter().flat_map(|wanted| self.composite(wanted, range)).for_each(|doc| set.insert(doc));
+            condition
+                .alternatives
+                .iter()
+                .flat_map(|wanted| self.composite(wanted, range))
+                .for_each(|doc| set.insert(doc));
             return Candidates { docs: set.docs(), exact: false };
         }
         if !self.index.is_whole {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 /// Appends the resource, compact, in its own order and with the digits of its numbers, as version 1.
+/// An exponent is written `e+5`, as serde_json reads it.
 ///
 /// Tells where in the resource's text `,"lastUpdated":…` can be put if it has none, else 0.
 pub(super) fn compose(resource: &Map<String, Value>, into: &mut Vec<u8>) -> serde_json::Result<u32> {
@@ -93,7 +94,14 @@ mod tests {
 
     #[test]
     fn digits_stay_as_they_are() {
-        let text = r#"{"id":"1","meta":{"versionId":"1"^},"a":[7.20,-0.0,1E5,1e+05,0.000000000000000000000000001],"b":"é\n"}"#;
-        assert_eq!(composed(r#"{"id":"1","a":[7.20,-0.0,1E5,1e+05,0.000000000000000000000000001],"b":"\u00e9\n"}"#), text);
+        let digits = r#"[7.20,-0.0,1e+05,1.50e-7,0.000000000000000000000000001,12345678901234567890123]"#;
+        let expected = format!(r#"{{"id":"1","meta":{{"versionId":"1"^}},"a":{digits}}}"#);
+        assert_eq!(composed(&format!(r#"{{"id":"1","a":{digits}}}"#)), expected);
+    }
+
+    #[test]
+    fn escapes_and_exponents_get_one_form() {
+        let expected = r#"{"id":"1","meta":{"versionId":"1"^},"a":"é\n/","b":1e+5}"#;
+        assert_eq!(composed(r#"{"id":"1","a":"\u00e9\n\/","b":1E5}"#), expected);
     }
 }

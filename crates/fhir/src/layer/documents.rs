@@ -44,10 +44,12 @@ impl Documents {
         self.updates.get(doc.index()).filter(|bits| **bits != UNKNOWN).map(|bits| *bits as i64)
     }
 
+    /// Empty for a document that there is not.
     fn place(&self, segment: usize, doc: usize) -> Range<usize> {
         let is_first = self.firsts.get(segment).is_none_or(|first| *first as usize == doc);
-        let start = if is_first { 0 } else { self.ends[doc - 1] as usize };
-        start..self.ends.get(doc).map_or(start, |end| *end as usize)
+        let before = if is_first { None } else { doc.checked_sub(1) };
+        let end = |doc: usize| self.ends.get(doc).copied().unwrap_or_default() as usize;
+        before.map_or(0, end)..end(doc)
     }
 
     /// Adds the documents of the next segment.

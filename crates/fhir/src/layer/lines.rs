@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn lines_are_found_and_sorted() {
-        let chunks = ["{\"id\":\"2\",\"resourceType\":\"Patient\"}\r\n\n", "{\"resourceType\":\"Group\",\"id\":\"\\u0031\"}"];
+        let chunks =
+            ["{\"id\":\"2\",\"resourceType\":\"Patient\"}\r\n\n", "{\"resourceType\":\"Group\",\"id\":\"\\u0031\"}"];
         let lines = sorted(&chunks, 2).unwrap();
         assert_eq!([key(&lines[0]).1, key(&lines[1]).1], ["1", "2"]);
         assert!(chunks[1][lines[0].start..].starts_with('{') && lines[0].length == chunks[1].len());

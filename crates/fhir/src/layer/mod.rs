@@ -8,6 +8,7 @@ mod candidates;
 mod case;
 mod codec;
 mod compose;
+mod doc_set;
 mod documents;
 mod error;
 mod fields;
@@ -16,7 +17,6 @@ mod lines;
 mod narrow;
 mod parallel;
 mod parameter;
-mod doc_set;
 mod stored;
 mod terms;
 mod value;
@@ -28,7 +28,6 @@ pub use candidates::Candidates;
 pub use error::LayerError;
 
 use crate::ResourceType;
-use crate::definitions::SearchParameter;
 use documents::Documents;
 use keys::Keys;
 use parameter::Index;
@@ -49,7 +48,7 @@ pub struct DocId(u32);
 #[derive(Debug, PartialEq, Eq)]
 struct Parameter {
     resource_type: ResourceType,
-    parameter: &'static SearchParameter,
+    code: &'static str,
     index: Index,
 }
 
@@ -109,6 +108,11 @@ impl Layer {
         self.documents.text(doc, baseline)
     }
 
+    /// The document's text without a baseline, for what does not look at `meta.lastUpdated`.
+    pub fn written(&self, doc: DocId) -> &str {
+        self.documents.written(doc)
+    }
+
     /// Milliseconds since 1970; `None` if the document does not say and the baseline counts.
     pub fn last_updated(&self, doc: DocId) -> Option<i64> {
         self.documents.last_updated(doc)
@@ -130,7 +134,7 @@ impl Layer {
 
     fn parameter(&self, resource_type: ResourceType, code: &str) -> Option<&Index> {
         let wanted = (resource_type, code);
-        let at = self.parameters.binary_search_by(|it| (it.resource_type, it.parameter.code()).cmp(&wanted)).ok()?;
+        let at = self.parameters.binary_search_by(|it| (it.resource_type, it.code).cmp(&wanted)).ok()?;
         Some(&self.parameters[at].index)
     }
 }

@@ -58,11 +58,11 @@ impl Searched<'_> {
                 one(terms.starting_with(&[&[BY_ADDRESS], address.as_bytes()].concat()), Check::Value)
             }
             (SearchType::Reference, Wanted::Token { .. }) => one(terms.between(&[BY_ID], &[u8::MAX]), Check::Value),
-            (SearchType::Date, Wanted::Date { prefix, span }) => self.bounded(time(*prefix, *span)),
+            (SearchType::Date, Wanted::Date { prefix, span }) => self.bounded(&time(*prefix, *span)),
             (SearchType::Number, Wanted::Number { prefix, value, range })
             | (SearchType::Quantity, Wanted::Quantity { prefix, value, range, .. }) => {
                 let written = [range.low, range.high].map(|end| end.map(rough));
-                self.bounded(number(*prefix, rough(*value), written))
+                self.bounded(&number(*prefix, rough(*value), written))
             }
             _ => one(0..terms.len(), Check::Value),
         }
@@ -96,7 +96,7 @@ impl Searched<'_> {
         }
     }
 
-    fn bounded(&self, bounds: Bounds) -> Narrowed {
+    fn bounded(&self, bounds: &Bounds) -> Narrowed {
         let (terms, blocks) = (&self.index.terms, &self.index.blocks);
         if blocks.has_reversed {
             return one(0..terms.len(), Check::Value);

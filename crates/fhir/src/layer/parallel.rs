@@ -10,7 +10,8 @@ pub(super) fn each<T: Send, E: Send>(
 ) -> Result<Vec<T>, E> {
     let next = AtomicUsize::new(0);
     let worker = || {
-        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|number| *number < count);
+        let numbers =
+            std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed)).take_while(|number| *number < count);
         numbers.map(|number| (number, work(number))).collect::<Vec<_>>()
     };
     let mut results = std::thread::scope(|scope| {

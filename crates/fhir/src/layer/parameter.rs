@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::blocks::Blocks;
 use super::codec::{Reader, Writer};
-use super::keys::Keys;
 use super::doc_set::DocSet;
+use super::keys::Keys;
 use super::terms::{Gathered, Terms};
 use super::value::Value;
 use super::{DocId, LayerError};

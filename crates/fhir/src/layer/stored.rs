@@ -20,9 +20,9 @@ impl Layer {
         self.keys.encode(&mut body);
         self.documents.encode(&mut body);
         body.u32(self.parameters.len() as u32);
-        for Parameter { resource_type, parameter, index } in &self.parameters {
+        for Parameter { resource_type, code, index } in &self.parameters {
             body.bytes(resource_type.as_str().as_bytes());
-            body.bytes(parameter.code().as_bytes());
+            body.bytes(code.as_bytes());
             index.encode(&mut body);
         }
         let body = body.finish();
@@ -54,12 +54,12 @@ impl Layer {
         let mut parameters: Vec<Parameter> = Vec::new();
         for _ in 0..reader.u32()? {
             let (resource_type, parameter) = name(reader)?;
-            let name = (resource_type, parameter.code());
-            if parameters.last().is_some_and(|last| (last.resource_type, last.parameter.code()) >= name) {
+            let code = parameter.code();
+            if parameters.last().is_some_and(|last| (last.resource_type, last.code) >= (resource_type, code)) {
                 return Err(LayerError::Damaged("the order of its parameters"));
             }
             let index = Index::decode(parameter.search_type(), reader, keys.of_type(resource_type))?;
-            parameters.push(Parameter { resource_type, parameter, index });
+            parameters.push(Parameter { resource_type, code, index });
         }
         let is_sound = reader.is_at_end() && documents.ends.len() == keys.len() as usize;
         is_sound.then_some(Self { keys, documents, parameters }).ok_or(LayerError::Damaged("it is too long"))

@@ -101,7 +101,8 @@ impl Value {
     fn range(&mut self, range: &Range) {
         self.key.extend(number_bits(range.low.map_or(f64::NEG_INFINITY, rough)));
         self.key.extend(number_bits(range.high.map_or(f64::INFINITY, rough)));
-        let is_point = range.low == range.high && range.low.map(|low| low.scale()) == range.high.map(|high| high.scale());
+        let is_point =
+            range.low == range.high && range.low.map(|low| low.scale()) == range.high.map(|high| high.scale());
         self.key.push(u8::from(range.low.is_some()) | u8::from(range.high.is_some()) << 1 | u8::from(is_point) << 2);
         let ends = [range.low, range.high.filter(|_| !is_point)];
         ends.into_iter().flatten().for_each(|end| self.key.extend(end.serialize()));
@@ -139,11 +140,6 @@ pub(super) fn within(doc: DocId) -> [u8; 5] {
 /// The type of a [`BY_ID`] reference.
 pub(super) fn target_type(context: &[u8]) -> Option<ResourceType> {
     Fields(context).text()??.parse().ok()
-}
-
-/// The system of a token.
-pub(super) fn system(context: &[u8]) -> Option<&str> {
-    Fields(context.get(1..)?).text()?
 }
 
 /// Bytes that sort as the moments do.
