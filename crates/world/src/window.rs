@@ -102,35 +102,31 @@ impl Records {
     ) -> Vec<Record<'a>> {
         let (layer, Ok(kind)) = (&*self.layers[at], name.parse()) else { return Vec::new() };
         let docs = layer.of_type(kind);
-        let beyond = |doc: DocId| match (from, direction) {
-            (None, _) => true,
-            (Some(key), Direction::Forward) => layer.key(doc).1 > key,
-            (Some(key), Direction::Backward) => layer.key(doc).1 < key,
+        let beyond = |doc: u32| match (from, direction, layer.key(DocId::new(doc))) {
+            (None, ..) | (_, _, None) => true,
+            (Some(from), Direction::Forward, Some((_, key))) => key > from,
+            (Some(from), Direction::Backward, Some((_, key))) => key < from,
         };
-        let is_visible = |doc: &DocId| {
-            let key = layer.key(*doc);
-            !self.is_under(at, key) && !self.is_written(name, key.1, Seq::MAX)
-        };
-        let shown = |doc| self.of_layer(layer, doc);
+        let shown = |doc| self.visible(at, DocId::new(doc), Seq::MAX);
         match direction {
             Direction::Forward => {
                 let first = partition(&docs, |doc| !beyond(doc));
-                (first..docs.end).map(DocId).filter(is_visible).take(most).map(shown).collect()
+                (first..docs.end).filter_map(shown).take(most).collect()
             }
             Direction::Backward => {
                 let end = partition(&docs, beyond);
-                (docs.start..end).rev().map(DocId).filter(is_visible).take(most).map(shown).collect()
+                (docs.start..end).rev().filter_map(shown).take(most).collect()
             }
         }
     }
 }
 
 /// The first document for which the predicate, true at the start and false at the end, is false.
-fn partition(docs: &std::ops::Range<u32>, is_before: impl Fn(DocId) -> bool) -> u32 {
+fn partition(docs: &std::ops::Range<u32>, is_before: impl Fn(u32) -> bool) -> u32 {
     let (mut low, mut high) = (docs.start, docs.end);
     while low < high {
         let middle = low + (high - low) / 2;
-        if is_before(DocId(middle)) {
+        if is_before(middle) {
             low = middle + 1;
         } else {
             high = middle;

@@ -27,7 +27,7 @@ struct Slot {
 }
 
 /// Blobs that are read or written at the same time.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
 
 impl Layers {
     pub(crate) fn new(budget_bytes: u64) -> Self {
@@ -99,7 +99,7 @@ impl App {
     }
 
     async fn load(&self, blobs: &LayerBlobs) -> Result<Layer, AppError> {
-        let segments = self.get_blobs(blobs.segments.clone()).await?;
+        let segments = self.get_blobs(blobs.segments.clone()).await?.into_iter().map(Vec::from).collect();
         let index = self.blobs().get(&blobs.index).await?;
         let decode = move || Layer::decode(&index, segments);
         let decoded = tokio::task::spawn_blocking(decode).await.map_err(|_| AppError::Internal("decoding".into()))?;
@@ -116,12 +116,8 @@ impl App {
     }
 
     async fn keep(&self, content_hash: &str, layer: &Arc<Layer>) -> Result<(), AppError> {
-        let segments = layer.segments().to_vec();
-        let segments = stream::iter(segments)
-            .map(|segment| self.blobs().put(segment))
-            .buffered(AT_ONCE)
-            .try_collect::<Vec<String>>()
-            .await?;
+        let puts = layer.segments().map(|segment| self.blobs().put(bytes::Bytes::copy_from_slice(segment)));
+        let segments = stream::iter(puts).buffered(AT_ONCE).try_collect::<Vec<String>>().await?;
         let encoded = Arc::clone(layer);
         let index = tokio::task::spawn_blocking(move || encoded.encode_index()).await;
         let index = index.map_err(|_| AppError::Internal("encoding".into()))?;
