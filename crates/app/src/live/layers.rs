@@ -116,8 +116,12 @@ impl App {
     }
 
     async fn keep(&self, content_hash: &str, layer: &Arc<Layer>) -> Result<(), AppError> {
-        let puts = layer.segments().map(|segment| self.blobs().put(bytes::Bytes::copy_from_slice(segment)));
-        let segments = stream::iter(puts).buffered(AT_ONCE).try_collect::<Vec<String>>().await?;
+        let mut segments = Vec::new();
+        for number in 0..layer.segments().len() {
+            // One at a time: a copy of all of them would need the memory twice.
+            let segment = layer.segments().nth(number).map(bytes::Bytes::copy_from_slice).unwrap_or_default();
+            segments.push(self.blobs().put(segment).await?);
+        }
         let encoded = Arc::clone(layer);
         let index = tokio::task::spawn_blocking(move || encoded.encode_index()).await;
         let index = index.map_err(|_| AppError::Internal("encoding".into()))?;
