@@ -17,6 +17,7 @@ mod limits;
 mod live;
 mod once;
 pub mod organizations;
+mod outbound;
 pub mod playgrounds;
 pub mod publications;
 pub mod sandboxes;
@@ -33,7 +34,7 @@ use store::{Blobs, Store};
 pub use clock::Clock;
 pub use credentials::{OrgGrant, Principal, SolverGrant};
 pub use error::AppError;
-pub use limits::Limits;
+pub use limits::{Limits, Options};
 pub use once::{Created, Once};
 
 /// The whole application: storage, time, chance and what is remembered between requests. Cheap to clone.
@@ -50,10 +51,12 @@ struct Inner {
     credentials: credentials::Cache,
     limits: Limits,
     worlds: live::Worlds,
+    outbound: outbound::Outbound,
 }
 
 impl App {
-    pub fn new(store: Store, blobs: Blobs, clock: Clock, limits: Limits) -> Self {
+    pub fn new(store: Store, blobs: Blobs, clock: Clock, options: impl Into<Options>) -> Self {
+        let Options { limits, allowed_hosts } = options.into();
         let inner = Inner {
             store,
             blobs,
@@ -61,6 +64,7 @@ impl App {
             ids: chance::IdSource::default(),
             credentials: credentials::Cache::default(),
             worlds: live::Worlds::new(limits.layer_bytes),
+            outbound: outbound::Outbound::new(allowed_hosts),
             limits,
         };
         Self { inner: Arc::new(inner) }

@@ -1,4 +1,4 @@
-//! What one request may cost.
+//! What an operator decides: what one request may cost, and which servers may be called.
 
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -30,5 +30,19 @@ impl Default for Limits {
             refusals_per_second: 20,
             refusal_burst: 200,
         }
+    }
+}
+
+/// What an operator decides.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub limits: Limits,
+    /// Servers that simulators may call, as `host` or `host:port`; none without the operator's word.
+    pub allowed_hosts: Vec<String>,
+}
+
+impl From<Limits> for Options {
+    fn from(limits: Limits) -> Self {
+        Self { limits, allowed_hosts: Vec::new() }
     }
 }

@@ -1,5 +1,6 @@
 //! A FHIR sandbox from outside: who may use it, and how a request gets its answer.
 
+mod remote;
 pub mod token;
 
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use model::simulator::SimulatorType;
 use model::{Id, SandboxId};
 use sims::fhir::answer::{self, Client};
+use sims::fhir::config::{FhirConfig, Remote};
 pub use sims::fhir::http::{HEADERS, Request, Response};
 use sims::fhir::scopes::Scopes;
 use store::sandboxes::StoredSandbox;
@@ -53,6 +55,9 @@ pub async fn admit_anyone(app: &App, id: &SandboxId) -> Result<Access, AppError>
 }
 
 pub async fn exchange(app: &App, access: Access, request: Request) -> Result<Response, AppError> {
+    if let Some(there) = remote_of(&access.sandbox).filter(|_| request.path != SMART_CONFIGURATION) {
+        return remote::exchange(app, access, &there, request).await;
+    }
     let Access { sandbox, client } = access;
     let id = sandbox.id.clone();
     if answer::is_read_only(&request) {
@@ -66,6 +71,13 @@ pub async fn exchange(app: &App, access: Access, request: Request) -> Result<Res
         answer::answer(world, &id, &client, &request, context)
     };
     app.tell(&sandbox, message).await
+}
+
+/// Tokens are this server's own, whoever answers the rest.
+const SMART_CONFIGURATION: &str = ".well-known/smart-configuration";
+
+fn remote_of(sandbox: &StoredSandbox) -> Option<Remote> {
+    sims::authored::read::<FhirConfig>(&sandbox.config).ok()?.remote
 }
 
 /// `GET Patient/1`: a look-up and no more.
