@@ -18,8 +18,9 @@ use crate::surface::{Surface, Tenant, crawl};
 /// The organization itself and four solvers.
 const OWNERS: usize = 5;
 const KEYS_OF_EACH_OWNER: usize = 200;
-/// Each secret goes to one in so many of the wrong places, another share of them than its neighbour.
-const SHARE: usize = 5;
+/// Each secret is used in one in so many ways and goes to one in so many wrong places, others than its neighbour's.
+const WAYS: usize = 5;
+const PLACES: usize = 8;
 
 both_databases! {
     async fn a_thousand_secrets_are_nowhere_but_in_the_answers_that_make_them(server: TestServer) {
@@ -111,24 +112,24 @@ impl Shown {
 }
 
 async fn use_and_misplace(server: &TestServer, own: &Tenant, number: usize, secret: &str, shown: &mut Shown) {
-    let share = |requests: Vec<Request>| {
+    let share = |requests: Vec<Request>, parts: usize| {
         let indexed = requests.into_iter().enumerate();
-        indexed.filter(move |(index, _)| index % SHARE == number % SHARE).map(|(_, request)| request)
+        indexed.filter(move |(index, _)| index % parts == number % parts).map(|(_, request)| request)
     };
-    send_all(&server.caller(secret), share(uses()), |answer| shown.look(answer)).await;
+    send_all(&server.caller(secret), share(uses(), WAYS), |answer| shown.look(answer)).await;
     let refuse = |answer: &Answer, shown: &mut Shown| {
         assert!((400..500).contains(&answer.status), "{} {}: {}", answer.asked, answer.status, answer.text());
         shown.look(answer);
     };
-    send_all(&server.anonymous(), share(odd_credentials(secret)), |answer| refuse(answer, shown)).await;
-    send_all(&own.caller, share(wrong_places(&own.made, secret)), |answer| refuse(answer, shown)).await;
+    send_all(&server.anonymous(), share(odd_credentials(secret), WAYS), |answer| refuse(answer, shown)).await;
+    send_all(&own.caller, share(wrong_places(&own.made, secret), PLACES), |answer| refuse(answer, shown)).await;
 }
 
 /// As a caller with the secret for its key.
 fn uses() -> Vec<Request> {
     vec![
         Request::get("/organization"),
-        Request::get("/api-keys?limit=100"),
+        Request::get("/api-keys?limit=10"),
         Request::get("/environments/env_7ZZZZZZZZZZZZZZZZZZZZZZZZZ"),
         Request::post("/environments", &json!({"name": 5})),
         Request::get("/v1/no-such-endpoint"),
