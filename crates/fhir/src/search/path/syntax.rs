@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(parse("Patient.name | Patient.name"), Some(Union(vec![name.clone(), name.clone()])));
         let differs =
             Equal { left: Box::new(name.clone()), right: Box::new(Literal("false".to_owned())), negated: true };
-        let exists = Call(Box::new(name.clone()), "exists".to_owned(), Vec::new());
+        let exists = Call(Box::new(name), "exists".to_owned(), Vec::new());
         assert_eq!(parse("Patient.name.exists() and Patient.name != false"), Some(And(vec![exists, differs])));
         assert_eq!(parse("$this.a[0]"), Some(At(Box::new(member(Here, "a")), 0)));
         assert_eq!(parse("%resource.a"), Some(member(Resource, "a")));
