@@ -1,5 +1,5 @@
 //! FHIR R4 (4.0.1) as plain values: resource types, references, the standard's own definitions,
-//! validation by them and the streaming ingest of datasets.
+//! validation by them, the streaming ingest of datasets, search, and the indexed layer that a dataset becomes.
 //! No I/O, no clock, no randomness: bytes come in as arguments.
 
 pub mod definitions;

@@ -12,6 +12,11 @@ impl ResourceType {
         self.0
     }
 
+    /// The type of this name; `parse` also says which was probably meant, which takes its time.
+    pub fn named(name: &str) -> Option<Self> {
+        NAMES.binary_search(&name).ok().map(|at| Self(NAMES[at]))
+    }
+
     /// Every resource type, in alphabetical order.
     pub fn all() -> impl Iterator<Item = Self> {
         NAMES.iter().copied().map(Self)
@@ -22,10 +27,7 @@ impl FromStr for ResourceType {
     type Err = UnknownResourceType;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match NAMES.binary_search(&name) {
-            Ok(at) => Ok(Self(NAMES[at])),
-            Err(_) => Err(UnknownResourceType::new(name)),
-        }
+        Self::named(name).ok_or_else(|| UnknownResourceType::new(name))
     }
 }
 

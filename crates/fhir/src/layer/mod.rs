@@ -1,63 +1,140 @@
-//! Stub.
-use crate::ResourceType;
-use crate::definitions::SearchParameter;
-use crate::search::Condition;
+//! The immutable base of a playground: the resources of a dataset revision and the index by which they are searched,
+//! built once, stored as blobs and shared.
+
+mod arena;
+mod blocks;
+mod build;
+mod candidates;
+mod case;
+mod codec;
+mod compose;
+mod doc_set;
+mod documents;
+mod error;
+mod fields;
+mod keys;
+mod lines;
+mod narrow;
+mod parallel;
+mod parameter;
+mod stored;
+mod terms;
+mod value;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DocId(pub u32);
-#[derive(Debug, Default)]
-pub struct Layer {}
-pub struct Candidates {
-    pub docs: Vec<DocId>,
-    pub exact: bool,
+pub use candidates::Candidates;
+pub use error::LayerError;
+
+use crate::ResourceType;
+use documents::Documents;
+use keys::Keys;
+use parameter::Index;
+
+/// All resources of a dataset revision.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Layer {
+    keys: Keys,
+    documents: Documents,
+    /// Those that find anything, by type and code.
+    parameters: Vec<Parameter>,
 }
-#[derive(Debug, thiserror::Error)]
-#[error("stub")]
-pub struct LayerError;
+
+/// The number of a document: documents are numbered by resource type, and by id within a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocId(u32);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Parameter {
+    resource_type: ResourceType,
+    code: &'static str,
+    index: Index,
+}
+
+impl DocId {
+    pub fn new(number: u32) -> Self {
+        Self(number)
+    }
+
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl Layer {
-    pub const FORMAT: i64 = 1;
-    pub fn build(_chunks: Vec<Vec<u8>>, _threads: usize) -> Result<Self, LayerError> {
-        Ok(Self {})
+    /// Makes the layer of NDJSON: each chunk has whole lines, each line a resource with its `resourceType` and `id`.
+    ///
+    /// The result is the same however the lines are distributed and however many threads there are.
+    pub fn build<C: AsRef<[u8]> + Sync>(chunks: Vec<C>, threads: usize) -> Result<Self, LayerError> {
+        build::build(chunks, threads)
     }
-    pub fn decode(_index: &[u8], _segments: Vec<Vec<u8>>) -> Result<Self, LayerError> {
-        Ok(Self {})
+
+    /// How many documents there are.
+    pub fn len(&self) -> usize {
+        self.keys.len() as usize
     }
-    pub fn encode_index(&self) -> Vec<u8> {
-        Vec::new()
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
-    pub fn segments(&self) -> &[Vec<u8>] {
-        &[]
+
+    /// How many documents each type has, by name; types without any are left out.
+    pub fn counts(&self) -> impl Iterator<Item = (ResourceType, usize)> {
+        self.keys.types().map(|(resource_type, docs)| (resource_type, docs.len()))
     }
+
+    pub fn get(&self, resource_type: ResourceType, id: &str) -> Option<DocId> {
+        self.keys.get(resource_type, id)
+    }
+
+    /// The numbers of a type's documents.
+    pub fn of_type(&self, resource_type: ResourceType) -> Range<u32> {
+        self.keys.of_type(resource_type)
+    }
+
+    /// The type and id of a document; `None` for a number that there is not.
+    pub fn key(&self, doc: DocId) -> Option<(ResourceType, &str)> {
+        if doc.number() < self.keys.len() { self.keys.key(doc) } else { None }
+    }
+
+    /// The document's JSON, compact, as version 1. `baseline`, an instant, is the `meta.lastUpdated` of a document
+    /// that has none of its own.
+    pub fn text(&self, doc: DocId, baseline: &str) -> Cow<'_, str> {
+        self.documents.text(doc, baseline)
+    }
+
+    /// The document's text without a baseline, for what does not look at `meta.lastUpdated`.
+    pub fn written(&self, doc: DocId) -> &str {
+        self.documents.written(doc)
+    }
+
+    /// Milliseconds since 1970; `None` if the document does not say and the baseline counts.
+    pub fn last_updated(&self, doc: DocId) -> Option<i64> {
+        self.documents.last_updated(doc)
+    }
+
+    /// The text of the documents, in pieces of at most about 16 MiB.
+    pub fn segments(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.documents.segments.iter().map(String::as_bytes)
+    }
+
+    /// What the layer holds in memory, text and index.
     pub fn memory_bytes(&self) -> usize {
-        0
+        self.documents.memory_bytes() + self.index_bytes()
     }
-    pub fn text<'a>(&'a self, _doc: DocId, _baseline: &str) -> Cow<'a, str> {
-        Cow::Borrowed("")
+
+    fn index_bytes(&self) -> usize {
+        self.keys.memory_bytes() + self.parameters.iter().map(|it| it.index.memory_bytes()).sum::<usize>()
     }
-    pub fn get(&self, _: ResourceType, _: &str) -> Option<DocId> {
-        None
-    }
-    pub fn of_type(&self, _: ResourceType) -> Range<u32> {
-        0..0
-    }
-    pub fn key(&self, _: DocId) -> (ResourceType, &str) {
-        unreachable!()
-    }
-    pub fn last_updated(&self, _: DocId) -> Option<i64> {
-        None
-    }
-    pub fn counts(&self) -> Vec<(ResourceType, u64)> {
-        Vec::new()
-    }
-    pub fn candidates(&self, _: ResourceType, _: &Condition) -> Candidates {
-        Candidates { docs: Vec::new(), exact: true }
-    }
-    pub fn estimate(&self, _: ResourceType, _: &Condition) -> usize {
-        0
-    }
-    pub fn referring(&self, _: ResourceType, _: &SearchParameter, _: ResourceType, _: &str) -> Vec<DocId> {
-        Vec::new()
+
+    fn parameter(&self, resource_type: ResourceType, code: &str) -> Option<&Index> {
+        let wanted = (resource_type, code);
+        let at = self.parameters.binary_search_by(|it| (it.resource_type, it.code).cmp(&wanted)).ok()?;
+        Some(&self.parameters[at].index)
     }
 }

@@ -32,8 +32,10 @@ pub struct Concept {
     /// For `:text`: the display of a Coding, the text of a CodeableConcept or of an Identifier's type.
     pub text: Option<Box<str>>,
     /// For `:of-type`: the codings of an Identifier's type, as system and code.
-    pub kinds: Vec<(Option<Box<str>>, Option<Box<str>>)>,
+    pub kinds: Vec<SystemAndCode>,
 }
+
+pub type SystemAndCode = (Option<Box<str>>, Option<Box<str>>);
 
 /// Where a reference points.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,14 +2,20 @@
 //! for, and whether the one answers the other.
 
 mod compare;
+mod convert;
 mod extract;
+mod fold;
 pub mod found;
+mod moment;
+mod number;
 mod parse;
+mod path;
 pub mod query;
 mod sort;
 
-pub use extract::extract;
+pub use extract::{extract, extract_all};
+pub use fold::fold;
 pub use found::{Concept, Found, Range, Span, Target};
-pub use parse::{SearchFault, parse};
+pub use parse::{MAX_ALTERNATIVES, MAX_CHAIN, MAX_PARAMETERS, MAX_VALUES, SearchFault, escape, parse};
 pub use query::{Clause, Condition, Include, IncludeTarget, Modifier, Prefix, Query, Sort, Summary, Total, Wanted};
 pub use sort::SortKey;

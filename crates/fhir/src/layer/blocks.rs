@@ -1,0 +1,58 @@
+//! Passes over the terms that end too early: terms are sorted by their beginning, and may reach far.
+
+use std::ops::Range;
+
+use super::terms::Terms;
+
+const BLOCK: usize = 64;
+
+/// The greatest end among the terms of each block; empty for terms that have no ends.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Blocks {
+    peaks: Vec<[u8; 8]>,
+    /// Whether some term ends before it begins.
+    pub(super) has_reversed: bool,
+}
+
+impl Blocks {
+    /// Of terms whose keys begin with eight bytes for the beginning and eight for the end.
+    pub(super) fn new(terms: &Terms) -> Self {
+        let mut blocks = Self::default();
+        for start in (0..terms.len()).step_by(BLOCK) {
+            let mut peak = [0; 8];
+            for term in start..terms.len().min(start + BLOCK) {
+                let (first, last) = ends(terms.key(term));
+                blocks.has_reversed |= last < first;
+                peak = peak.max(last);
+            }
+            blocks.peaks.push(peak);
+        }
+        blocks
+    }
+
+    /// The runs among the terms that may hold such as end no earlier.
+    pub(super) fn reaching(&self, terms: Range<usize>, least: [u8; 8]) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        let mut next = terms.start;
+        while next < terms.end {
+            let end = terms.end.min((next / BLOCK + 1) * BLOCK);
+            if self.peaks.get(next / BLOCK).is_some_and(|peak| *peak >= least) {
+                match runs.last_mut() {
+                    Some(last) if last.end == next => last.end = end,
+                    _ => runs.push(next..end),
+                }
+            }
+            next = end;
+        }
+        runs
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.peaks.len() * 8
+    }
+}
+
+fn ends(key: &[u8]) -> ([u8; 8], [u8; 8]) {
+    let (first, rest) = key.split_first_chunk().unwrap_or((&[0; 8], &[]));
+    (*first, rest.first_chunk().copied().unwrap_or_default())
+}

@@ -1,0 +1,74 @@
+//! The index of a layer as bytes, to be kept beside the segments of its text.
+
+use super::codec::{Reader, Writer, checksum};
+use super::documents::Documents;
+use super::keys::Keys;
+use super::parameter::{Index, is_indexed};
+use super::{Layer, LayerError, Parameter};
+use crate::ResourceType;
+use crate::definitions::SearchParameter;
+
+const SIGNATURE: &[u8; 4] = b"VFLI";
+
+impl Layer {
+    /// Raised by whatever changes the bytes or what they mean: the layout, the normal form of documents, the fold of
+    /// strings, what parameters find. An index of another format must be built again.
+    pub const FORMAT: u32 = 1;
+
+    pub fn encode_index(&self) -> Vec<u8> {
+        let mut body = Writer::default();
+        self.keys.encode(&mut body);
+        self.documents.encode(&mut body);
+        body.u32(self.parameters.len() as u32);
+        for Parameter { resource_type, code, index } in &self.parameters {
+            body.bytes(resource_type.as_str().as_bytes());
+            body.bytes(code.as_bytes());
+            index.encode(&mut body);
+        }
+        let body = body.finish();
+        let head = [&SIGNATURE[..], &Self::FORMAT.to_le_bytes(), &checksum(&body).to_le_bytes()].concat();
+        [head, body].concat()
+    }
+
+    /// Takes what [`Layer::encode_index`] and [`Layer::segments`] gave.
+    pub fn decode(index: &[u8], segments: Vec<Vec<u8>>) -> Result<Self, LayerError> {
+        let (signature, rest) = index.split_first_chunk().ok_or(LayerError::Damaged("it is cut off"))?;
+        if signature != SIGNATURE {
+            return Err(LayerError::Damaged("its signature"));
+        }
+        let mut reader = Reader::new(rest);
+        match reader.u32()? {
+            Self::FORMAT => {}
+            other => return Err(LayerError::Format(other)),
+        }
+        let sum = reader.u64()?;
+        if checksum(reader.rest()) != sum {
+            return Err(LayerError::Damaged("its checksum"));
+        }
+        Self::decode_body(&mut reader, segments)
+    }
+
+    fn decode_body(reader: &mut Reader<'_>, segments: Vec<Vec<u8>>) -> Result<Self, LayerError> {
+        let keys = Keys::decode(reader)?;
+        let documents = Documents::decode(reader, segments)?;
+        let mut parameters: Vec<Parameter> = Vec::new();
+        for _ in 0..reader.u32()? {
+            let (resource_type, parameter) = name(reader)?;
+            let code = parameter.code();
+            if parameters.last().is_some_and(|last| (last.resource_type, last.code) >= (resource_type, code)) {
+                return Err(LayerError::Damaged("the order of its parameters"));
+            }
+            let index = Index::decode(parameter.search_type(), reader, keys.of_type(resource_type))?;
+            parameters.push(Parameter { resource_type, code, index });
+        }
+        let is_sound = reader.is_at_end() && documents.ends.len() == keys.len() as usize;
+        is_sound.then_some(Self { keys, documents, parameters }).ok_or(LayerError::Damaged("it is too long"))
+    }
+}
+
+fn name(reader: &mut Reader<'_>) -> Result<(ResourceType, &'static SearchParameter), LayerError> {
+    let unknown = LayerError::Damaged("a parameter that there is not");
+    let resource_type: ResourceType = reader.text()?.parse().map_err(|_| unknown.clone())?;
+    let parameter = SearchParameter::find(resource_type, reader.text()?);
+    Ok((resource_type, parameter.filter(|it| is_indexed(it)).ok_or(unknown)?))
+}

@@ -1,0 +1,44 @@
+//! References (<https://hl7.org/fhir/R4/search.html#reference>).
+
+use serde_json::Value;
+
+use super::concept::identifier;
+use super::{member, text_of};
+use crate::definitions::SearchParameter;
+use crate::search::{Found, Target};
+use crate::{ResourceType, is_id};
+
+pub(super) fn reference(value: &Value) -> Option<Found> {
+    let target = member(value, "reference").map_or(Target::None, Target::of);
+    let identifier = value.get("identifier").and_then(identifier);
+    (target != Target::None || identifier.is_some()).then_some(Found::Reference { target, identifier })
+}
+
+pub(super) fn canonical(value: &Value) -> Option<Found> {
+    Some(Found::Reference { target: Target::of(text_of(value)?), identifier: None })
+}
+
+/// A resource that stands where a reference to it could, if the parameter may point to it.
+pub(super) fn resource(value: &Value, parameter: &SearchParameter) -> Option<Found> {
+    let resource_type = ResourceType::named(member(value, "resourceType")?)?;
+    let id = member(value, "id").filter(|id| is_id(id) && parameter.targets().allow(resource_type))?;
+    Some(Found::Reference { target: Target::Local { resource_type, id: id.into(), version: None }, identifier: None })
+}
+
+impl Target {
+    /// `Patient/1`, perhaps with a version, is local; anything else is kept as it is.
+    pub(in crate::search) fn of(text: &str) -> Self {
+        Self::local(text).unwrap_or_else(|| Self::Other(text.into()))
+    }
+
+    fn local(text: &str) -> Option<Self> {
+        let (resource_type, rest) = text.split_once('/')?;
+        let (id, version) = match rest.split_once("/_history/") {
+            Some((id, version)) => (id, Some(version)),
+            None => (rest, None),
+        };
+        let is_reference = is_id(id) && version.is_none_or(is_id);
+        let resource_type = ResourceType::named(resource_type).filter(|_| is_reference)?;
+        Some(Self::Local { resource_type, id: id.into(), version: version.map(Box::from) })
+    }
+}
