@@ -14,9 +14,13 @@ pub mod environments;
 mod error;
 pub mod etag;
 mod limits;
+mod live;
 mod once;
 pub mod organizations;
+mod outbound;
+pub mod playgrounds;
 pub mod publications;
+pub mod sandboxes;
 mod seal;
 pub mod simulators;
 pub mod solvers;
@@ -30,7 +34,7 @@ use store::{Blobs, Store};
 pub use clock::Clock;
 pub use credentials::{OrgGrant, Principal, SolverGrant};
 pub use error::AppError;
-pub use limits::Limits;
+pub use limits::{Limits, Options};
 pub use once::{Created, Once};
 
 /// The whole application: storage, time, chance and what is remembered between requests. Cheap to clone.
@@ -46,16 +50,21 @@ struct Inner {
     ids: chance::IdSource,
     credentials: credentials::Cache,
     limits: Limits,
+    worlds: live::Worlds,
+    outbound: outbound::Outbound,
 }
 
 impl App {
-    pub fn new(store: Store, blobs: Blobs, clock: Clock, limits: Limits) -> Self {
+    pub fn new(store: Store, blobs: Blobs, clock: Clock, options: impl Into<Options>) -> Self {
+        let Options { limits, allowed_hosts } = options.into();
         let inner = Inner {
             store,
             blobs,
             clock,
             ids: chance::IdSource::default(),
             credentials: credentials::Cache::default(),
+            worlds: live::Worlds::new(limits.layer_bytes),
+            outbound: outbound::Outbound::new(allowed_hosts),
             limits,
         };
         Self { inner: Arc::new(inner) }
@@ -80,6 +89,16 @@ impl App {
         let oldest = self.now().plus_milliseconds(-once::KEPT_MILLISECONDS);
         self.store().write(move |db| store::idempotency::forget_before(db, oldest)).await?;
         Ok(())
+    }
+
+    /// Drops what nobody uses from memory. Called every minute by whoever runs the server.
+    pub fn sweep_memory(&self) {
+        self.inner.worlds.sweep();
+    }
+
+    /// How many dataset layers are in memory, and their bytes.
+    pub fn loaded_layers(&self) -> (usize, u64) {
+        self.inner.worlds.layers.loaded()
     }
 
     pub(crate) fn new_id<I: model::Id>(&self) -> I {

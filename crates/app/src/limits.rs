@@ -1,4 +1,4 @@
-//! What one request may cost.
+//! What an operator decides: what one request may cost, and which servers may be called.
 
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -8,6 +8,8 @@ pub struct Limits {
     pub upload_bytes: u64,
     /// An NDJSON stream, which is never held as a whole.
     pub stream_bytes: u64,
+    /// Memory for dataset layers; those that are not in use are dropped beyond it.
+    pub layer_bytes: u64,
     /// Requests a second for each key, and how many may come at once.
     pub requests_per_second: u32,
     pub request_burst: u32,
@@ -22,10 +24,25 @@ impl Default for Limits {
             json_bytes: 1024 * 1024,
             upload_bytes: 64 * 1024 * 1024,
             stream_bytes: 16 * 1024 * 1024 * 1024,
+            layer_bytes: 2 * 1024 * 1024 * 1024,
             requests_per_second: 1000,
             request_burst: 2000,
             refusals_per_second: 20,
             refusal_burst: 200,
         }
+    }
+}
+
+/// What an operator decides.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub limits: Limits,
+    /// Servers that simulators may call, as `host` or `host:port`; none without the operator's word.
+    pub allowed_hosts: Vec<String>,
+}
+
+impl From<Limits> for Options {
+    fn from(limits: Limits) -> Self {
+        Self { limits, allowed_hosts: Vec::new() }
     }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use app::App;
+use app::{App, Options};
 use clap::Args;
 use tokio::net::TcpListener;
 
@@ -32,6 +32,9 @@ pub(crate) struct Arguments {
     /// Set a limit; repeatable: --limit upload_bytes=134217728
     #[arg(long = "limit", env = "VERIAL_LIMITS", value_name = "NAME=VALUE", value_delimiter = ',')]
     limits: Vec<String>,
+    /// A server that simulators may call, as HOST or HOST:PORT; repeatable. Without it they call none
+    #[arg(long = "allow-host", env = "VERIAL_ALLOW_HOSTS", value_name = "HOST", value_delimiter = ',')]
+    allowed_hosts: Vec<String>,
     /// What is logged, such as `info` or `warn,verial_server=debug` [default: info]
     #[arg(long, env = "VERIAL_LOG", value_name = "FILTER")]
     log: Option<String>,
@@ -52,7 +55,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             tracing::warn!(%address, "{flag} has no effect yet: this release has no such simulator");
         }
     }
-    let app = Storage::merge(&arguments.storage, &file)?.open(settings::limits(&file, &arguments.limits)?)?;
+    let limits = settings::limits(&file, &arguments.limits)?;
+    let allowed_hosts = [arguments.allowed_hosts, file.allow_hosts.clone()].concat();
+    let app = Storage::merge(&arguments.storage, &file)?.open(Options { limits, allowed_hosts })?;
     let public_url = arguments.public_url.or(file.public_url);
     block_on(serve(app, listen, public_url))
 }
@@ -64,14 +69,14 @@ async fn serve(app: App, listen: SocketAddr, public_url: Option<String>) -> anyh
         say(format_args!("Organization {} ({})", first.organization.name, first.organization.id));
         say(format_args!("API key, shown this once: {}", first.api_key.key));
     }
-    let url = public_url.unwrap_or_else(|| format!("http://{address}"));
+    let url = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
     say(format_args!("Verial {} listens on http://{address} (API: {url}/docs)", env!("CARGO_PKG_VERSION")));
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let signalled = async move {
         stop_signal().await;
         let _ = stopping.send(());
     };
-    let serving = server::serve(listener, app, Some(url), signalled);
+    let serving = server::serve(listener, app, public_url, signalled);
     tokio::pin!(serving);
     tokio::select! {
         served = &mut serving => served?,

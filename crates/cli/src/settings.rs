@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, bail};
-use app::{App, Clock, Limits};
+use app::{App, Clock, Limits, Options};
 use clap::Args;
 use serde::Deserialize;
 use store::blobs::BlobUrl;
@@ -43,6 +43,8 @@ pub(crate) struct File {
     #[serde(default)]
     pub(crate) log_json: bool,
     #[serde(default)]
+    pub(crate) allow_hosts: Vec<String>,
+    #[serde(default)]
     pub(crate) limits: std::collections::BTreeMap<String, u64>,
 }
 
@@ -75,7 +77,7 @@ impl Storage {
     }
 
     /// Opens everything. Blocking.
-    pub(crate) fn open(&self, limits: Limits) -> anyhow::Result<App> {
+    pub(crate) fn open(&self, options: impl Into<Options>) -> anyhow::Result<App> {
         let in_data = |path: &Path| path.starts_with(&self.data);
         let needs_data = matches!(&self.database, DatabaseUrl::Sqlite(path) if in_data(path))
             || matches!(&self.blobs, BlobUrl::Directory(path) if in_data(path));
@@ -85,7 +87,7 @@ impl Storage {
         let clock = Clock::system();
         let store = Store::open(&self.database, clock.now()).context("cannot open the database")?;
         let blobs = Blobs::open(&self.blobs).context("cannot open the blob store")?;
-        Ok(App::new(store, blobs, clock, limits))
+        Ok(App::new(store, blobs, clock, options))
     }
 }
 
@@ -126,13 +128,14 @@ fn set_limit(limits: &mut Limits, name: &str, value: u64) -> anyhow::Result<()> 
         "json_bytes" => limits.json_bytes = usize::try_from(value)?,
         "upload_bytes" => limits.upload_bytes = value,
         "stream_bytes" => limits.stream_bytes = value,
+        "layer_bytes" => limits.layer_bytes = value,
         "requests_per_second" => limits.requests_per_second = small()?,
         "request_burst" => limits.request_burst = small()?,
         "refusals_per_second" => limits.refusals_per_second = small()?,
         "refusal_burst" => limits.refusal_burst = small()?,
         _ => bail!(
-            "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, requests_per_second, request_burst, \
-             refusals_per_second, refusal_burst"
+            "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, layer_bytes, requests_per_second, \
+             request_burst, refusals_per_second, refusal_burst"
         ),
     }
     Ok(())

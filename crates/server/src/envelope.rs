@@ -78,6 +78,17 @@ impl ApiError {
         Self { code, message: message.into(), details: FieldErrors::new(), retry_after_seconds: None }
     }
 
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The message as the caller may see it.
+    pub(crate) fn shown_message(&self) -> String {
+        let details = self.details.clone().shown_with(api_key::masked);
+        let words = api_key::masked(&self.message);
+        if details.is_empty() { words } else { format!("{words}: {details}") }
+    }
+
     pub(crate) fn invalid(details: FieldErrors) -> Self {
         Self { details, ..Self::new(Code::ValidationError, "some fields are not valid") }
     }

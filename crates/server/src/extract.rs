@@ -24,12 +24,16 @@ impl FromRequestParts<State> for Auth {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
-        match principal(parts, state).await? {
-            Principal::Organization(grant) => Ok(Auth(grant)),
-            Principal::Solver(_) => {
-                let message = "a solver key runs benchmarks under /v1; this endpoint takes an organization key (vk_…)";
-                Err(ApiError::new(Code::Forbidden, message))
-            }
+        organization(parts, state).await.map(Auth)
+    }
+}
+
+pub(crate) async fn organization(parts: &Parts, state: &State) -> Result<OrgGrant, ApiError> {
+    match principal(parts, state).await? {
+        Principal::Organization(grant) => Ok(grant),
+        Principal::Solver(_) => {
+            let message = "a solver key runs benchmarks under /v1; this endpoint takes an organization key (vk_…)";
+            Err(ApiError::new(Code::Forbidden, message))
         }
     }
 }
@@ -49,14 +53,14 @@ async fn principal(parts: &Parts, state: &State) -> Result<Principal, ApiError> 
     }
 }
 
-fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     let refused = || ApiError::new(Code::Unauthorized, "send the key as `Authorization: Bearer …`");
     let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).ok_or_else(refused)?;
     let (scheme, credential) = value.split_once(' ').ok_or_else(refused)?;
     if scheme.eq_ignore_ascii_case("bearer") { Ok(credential.trim()) } else { Err(refused()) }
 }
 
-fn peer(parts: &Parts) -> IpAddr {
+pub(crate) fn peer(parts: &Parts) -> IpAddr {
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     address.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(address)| address.ip())
 }
@@ -109,7 +113,7 @@ impl FromRequestParts<State> for Segment {
     }
 }
 
-async fn path_values(parts: &mut Parts, state: &State) -> Result<Vec<String>, ApiError> {
+pub(crate) async fn path_values(parts: &mut Parts, state: &State) -> Result<Vec<String>, ApiError> {
     let malformed = |_| ApiError::new(Code::BadRequest, "the path is not valid UTF-8");
     let values = RawPathParams::from_request_parts(parts, state).await.map_err(malformed)?;
     Ok(values.iter().map(|(_, value)| value.to_owned()).collect())

@@ -127,7 +127,7 @@ fn parse<T: DeserializeOwned + ToSchema>(parts: &Parts, bytes: &[u8]) -> Result<
     if has_nul(&value) {
         return Err(ApiError::new(Code::BadRequest, "the body has a string with the character U+0000"));
     }
-    typed(&value).map_err(ApiError::invalid)
+    typed(value).map_err(ApiError::invalid)
 }
 
 fn is_deeper(value: &Value, levels: usize) -> bool {
@@ -148,8 +148,8 @@ fn has_nul(value: &Value) -> bool {
 }
 
 /// Reads the typed form, or names all that is faulty or missing.
-fn typed<T: DeserializeOwned + ToSchema>(value: &Value) -> Result<T, FieldErrors> {
-    reading::read(value, Hints { required: &required::<T>(), aliases: &[] }).into_result()
+fn typed<T: DeserializeOwned + ToSchema>(value: Value) -> Result<T, FieldErrors> {
+    reading::read_owned(value, Hints { required: &required::<T>(), aliases: &[] }).into_result()
 }
 
 /// The members that the schema requires.
@@ -167,13 +167,13 @@ mod tests {
     use model::task::NewTask;
     use serde_json::json;
 
-    fn faults<T: DeserializeOwned + ToSchema>(value: &Value) -> String {
+    fn faults<T: DeserializeOwned + ToSchema>(value: Value) -> String {
         typed::<T>(value).err().map(|errors| errors.to_string()).unwrap_or_default()
     }
 
     #[test]
     fn every_faulty_field_is_named_at_once() {
-        let words = faults::<NewTask>(&json!({"name": 5, "tags": ["a", 7], "colour": "red", "timeout": "soon"}));
+        let words = faults::<NewTask>(json!({"name": 5, "tags": ["a", 7], "colour": "red", "timeout": "soon"}));
         for part in [
             "benchmark_id: is required",
             "colour: is not a known field",
@@ -183,17 +183,17 @@ mod tests {
         ] {
             assert!(words.contains(part), "{part} in {words}");
         }
-        assert!(faults::<NewSimulator>(&json!({"type": "Ehr", "name": "x"})).starts_with("type: must be one of"));
-        assert_eq!(faults::<NewSimulator>(&json!({})), "name: is required; type: is required");
+        assert!(faults::<NewSimulator>(json!({"type": "Ehr", "name": "x"})).starts_with("type: must be one of"));
+        assert_eq!(faults::<NewSimulator>(json!({})), "name: is required; type: is required");
     }
 
     #[test]
     fn a_body_of_nothing_but_faults_is_not_read_once_for_each() {
         let body: serde_json::Map<String, Value> =
             (0..100_000).map(|number| (format!("f{number}"), json!(1))).collect();
-        let errors = typed::<NewTask>(&Value::Object(body)).err().unwrap();
+        let errors = typed::<NewTask>(Value::Object(body)).err().unwrap();
         assert!(errors.iter().count() <= reading::MOST_FAULTS + 1);
-        let words = faults::<NewTask>(&json!({"k".repeat(100_000): 1}));
+        let words = faults::<NewTask>(json!({"k".repeat(100_000): 1}));
         assert!(words.len() < 1000, "{} bytes", words.len());
     }
 
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn numbers_keep_their_digits_through_the_typed_form() {
         let body = r#"{"type": "fhir", "name": "x", "config": {"a": 1.10}}"#;
-        let new: NewSimulator = typed(&serde_json::from_str(body).unwrap()).unwrap();
+        let new: NewSimulator = typed(serde_json::from_str(body).unwrap()).unwrap();
         assert_eq!(new.config.to_string(), "{\"a\":1.10}");
     }
 }

@@ -1,5 +1,6 @@
 //! The HTTP face: parses, authenticates, calls one verb of `app`, renders. One file per resource under `routes/`.
 
+mod base_url;
 mod cursor;
 mod docs;
 mod envelope;
@@ -30,16 +31,19 @@ struct State {
     metrics: Arc<metrics::Metrics>,
     rates: Arc<rate_limit::Rates>,
     docs: Arc<docs::Docs>,
+    /// Where clients reach the server, if the operator said so.
+    public_url: Option<Arc<str>>,
 }
 
 /// The whole HTTP surface. `public_url` is where clients reach it, for the API's own description.
 pub fn router(app: App, public_url: Option<String>) -> Router {
     let (router, mut api) = openapi::build();
-    api.servers = public_url.map(|url| vec![utoipa::openapi::Server::new(url)]);
+    api.servers = public_url.clone().map(|url| vec![utoipa::openapi::Server::new(url)]);
     let state = State {
         rates: Arc::new(rate_limit::Rates::new(app.limits())),
         metrics: Arc::new(metrics::Metrics::default()),
         docs: Arc::new(docs::Docs::new(&api)),
+        public_url: public_url.map(Into::into),
         app,
     };
     middleware::wrap(router, &state).with_state(state)
@@ -60,10 +64,13 @@ pub async fn serve(
 }
 
 async fn sweep(app: App) {
-    let mut hourly = tokio::time::interval(Duration::from_secs(3600));
-    loop {
-        hourly.tick().await;
-        if let Err(error) = app.sweep().await {
+    let mut minutes = tokio::time::interval(Duration::from_secs(60));
+    for minute in 0u64.. {
+        minutes.tick().await;
+        app.sweep_memory();
+        if minute.is_multiple_of(60)
+            && let Err(error) = app.sweep().await
+        {
             tracing::warn!(%error, "the hourly sweep failed");
         }
     }

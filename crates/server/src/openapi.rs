@@ -18,6 +18,8 @@ use crate::{State, docs, routes};
         (name = "environments", description = "Sets of simulators"),
         (name = "simulators", description = "Definitions of simulated systems"),
         (name = "datasets", description = "What sandboxes start from"),
+        (name = "playgrounds", description = "Running environments"),
+        (name = "sandboxes", description = "Running simulators. Below `/sandboxes/{sandbox_id}` (or `/services/{sandbox_id}`) hang the paths of each protocol: a FHIR sandbox answers FHIR R4 at `…/fhir` and describes itself at `…/fhir/metadata`; its token endpoint is `…/fhir/auth/token`."),
         (name = "benchmarks", description = "Benchmarks and their published versions"),
         (name = "tasks", description = "What agents are asked to do"),
         (name = "criteria", description = "What is checked afterwards"),

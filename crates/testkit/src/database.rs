@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use store::DatabaseUrl;
 use tempfile::TempDir;
 
+use crate::cluster_files;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Database {
     Sqlite,
@@ -24,9 +26,16 @@ pub fn postgres_url() -> Option<String> {
 /// A database of its own for one test, gone with it.
 pub struct TestDatabase {
     url: DatabaseUrl,
-    /// Name and cluster of a PostgreSQL database to drop.
-    in_cluster: Option<(String, String)>,
+    in_cluster: Option<InCluster>,
     directory: TempDir,
+}
+
+/// A PostgreSQL database to drop.
+struct InCluster {
+    name: String,
+    cluster: String,
+    /// Where the cluster's write-ahead log ended before the database was made.
+    log_since: String,
 }
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -42,9 +51,14 @@ impl TestDatabase {
             Database::Postgres => {
                 let cluster = postgres_url().expect("a PostgreSQL cluster");
                 let name = format!("test_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::SeqCst));
-                in_cluster(&cluster, &format!("create database {name}"));
+                let log_since = cluster_files::end_of_log(&cluster);
+                in_cluster(&cluster, format!("create database {name}"));
                 let url = format!("{}/{name}?pool=6", cluster.trim_end_matches("/postgres"));
-                Self { url: DatabaseUrl::Postgres(url), in_cluster: Some((name, cluster)), directory }
+                Self {
+                    url: DatabaseUrl::Postgres(url),
+                    in_cluster: Some(InCluster { name, cluster, log_since }),
+                    directory,
+                }
             }
         }
     }
@@ -61,12 +75,15 @@ impl TestDatabase {
         }
     }
 
-    /// Everything that is at rest: the files of the directory (blobs unpacked) and, in PostgreSQL, every column of every table.
+    /// Everything that is at rest: the files of the directory (blobs unpacked, SQLite's log too), and in PostgreSQL every
+    /// column of every table, the database's files and the write-ahead log.
     pub fn at_rest(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         read_files(self.directory(), &mut bytes);
-        if let DatabaseUrl::Postgres(url) = &self.url {
-            bytes.extend(read_tables(url.split('?').next().unwrap_or_default()));
+        if let (DatabaseUrl::Postgres(url), Some(made)) = (&self.url, &self.in_cluster) {
+            let url = url.split('?').next().unwrap_or_default();
+            bytes.extend(cluster_files::with_client(url, read_tables));
+            bytes.extend(cluster_files::read(url, &made.log_since));
         }
         bytes
     }
@@ -78,20 +95,14 @@ impl TestDatabase {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
-        if let Some((name, cluster)) = &self.in_cluster {
-            in_cluster(cluster, &format!("drop database if exists {name} with (force)"));
+        if let Some(InCluster { name, cluster, .. }) = &self.in_cluster {
+            in_cluster(cluster, format!("drop database if exists {name} with (force)"));
         }
     }
 }
 
-/// The synchronous client must not run on a thread that drives a runtime.
-fn in_cluster(cluster: &str, sql: &str) {
-    let (cluster, sql) = (cluster.to_owned(), sql.to_owned());
-    let done = std::thread::spawn(move || {
-        let mut client = postgres::Client::connect(&cluster, postgres::NoTls).expect("the PostgreSQL cluster answers");
-        client.batch_execute(&sql).expect("the statement runs");
-    });
-    done.join().unwrap();
+fn in_cluster(cluster: &str, sql: String) {
+    cluster_files::with_client(cluster, move |client| client.batch_execute(&sql).expect("the statement runs"));
 }
 
 fn read_files(directory: &std::path::Path, bytes: &mut Vec<u8>) {
@@ -109,20 +120,15 @@ fn read_files(directory: &std::path::Path, bytes: &mut Vec<u8>) {
     }
 }
 
-fn read_tables(url: &str) -> Vec<u8> {
-    let url = url.to_owned();
-    let reading = std::thread::spawn(move || {
-        let mut client = postgres::Client::connect(&url, postgres::NoTls).expect("the database answers");
-        let tables = client
-            .query("select table_name::text from information_schema.tables where table_schema = 'public'", &[])
-            .expect("the tables");
-        let mut bytes = Vec::new();
-        for table in tables {
-            let table: String = table.get(0);
-            let rows = client.query(&format!("select row_to_json(t)::text from \"{table}\" t"), &[]).expect("the rows");
-            rows.iter().for_each(|row| bytes.extend(row.get::<_, String>(0).into_bytes()));
-        }
-        bytes
-    });
-    reading.join().unwrap()
+fn read_tables(client: &mut postgres::Client) -> Vec<u8> {
+    let tables = client
+        .query("select table_name::text from information_schema.tables where table_schema = 'public'", &[])
+        .expect("the tables");
+    let mut bytes = Vec::new();
+    for table in tables {
+        let table: String = table.get(0);
+        let rows = client.query(&format!("select row_to_json(t)::text from \"{table}\" t"), &[]).expect("the rows");
+        rows.iter().for_each(|row| bytes.extend(row.get::<_, String>(0).into_bytes()));
+    }
+    bytes
 }

@@ -5,6 +5,7 @@
 
 mod answer;
 mod caller;
+mod cluster_files;
 mod contract;
 mod database;
 mod object_storage;

@@ -18,6 +18,9 @@ pub struct Authored {
     pub solver: String,
     pub solver_key: String,
     pub api_key: String,
+    pub playground: String,
+    /// The playground's FHIR server.
+    pub sandbox: String,
 }
 
 impl Authored {
@@ -52,6 +55,9 @@ impl Authored {
         let solver_key =
             caller.post(&format!("/solvers/{solver}/api-keys"), json!({"name": "ci"})).await.expect(201).id();
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
+        let playground = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
+        let sandbox = playground.json["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+        let playground = playground.id();
         Self {
             environment,
             simulator,
@@ -65,6 +71,8 @@ impl Authored {
             solver,
             solver_key,
             api_key,
+            playground,
+            sandbox,
         }
     }
 }

@@ -6,11 +6,13 @@ mod change;
 mod exchange;
 mod records;
 mod search;
+mod window;
 
 pub use change::{Change, Seq, Write};
 pub use exchange::{Context, NewEvent, Outcome};
 pub use records::{Lookup, Record, Records, Revision};
 pub use search::{Found, Hit, Page};
+pub use window::{Direction, Window};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,6 +36,8 @@ pub struct Sandbox {
     pub kind: SimulatorType,
     pub config: Arc<Value>,
     pub created_at: Timestamp,
+    /// Whether it takes traffic.
+    pub is_active: bool,
     pub records: Records,
 }
 

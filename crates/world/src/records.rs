@@ -111,9 +111,8 @@ impl Records {
         Self { layers: layers.into(), baseline, baseline_text, overlay: RedBlackTreeMapSync::new_sync() }
     }
 
-    /// The same changes over other layers.
-    pub fn set_layers(&mut self, layers: Vec<Arc<Layer>>) {
-        self.layers = layers.into();
+    pub fn uses(&self, layer: &Arc<Layer>) -> bool {
+        self.layers.iter().any(|used| Arc::ptr_eq(used, layer))
     }
 
     /// The record as it was after the entry `as_of` of the log; `Seq::MAX` for now.
@@ -161,9 +160,7 @@ impl Records {
         let layers = self.layers.iter().enumerate();
         layers.flat_map(move |(at, layer)| {
             let docs = resource_type.map_or(0..0, |resource_type| layer.of_type(resource_type));
-            docs.map(DocId)
-                .filter(move |doc| !self.is_under(at, layer.key(*doc)))
-                .map(move |doc| baseline_revision(self.of_layer(layer, doc)))
+            docs.filter_map(move |doc| self.uppermost(at, DocId::new(doc)).map(baseline_revision))
         })
     }
 
@@ -210,22 +207,29 @@ impl Records {
         self.versions(collection, key).first().is_some_and(|version| version.seq <= as_of)
     }
 
-    /// Whether a later layer has the same key.
-    pub(crate) fn is_under(&self, layer: usize, (resource_type, id): (ResourceType, &str)) -> bool {
-        self.layers[layer + 1..].iter().any(|above| above.get(resource_type, id).is_some())
+    /// A layer's document, unless a later layer has the same key.
+    fn uppermost(&self, layer: usize, doc: DocId) -> Option<Record<'_>> {
+        let (resource_type, id) = self.layers[layer].key(doc)?;
+        let is_under = self.layers[layer + 1..].iter().any(|above| above.get(resource_type, id).is_some());
+        if is_under { None } else { self.of_layer(&self.layers[layer], doc) }
     }
 
-    pub(crate) fn of_layer<'a>(&'a self, layer: &'a Layer, doc: DocId) -> Record<'a> {
-        let (resource_type, id) = layer.key(doc);
+    /// A layer's document, unless something lies over it at that time.
+    pub(crate) fn visible(&self, layer: usize, doc: DocId, as_of: Seq) -> Option<Record<'_>> {
+        self.uppermost(layer, doc).filter(|record| !self.is_written(record.collection, record.key, as_of))
+    }
+
+    pub(crate) fn of_layer<'a>(&'a self, layer: &'a Layer, doc: DocId) -> Option<Record<'a>> {
+        let (resource_type, id) = layer.key(doc)?;
         let at = layer.last_updated(doc).map_or(self.baseline, Timestamp);
         let body = Body::Layer { layer, doc, baseline: &self.baseline_text };
-        Record { collection: resource_type.as_str(), key: id, version: 1, at, body }
+        Some(Record { collection: resource_type.as_str(), key: id, version: 1, at, body })
     }
 
     fn in_layers<'a>(&'a self, collection: &'a str, key: &'a str) -> Option<Record<'a>> {
         let resource_type: ResourceType = collection.parse().ok()?;
         let found = self.layers.iter().rev().find_map(|layer| Some((layer, layer.get(resource_type, key)?)));
-        found.map(|(layer, doc)| self.of_layer(layer, doc))
+        found.and_then(|(layer, doc)| self.of_layer(layer, doc))
     }
 
     /// The key as the store has it, for records that outlive the question.
@@ -233,7 +237,7 @@ impl Records {
         let written = self.overlay.get(collection).and_then(|records| records.get_key_value(key));
         written.map(|(key, _)| &**key).or_else(|| {
             let resource_type: ResourceType = collection.parse().ok()?;
-            self.layers.iter().rev().find_map(|layer| Some(layer.key(layer.get(resource_type, key)?).1))
+            self.layers.iter().rev().find_map(|layer| Some(layer.key(layer.get(resource_type, key)?)?.1))
         })
     }
 

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::{Database, postgres_url};
 use tokio::sync::{Mutex, Semaphore};
 
+use crate::api::Api;
+use crate::crash_uploads::Uploads;
 use crate::process::{Site, output};
 
 const CLIENTS: usize = 16;
@@ -41,17 +43,24 @@ async fn kill_while_writing(database: Database) {
     let api = Api::new(&serving.base_url, &key);
     let dataset = api.create("/datasets", json!({"name": "files", "type": "files"})).await.expect("a dataset");
     let dataset = dataset["id"].as_str().unwrap().to_owned();
+    let mut uploads = Vec::new();
+    for client in 0..CLIENTS {
+        uploads.push(Uploads::create(&api, client).await);
+    }
     let journal = Arc::new(Mutex::new(Journal::default()));
     for round in 0..ROUNDS {
         let api = Api::new(&serving.base_url, &key);
         let acknowledged = Arc::new(Semaphore::new(0));
-        let clients: Vec<_> = (0..CLIENTS)
-            .map(|client| {
+        let clients: Vec<_> = uploads
+            .drain(..)
+            .enumerate()
+            .map(|(client, uploads)| {
                 let name = format!("r{round}-c{client}");
                 tokio::spawn(write_until_refused(
                     api.clone(),
                     name,
                     dataset.clone(),
+                    uploads,
                     Arc::clone(&journal),
                     Arc::clone(&acknowledged),
                 ))
@@ -62,13 +71,28 @@ async fn kill_while_writing(database: Database) {
         enough.expect("clients that write").forget();
         serving.kill();
         for client in clients {
-            client.await.unwrap();
+            uploads.push(client.await.unwrap());
         }
         output(&mut site.command(&["admin", "check"]));
         serving = site.serve();
         assert!(serving.first_key.is_none(), "a restart makes no organization");
-        check(&Api::new(&serving.base_url, &key), &dataset, &*journal.lock().await).await;
+        let api = Api::new(&serving.base_url, &key);
+        check(&api, &dataset, &*journal.lock().await).await;
+        for uploads in &mut uploads {
+            uploads.check(&api).await;
+        }
     }
+    let journal = journal.lock().await;
+    println!(
+        "{ROUNDS} kills; acknowledged and kept: {} environments, {} benchmarks, {} files, {} uploads of NDJSON; \
+         {} uploads were cut off, of which {} are there, whole",
+        journal.environments.len(),
+        journal.slugs.len(),
+        journal.files.len(),
+        uploads.iter().map(|one| one.acknowledged).sum::<usize>(),
+        uploads.iter().map(|one| one.cut_off).sum::<usize>(),
+        uploads.iter().map(|one| one.cut_off_and_kept).sum::<usize>(),
+    );
 }
 
 /// Writes through every door in turn until the server is gone; notes only what was answered with success.
@@ -76,28 +100,35 @@ async fn write_until_refused(
     api: Api,
     client: String,
     dataset: String,
+    mut uploads: Uploads,
     journal: Arc<Mutex<Journal>>,
     acknowledged: Arc<Semaphore>,
-) {
+) -> Uploads {
     for number in 0.. {
         let name = format!("{client}-{number}");
         journal.lock().await.attempted_slugs.insert(name.clone());
         if api.create("/environments", json!({"name": name})).await.is_none() {
-            return;
+            return uploads;
         }
         journal.lock().await.environments.insert(name.clone());
         acknowledged.add_permits(1);
         if api.create("/benchmarks", json!({"name": name, "slug": name})).await.is_none() {
-            return;
+            return uploads;
         }
         journal.lock().await.slugs.insert(name.clone());
         acknowledged.add_permits(1);
-        if !api.put_file(&dataset, &name).await {
-            return;
+        let file = format!("/datasets/{dataset}/files/{name}");
+        if api.put(&file, "text/plain", content_of(&name)).await.is_none() {
+            return uploads;
         }
         journal.lock().await.files.insert(name);
         acknowledged.add_permits(1);
+        if !uploads.upload(&api).await {
+            return uploads;
+        }
+        acknowledged.add_permits(1);
     }
+    uploads
 }
 
 async fn check(api: &Api, dataset: &str, journal: &Journal) {
@@ -113,7 +144,11 @@ async fn check(api: &Api, dataset: &str, journal: &Journal) {
     let files = unique(&api.all(&format!("/datasets/{dataset}/files"), "path").await);
     assert!(journal.files.is_subset(&files), "an acknowledged file is lost");
     for path in &files {
-        assert_eq!(api.read_file(dataset, path).await, content_of(path), "a file has lost its content");
+        assert_eq!(
+            api.read(&format!("/datasets/{dataset}/files/{path}")).await,
+            content_of(path),
+            "a file has lost its content"
+        );
     }
     let counted = api.get(&format!("/datasets/{dataset}")).await;
     assert_eq!(
@@ -131,65 +166,4 @@ fn unique(values: &[String]) -> BTreeSet<String> {
 
 fn content_of(path: &str) -> String {
     format!("content of {path}")
-}
-
-/// Calls that may find nobody there.
-#[derive(Clone)]
-struct Api {
-    http: reqwest::Client,
-    base_url: String,
-    key: String,
-}
-
-impl Api {
-    fn new(base_url: &str, key: &str) -> Self {
-        Self { http: reqwest::Client::new(), base_url: base_url.to_owned(), key: key.to_owned() }
-    }
-
-    /// `None` when the server was gone before it answered.
-    async fn create(&self, path: &str, body: Value) -> Option<Value> {
-        let request = self.http.post(format!("{}{path}", self.base_url)).bearer_auth(&self.key).json(&body);
-        let answer = request.send().await.ok()?;
-        assert_eq!(answer.status(), 201, "{path}");
-        answer.json().await.ok()
-    }
-
-    async fn put_file(&self, dataset: &str, path: &str) -> bool {
-        let url = format!("{}/datasets/{dataset}/files/{path}", self.base_url);
-        match self.http.put(url).bearer_auth(&self.key).body(content_of(path)).send().await {
-            Ok(answer) => answer.status() == 200,
-            Err(_) => false,
-        }
-    }
-
-    async fn read_file(&self, dataset: &str, path: &str) -> String {
-        let url = format!("{}/datasets/{dataset}/files/{path}", self.base_url);
-        self.http.get(url).bearer_auth(&self.key).send().await.unwrap().text().await.unwrap()
-    }
-
-    async fn delete(&self, path: &str) {
-        let answer = self.http.delete(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
-        assert_eq!(answer.status(), 204);
-    }
-
-    async fn get(&self, path: &str) -> Value {
-        let answer = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
-        assert_eq!(answer.status(), 200, "{path}");
-        answer.json().await.unwrap()
-    }
-
-    /// A member of every row of a list, page by page.
-    async fn all(&self, path: &str, member: &str) -> Vec<String> {
-        let mut found = Vec::new();
-        let mut cursor = String::new();
-        loop {
-            let page = self.get(&format!("{path}?limit=100{cursor}")).await;
-            let rows = page["data"].as_array().unwrap();
-            found.extend(rows.iter().filter_map(|row| row[member].as_str().map(ToOwned::to_owned)));
-            match page["_meta"]["next"].as_str() {
-                Some(next) => cursor = format!("&cursor={next}"),
-                None => return found,
-            }
-        }
-    }
 }

@@ -23,7 +23,7 @@ const BESIDE: [&str; 3] = ["testkit", "bench", "fhir-definitions"];
 const KEPT_TO: [(&[&str], &[&str]); 3] = [
     (&["axum", "tower", "tower-http", "utoipa-axum"], &["server", "gateway", "web", "mcp"]),
     (&["rusqlite", "postgres", "tokio-postgres-rustls", "object_store"], &["store"]),
-    (&["reqwest"], &["client"]),
+    (&["reqwest"], &["client", "app"]),
 ];
 
 /// Values, simulators and checks are pure: nothing that waits, measures time or throws dice.

@@ -4,7 +4,10 @@
 #![allow(clippy::print_stdout, reason = "tests print the figures that they measured")]
 
 mod admin;
+mod api;
+mod bombs;
 mod crash;
+mod crash_uploads;
 mod house;
 mod object_storage;
 mod process;

@@ -16,7 +16,7 @@ fn datasets(serving: &Serving, words: &[&str]) -> std::process::Command {
 fn a_hundred_thousand_resources_upload_in_bounded_memory() {
     let site = Site::new(Database::Sqlite);
     let serving = site.serve();
-    let before = peak_kibibytes(&serving);
+    let before = serving.peak_kibibytes();
     let file = write_file(site.directory(), "patients.ndjson", observations(100_000));
     let size = std::fs::metadata(&file).unwrap().len();
     let shown =
@@ -24,7 +24,7 @@ fn a_hundred_thousand_resources_upload_in_bounded_memory() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["counts"]["Observation"], 100_000);
     assert_eq!(shown["bytes"].as_u64().unwrap(), size);
-    let grown = peak_kibibytes(&serving) - before;
+    let grown = serving.peak_kibibytes() - before;
     println!("peak resident memory: {before} KiB before, {grown} KiB more for {} MiB of NDJSON", size / 1_048_576);
     assert!(grown < 96 * 1024, "{grown} KiB more for an upload of {size} bytes");
 }
@@ -83,11 +83,4 @@ fn observations(count: usize) -> String {
         );
     }
     text
-}
-
-/// The highest resident memory that the process has had.
-fn peak_kibibytes(serving: &Serving) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", serving.process_id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }

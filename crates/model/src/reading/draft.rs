@@ -16,8 +16,8 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(value: &'a Value) -> Self {
-        Self { rest: Cow::Borrowed(value), gaps: Gaps::default() }
+    pub(super) fn new(rest: Cow<'a, Value>) -> Self {
+        Self { rest, gaps: Gaps::default() }
     }
 
     pub(super) fn rest(&self) -> &Value {

@@ -5,6 +5,8 @@ mod draft;
 mod fault;
 mod strict;
 
+use std::borrow::Cow;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -28,7 +30,15 @@ pub struct Hints<'a> {
 
 /// A list is never read as a struct, a number never as an object, and an object never as a word of an enum.
 pub fn read<T: DeserializeOwned>(value: &Value, hints: Hints<'_>) -> Reading<T> {
-    let mut draft = Draft::new(value);
+    read_draft(Draft::new(Cow::Borrowed(value)), hints)
+}
+
+/// The same for a value that nobody needs afterwards: a faulty one is not copied, and a hostile one can be large.
+pub fn read_owned<T: DeserializeOwned>(value: Value, hints: Hints<'_>) -> Reading<T> {
+    read_draft(Draft::new(Cow::Owned(value)), hints)
+}
+
+fn read_draft<T: DeserializeOwned>(mut draft: Draft<'_>, hints: Hints<'_>) -> Reading<T> {
     let mut errors = FieldErrors::new();
     for _ in 0..MOST_FAULTS {
         let fault = match strict::read(draft.rest()) {

@@ -9,6 +9,8 @@ mod environments;
 mod files;
 mod machinery;
 mod organization;
+mod playgrounds;
+mod sandboxes;
 mod simulators;
 mod solvers;
 mod tasks;
@@ -30,5 +32,7 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(benchmarks::router())
         .merge(tasks::router())
         .merge(criteria::router())
+        .merge(playgrounds::router())
+        .merge(sandboxes::router())
         .merge(machinery::router())
 }

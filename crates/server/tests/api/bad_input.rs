@@ -245,7 +245,7 @@ both_databases! {
     }
 }
 
-pub(crate) async fn send(caller: &Caller, method: Method, path: &str, faulty: &Faulty) -> Answer {
+async fn send(caller: &Caller, method: Method, path: &str, faulty: &Faulty) -> Answer {
     let content = (faulty.content_type, faulty.body.clone());
     caller.send_bytes(method, path, &faulty.headers, Some(content)).await
 }

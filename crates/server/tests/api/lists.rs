@@ -232,15 +232,21 @@ impl List {
             .replace("{dataset_id}", &made.dataset)
             .replace("{solver_id}", &made.solver)
             .replace("{benchmark_id}", &made.benchmark)
-            .replace("{task_id}", &made.task);
+            .replace("{task_id}", &made.task)
+            .replace("{sandbox_id}", &made.sandbox);
         let mut keys = Vec::new();
         if pattern == "/tasks/{task_id}/entities" {
             keys.push(Value::from(made.entity.clone()));
+        }
+        // What the dataset brought.
+        if pattern == "/sandboxes/{sandbox_id}/state" {
+            keys.extend(["p1", "p2", "p3"].map(Value::from));
         }
         let key = match pattern {
             "/datasets/{dataset_id}/files" => "path",
             "/datasets/{dataset_id}/checkpoints" => "revision",
             "/benchmarks/{benchmark_id}/versions" => "version",
+            "/sandboxes/{sandbox_id}/state" | "/sandboxes/{sandbox_id}/diff" => "key",
             _ => "id",
         };
         for number in keys.len()..rows {
@@ -248,7 +254,11 @@ impl List {
             keys.push(row[key].clone());
         }
         match pattern {
-            "/datasets/{dataset_id}/files" | "/tasks/{task_id}/entities" => {}
+            "/datasets/{dataset_id}/files"
+            | "/tasks/{task_id}/entities"
+            | "/sandboxes/{sandbox_id}/events"
+            | "/sandboxes/{sandbox_id}/state"
+            | "/sandboxes/{sandbox_id}/diff" => {}
             _ => keys.reverse(),
         }
         Self { path, key, expected: keys }
@@ -286,6 +296,21 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
         "/benchmarks/{benchmark_id}/versions" => {
             caller.patch(&format!("/tasks/{}", made.task), json!({"name": name})).await.expect(200);
             return caller.post(&path.replace("versions", "publish"), json!({})).await.expect(201).json;
+        }
+        "/playgrounds" => json!({"environment_id": made.environment}),
+        "/sandboxes" => json!({"simulator_id": made.simulator}),
+        "/sandboxes/{sandbox_id}/events" => {
+            caller.post(&format!("/playgrounds/{}/reset", made.playground), json!({})).await.expect(200);
+            let events = caller.get(&format!("{path}?limit=100")).await.expect(200).json;
+            return events["data"].as_array().unwrap().last().unwrap().clone();
+        }
+        "/sandboxes/{sandbox_id}/state" | "/sandboxes/{sandbox_id}/diff" => {
+            // After the patients of the dataset.
+            let id = format!("q{number:03}");
+            let patient = json!({"resourceType": "Patient", "id": id});
+            let path = format!("/sandboxes/{}/fhir/Patient/{id}", made.sandbox);
+            caller.send(Method::PUT, &path, &[], Some(patient)).await.expect(201);
+            return json!({ "key": id });
         }
         unknown => panic!("say here how a row gets into {unknown}"),
     };

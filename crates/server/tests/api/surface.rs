@@ -141,6 +141,8 @@ impl Tenant {
             "solver_id" => &made.solver,
             "key_id" if pattern.starts_with("/solvers") => &made.solver_key,
             "key_id" => &made.api_key,
+            "playground_id" => &made.playground,
+            "sandbox_id" => &made.sandbox,
             "path" => return "inbox/a.txt".into(),
             other => panic!("{pattern}: say here what `{other}` is, and whose"),
         };
@@ -154,6 +156,9 @@ impl Tenant {
             "environment_id" => &made.environment,
             "benchmark_id" => &made.benchmark,
             "task_id" => &made.task,
+            "simulator_id" => &made.simulator,
+            "dataset_id" => &made.dataset,
+            "playground_id" => &made.playground,
             "entity_id" | "input_entity_id" => &made.entity,
             "parent_id" => &made.dataset,
             other => panic!("say here what `{other}` is, and whose"),
@@ -176,6 +181,8 @@ impl Tenant {
             &made.solver,
             &made.solver_key,
             &made.api_key,
+            &made.playground,
+            &made.sandbox,
         ];
         ids.into_iter().map(String::as_str).collect()
     }

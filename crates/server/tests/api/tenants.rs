@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use model::api_key::{KeyKind, Secret};
 use reqwest::Method;
-use serde_json::{Value, json};
-use testkit::{Answer, Caller, both_databases};
+use serde_json::json;
+use testkit::{Answer, both_databases};
 
+use crate::prober::{Prober, absent, id_fields, telling};
+use crate::request::{Request, send_all};
 use crate::surface::{Operation, Surface, Tenant, crawl, lasting};
 
 both_databases! {
@@ -13,31 +16,48 @@ both_databases! {
         let surface = Surface::load();
         let (own, foreign) = two_tenants(&server, "Private").await;
         let before = (state(&surface, &own).await, state(&surface, &foreign).await);
-        let mut prober = Prober::new(&own, &foreign).await;
-        for operation in surface.internal() {
-            prober.probe_path(operation, &surface).await;
+        let prober = Prober::new(&surface, &own, &foreign).await;
+        let kinds = [
+            ("paths", prober.paths(|_| true)),
+            ("ids of other kinds", prober.kinds()),
+            ("methods", prober.methods()),
+            ("filters", prober.filters()),
+            ("bodies", prober.bodies()),
+        ];
+        let mut pairs = 0;
+        for (about, probes) in kinds {
+            eprintln!("{} pairs: {about}", probes.len());
+            pairs += probes.len();
+            prober.compare(&own.caller, probes).await;
         }
-        for (operation, schema) in surface.with_json_body() {
-            prober.probe_body(operation, &schema, &surface).await;
-        }
-        eprintln!("{} pairs of requests told nothing apart", prober.pairs);
-        assert!(prober.pairs >= 2000, "only {} pairs", prober.pairs);
+        assert!(pairs >= 10_000, "only {pairs} pairs");
         assert_eq!(before, (state(&surface, &own).await, state(&surface, &foreign).await));
+    }
+
+    async fn without_a_good_credential_a_foreign_id_is_answered_like_one_of_nothing(server: TestServer) {
+        let surface = Surface::load();
+        let (own, foreign) = two_tenants(&server, "Private").await;
+        let prober = Prober::new(&surface, &own, &foreign).await;
+        let mut credentials: Vec<String> = bad_credentials(&own).await.into_iter().flatten().collect();
+        for tenant in [&own, &foreign] {
+            credentials.push(format!("Bearer {}", solver_key(tenant).await));
+        }
+        let probes = prober.credentials(&credentials);
+        eprintln!("{} pairs: credentials", probes.len());
+        prober.compare(&server.anonymous(), probes).await;
     }
 
     async fn a_public_benchmark_can_be_read_but_not_touched(server: TestServer) {
         let surface = Surface::load();
         let (own, foreign) = two_tenants(&server, "Public").await;
         let before = state(&surface, &foreign).await;
-        let mut prober = Prober::new(&own, &foreign).await;
-        let of_benchmark = |operation: &&Operation| operation.variables().contains(&"benchmark_id");
-        for operation in surface.internal().filter(of_benchmark).filter(|operation| operation.method != Method::GET) {
-            prober.probe_path(operation, &surface).await;
-        }
-        for (operation, schema) in surface.with_json_body() {
-            prober.probe_body(operation, &schema, &surface).await;
-        }
-        assert!(prober.pairs > 50);
+        let prober = Prober::new(&surface, &own, &foreign).await;
+        let changes_a_benchmark = |operation: &Operation| {
+            operation.variables().contains(&"benchmark_id") && operation.method != Method::GET
+        };
+        let probes = [prober.paths(changes_a_benchmark), prober.bodies()].concat();
+        assert!(probes.len() > 50);
+        prober.compare(&own.caller, probes).await;
         assert_eq!(before, state(&surface, &foreign).await);
     }
 
@@ -60,29 +80,30 @@ both_databases! {
     async fn without_a_good_credential_nothing_is_answered(server: TestServer) {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
-        let anonymous = server.anonymous();
-        let credentials = bad_credentials(&own).await;
-        let mut refused = 0;
-        for operation in surface.internal() {
-            let path = operation.path_of(&own);
-            for credential in &credentials {
-                let headers: Vec<_> = credential.iter().map(|text| ("authorization", text.as_str())).collect();
-                let answer = anonymous.send(operation.method.clone(), &path, &headers, Some(json!({}))).await;
-                let answer = answer.refused(401, "UNAUTHORIZED");
-                let scheme = answer.header("www-authenticate").unwrap_or_default();
-                assert!(scheme.starts_with("Bearer"), "{}: {scheme:?}", answer.asked);
-                refused += 1;
+        let mut requests = Vec::new();
+        for credential in bad_credentials(&own).await {
+            for operation in surface.internal() {
+                let request = Request::new(operation.method.clone(), operation.path_of(&own)).json(&json!({}));
+                requests.push(match &credential {
+                    Some(text) => request.header("authorization", text),
+                    None => request,
+                });
             }
         }
-        eprintln!("{refused} requests without a good credential were refused");
+        eprintln!("{} requests without a good credential are refused", requests.len());
+        send_all(&server.anonymous(), requests, |answer| {
+            assert_eq!((answer.status, &answer["error"]["code"]), (401, &json!("UNAUTHORIZED")), "{}", answer.asked);
+            let scheme = answer.header("www-authenticate").unwrap_or_default();
+            assert!(scheme.starts_with("Bearer"), "{}: {scheme:?}", answer.asked);
+        })
+        .await;
     }
 
     async fn a_solver_key_opens_no_internal_operation(server: TestServer) {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
         let before = state(&surface, &own).await;
-        let made = own.caller.post(&format!("/solvers/{}/api-keys", own.made.solver), json!({"name": "agent"})).await;
-        let solver = server.caller(made.expect(201)["key"].as_str().unwrap());
+        let solver = server.caller(&solver_key(&own).await);
         for operation in surface.internal() {
             let answer = solver.send(operation.method.clone(), &operation.path_of(&own), &[], Some(json!({}))).await;
             answer.refused(403, "FORBIDDEN");
@@ -192,206 +213,47 @@ async fn state(surface: &Surface, tenant: &Tenant) -> std::collections::BTreeMap
     crawl(surface, &tenant.caller, tenant).await
 }
 
-/// An id of the same kind that nothing has.
-fn absent(id: &str) -> String {
-    let (kind, _) = id.split_once('_').expect("an id");
-    format!("{kind}_7{}", "Z".repeat(25))
+/// A new key of the tenant's solver.
+pub(crate) async fn solver_key(tenant: &Tenant) -> String {
+    let folder = format!("/solvers/{}/api-keys", tenant.made.solver);
+    let made = tenant.caller.post(&folder, json!({"name": "agent"})).await.expect(201);
+    made["key"].as_str().expect("a key").to_owned()
 }
 
-/// The ways to write an id in a path, right and wrong.
-const SPELLINGS: [fn(&str) -> String; 14] = [
-    |id| id.to_owned(),
-    |id| id.to_lowercase(),
-    |id| format!("{id}%20"),
-    |id| format!("%20{id}"),
-    |id| format!("{id}%00"),
-    |id| format!("{id}%0A"),
-    |id| format!("{id}%2F"),
-    |id| format!("{id}@1"),
-    |id| format!("{id}{id}"),
-    |id| format!("{id}*"),
-    |id| format!("{id}%27%20or%201=1"),
-    |id| format!("%{:02X}{}", id.as_bytes()[0], &id[1..]),
-    |id| id[..id.len() - 1].to_owned(),
-    |_| String::new(),
-];
-
-/// Asks as `own` for things of `foreign`, and for the same things with ids of nothing, and compares.
-struct Prober<'a> {
-    own: &'a Tenant,
-    foreign: &'a Tenant,
-    /// Entity tag of each thing of the foreign organization, by id.
-    tags: Vec<(String, String)>,
-    pairs: usize,
-}
-
-impl<'a> Prober<'a> {
-    async fn new(own: &'a Tenant, foreign: &'a Tenant) -> Self {
-        let made = &foreign.made;
-        let mut tags = Vec::new();
-        for (folder, id) in [
-            ("environments", &made.environment),
-            ("simulators", &made.simulator),
-            ("datasets", &made.dataset),
-            ("benchmarks", &made.benchmark),
-            ("tasks", &made.task),
-            ("criteria", &made.criterion),
-            ("solvers", &made.solver),
-        ] {
-            let answer = foreign.caller.get(&format!("/{folder}/{id}")).await.expect(200);
-            tags.push((id.clone(), answer.header("etag").expect("a tag").to_owned()));
-        }
-        Self { own, foreign, tags, pairs: 0 }
-    }
-
-    /// Every combination of own and foreign ids in the path, in every spelling, and ids of the wrong kind.
-    async fn probe_path(&mut self, operation: &Operation, surface: &Surface) {
-        let variables: Vec<&str> = operation.variables().into_iter().filter(|name| *name != "path").collect();
-        for choice in 1..(1u32 << variables.len()) {
-            let is_foreign =
-                |name: &str| variables.iter().position(|one| *one == name).is_some_and(|at| choice >> at & 1 == 1);
-            for spell in SPELLINGS {
-                let path = |replace: &dyn Fn(&str) -> String| {
-                    operation.path(|name| {
-                        let tenant = if is_foreign(name) { self.foreign } else { self.own };
-                        let id = tenant.path_id(name, &operation.pattern);
-                        if is_foreign(name) { spell(&replace(&id)) } else { id }
-                    })
-                };
-                let (theirs, nothing) = (path(&str::to_owned), path(&absent));
-                self.compare_in_every_dress(operation, surface, &theirs, &nothing).await;
-            }
-            self.probe_kinds(operation, surface, &is_foreign).await;
-        }
-    }
-
-    /// Ids of other kinds, one's own and foreign ones, where the path wants another.
-    async fn probe_kinds(&mut self, operation: &Operation, surface: &Surface, is_foreign: &dyn Fn(&str) -> bool) {
-        let (own, foreign) = (self.own, self.foreign);
-        for id in foreign.ids().into_iter().chain(own.ids()) {
-            let path = |id: &str| {
-                operation.path(|name| {
-                    let mine = own.path_id(name, &operation.pattern);
-                    let same_kind = mine.split('_').next() == id.split('_').next();
-                    if is_foreign(name) && !same_kind { id.to_owned() } else { mine }
-                })
-            };
-            let (theirs, nothing) = (path(id), path(&absent(id)));
-            if theirs != nothing {
-                self.compare(operation, surface, &theirs, &nothing, &[]).await;
-            }
-        }
-    }
-
-    async fn compare_in_every_dress(&mut self, operation: &Operation, surface: &Surface, theirs: &str, nothing: &str) {
-        self.compare(operation, surface, theirs, nothing, &[]).await;
-        if operation.method == Method::POST {
-            self.compare(operation, surface, theirs, nothing, &[("idempotency-key", "guessed")]).await;
-            return;
-        }
-        let tag = self.tags.iter().find(|(id, _)| theirs.contains(id)).map(|(_, tag)| tag.clone());
-        if let Some(tag) = tag {
-            let name = if operation.method == Method::GET { "if-none-match" } else { "if-match" };
-            self.compare(operation, surface, theirs, nothing, &[(name, &tag)]).await;
-        }
-    }
-
-    async fn compare(
-        &mut self,
-        operation: &Operation,
-        surface: &Surface,
-        theirs: &str,
-        nothing: &str,
-        headers: &[(&str, &str)],
-    ) {
-        let found = surface.with_json_body().find(|(one, _)| std::ptr::eq(*one, operation));
-        let body = found.map(|(_, schema)| surface.sample(&schema, self.own, self.pairs));
-        let their_answer = ask(&self.own.caller, operation, theirs, headers, body.clone()).await;
-        let no_answer = ask(&self.own.caller, operation, nothing, headers, body).await;
-        assert!((400..500).contains(&their_answer.status), "{}: {}", their_answer.asked, their_answer.text());
-        self.same(&their_answer, &no_answer);
-    }
-
-    /// Foreign ids in a body whose path is one's own.
-    async fn probe_body(&mut self, operation: &Operation, schema: &Value, surface: &Surface) {
-        for field in id_fields(schema) {
-            let their_id = self.foreign.body_id(&field);
-            let (own, number) = (self.own, self.pairs);
-            let body = |id: &str| {
-                let mut body = surface.sample(schema, own, number);
-                body[&field] = json!(id);
-                Some(body)
-            };
-            let path = operation.path_of(self.own);
-            for spell in [str::to_owned, str::to_lowercase, |id: &str| format!("{id} "), |id: &str| format!(" {id}")] {
-                let theirs = ask(&self.own.caller, operation, &path, &[], body(&spell(&their_id))).await;
-                let nothing = ask(&self.own.caller, operation, &path, &[], body(&spell(&absent(&their_id)))).await;
-                assert!(theirs["error"]["details"][&field].is_array(), "{}: {}", theirs.asked, theirs.text());
-                self.same(&theirs, &nothing);
-            }
-        }
-    }
-
-    fn same(&mut self, theirs: &Answer, nothing: &Answer) {
-        let ids = self.foreign.ids();
-        assert_eq!(telling(theirs, &ids), telling(nothing, &ids), "{} against {}", theirs.asked, nothing.asked);
-        self.pairs += 1;
-    }
-}
-
-async fn ask(
-    caller: &Caller,
-    operation: &Operation,
-    path: &str,
-    headers: &[(&str, &str)],
-    body: Option<Value>,
-) -> Answer {
-    match operation.method {
-        Method::PUT => {
-            let content = ("application/fhir+ndjson", testkit::world::patients(1).into_bytes());
-            caller.send_bytes(Method::PUT, path, headers, Some(content)).await
-        }
-        _ => caller.send(operation.method.clone(), path, headers, body).await,
-    }
-}
-
-/// All of an answer that a prober could compare, with ids made equal.
-fn telling(answer: &Answer, ids: &[&str]) -> String {
-    let headers = answer.headers.iter().filter(|(name, _)| *name != "date" && *name != "x-request-id");
-    let mut text = format!("{} {:?} {}", answer.status, headers.collect::<Vec<_>>(), answer.without_request_id());
-    for id in ids {
-        text = text.replace(&absent(id), "an id").replace(id, "an id");
-    }
-    text
-}
-
-fn id_fields(schema: &Value) -> Vec<String> {
-    let properties = schema["properties"].as_object().into_iter().flatten();
-    properties.map(|(name, _)| name.clone()).filter(|name| name.ends_with("_id")).collect()
-}
-
-/// None, mistyped, unknown, of no kind, and revoked.
-async fn bad_credentials(own: &Tenant) -> Vec<Option<String>> {
+/// None, mistyped, unknown, of every kind and of no kind, and revoked.
+pub(crate) async fn bad_credentials(own: &Tenant) -> Vec<Option<String>> {
     let key = own.caller.key();
     let made = own.caller.post("/api-keys", json!({"name": "to be revoked"})).await.expect(201);
     own.caller.delete(&format!("/api-keys/{}", made.id())).await.expect(204);
     let revoked = made["key"].as_str().unwrap();
-    let texts = [
+    let unknown = KeyKind::ALL.map(|kind| Secret::from_random(kind, &[7; 64]).expect("enough bytes"));
+    let tokens = [
         String::new(),
-        "Bearer".into(),
-        "Bearer ".into(),
-        "Bearer x".into(),
-        key.to_owned(),
-        format!("Basic {key}"),
-        format!("Bearer {}", &key[..key.len() - 1]),
-        format!("Bearer {key}{key}"),
-        format!("Bearer {key} {key}"),
-        format!("Bearer {}", key.to_lowercase()),
-        format!("Bearer {}", key.replacen("vk_", "vrl_slv_", 1)),
-        format!("Bearer vk_{}", "0".repeat(38)),
-        format!("Bearer {revoked}"),
+        "x".into(),
+        "null".into(),
+        "vk_".into(),
+        "vk_*".into(),
+        "%00".into(),
+        "' or '1'='1".into(),
+        key[..key.len() - 1].to_owned(),
+        format!("{key}0"),
+        format!("{key}{key}"),
+        format!("{key} {key}"),
+        format!("{key},{key}"),
+        format!("\"{key}\""),
+        key.to_lowercase(),
+        key.to_uppercase(),
+        key.replacen("vk_", "vrl_slv_", 1),
+        key.replacen("vk_", "vrl_run_", 1),
+        key.replacen("vk_", "", 1),
+        format!("vk_{}", "0".repeat(38)),
+        format!("vk_{}", "0".repeat(5000)),
+        revoked.to_owned(),
     ];
-    std::iter::once(None).chain(texts.into_iter().map(Some)).collect()
+    let tokens = tokens.into_iter().chain(unknown.iter().map(|secret| secret.reveal().to_owned()));
+    let schemes = [String::new(), "Bearer".into(), key.to_owned(), format!("Basic {key}"), format!("Token {key}")];
+    let texts = tokens.map(|token| format!("Bearer {token}")).chain(schemes);
+    std::iter::once(None).chain(texts.map(Some)).collect()
 }
 
 fn assert_names_nothing_of(answer: &Answer, tenant: &Tenant) {
@@ -421,7 +283,7 @@ async fn fill_lists(tenant: &Tenant) {
 }
 
 /// Marks everything that only the author may see, and names the marks.
-async fn plant_canaries(tenant: &Tenant) -> Vec<String> {
+pub(crate) async fn plant_canaries(tenant: &Tenant) -> Vec<String> {
     let (caller, made) = (&tenant.caller, &tenant.made);
     let canary = |place: &str| format!("canary-{place}-7f3d9c52-1b6e-4f0a-9d2c-5a8e1c4b7f60");
     let patient = json!({"resourceType": "Patient", "id": "p1", "name": [{"text": canary("data")}]}).to_string();

@@ -91,12 +91,9 @@ impl Records {
         let collection = source.as_str();
         let mut hits = Vec::new();
         for (at, layer) in self.layers.iter().enumerate() {
-            let docs = layer.referring(source, parameter, target, id);
-            let visible = docs.into_iter().filter(|doc| {
-                let key = layer.key(*doc);
-                !self.is_under(at, key) && !self.is_written(collection, key.1, as_of)
-            });
-            hits.extend(visible.map(|doc| Hit { resource_type: source, record: self.of_layer(layer, doc) }));
+            let docs = layer.referring(source, parameter, target, id).into_iter();
+            let records = docs.filter_map(|doc| self.visible(at, doc, as_of));
+            hits.extend(records.map(|record| Hit { resource_type: source, record }));
         }
         let points =
             |json: &serde_json::Value| local_targets(parameter, json).any(|(to, there)| to == target && there == id);

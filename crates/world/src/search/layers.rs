@@ -21,11 +21,9 @@ impl Records {
     ) -> Vec<Hit<'_>> {
         let mut hits = Vec::new();
         for (at, layer) in self.layers.iter().enumerate() {
-            let docs = self.candidates(layer, resource_type, questions).into_iter().filter(|doc| {
-                let key = layer.key(*doc);
-                !self.is_under(at, key) && !self.is_written(resource_type.as_str(), key.1, as_of)
-            });
-            hits.extend(docs.map(|doc| Hit { resource_type, record: self.of_layer(layer, doc) }));
+            let docs = self.candidates(layer, resource_type, questions).into_iter();
+            let records = docs.filter_map(|doc| self.visible(at, doc, as_of));
+            hits.extend(records.map(|record| Hit { resource_type, record }));
         }
         hits
     }
@@ -48,12 +46,12 @@ impl Records {
                 None => unsure.push(question),
             }
         }
-        let docs = docs.unwrap_or_else(|| layer.of_type(resource_type).map(DocId).collect());
+        let docs = docs.unwrap_or_else(|| layer.of_type(resource_type).map(DocId::new).collect());
         if unsure.is_empty() {
             return docs;
         }
         let answers = |doc: &DocId| {
-            let record = self.of_layer(layer, *doc);
+            let Some(record) = self.of_layer(layer, *doc) else { return false };
             let needs_text = unsure.iter().any(|question| question.reads_text());
             let json = if needs_text { record.json() } else { Arc::default() };
             unsure.iter().all(|question| question.holds(&record, &json))

@@ -1,0 +1,264 @@
+//! How a message reaches a playground: what reads is answered from memory and logged a moment later; what may write is
+//! carried out in turn and answered when it is durable.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{EventId, Id, SandboxId};
+use store::log::{self, Appended, Entry, Text};
+use store::sandboxes::StoredSandbox;
+use world::{Change, Context, NewEvent, Outcome, Seq, World};
+
+use super::queue::{Message, Typed};
+use super::{Live, Loaded};
+use crate::{App, AppError};
+
+/// Whether a message may keep a thread that serves others waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cost {
+    Light,
+    Heavy,
+}
+
+/// Text of more bytes than this is kept as a blob.
+const MOST_INLINE: usize = 16 * 1024;
+/// How long events of reads may stay in memory.
+const SEEN_FOR: Duration = Duration::from_millis(5);
+/// As many unwritten events make readers wait until they are written.
+const MOST_SEEN: usize = 4096;
+/// A playground that others change faster than we can is an overload.
+const MOST_ATTEMPTS: usize = 100;
+
+impl App {
+    /// Asks a question that changes nothing. Its events are written a few milliseconds later.
+    pub(crate) async fn ask<T, F>(&self, sandbox: &StoredSandbox, cost: Cost, question: F) -> Result<T, AppError>
+    where
+        F: FnOnce(&World, &Context<'_>) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let live = self.inner.worlds.of(&sandbox.playground);
+        let loaded = self.current(&live).await?;
+        check_active(&loaded, &sandbox.id)?;
+        let (app, world) = (self.clone(), Arc::clone(&loaded.world));
+        let run = move || app.with_context(|context| question(&world, context));
+        let outcome = match cost {
+            Cost::Light => run(),
+            Cost::Heavy => {
+                let ran = tokio::task::spawn_blocking(run).await;
+                ran.map_err(|_| AppError::Internal("a simulator panicked".into()))?
+            }
+        };
+        for event in outcome.events {
+            self.note(&live, event).await?;
+        }
+        Ok(outcome.answer)
+    }
+
+    /// Carries out a message that may change the playground, after those that came before it, and answers when what it
+    /// did is durable. It may be run again on a newer world.
+    pub(crate) async fn tell<T, F>(&self, sandbox: &StoredSandbox, message: F) -> Result<T, AppError>
+    where
+        F: Fn(&World, &Context<'_>) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let live = self.inner.worlds.of(&sandbox.playground);
+        let id = sandbox.id.clone();
+        let handle = move |world: &World, context: &Context<'_>| {
+            check_sandbox(world, &id)?;
+            Ok(message(world, context))
+        };
+        self.submit(&live, handle).await
+    }
+
+    /// Writes the events of reads that were answered before, so that whoever looks at the log finds them.
+    pub(crate) async fn flush(&self, live: &Arc<Live>) -> Result<(), AppError> {
+        let nothing = |_: &World, _: &Context<'_>| Ok(Outcome { answer: (), changes: Vec::new(), events: Vec::new() });
+        self.submit(live, nothing).await
+    }
+
+    async fn submit<T, F>(&self, live: &Arc<Live>, handle: F) -> Result<T, AppError>
+    where
+        F: Fn(&World, &Context<'_>) -> Result<Outcome<T>, AppError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (message, answered) = Typed::new(handle);
+        if live.queue.push(Box::new(message)) {
+            // Its own task: a client that goes away must not stop what others wait for.
+            tokio::spawn(self.clone().lead(Arc::clone(live)));
+        }
+        answered.await.unwrap_or_else(|_| Err(AppError::Internal("a simulator panicked".into())))
+    }
+
+    async fn note(&self, live: &Arc<Live>, event: NewEvent) -> Result<(), AppError> {
+        let count = live.queue.note(self.entry(event));
+        if count >= MOST_SEEN {
+            return self.flush(live).await;
+        }
+        if count == 1 {
+            let (app, live) = (self.clone(), Arc::clone(live));
+            tokio::spawn(async move {
+                tokio::time::sleep(SEEN_FOR).await;
+                if let Err(error) = app.flush(&live).await {
+                    tracing::warn!(%error, "events of reads could not be written yet");
+                }
+            });
+        }
+        Ok(())
+    }
+
+    async fn lead(self, live: Arc<Live>) {
+        while let Some((messages, seen)) = live.queue.take() {
+            self.carry_out(&live, messages, seen).await;
+        }
+    }
+
+    async fn carry_out(&self, live: &Arc<Live>, messages: Vec<Box<dyn Message>>, seen: Vec<Entry>) {
+        let mut batch = Batch { messages, seen, entries: Vec::new() };
+        let failure = match self.attempt(live, &mut batch).await {
+            Ok(()) => None,
+            Err(error) => {
+                // What was seen may have been written if the answer of the database was lost: then it is written twice,
+                // never not at all.
+                live.queue.put_back(std::mem::take(&mut batch.seen));
+                live.doubt();
+                Some(error)
+            }
+        };
+        for message in batch.messages {
+            message.answer(failure.as_ref().map(again));
+        }
+    }
+
+    async fn attempt(&self, live: &Arc<Live>, batch: &mut Batch) -> Result<(), AppError> {
+        let mut loaded = self.current(live).await?;
+        for _ in 0..MOST_ATTEMPTS {
+            let next = self.run(batch, &loaded).await?;
+            if batch.seen.is_empty() && batch.entries.is_empty() {
+                return Ok(());
+            }
+            if loaded.has_ended {
+                // Nothing more is written. What was read before the end and not logged yet is lost with it.
+                batch.seen.clear();
+                return if batch.entries.is_empty() { Ok(()) } else { Err(ended()) };
+            }
+            if self.append(live, batch, loaded.world.seq).await? {
+                live.publish(Loaded { world: Arc::new(next), ..loaded });
+                return Ok(());
+            }
+            live.doubt();
+            loaded = self.catch_up(live).await?;
+        }
+        Err(AppError::Store(store::StoreError::Contended))
+    }
+
+    /// Runs every message on the world that the ones before it leave. Answers the last of these worlds.
+    async fn run(&self, batch: &mut Batch, loaded: &Loaded) -> Result<World, AppError> {
+        let (app, mut world) = (self.clone(), World::clone(&loaded.world));
+        let mut messages = std::mem::take(&mut batch.messages);
+        world.seq += batch.seen.len() as Seq;
+        let ran = tokio::task::spawn_blocking(move || {
+            let entries = messages.iter_mut().flat_map(|message| app.run_one(message.as_mut(), &mut world)).collect();
+            (messages, entries, world)
+        });
+        let (messages, entries, world) = ran.await.map_err(|_| AppError::Internal("a simulator panicked".into()))?;
+        (batch.messages, batch.entries) = (messages, entries);
+        Ok(world)
+    }
+
+    fn run_one(&self, message: &mut dyn Message, world: &mut World) -> Vec<Entry> {
+        let (changes, events) = self.with_context(|context| message.run(world, context));
+        let mut entries: Vec<Entry> = events.into_iter().map(|event| self.entry(event)).collect();
+        // The first event stands for what changed; without an event nothing can have.
+        if let Some(entry) = entries.first_mut() {
+            let seq = world.seq + 1;
+            changes.iter().for_each(|change| world.apply(seq, change));
+            entry.changes = changes.into_iter().map(|change| (change, None)).collect();
+        }
+        world.seq += entries.len() as Seq;
+        entries
+    }
+
+    /// Whether the entries are in the log now; if not, someone else was faster.
+    async fn append(&self, live: &Live, batch: &mut Batch, expected: Seq) -> Result<bool, AppError> {
+        for entry in batch.seen.iter_mut().chain(&mut batch.entries) {
+            self.place(entry).await?;
+        }
+        let entries: Arc<[Entry]> = batch.seen.iter().chain(&batch.entries).cloned().collect();
+        let id = live.id.clone();
+        let appended = self.store().write(move |db| log::append(db, &id, expected, &entries)).await?;
+        Ok(appended != Appended::Refused)
+    }
+
+    /// Decides where the texts of an entry are kept.
+    async fn place(&self, entry: &mut Entry) -> Result<(), AppError> {
+        if let Text::Inline(text) = &entry.payload {
+            entry.payload = self.kept(text).await?;
+        }
+        for (change, kept) in &mut entry.changes {
+            if let (Change { text: Some(text), .. }, None) = (&*change, &kept) {
+                *kept = Some(self.kept(text).await?);
+            }
+        }
+        Ok(())
+    }
+
+    async fn kept(&self, text: &Arc<str>) -> Result<Text, AppError> {
+        if text.len() <= MOST_INLINE {
+            return Ok(Text::Inline(Arc::clone(text)));
+        }
+        Ok(Text::Blob(self.blobs().put(bytes::Bytes::copy_from_slice(text.as_bytes())).await?))
+    }
+
+    fn entry(&self, event: NewEvent) -> Entry {
+        let NewEvent { sandbox, r#type, actor, summary, payload } = event;
+        let payload = Text::Inline(payload.to_string().into());
+        Entry {
+            id: self.new_id::<EventId>(),
+            sandbox,
+            r#type,
+            at: self.now(),
+            actor,
+            summary,
+            payload,
+            changes: vec![],
+        }
+    }
+
+    fn with_context<T>(&self, run: impl FnOnce(&Context<'_>) -> T) -> T {
+        let now = self.now();
+        let new_id = || self.inner.ids.next(now).to_string();
+        run(&Context { now, new_id: &new_id })
+    }
+}
+
+struct Batch {
+    messages: Vec<Box<dyn Message>>,
+    seen: Vec<Entry>,
+    entries: Vec<Entry>,
+}
+
+fn check_active(loaded: &Loaded, sandbox: &SandboxId) -> Result<(), AppError> {
+    if loaded.has_ended { Err(ended()) } else { check_sandbox(&loaded.world, sandbox) }
+}
+
+fn check_sandbox(world: &World, sandbox: &SandboxId) -> Result<(), AppError> {
+    match world.sandboxes.get(sandbox) {
+        Some(sandbox) if sandbox.is_active => Ok(()),
+        Some(_) => Err(ended()),
+        None => Err(AppError::NotFound(SandboxId::NOUN)),
+    }
+}
+
+fn ended() -> AppError {
+    AppError::conflict("the sandbox is torn down; its events and state can be read, but it takes no traffic")
+}
+
+/// The same failure for everyone who waited.
+fn again(failure: &AppError) -> AppError {
+    match failure {
+        AppError::Conflict { message, .. } => AppError::conflict(message.clone()),
+        AppError::NotFound(noun) => AppError::NotFound(noun),
+        AppError::Store(store::StoreError::Contended) => AppError::Store(store::StoreError::Contended),
+        other => AppError::Internal(other.to_string()),
+    }
+}

@@ -1,0 +1,128 @@
+//! A world from the database: its sandboxes, their layers, and the changes of the log.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::PlaygroundId;
+use store::log::{self, StoredChange, Text};
+use store::playgrounds::{self, Progress};
+use store::sandboxes::{self, StoredSandbox};
+use world::{Records, Sandbox, Seq, World};
+
+use super::{Live, Loaded};
+use crate::{App, AppError};
+
+/// Changes that are read in one transaction.
+const ROWS: i64 = 1000;
+
+impl App {
+    /// The playground as the database has it now. Without other writers, memory is as good.
+    pub(crate) async fn current(&self, live: &Live) -> Result<Loaded, AppError> {
+        if !self.store().is_shared()
+            && let Some(loaded) = live.ready()
+        {
+            return Ok(loaded);
+        }
+        self.catch_up(live).await
+    }
+
+    /// Compares with the database, whatever is in memory.
+    pub(crate) async fn catch_up(&self, live: &Live) -> Result<Loaded, AppError> {
+        let progress = self.progress(&live.id).await?;
+        if let Some(loaded) = live.ready().filter(|loaded| is_current(loaded, &progress)) {
+            return Ok(loaded);
+        }
+        let _loading = live.loading.lock().await;
+        let progress = self.progress(&live.id).await?;
+        let known = live.any().filter(|loaded| progress.baseline.max(progress.shape) <= loaded.world.seq);
+        let begun = match known.filter(|loaded| loaded.has_ended == progress.torn_down) {
+            Some(loaded) => World::clone(&loaded.world),
+            None => self.unchanged(&live.id, progress.baseline).await?,
+        };
+        let world = self.fold(&live.id, begun, progress.head).await?;
+        let loaded = Loaded { world: Arc::new(world), has_ended: progress.torn_down, is_stale: false };
+        // Nothing is published that is older than what is there.
+        match live.ready().filter(|newer| newer.world.seq > loaded.world.seq) {
+            Some(newer) => Ok(newer),
+            None => {
+                live.publish(loaded.clone());
+                Ok(loaded)
+            }
+        }
+    }
+
+    async fn progress(&self, playground: &PlaygroundId) -> Result<Progress, AppError> {
+        let id = playground.clone();
+        let found = self.store().read(move |db| playgrounds::progress(db, &id)).await?;
+        found.ok_or(AppError::missing::<PlaygroundId>())
+    }
+
+    /// The world at its baseline.
+    async fn unchanged(&self, playground: &PlaygroundId, baseline: Seq) -> Result<World, AppError> {
+        let id = playground.clone();
+        let stored = self.store().read(move |db| sandboxes::of_playground(db, &id)).await?;
+        let mut sandboxes = BTreeMap::new();
+        for sandbox in stored {
+            sandboxes.insert(sandbox.id.clone(), self.at_baseline(sandbox).await?);
+        }
+        Ok(World { seq: baseline, sandboxes })
+    }
+
+    async fn at_baseline(&self, stored: StoredSandbox) -> Result<Sandbox, AppError> {
+        let StoredSandbox { id, kind, config, datasets, created_at, torn_down_at, .. } = stored;
+        let mut layers = Vec::new();
+        for dataset in datasets {
+            let at = (dataset.dataset_id, dataset.revision);
+            let found = self.store().read(move |db| sandboxes::revision(db, &at.0, at.1)).await?;
+            if let Some((content_hash, manifest)) = found.filter(|(_, manifest)| !manifest.chunks.is_empty()) {
+                layers.push(self.layer(&content_hash, &manifest).await?);
+            }
+        }
+        let is_active = torn_down_at.is_none();
+        let records = Records::new(layers, created_at);
+        Ok(Sandbox { id, kind, config: Arc::new(config), created_at, is_active, records })
+    }
+
+    async fn fold(&self, playground: &PlaygroundId, mut world: World, head: Seq) -> Result<World, AppError> {
+        let mut place = (world.seq, i64::MAX);
+        while world.seq < head {
+            let (id, from) = (playground.clone(), place);
+            let changes = self.store().read(move |db| log::changes_after(db, &id, from, ROWS)).await?;
+            let Some(last) = changes.last() else { break };
+            place = (last.seq, last.position);
+            for change in changes.into_iter().filter(|change| change.seq <= head) {
+                self.apply(&mut world, change).await?;
+            }
+            if place.0 > head {
+                break;
+            }
+        }
+        world.seq = world.seq.max(head);
+        Ok(world)
+    }
+
+    async fn apply(&self, world: &mut World, stored: StoredChange) -> Result<(), AppError> {
+        let mut change = stored.change;
+        change.text = match stored.text {
+            None => None,
+            Some(text) => Some(self.text(text).await?),
+        };
+        world.apply(stored.seq, &change);
+        Ok(())
+    }
+
+    pub(crate) async fn text(&self, text: Text) -> Result<Arc<str>, AppError> {
+        match text {
+            Text::Inline(text) => Ok(text),
+            Text::Blob(name) => {
+                let bytes = self.blobs().get(&name).await?;
+                let text = str::from_utf8(&bytes).map_err(|error| AppError::Internal(error.to_string()))?;
+                Ok(text.into())
+            }
+        }
+    }
+}
+
+fn is_current(loaded: &Loaded, progress: &Progress) -> bool {
+    loaded.world.seq >= progress.head && loaded.has_ended == progress.torn_down
+}

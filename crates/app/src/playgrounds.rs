@@ -1,0 +1,153 @@
+//! Playgrounds: one sandbox for each simulator of an environment, with one log and one baseline.
+
+use model::page::{Page, PageRequest};
+use model::playground::{NewPlayground, Playground};
+use model::{EnvironmentId, EventId, OrgId, PlaygroundId, SandboxId};
+use store::log::{Entry, Text};
+use store::{Db, environments, log, playgrounds, simulators};
+
+use crate::once::Keep;
+use crate::sandboxes::{self, BaseUrl, Seed};
+use crate::{App, AppError, Created, Once, OrgGrant};
+
+pub async fn create(
+    app: &App,
+    grant: &OrgGrant,
+    base: BaseUrl<'_>,
+    once: Option<Once>,
+    new: NewPlayground,
+) -> Result<Created<Playground>, AppError> {
+    let (org, now, base) = (grant.org.clone(), app.now(), base.to_owned());
+    let playground: PlaygroundId = app.new_id();
+    // One for each simulator that the environment can have.
+    let seeds = (0..MOST_SIMULATORS)
+        .map(|_| Ok(Seed { id: app.new_id(), playground: playground.clone(), secret: sandboxes::new_secret()?, now }))
+        .collect::<Result<Vec<Seed>, AppError>>()?;
+    let work = move |db: &mut Db<'_>| {
+        let environment =
+            environments::find(db, &org, &new.environment_id)?.ok_or(AppError::missing::<EnvironmentId>())?;
+        if environment.simulators.is_empty() {
+            return Err(AppError::conflict("the environment has no simulators; attach one first"));
+        }
+        if environment.simulators.len() > seeds.len() {
+            return Err(AppError::conflict(format!("a playground has at most {MOST_SIMULATORS} sandboxes")));
+        }
+        playgrounds::insert(db, &org, &playground, Some(&environment.id), now)?;
+        for (simulator, seed) in environment.simulators.iter().zip(&seeds) {
+            let simulator = simulators::find(db, &org, &simulator.id)?;
+            let simulator = simulator.ok_or_else(|| AppError::Internal("an attached simulator is gone".into()))?;
+            sandboxes::provision(db, &org, &simulator, None, seed.clone())?;
+        }
+        found(db, &org, &playground, &base)
+    };
+    app.once(grant, once, Keep::Sealed, work).await
+}
+
+const MOST_SIMULATORS: usize = 50;
+
+pub async fn get(app: &App, grant: &OrgGrant, base: BaseUrl<'_>, id: &PlaygroundId) -> Result<Playground, AppError> {
+    let (org, id, base) = (grant.org.clone(), id.clone(), base.to_owned());
+    app.store().read(move |db| found(db, &org, &id, &base)).await
+}
+
+pub async fn list(
+    app: &App,
+    grant: &OrgGrant,
+    base: BaseUrl<'_>,
+    page: PageRequest,
+) -> Result<Page<Playground>, AppError> {
+    let (org, base) = (grant.org.clone(), base.to_owned());
+    let listed = move |db: &mut Db<'_>| {
+        let mut page = playgrounds::list(db, &org, &page)?;
+        for playground in &mut page.items {
+            fill(db, playground, &base)?;
+        }
+        Ok(page)
+    };
+    app.store().read(listed).await
+}
+
+/// Back to the baseline, whatever was changed. Events stay.
+pub async fn reset(
+    app: &App,
+    grant: &OrgGrant,
+    base: BaseUrl<'_>,
+    id: &PlaygroundId,
+    once: Option<Once>,
+) -> Result<Created<Playground>, AppError> {
+    let live = checked(app, grant, id).await?;
+    app.flush(&live).await?;
+    let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), base.to_owned());
+    let (event, actor) = (app.new_id::<EventId>(), grant.key.to_string());
+    let work = move |db: &mut Db<'_>| {
+        let before = found(db, &org, &id, &base)?;
+        let seq = playgrounds::reset(db, &id, now)?;
+        let seq = seq.ok_or_else(|| AppError::conflict("the playground is torn down; make a new one"))?;
+        // It is the whole playground's; the log of the first sandbox tells of it.
+        if let Some(sandbox) = before.sandboxes.first() {
+            log::insert_event(db, &id, seq, &reset_entry(&event, &sandbox.id, now, &actor))?;
+        }
+        found(db, &org, &id, &base)
+    };
+    let reset = app.once(grant, once, Keep::Sealed, work).await;
+    live.doubt();
+    reset
+}
+
+fn reset_entry(id: &EventId, sandbox: &SandboxId, at: model::Timestamp, actor: &str) -> Entry {
+    Entry {
+        id: id.clone(),
+        sandbox: sandbox.clone(),
+        r#type: model::event::EventType::Reset,
+        at,
+        actor: actor.to_owned(),
+        summary: "The playground went back to its baseline".to_owned(),
+        payload: Text::Inline("{}".into()),
+        changes: Vec::new(),
+    }
+}
+
+/// Ends traffic and credentials of every sandbox. Ending twice is ending once.
+pub async fn tear_down(
+    app: &App,
+    grant: &OrgGrant,
+    base: BaseUrl<'_>,
+    id: &PlaygroundId,
+    once: Option<Once>,
+) -> Result<Created<Playground>, AppError> {
+    let live = checked(app, grant, id).await?;
+    app.flush(&live).await?;
+    let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), base.to_owned());
+    let work = move |db: &mut Db<'_>| {
+        found(db, &org, &id, &base)?;
+        playgrounds::tear_down(db, &id, now)?;
+        found(db, &org, &id, &base)
+    };
+    let ended = app.once(grant, once, Keep::Plain, work).await;
+    live.doubt();
+    ended
+}
+
+/// The playground in memory, if it is the caller's.
+async fn checked(
+    app: &App,
+    grant: &OrgGrant,
+    id: &PlaygroundId,
+) -> Result<std::sync::Arc<crate::live::Live>, AppError> {
+    let (org, wanted) = (grant.org.clone(), id.clone());
+    let known = app.store().read(move |db| playgrounds::find(db, &org, &wanted)).await?;
+    known.ok_or(AppError::missing::<PlaygroundId>())?;
+    Ok(app.inner.worlds.of(id))
+}
+
+fn found(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId, base: &str) -> Result<Playground, AppError> {
+    let mut playground = playgrounds::find(db, org, id)?.ok_or(AppError::missing::<PlaygroundId>())?;
+    fill(db, &mut playground, base)?;
+    Ok(playground)
+}
+
+fn fill(db: &mut Db<'_>, playground: &mut Playground, base: &str) -> Result<(), AppError> {
+    let stored = store::sandboxes::of_playground(db, &playground.id)?;
+    playground.sandboxes = stored.iter().map(|sandbox| sandboxes::view(sandbox, base)).collect();
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! What a client of a sandbox's protocol needs. Secrets are derived from the sandbox's own and stand nowhere at rest.
+
+use std::collections::BTreeMap;
+
+use aws_lc_rs::hmac;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use model::simulator::SimulatorType;
+use store::sandboxes::StoredSandbox;
+
+/// By the names that the simulator's type gives them.
+pub(crate) fn of(sandbox: &StoredSandbox, base: &str) -> BTreeMap<String, String> {
+    let credentials: Vec<(&str, String)> = match sandbox.kind {
+        SimulatorType::Fhir => vec![
+            ("fhir_base_url", fhir_base_url(sandbox, base)),
+            ("token_url", token_url(sandbox, base)),
+            ("client_id", sandbox.id.to_string()),
+            ("client_secret", client_secret(sandbox)),
+        ],
+        // The other types have no running simulator yet.
+        _ => Vec::new(),
+    };
+    credentials.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+pub(crate) fn fhir_base_url(sandbox: &StoredSandbox, base: &str) -> String {
+    format!("{base}/sandboxes/{}/fhir", sandbox.id)
+}
+
+fn token_url(sandbox: &StoredSandbox, base: &str) -> String {
+    format!("{}/auth/token", fhir_base_url(sandbox, base))
+}
+
+pub(crate) fn client_secret(sandbox: &StoredSandbox) -> String {
+    URL_SAFE_NO_PAD.encode(derived(sandbox, "client secret").as_ref())
+}
+
+/// The key that the sandbox's access tokens are signed with.
+pub(crate) fn token_key(sandbox: &StoredSandbox) -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, derived(sandbox, "access tokens").as_ref())
+}
+
+fn derived(sandbox: &StoredSandbox, purpose: &str) -> hmac::Tag {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, sandbox.secret.as_bytes());
+    hmac::sign(&key, purpose.as_bytes())
+}

@@ -1,0 +1,90 @@
+//! A FHIR sandbox from outside: who may use it, and how a request gets its answer.
+
+mod remote;
+pub mod token;
+
+use std::sync::Arc;
+
+use model::simulator::SimulatorType;
+use model::{Id, SandboxId};
+use sims::fhir::answer::{self, Client};
+use sims::fhir::config::{FhirConfig, Remote};
+pub use sims::fhir::http::{HEADERS, Request, Response};
+use sims::fhir::scopes::Scopes;
+use store::sandboxes::StoredSandbox;
+
+use super::{any, open};
+use crate::live::Cost;
+use crate::{App, AppError, OrgGrant};
+
+/// A caller who may use the sandbox.
+#[derive(Clone)]
+pub struct Access {
+    sandbox: Arc<StoredSandbox>,
+    client: Client,
+}
+
+impl Access {
+    pub fn sandbox(&self) -> &SandboxId {
+        &self.sandbox.id
+    }
+}
+
+/// An organization's key may do everything in the organization's sandboxes.
+pub async fn admit_key(app: &App, grant: &OrgGrant, id: &SandboxId) -> Result<Access, AppError> {
+    let sandbox = open(app, grant, id).await?;
+    if sandbox.kind != SimulatorType::Fhir {
+        return Err(AppError::NotFound(SandboxId::NOUN));
+    }
+    Ok(Access { sandbox, client: Client { name: grant.key.to_string(), scopes: None } })
+}
+
+/// A SMART access token may do what its scopes say, in the sandbox that it was given for.
+pub async fn admit_token(app: &App, presented: &str, id: &SandboxId) -> Result<Access, AppError> {
+    const REFUSED: AppError = AppError::Unauthorized("the access token is unknown, expired or of another sandbox");
+    let sandbox = any(app, id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir).ok_or(REFUSED)?;
+    let scopes = token::verify(&sandbox, presented, app.now()).ok_or(REFUSED)?;
+    Ok(Access { client: Client { name: sandbox.id.to_string(), scopes: Some(scopes) }, sandbox })
+}
+
+/// Without a credential a client may ask what the server can do and where tokens are given: no more.
+pub async fn admit_anyone(app: &App, id: &SandboxId) -> Result<Access, AppError> {
+    let sandbox = any(app, id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
+    let sandbox = sandbox.ok_or(AppError::NotFound(SandboxId::NOUN))?;
+    Ok(Access { sandbox, client: Client { name: "anonymous".into(), scopes: Some(Scopes::default()) } })
+}
+
+pub async fn exchange(app: &App, access: Access, request: Request) -> Result<Response, AppError> {
+    if let Some(there) = remote_of(&access.sandbox).filter(|_| request.path != SMART_CONFIGURATION) {
+        return remote::exchange(app, access, &there, request).await;
+    }
+    let Access { sandbox, client } = access;
+    let id = sandbox.id.clone();
+    if answer::is_read_only(&request) {
+        let cost = if is_plain_read(&request) { Cost::Light } else { Cost::Heavy };
+        let question = move |world: &world::World, context: &world::Context<'_>| {
+            answer::answer(world, &id, &client, &request, context)
+        };
+        return app.ask(&sandbox, cost, question).await;
+    }
+    let message = move |world: &world::World, context: &world::Context<'_>| {
+        answer::answer(world, &id, &client, &request, context)
+    };
+    app.tell(&sandbox, message).await
+}
+
+/// Tokens are this server's own, whoever answers the rest.
+const SMART_CONFIGURATION: &str = ".well-known/smart-configuration";
+
+fn remote_of(sandbox: &StoredSandbox) -> Option<Remote> {
+    sims::authored::read::<FhirConfig>(&sandbox.config).ok()?.remote
+}
+
+/// `GET Patient/1`: a look-up and no more.
+fn is_plain_read(request: &Request) -> bool {
+    let mut parts = request.path.split('/');
+    let names_one = parts.next().is_some_and(|kind| !kind.starts_with(['.', '$']))
+        && parts.next().is_some_and(|id| !id.starts_with(['_', '$']))
+        && parts.next().is_none();
+    names_one && request.query.is_empty()
+}

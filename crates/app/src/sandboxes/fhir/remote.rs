@@ -1,0 +1,116 @@
+//! A FHIR sandbox whose answers come from an existing server: requests are passed on, and remembered as events.
+
+use std::sync::Arc;
+
+use model::api_key::masked;
+use model::event::EventType;
+use serde_json::{Value, json};
+use sims::fhir::config::Remote;
+use world::{NewEvent, Outcome};
+
+use super::{Access, Request, Response};
+use crate::outbound::{CallError, Fetched};
+use crate::{App, AppError};
+
+/// Headers of the answer that a FHIR client reads.
+const PASSED_BACK: [&str; 5] = ["etag", "last-modified", "location", "content-location", "content-type"];
+
+/// Headers of the request that the other server may know.
+const PASSED_ON: [&str; 7] =
+    ["accept", "content-type", "prefer", "if-match", "if-none-match", "if-modified-since", "if-none-exist"];
+
+pub(super) async fn exchange(
+    app: &App,
+    access: Access,
+    remote: &Remote,
+    request: Request,
+) -> Result<Response, AppError> {
+    let called = call(app, remote, &request).await;
+    let response = match called {
+        Ok(fetched) => passed_back(remote, &request, fetched),
+        Err(error) => refused(&error),
+    };
+    let event = event(&access, &request, &response);
+    let answer = Arc::new(response);
+    let told = Arc::clone(&answer);
+    let message = move |_: &world::World, _: &world::Context<'_>| Outcome {
+        answer: (),
+        changes: Vec::new(),
+        events: vec![event.clone()],
+    };
+    app.tell(&access.sandbox, message).await?;
+    drop(answer);
+    Ok(Arc::unwrap_or_clone(told))
+}
+
+async fn call(app: &App, remote: &Remote, request: &Request) -> Result<Fetched, CallError> {
+    let there = remote.base_url.trim_end_matches('/');
+    let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
+    let url = format!("{there}/{}{query}", request.path);
+    let own = request.headers.iter().filter(|(name, _)| PASSED_ON.contains(&name.as_str()));
+    let headers: Vec<(String, String)> =
+        own.cloned().chain(remote.headers.iter().map(|(name, value)| (name.clone(), value.clone()))).collect();
+    let body = replaced(&request.body, &request.base_url, there);
+    app.inner.outbound.call(&request.method, &url, &headers, body, app.limits().upload_bytes).await
+}
+
+/// Addresses of the other server become the sandbox's own: the client knows no other.
+fn passed_back(remote: &Remote, request: &Request, fetched: Fetched) -> Response {
+    let (there, here) = (remote.base_url.trim_end_matches('/'), request.base_url.as_str());
+    let header = |name: &'static str| {
+        let (_, value) = fetched.headers.iter().find(|(known, _)| known == name)?;
+        Some((name, value.replace(there, here)))
+    };
+    let body = String::from_utf8_lossy(&replaced(&fetched.body, there, here)).into_owned();
+    Response { status: fetched.status, headers: PASSED_BACK.into_iter().filter_map(header).collect(), body }
+}
+
+fn replaced(body: &[u8], from: &str, to: &str) -> Vec<u8> {
+    match str::from_utf8(body) {
+        Ok(text) if !from.is_empty() => text.replace(from, to).into_bytes(),
+        _ => body.to_vec(),
+    }
+}
+
+fn refused(error: &CallError) -> Response {
+    let status = match error {
+        CallError::NotAllowed(_) => 403,
+        CallError::NoAnswer | CallError::TooLarge => 502,
+    };
+    let issue = json!({"severity": "error", "code": "transient", "diagnostics": error.to_string()});
+    let body = json!({"resourceType": "OperationOutcome", "issue": [issue]}).to_string();
+    Response { status, headers: Vec::new(), body }
+}
+
+fn event(access: &Access, request: &Request, response: &Response) -> NewEvent {
+    let path = masked(&request.path);
+    let headers: serde_json::Map<String, Value> =
+        request.headers.iter().map(|(name, value)| (name.clone(), Value::String(masked(value)))).collect();
+    let payload = json!({
+        "request": {
+            "method": request.method,
+            "path": path,
+            "query": masked(&request.query),
+            "headers": headers,
+            "body": shown(&String::from_utf8_lossy(&request.body)),
+        },
+        "response": {"status": response.status, "body": shown(&response.body)},
+        "remote": true,
+    });
+    NewEvent {
+        sandbox: access.sandbox.id.clone(),
+        r#type: EventType::FhirRequest,
+        actor: access.client.name.clone(),
+        summary: format!("{} {path} → {}", masked(&request.method), response.status),
+        payload,
+    }
+}
+
+/// As JSON where it is, else as text.
+fn shown(body: &str) -> Value {
+    if body.is_empty() {
+        return Value::Null;
+    }
+    let text = masked(body);
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
+}

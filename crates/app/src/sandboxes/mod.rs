@@ -1,0 +1,252 @@
+//! Sandboxes: running instances of simulators.
+
+pub mod credentials;
+pub mod evidence;
+pub mod fhir;
+
+use std::sync::Arc;
+
+use model::dataset::{Dataset, DatasetType};
+use model::page::{Page, PageRequest};
+use model::playground::{NewSandbox, Sandbox, SandboxDataset, Status};
+use model::simulator::Simulator;
+use model::{DatasetId, Id, OrgId, PlaygroundId, SandboxId, SimulatorId, Timestamp};
+use store::sandboxes::StoredSandbox;
+use store::{Db, datasets, playgrounds, simulators};
+
+use crate::once::Keep;
+use crate::{App, AppError, Created, Once, OrgGrant, chance};
+
+const MOST_DATASETS: usize = 50;
+const MOST_SANDBOXES: usize = 50;
+
+/// Where clients reach the server, for the addresses in credentials: `https://verial.example`.
+pub type BaseUrl<'a> = &'a str;
+
+/// In the playground that the request names, or in one of its own.
+pub async fn create(
+    app: &App,
+    grant: &OrgGrant,
+    base: BaseUrl<'_>,
+    once: Option<Once>,
+    new: NewSandbox,
+) -> Result<Created<Sandbox>, AppError> {
+    let (org, now, base) = (grant.org.clone(), app.now(), base.to_owned());
+    let (sandbox_id, own_playground) = (app.new_id::<SandboxId>(), app.new_id::<PlaygroundId>());
+    let secret = new_secret()?;
+    let named = new.playground_id.clone();
+    let work = move |db: &mut Db<'_>| {
+        let simulator = simulators::find(db, &org, &new.simulator_id)?.ok_or(AppError::missing::<SimulatorId>())?;
+        let playground = match &new.playground_id {
+            Some(id) => joined(db, &org, id)?,
+            None => {
+                playgrounds::insert(db, &org, &own_playground, None, now)?;
+                own_playground.clone()
+            }
+        };
+        let seed = Seed { id: sandbox_id.clone(), playground, secret: secret.clone(), now };
+        let sandbox = provision(db, &org, &simulator, new.dataset_id.as_ref(), seed)?;
+        Ok(view(&sandbox, &base))
+    };
+    let created = app.once(grant, once, Keep::Sealed, work).await?;
+    if let Some(playground) = named {
+        app.inner.worlds.of(&playground).doubt();
+    }
+    Ok(created)
+}
+
+pub async fn get(app: &App, grant: &OrgGrant, base: BaseUrl<'_>, id: &SandboxId) -> Result<Sandbox, AppError> {
+    let (org, id, base) = (grant.org.clone(), id.clone(), base.to_owned());
+    app.store().read(move |db| Ok(view(&found(db, &org, &id)?, &base))).await
+}
+
+pub async fn list(
+    app: &App,
+    grant: &OrgGrant,
+    base: BaseUrl<'_>,
+    page: PageRequest,
+) -> Result<Page<Sandbox>, AppError> {
+    let (org, base) = (grant.org.clone(), base.to_owned());
+    let listed = move |db: &mut Db<'_>| {
+        let page = store::sandboxes::list(db, &org, &page)?;
+        Ok(page.map(|sandbox| view(&sandbox, &base)))
+    };
+    app.store().read(listed).await
+}
+
+/// Ends traffic and credentials; events and state stay. Ending twice is ending once.
+pub async fn tear_down(
+    app: &App,
+    grant: &OrgGrant,
+    base: BaseUrl<'_>,
+    id: &SandboxId,
+    once: Option<Once>,
+) -> Result<Created<Sandbox>, AppError> {
+    let live = app.inner.worlds.of(&open(app, grant, id).await?.playground);
+    app.flush(&live).await?;
+    let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), base.to_owned());
+    let work = move |db: &mut Db<'_>| {
+        let sandbox = found(db, &org, &id)?;
+        if sandbox.torn_down_at.is_none() {
+            store::sandboxes::tear_down(db, &id, now)?;
+            playgrounds::reshape(db, &sandbox.playground)?;
+        }
+        Ok(view(&found(db, &org, &id)?, &base))
+    };
+    let ended = app.once(grant, once, Keep::Plain, work).await;
+    live.doubt();
+    ended
+}
+
+/// Lays a dataset over what the sandbox has. What was changed before stays changed.
+pub async fn attach(
+    app: &App,
+    grant: &OrgGrant,
+    base: BaseUrl<'_>,
+    id: &SandboxId,
+    dataset: &DatasetId,
+    once: Option<Once>,
+) -> Result<Created<Sandbox>, AppError> {
+    let (org, id, dataset, now, base) = (grant.org.clone(), id.clone(), dataset.clone(), app.now(), base.to_owned());
+    let live = app.inner.worlds.of(&open(app, grant, &id).await?.playground);
+    let work = move |db: &mut Db<'_>| {
+        let mut sandbox = found(db, &org, &id)?;
+        let pinned = pin(db, &org, &dataset, now)?;
+        sandbox.datasets.retain(|known| known.dataset_id != pinned.dataset_id);
+        sandbox.datasets.push(pinned);
+        if sandbox.datasets.len() > MOST_DATASETS {
+            return Err(AppError::conflict(format!("a sandbox has at most {MOST_DATASETS} datasets")));
+        }
+        reshape(db, &sandbox)?;
+        Ok(view(&sandbox, &base))
+    };
+    let attached = app.once(grant, once, Keep::Sealed, work).await;
+    live.doubt();
+    attached
+}
+
+/// Takes a dataset away from under the sandbox. What was changed stays changed.
+pub async fn detach(app: &App, grant: &OrgGrant, id: &SandboxId, dataset: &DatasetId) -> Result<(), AppError> {
+    let (org, id, dataset) = (grant.org.clone(), id.clone(), dataset.clone());
+    let live = app.inner.worlds.of(&open(app, grant, &id).await?.playground);
+    let change = move |db: &mut Db<'_>| {
+        let mut sandbox = found(db, &org, &id)?;
+        let before = sandbox.datasets.len();
+        sandbox.datasets.retain(|known| known.dataset_id != dataset);
+        if sandbox.datasets.len() == before {
+            return Err(AppError::missing::<DatasetId>());
+        }
+        reshape(db, &sandbox)
+    };
+    let detached = app.store().write(change).await;
+    live.doubt();
+    detached
+}
+
+/// The sandbox as its organization may use it.
+pub(crate) async fn open(app: &App, grant: &OrgGrant, id: &SandboxId) -> Result<Arc<StoredSandbox>, AppError> {
+    let sandbox = any(app, id).await?.filter(|sandbox| sandbox.org == grant.org);
+    sandbox.ok_or(AppError::missing::<SandboxId>())
+}
+
+/// Whoever's it is: the caller must present a credential that fits.
+pub(crate) async fn any(app: &App, id: &SandboxId) -> Result<Option<Arc<StoredSandbox>>, AppError> {
+    if let Some(sandbox) = app.inner.worlds.remembered(id) {
+        return Ok(Some(sandbox));
+    }
+    let wanted = id.clone();
+    let found = app.store().read(move |db| store::sandboxes::find_any(db, &wanted)).await?;
+    Ok(found.map(|sandbox| app.inner.worlds.remember(sandbox)))
+}
+
+/// What a new sandbox is given from outside the transaction.
+#[derive(Clone)]
+pub(crate) struct Seed {
+    pub(crate) id: SandboxId,
+    pub(crate) playground: PlaygroundId,
+    pub(crate) secret: String,
+    pub(crate) now: Timestamp,
+}
+
+/// Makes a sandbox over the simulator's datasets as they are now. Costs the same whatever they hold.
+pub(crate) fn provision(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    simulator: &Simulator,
+    over: Option<&DatasetId>,
+    seed: Seed,
+) -> Result<StoredSandbox, AppError> {
+    let own = simulator.datasets.iter().filter(|dataset| Some(*dataset) != over);
+    let pinned = own.chain(over).map(|dataset| pin(db, org, dataset, seed.now)).collect::<Result<Vec<_>, _>>()?;
+    let sandbox = StoredSandbox {
+        id: seed.id,
+        org: org.clone(),
+        playground: seed.playground,
+        simulator: simulator.id.clone(),
+        kind: simulator.r#type,
+        name: simulator.name.clone(),
+        config: simulator.config.clone(),
+        datasets: pinned,
+        secret: seed.secret,
+        created_at: seed.now,
+        torn_down_at: None,
+    };
+    store::sandboxes::insert(db, &sandbox)?;
+    Ok(sandbox)
+}
+
+/// The dataset at its current revision, which is kept for good.
+fn pin(db: &mut Db<'_>, org: &OrgId, dataset: &DatasetId, now: Timestamp) -> Result<SandboxDataset, AppError> {
+    let dataset: Dataset = datasets::find(db, org, dataset)?.ok_or(AppError::missing::<DatasetId>())?;
+    // Every upload of FHIR data is kept already: its manifest, which grows with it, need not be read.
+    if dataset.r#type == DatasetType::Files {
+        let manifest = datasets::manifest(db, &dataset)?;
+        datasets::keep_revision(db, org, &dataset, &manifest, now)?;
+    }
+    Ok(SandboxDataset { dataset_id: dataset.id, revision: dataset.revision })
+}
+
+/// The playground, if a sandbox can be added to it.
+fn joined(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId) -> Result<PlaygroundId, AppError> {
+    playgrounds::find(db, org, id)?.ok_or(AppError::missing::<PlaygroundId>())?;
+    if store::sandboxes::of_playground(db, id)?.len() >= MOST_SANDBOXES {
+        return Err(AppError::conflict(format!("a playground has at most {MOST_SANDBOXES} sandboxes")));
+    }
+    playgrounds::reshape(db, id)?.ok_or_else(|| AppError::conflict("the playground is torn down; make a new one"))?;
+    Ok(id.clone())
+}
+
+fn reshape(db: &mut Db<'_>, sandbox: &StoredSandbox) -> Result<(), AppError> {
+    let has_ended = || AppError::conflict("the sandbox is torn down; make a new one");
+    if sandbox.torn_down_at.is_some() {
+        return Err(has_ended());
+    }
+    store::sandboxes::set_datasets(db, &sandbox.id, &sandbox.datasets)?;
+    playgrounds::reshape(db, &sandbox.playground)?.ok_or_else(has_ended)?;
+    Ok(())
+}
+
+pub(crate) fn new_secret() -> Result<String, AppError> {
+    Ok(chance::bytes::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+pub(crate) fn view(sandbox: &StoredSandbox, base: &str) -> Sandbox {
+    let is_active = sandbox.torn_down_at.is_none();
+    let credentials = if is_active { credentials::of(sandbox, base) } else { Default::default() };
+    Sandbox {
+        id: sandbox.id.clone(),
+        playground_id: sandbox.playground.clone(),
+        simulator_id: sandbox.simulator.clone(),
+        r#type: sandbox.kind,
+        name: sandbox.name.clone(),
+        status: if is_active { Status::Active } else { Status::TornDown },
+        datasets: sandbox.datasets.clone(),
+        credentials,
+        created_at: sandbox.created_at,
+        torn_down_at: sandbox.torn_down_at,
+    }
+}
+
+fn found(db: &mut Db<'_>, org: &OrgId, id: &SandboxId) -> Result<StoredSandbox, AppError> {
+    store::sandboxes::find(db, org, id)?.ok_or(AppError::NotFound(SandboxId::NOUN))
+}

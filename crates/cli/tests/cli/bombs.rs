@@ -1,0 +1,203 @@
+//! S7: what is made to exhaust the server is refused, and the real process holds little memory for it.
+
+use std::sync::Arc;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::world::{self, Authored};
+use testkit::{Caller, Contract, Database, postgres_url};
+
+use crate::process::Site;
+
+/// What one bomb may add to the highest resident memory of the process.
+const MOST_KIBIBYTES: u64 = 64 * 1024;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bombs_are_refused_in_little_memory_on_sqlite() {
+    throw_bombs(Database::Sqlite).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bombs_are_refused_in_little_memory_on_postgres() {
+    if postgres_url().is_some() {
+        throw_bombs(Database::Postgres).await;
+    }
+}
+
+async fn throw_bombs(database: Database) {
+    let site = Site::new(database);
+    let serving = site.serve();
+    let key = serving.first_key.clone().expect("a first start prints a key");
+    let caller = Caller::new(reqwest::Client::new(), &serving.base_url, Some(&key), Arc::new(Contract::load()));
+    let made = Authored::create(&caller).await;
+    let before = serving.peak_kibibytes();
+    for bomb in bombs(&made) {
+        let (about, size) = (bomb.about, bomb.body.len());
+        serving.forget_peak();
+        let (peak, worked) = (serving.peak_kibibytes(), serving.processor_milliseconds());
+        let content = Some((bomb.media, bomb.body));
+        let answer = caller.send_bytes(bomb.method, &bomb.path, &bomb.headers, content).await;
+        let worked = serving.processor_milliseconds() - worked;
+        // The kernel counts pages by the batch, and a peak that has just begun may go back by a few.
+        let grown = serving.peak_kibibytes().saturating_sub(peak);
+        println!("{:>4} {worked:>6} ms {grown:>6} KiB {size:>10} bytes: {about}", answer.status);
+        assert!((400..500).contains(&answer.status), "{about}: {} {}", answer.status, answer.text());
+        assert!(answer.body.len() < 20_000, "{about}: an answer of {} bytes", answer.body.len());
+        assert!(grown <= MOST_KIBIBYTES, "{about}: {grown} KiB more");
+        caller.get("/organization").await.expect(200);
+    }
+    serving.forget_peak();
+    println!("resident memory: {before} KiB before all bombs, {} KiB after them", serving.peak_kibibytes());
+}
+
+struct Bomb {
+    about: &'static str,
+    method: Method,
+    path: String,
+    media: &'static str,
+    headers: Vec<(&'static str, &'static str)>,
+    body: Vec<u8>,
+}
+
+impl Bomb {
+    fn post(about: &'static str, path: &str, body: impl Into<Vec<u8>>) -> Self {
+        let (path, media) = (path.to_owned(), "application/json");
+        Self { about, method: Method::POST, path, media, headers: Vec::new(), body: body.into() }
+    }
+
+    fn put(about: &'static str, path: String, media: &'static str, body: impl Into<Vec<u8>>) -> Self {
+        Self { about, method: Method::PUT, path, media, headers: Vec::new(), body: body.into() }
+    }
+
+    fn packed(self) -> Self {
+        Self { headers: vec![("content-encoding", "gzip")], ..self }
+    }
+}
+
+fn bombs(made: &Authored) -> Vec<Bomb> {
+    [json_bombs(), authored_bombs(made), upload_bombs(made), packed_bombs(made)].into_iter().flatten().collect()
+}
+
+fn json_bombs() -> Vec<Bomb> {
+    let member = |value: &str| format!("{{\"name\":{value}}}");
+    let many = |one: &str, count: usize| vec![one; count].join(",");
+    let unknown: Vec<String> = (0..80_000).map(|number| format!("\"f{number}\":1")).collect();
+    let bodies = [
+        ("JSON arrays, 100 000 deep", "[".repeat(100_000)),
+        ("JSON objects, 100 000 deep", "{\"a\":".repeat(100_000)),
+        ("closed arrays, 100 000 deep", member(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)))),
+        ("a string of 12 MB", member(&format!("\"{}\"", "x".repeat(12_000_000)))),
+        ("a number of a million digits", member(&"1".repeat(1_000_000))),
+        ("a string of 170 000 escapes", member(&format!("\"{}\"", "\\u0041".repeat(170_000)))),
+        ("340 000 empty lists", member(&format!("[{}]", many("[]", 340_000)))),
+        ("340 000 empty objects", member(&format!("[{}]", many("{}", 340_000)))),
+        ("80 000 unknown members", format!("{{{}}}", unknown.join(","))),
+        ("one member 170 000 times", format!("{{{}}}", many("\"a\":1", 170_000))),
+        ("a megabyte of brackets that do not fit", "[}".repeat(500_000)),
+    ];
+    bodies.into_iter().map(|(about, body)| Bomb::post(about, "/environments", body)).collect()
+}
+
+/// Patterns, paths, globs, templates and lists that an author could write.
+fn authored_bombs(made: &Authored) -> Vec<Bomb> {
+    let criterion = |about, assertion: Value| {
+        let mut body = world::criterion(&made.task);
+        body["assertion"] = assertion;
+        Bomb::post(about, "/criteria", body.to_string())
+    };
+    let fields = |fields: Value| json!({"assert": "fhir-resource-state", "resource_type": "Patient", "fields": fields});
+    let path = |path: String| fields(json!([{"path": path, "expected": 1}]));
+    let pattern = |pattern: &str| fields(json!([{"path": "id", "operator": "matches", "expected": pattern}]));
+    let mut task = world::task(&made.benchmark);
+    let step = task["scenario"]["steps"][0].clone();
+    task["scenario"]["steps"] = json!(vec![step; 5_000]);
+    vec![
+        criterion("a path of 10 000 brackets", path("(".repeat(10_000) + &")".repeat(10_000))),
+        criterion("a path of 100 000 steps", path("a.".repeat(100_000) + "a")),
+        criterion("a path that repeats 10 000 times", path("repeat()".repeat(10_000))),
+        criterion("a pattern of 10 000 groups", pattern(&("(".repeat(10_000) + &")".repeat(10_000)))),
+        criterion("a pattern that counts to 10^12", pattern("((((a{1000}){1000}){1000}){1000})")),
+        criterion("a glob of 100 000 stars", json!({"assert": "sftp-file-present", "path": "*".repeat(100_000)})),
+        criterion("a glob of 100 000 choices", json!({"assert": "sftp-file-present", "path": "{a,".repeat(100_000)})),
+        criterion("20 000 fields", fields(json!(vec![json!({"path": "id", "expected": 1}); 20_000]))),
+        Bomb::post("a scenario of 5 000 steps", "/tasks", task.to_string()),
+        Bomb::post("100 000 open templates", "/tasks", {
+            task["scenario"]["steps"] = json!([]);
+            task["task_item"] = json!({"instruction": "{{".repeat(100_000)});
+            task.to_string()
+        }),
+    ]
+}
+
+fn upload_bombs(made: &Authored) -> Vec<Bomb> {
+    const NDJSON: &str = "application/fhir+ndjson";
+    const BUNDLE: &str = "application/fhir+json";
+    let data = || format!("/datasets/{}/data", made.dataset);
+    let bad = "{\"resourceType\":\"Nothing\",\"id\":\"x\"}";
+    let patient = |member: &str| format!("{{\"resourceType\":\"Patient\",\"id\":\"x\",\"a\":{member}}}");
+    let bundle =
+        |entries: &str| format!("{{\"resourceType\":\"Bundle\",\"type\":\"collection\",\"entry\":[{entries}]}}");
+    let million = |open: &str, close: &str| -> String {
+        let one = |number| format!("{open}{{\"resourceType\":\"Basic\",\"id\":\"{number}\"}}{close}");
+        (0..1_000_000).map(one).collect()
+    };
+    let (mega, deep) = (1 << 20, "[".repeat(100_000));
+    vec![
+        Bomb::put("a line of 24 MB without an end", data(), NDJSON, "x".repeat(24 * mega)),
+        Bomb::put("a resource of 24 MB", data(), NDJSON, patient(&format!("\"{}\"", "x".repeat(24 * mega)))),
+        Bomb::put(
+            "a resource with a string of 12 MB",
+            data(),
+            NDJSON,
+            patient(&format!("\"{}\"", "x".repeat(12_000_000))),
+        ),
+        Bomb::put("a resource 100 000 deep", data(), NDJSON, patient(&deep)),
+        Bomb::put("a resource of 3 million lists, then a bad one", data(), NDJSON, {
+            format!("{}\n{bad}", patient(&format!("[{}[]]", "[],".repeat(3_000_000))))
+        }),
+        Bomb::put("5 million empty lines, then a bad one", data(), NDJSON, "\n".repeat(5_000_000) + bad),
+        Bomb::put("a million resources, then a bad one", data(), NDJSON, million("", "\n") + bad),
+        Bomb::put("a Bundle of a million entries, then a bad one", data(), BUNDLE, {
+            bundle(&format!("{}{{\"resource\":{bad}}}", million("{\"resource\":", "},")))
+        }),
+        Bomb::put("a Bundle of a million empty entries", data(), BUNDLE, bundle(&vec!["{}"; 1_000_000].join(","))),
+        Bomb::put("a Bundle 100 000 deep", data(), BUNDLE, bundle(&"{\"resource\":".repeat(100_000))),
+        Bomb::put("a Bundle of 65 MB", data(), BUNDLE, bundle(&" ".repeat(65 * mega))),
+        Bomb::put(
+            "a Bundle with a member of 24 MB",
+            data(),
+            BUNDLE,
+            format!("{{\"a\":\"{}\"}}", "x".repeat(24 * mega)),
+        ),
+        Bomb::put(
+            "a file of 65 MB",
+            format!("/datasets/{}/files/a", made.files_dataset),
+            "text/plain",
+            "x".repeat(65 * mega),
+        ),
+    ]
+}
+
+/// A megabyte that unpacks to a gigabyte, at every door.
+fn packed_bombs(made: &Authored) -> Vec<Bomb> {
+    let data = format!("/datasets/{}/data", made.dataset);
+    let file = format!("/datasets/{}/files/inbox/a.txt", made.files_dataset);
+    let packed = gzip_of_zeros().repeat(1024);
+    vec![
+        Bomb::post("gzip, 1000 to 1, as JSON", "/environments", packed.clone()).packed(),
+        Bomb::put("gzip, 1000 to 1, as NDJSON", data.clone(), "application/fhir+ndjson", packed.clone()).packed(),
+        Bomb::put("gzip, 1000 to 1, as a Bundle", data.clone(), "application/fhir+json", packed.clone()).packed(),
+        Bomb::put("gzip, 1000 to 1, as a file", file, "text/plain", packed.clone()).packed(),
+        Bomb::put("gzip that is not said to be packed", data, "application/fhir+ndjson", packed),
+    ]
+}
+
+/// A whole gzip file of 1051 bytes that holds a mebibyte of zeros; several in a row are one file.
+fn gzip_of_zeros() -> Vec<u8> {
+    const START: [u8; 25] = [
+        0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0x02, 0xff, 0xed, 0xc1, 0x31, 0x01, 0, 0, 0, 0xc2, 0xa0, 0xf5, 0x4f, 0x6d,
+        0x08, 0x5f, 0xa0,
+    ];
+    const END: [u8; 10] = [0x3e, 0x03, 0x1c, 0xea, 0x38, 0xa7, 0, 0, 0x10, 0];
+    [START.as_slice(), &[0; 1016], &END].concat()
+}

@@ -1,0 +1,108 @@
+//! What a sandbox has seen and holds: events, state, differences.
+
+use app::sandboxes::evidence::{self, EventFilter};
+use axum::Json;
+use axum::extract;
+use model::event::{Event, EventType};
+use model::page::List;
+use model::playground::{Difference, StateRecord};
+use model::{FieldErrors, SandboxId, Timestamp};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::State;
+use crate::envelope::{ApiError, Refusals};
+use crate::extract::{Auth, PageQuery, Params, PathId};
+use crate::respond::page;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct EventQuery {
+    /// Only events of this type.
+    #[param(value_type = EventType, required = false)]
+    r#type: Option<String>,
+    /// Only events at this time or later.
+    #[param(value_type = Timestamp, required = false)]
+    since: Option<String>,
+    /// How many, 20 by default; more than 100 is read as 100.
+    #[param(value_type = u64, required = false, minimum = 1)]
+    limit: Option<String>,
+    /// `next` or `prev` of an earlier answer of the same list.
+    #[param(value_type = String, required = false)]
+    cursor: Option<String>,
+}
+
+/// Everything that happened in the sandbox, oldest first. The body of a read is given as the version that it showed
+/// (`"resource": "Patient/1/_history/2"`), which never changes and which the sandbox's state still has.
+#[utoipa::path(get, path = "/sandboxes/{sandbox_id}/events", tag = "sandboxes",
+    params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), EventQuery),
+    responses((status = 200, description = "Events", body = List<Event>), Refusals))]
+async fn list_events(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(sandbox): PathId<SandboxId>,
+    Params(query): Params<EventQuery>,
+) -> Result<Json<List<Event>>, ApiError> {
+    let invalid = |field: &'static str| move |words: String| ApiError::invalid(FieldErrors::one(field, words));
+    let r#type = query.r#type.map(|text| text.parse::<EventType>().map_err(invalid("type"))).transpose()?;
+    let since = query.since.map(|text| instant(&text).ok_or_else(|| invalid("since")(INSTANT.into()))).transpose()?;
+    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("events")?;
+    let filter = EventFilter { r#type, since };
+    Ok(page("events", evidence::events(&state.app, &grant, &sandbox, filter, request).await?))
+}
+
+const INSTANT: &str = "must be a time as 2026-04-23T12:00:00Z";
+
+fn instant(text: &str) -> Option<Timestamp> {
+    serde_json::from_value(serde_json::Value::String(text.to_owned())).ok()
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct StateQuery {
+    /// A collection (`Patient`), a record (`Patient/1`) or a version of one (`Patient/1/_history/2`); everything without it.
+    #[param(value_type = String, required = false, max_length = 300)]
+    resource: Option<String>,
+    /// How many, 20 by default; more than 100 is read as 100.
+    #[param(value_type = u64, required = false, minimum = 1)]
+    limit: Option<String>,
+    /// `next` or `prev` of an earlier answer of the same list.
+    #[param(value_type = String, required = false)]
+    cursor: Option<String>,
+}
+
+/// What the sandbox holds now, by collection and key.
+#[utoipa::path(get, path = "/sandboxes/{sandbox_id}/state", tag = "sandboxes",
+    params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), StateQuery),
+    responses((status = 200, description = "Records", body = List<StateRecord>), Refusals))]
+async fn get_state(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(sandbox): PathId<SandboxId>,
+    Params(query): Params<StateQuery>,
+) -> Result<Json<List<StateRecord>>, ApiError> {
+    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("state")?;
+    Ok(page("state", evidence::state(&state.app, &grant, &sandbox, query.resource, request).await?))
+}
+
+/// What is not as the baseline has it, by collection and key.
+#[utoipa::path(get, path = "/sandboxes/{sandbox_id}/diff", tag = "sandboxes",
+    params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), PageQuery),
+    responses((status = 200, description = "Differences", body = List<Difference>), Refusals))]
+async fn get_diff(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(sandbox): PathId<SandboxId>,
+    Params(query): Params<PageQuery>,
+) -> Result<Json<List<Difference>>, ApiError> {
+    let request = query.request("diff")?;
+    Ok(page("diff", evidence::diff(&state.app, &grant, &sandbox, request).await?))
+}
+
+pub(crate) fn router() -> OpenApiRouter<State> {
+    OpenApiRouter::new().routes(routes!(list_events)).routes(routes!(get_state)).routes(routes!(get_diff))
+}

@@ -1,0 +1,83 @@
+//! One look through any number of bytes for a piece of any of many secrets: as it is, in base64 and in hexadecimal.
+
+use std::collections::HashSet;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+/// So many characters in a row of a secret, in any form, are a leak. Lists show four at either end.
+const PIECE: usize = 20;
+
+/// Places of the filter: two to the power of this.
+const FILTER_BITS: u32 = 24;
+
+pub(crate) struct SecretSearch {
+    pieces: HashSet<[u8; PIECE]>,
+    /// By the first four bytes of a piece: nearly every place of a text is passed over by one look here.
+    filter: Vec<bool>,
+}
+
+impl SecretSearch {
+    pub(crate) fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut search = Self { pieces: HashSet::new(), filter: vec![false; 1 << FILTER_BITS] };
+        for form in secrets.into_iter().flat_map(forms) {
+            for piece in form.as_bytes().windows(PIECE) {
+                search.filter[filter_place(piece)] = true;
+                search.pieces.insert(piece.try_into().expect("a piece"));
+            }
+        }
+        search
+    }
+
+    /// The surroundings of the first piece of a secret.
+    pub(crate) fn find(&self, bytes: &[u8]) -> Option<String> {
+        let is_piece = |piece: &[u8]| self.filter[filter_place(piece)] && self.pieces.contains(piece);
+        let place = bytes.windows(PIECE).position(is_piece)?;
+        let surroundings = &bytes[place.saturating_sub(200)..bytes.len().min(place + 200)];
+        Some(String::from_utf8_lossy(surroundings).into_owned())
+    }
+}
+
+fn filter_place(piece: &[u8]) -> usize {
+    let start = u32::from_le_bytes([piece[0], piece[1], piece[2], piece[3]]);
+    (start.wrapping_mul(0x9E37_79B1) >> (u32::BITS - FILTER_BITS)) as usize
+}
+
+/// The part that must not be known, as it is and as a log of headers or a dump of bytes would hold it.
+fn forms(secret: &str) -> Vec<String> {
+    let (_, hidden) = secret.rsplit_once('_').expect("a prefix");
+    let hexadecimal: String = hidden.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let mut forms = vec![hidden.to_owned(), hexadecimal.to_uppercase(), hexadecimal];
+    forms.extend((0..3).map(|before| base64_after(before, hidden)));
+    forms
+}
+
+/// Those characters of the base64 of a text with so many bytes before the hidden ones that follow from the hidden ones alone.
+fn base64_after(before: usize, hidden: &str) -> String {
+    let whole = [&vec![0; before], hidden.as_bytes()].concat();
+    let encoded = STANDARD_NO_PAD.encode(&whole[..whole.len() / 3 * 3]);
+    encoded[if before == 0 { 0 } else { 4 }..].to_owned()
+}
+
+#[test]
+fn a_planted_secret_is_found_in_every_form_and_place() {
+    let secret = |letter: char| format!("vrl_slv_{}", ('a'..='z').chain('A'..='K').chain([letter]).collect::<String>());
+    let (planted, other) = (secret('1'), secret('2').to_lowercase());
+    let search = SecretSearch::new([other.as_str(), planted.as_str()]);
+    let (_, hidden) = planted.rsplit_once('_').unwrap();
+    let mut leaks = vec![planted.clone(), hidden[..PIECE].to_owned(), hidden[hidden.len() - PIECE..].to_owned()];
+    for before in ["", "u", "us", "user:", "Authorization: Bearer "] {
+        leaks.push(STANDARD_NO_PAD.encode(format!("{before}{planted}")));
+    }
+    leaks.push(planted.bytes().map(|byte| format!("{byte:02x}")).collect());
+    leaks.push(planted.bytes().map(|byte| format!("{byte:02X}")).collect());
+    for leak in leaks {
+        for text in [leak.clone(), format!("{}{leak}", "x".repeat(1000)), format!("\u{0}{leak}\u{0}")] {
+            assert!(search.find(text.as_bytes()).is_some(), "{text}");
+        }
+    }
+    for harmless in ["", "vk_", &planted[..12], &planted[planted.len() - 4..], &hidden[..PIECE - 1], &secret('3')[..9]]
+    {
+        assert_eq!(search.find(harmless.repeat(3).as_bytes()), None, "{harmless}");
+    }
+}
