@@ -1,10 +1,10 @@
-//! What requests may cost, told apart by orders of magnitude only: nothing here depends on a fast machine.
+//! Reads pass text through, and the largest Bundle is no trouble.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Server, entry, observation, patient};
 
-/// A read passes the stored text through; of a damaged one it would not notice.
+/// Nothing is parsed on the way.
 #[test]
 fn a_read_gives_the_stored_text() {
     let mut server = Server::over(&[patient("a", "Ada")]);
