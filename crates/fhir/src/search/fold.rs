@@ -24,7 +24,7 @@ pub(super) fn contains(text: &str, wanted: &str) -> bool {
 pub(super) fn has_word(text: &str, wanted: &str) -> bool {
     let (text, wanted) = (fold(text), fold(wanted));
     let starts_word = |at: usize| !text[..at].ends_with(char::is_alphanumeric);
-    text.match_indices(wanted.as_str()).any(|(at, _)| starts_word(at))
+    text.char_indices().any(|(at, _)| starts_word(at) && text[at..].starts_with(&wanted))
 }
 
 fn folded(text: &str) -> Folded<'_> {
@@ -165,5 +165,6 @@ mod tests {
         assert!(contains("Ann-Évelyne", "n-ev") && !contains("Ann", "Anna"));
         assert!(has_word("Acute headache (left)", "HEAD") && has_word("Acute headache", "acute head"));
         assert!(has_word("Acute headache (left)", "left") && !has_word("Acute headache", "ache"));
+        assert!(has_word("ba a ab", "a a"));
     }
 }

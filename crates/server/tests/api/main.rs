@@ -13,6 +13,7 @@ mod identities;
 mod limits;
 mod lists;
 mod mutations;
+mod playgrounds;
 mod prober;
 mod publishing;
 mod raw;

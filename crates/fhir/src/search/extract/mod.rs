@@ -157,5 +157,4 @@ fn conversions(parameter: &'static SearchParameter, trails: Vec<Trail>) -> Vec<(
 }
 
 #[cfg(test)]
-#[path = "extract_tests.rs"]
 mod tests;
