@@ -55,9 +55,7 @@ impl Authored {
         let solver_key =
             caller.post(&format!("/solvers/{solver}/api-keys"), json!({"name": "ci"})).await.expect(201).id();
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
-        let playground = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
-        let sandbox = playground.json["sandboxes"][0]["id"].as_str().unwrap().to_owned();
-        let playground = playground.id();
+        let (playground, sandbox) = playground(caller, &environment).await;
         Self {
             environment,
             simulator,
@@ -75,6 +73,13 @@ impl Authored {
             sandbox,
         }
     }
+}
+
+/// A playground and its first sandbox.
+async fn playground(caller: &Caller, environment: &str) -> (String, String) {
+    let made = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
+    let sandbox = made.json["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    (made.id(), sandbox)
 }
 
 async fn attach(caller: &Caller, path: &str) {
