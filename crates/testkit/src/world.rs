@@ -51,9 +51,7 @@ impl Authored {
         let task = caller.post("/tasks", task(&benchmark)).await.expect(201).id();
         caller.post(&format!("/tasks/{task}/entities"), json!({"entity_id": entity})).await.expect(200);
         let criterion = caller.post("/criteria", criterion(&task)).await.expect(201).id();
-        let solver = caller.post("/solvers", json!({"alias": "agent-1"})).await.expect(201).id();
-        let solver_key =
-            caller.post(&format!("/solvers/{solver}/api-keys"), json!({"name": "ci"})).await.expect(201).id();
+        let (solver, solver_key) = solver(caller).await;
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
         let (playground, sandbox) = playground(caller, &environment).await;
         Self {
@@ -73,6 +71,13 @@ impl Authored {
             sandbox,
         }
     }
+}
+
+/// A solver and its key.
+async fn solver(caller: &Caller) -> (String, String) {
+    let solver = caller.post("/solvers", json!({"alias": "agent-1"})).await.expect(201).id();
+    let key = caller.post(&format!("/solvers/{solver}/api-keys"), json!({"name": "ci"})).await.expect(201).id();
+    (solver, key)
 }
 
 /// A playground and its first sandbox.
