@@ -20,8 +20,9 @@ pub(crate) fn included<'a>(
     as_of: Seq,
     most: usize,
 ) -> Vec<Hit<'a>> {
-    let mut steps: Vec<Step<'a, '_>> =
-        includes.iter().map(|include| Step { records, include, as_of, own: OnceCell::new() }).collect();
+    // `*` names every type, and most of them have nothing.
+    let sources = includes.iter().filter(|include| records.has_any(include.source));
+    let mut steps: Vec<Step<'a, '_>> = sources.map(|include| Step::new(records, include, as_of)).collect();
     let mut seen: Identities = matches.iter().map(Hit::identity).collect();
     let mut found: Vec<Hit<'a>> = Vec::new();
     let mut round: Vec<Hit<'a>> = matches.to_vec();
@@ -44,13 +45,22 @@ pub(crate) fn included<'a>(
 struct Step<'a, 'q> {
     records: &'a Records,
     include: &'q Include,
+    parameters: Vec<&'static SearchParameter>,
     as_of: Seq,
     /// For `_revinclude`: what was written here, by what it points to. Gathered once, not for every resource that may
     /// be pointed to.
     own: OnceCell<HashMap<Identity, Vec<Hit<'a>>>>,
 }
 
-impl<'a> Step<'a, '_> {
+impl<'a, 'q> Step<'a, 'q> {
+    fn new(records: &'a Records, include: &'q Include, as_of: Seq) -> Self {
+        let parameters = match include.parameter {
+            Some(parameter) => vec![parameter],
+            None => reference_parameters(include.source).collect(),
+        };
+        Step { records, include, parameters, as_of, own: OnceCell::new() }
+    }
+
     fn reached<'s>(&'s self, hit: &'s Hit<'a>) -> Box<dyn Iterator<Item = Hit<'a>> + 's> {
         if self.include.reverse { Box::new(self.pointing_here(hit)) } else { Box::new(self.pointed_to(hit)) }
     }
@@ -66,7 +76,7 @@ impl<'a> Step<'a, '_> {
     fn pointing_here<'s>(&'s self, hit: &'s Hit<'a>) -> impl Iterator<Item = Hit<'a>> + 's {
         let pointed_to = Some(hit).filter(|hit| wanted(self.include.target, hit.resource_type)).into_iter();
         pointed_to.flat_map(|hit| {
-            let in_layers = parameters(self.include).flat_map(|parameter| {
+            let in_layers = self.parameters.iter().flat_map(|parameter| {
                 let Hit { resource_type, record } = hit;
                 self.records.referring_in_layers(self.include.source, parameter, *resource_type, record.key, self.as_of)
             });
@@ -90,7 +100,7 @@ impl<'a> Step<'a, '_> {
 
     /// Where the parameters of the include point to.
     fn targets(&self, json: &Value) -> Vec<Identity> {
-        parameters(self.include).flat_map(|parameter| local_targets(parameter, json)).collect()
+        self.parameters.iter().flat_map(|parameter| local_targets(parameter, json)).collect()
     }
 }
 
@@ -101,18 +111,17 @@ fn wanted(target: IncludeTarget, resource_type: ResourceType) -> bool {
     }
 }
 
-fn parameters(include: &Include) -> Box<dyn Iterator<Item = &'static SearchParameter>> {
-    match include.parameter {
-        Some(parameter) => Box::new(std::iter::once(parameter)),
-        None => Box::new(reference_parameters(include.source)),
-    }
-}
-
 fn reference_parameters(resource_type: ResourceType) -> impl Iterator<Item = &'static SearchParameter> {
     SearchParameter::of(resource_type).filter(|parameter| parameter.search_type() == SearchType::Reference)
 }
 
 impl Records {
+    /// Whether there is, or was, a resource of the type.
+    fn has_any(&self, resource_type: ResourceType) -> bool {
+        let is_in_layers = self.layers.iter().any(|layer| !layer.of_type(resource_type).is_empty());
+        is_in_layers || self.overlay.contains_key(resource_type.as_str())
+    }
+
     /// The live resources of a type whose parameter points to another one.
     pub fn referring(
         &self,

@@ -1,5 +1,6 @@
 //! The world: whatever is written and asked, the answer is that of plain loops over plain lists.
 
+mod cost;
 mod dice;
 mod fold;
 mod oracle;
@@ -8,3 +9,4 @@ mod queries;
 mod records;
 mod resources;
 mod search;
+mod stories;
