@@ -91,6 +91,13 @@ fn of_what_one_entry_wrote_the_later_version_comes_first() {
 }
 
 #[test]
+fn records_know_the_layers_that_they_use() {
+    let [used, equal] = [(); 2].map(|()| layer(&[patient("1", "X")]));
+    let world = world(vec![std::sync::Arc::clone(&used)]);
+    assert!(records(&world).uses(&used) && !records(&world).uses(&equal));
+}
+
+#[test]
 fn what_two_layers_brought_comes_by_key() {
     let world = world(vec![layer(&[patient("b", "X"), patient("c", "X")]), layer(&[patient("a", "X")])]);
     let keys: Vec<&str> = records(&world).baseline_of("Patient").map(|revision| revision.key).collect();
