@@ -100,10 +100,26 @@ pub(crate) fn records(world: &World) -> &Records {
 impl Story {
     /// Up to two layers, the later shadowing some of the earlier.
     pub(crate) fn begin(dice: &mut Dice, size: usize) -> Self {
+        let count = dice.below(3);
+        Self::over((0..count).map(|_| base_resources(dice, size)).collect())
+    }
+
+    /// One layer, in which there are too many observations to read one by one.
+    pub(crate) fn over_many(dice: &mut Dice, count: usize) -> Self {
+        let many = (0..count).map(|id| ("Observation", id));
+        let few = TYPES.into_iter().flat_map(|resource_type| (0..resources::IDS).map(move |id| (resource_type, id)));
+        let resource = |(resource_type, id): (&str, usize)| {
+            let id = id.to_string();
+            let resource = resources::resource(dice, resource_type, &id);
+            ((resource_type.to_owned(), id), resource)
+        };
+        Self::over(vec![few.chain(many).map(resource).collect()])
+    }
+
+    fn over(brought: Vec<BTreeMap<(String, String), Value>>) -> Self {
         let mut plain = Plain::default();
         let mut layers = Vec::new();
-        for _ in 0..dice.below(3) {
-            let brought = base_resources(dice, size);
+        for brought in brought {
             layers.push(layer(&brought.values().cloned().collect::<Vec<_>>()));
             for (key, resource) in brought {
                 plain.0.insert(key, vec![baseline(resource)]);

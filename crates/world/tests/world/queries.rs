@@ -40,6 +40,26 @@ pub(crate) fn pairs(dice: &mut Dice, resource_type: &str) -> Pairs {
     pairs
 }
 
+/// Several questions to observations, each of which many answer.
+pub(crate) fn wide_pairs(dice: &mut Dice) -> Pairs {
+    const WIDE: [&str; 12] = [
+        "status=final,amended",
+        "status:not=amended",
+        "date=ge2020",
+        "date:missing=false",
+        "value-quantity=gt0",
+        "subject:missing=false",
+        "subject:Patient.gender=female,male",
+        "encounter.status:not=planned",
+        "_id:not=3",
+        "_lastUpdated=ge2020",
+        "combo-code:not=ab",
+        "has-member:missing=true",
+    ];
+    let pair = |text: &str| text.split_once('=').map(owned).unwrap();
+    (0..2 + dice.below(4)).map(|_| pair(dice.one(&WIDE))).collect()
+}
+
 fn codes(resource_type: &str) -> &'static [&'static str] {
     match resource_type {
         "Patient" => &["name", "family", "gender", "birthdate", "identifier", "active"],

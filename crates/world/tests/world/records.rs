@@ -168,7 +168,7 @@ fn check_windows(story: &Story, dice: &mut Dice) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn an_overlay_over_layers_is_a_plain_versioned_store(seed: u64, size in 0_usize..60, steps in 0_usize..25) {

@@ -10,7 +10,7 @@ use verial_world::{Page, Records, Seq};
 use crate::dice::Dice;
 use crate::oracle::{Identity, Oracle};
 use crate::plain::Story;
-use crate::queries::{Pairs, pairs, read, some_type};
+use crate::queries::{Pairs, pairs, read, some_type, wide_pairs};
 
 pub(crate) const ALL: Page = Page { offset: 0, count: usize::MAX };
 
@@ -46,6 +46,10 @@ impl Asked {
     fn new(dice: &mut Dice, as_of: Seq) -> Self {
         let resource_type = some_type(dice);
         let pairs = pairs(dice, resource_type.as_str());
+        Self::of(dice, resource_type, pairs, as_of)
+    }
+
+    fn of(dice: &mut Dice, resource_type: ResourceType, pairs: Pairs, as_of: Seq) -> Self {
         let page = if dice.once_in(2) { ALL } else { Page { offset: dice.below(6), count: dice.below(9) } };
         Self { resource_type, query: read(resource_type.as_str(), &pairs), pairs, as_of, page }
     }
@@ -85,7 +89,7 @@ fn check_pages(story: &Story, asked: &Asked, count: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn a_search_finds_what_reading_everything_finds(seed: u64, size in 0_usize..200, steps in 0_usize..12) {
@@ -116,6 +120,23 @@ proptest! {
         }
         for (then, asked) in &answered {
             prop_assert_eq!(then, &asked.answer(story.records()), "{:?}", asked.pairs);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn many_questions_that_many_answer_find_what_reading_everything_finds(seed: u64, steps in 0_usize..4) {
+        let dice = &mut Dice(seed);
+        let mut story = Story::over_many(dice, 250);
+        for _ in 0..steps {
+            story.step(dice);
+        }
+        for _ in 0..4 {
+            let pairs = wide_pairs(dice);
+            Asked::of(dice, "Observation".parse().unwrap(), pairs, Seq::MAX).check(&story);
         }
     }
 }
