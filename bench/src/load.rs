@@ -25,6 +25,11 @@ impl Request {
         Self::new("POST", path, Some(key), body, 201)
     }
 
+    /// A request whose answer is 200 although it writes: a transaction.
+    pub fn post_ok(path: &str, key: &str, body: &str) -> Self {
+        Self::new("POST", path, Some(key), body, 200)
+    }
+
     fn new(method: &str, path: &str, key: Option<&str>, body: &str, status: u16) -> Self {
         let authorization = key.map(|key| format!("authorization: Bearer {key}\r\n")).unwrap_or_default();
         let head = format!("{method} {path} HTTP/1.1\r\nhost: bench\r\n{authorization}");

@@ -21,7 +21,12 @@ impl Table {
 }
 
 /// The middle of an odd number of measurements.
-pub fn median(mut values: Vec<f64>) -> f64 {
+pub fn median(values: Vec<f64>) -> f64 {
+    percentile(values, 50)
+}
+
+/// So many of a hundred measurements are below it.
+pub fn percentile(mut values: Vec<f64>, percent: usize) -> f64 {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
+    values.get(values.len() * percent / 100).copied().unwrap_or_default()
 }
