@@ -14,5 +14,5 @@ pub use grid::{Grid, grouped};
 pub use load::{Load, Request};
 pub use resident::resident_kib;
 pub use stage::{Stage, bare};
-pub use table::{Table, median, percentile};
+pub use table::{Rate, Table, median, percentile};
 pub use ward::Ward;

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use verial_bench::{Load, Request, Stage, Table, bare, median};
+use verial_bench::{Load, Rate, Request, Stage, Table, bare};
 
 const ROUNDS: usize = 5;
 const DURATION: Duration = Duration::from_secs(1);
@@ -48,7 +48,7 @@ async fn measure(address: SocketAddr, bare: SocketAddr, key: &str, path: &str) -
             }
         }
         for (rates, (case, _, _)) in rates.into_iter().zip(&cases) {
-            table.add(&format!("{connections} connections"), case, median(rates));
+            table.add(&format!("{connections} connections"), case, Rate::median(&rates));
         }
     }
     table.print();

@@ -38,8 +38,9 @@ fn main() -> anyhow::Result<()> {
     let is_quick = std::env::args().any(|argument| argument == "--quick");
     let scale = if is_quick { Scale::quick() } else { Scale::full() };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(over_sizes(&scale))?;
-    runtime.block_on(many(&scale))
+    // First, while the allocator has no freed memory of large layers to give out again.
+    runtime.block_on(many(&scale))?;
+    runtime.block_on(over_sizes(&scale))
 }
 
 async fn over_sizes(scale: &Scale) -> anyhow::Result<()> {
@@ -157,7 +158,6 @@ async fn many(scale: &Scale) -> anyhow::Result<()> {
     stage.app.sweep_memory();
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     let idle = resident_kib()?;
-    println!();
     let of =
         format!("{} playgrounds, base of {}", grouped(scale.playgrounds as u64), grouped(scale.shared_base as u64));
     let mut grid = Grid::new(vec!["MiB".into(), "KiB each".into()]);
@@ -168,6 +168,7 @@ async fn many(scale: &Scale) -> anyhow::Result<()> {
         grid.add(&format!("{of}: {step}"), vec![format!("{:.1}", now as f64 / 1024.0), format!("{each:.1}")]);
     }
     grid.print();
+    println!();
     Ok(())
 }
 
