@@ -37,7 +37,10 @@ pub(crate) fn find(
         return Err(Refusal::bad("not-supported", format!("the criterion {}: {reason}", excerpt(name))));
     }
     if query.clauses.is_empty() {
-        return Err(Refusal::precondition("required", "a conditional interaction needs criteria, such as identifier=…"));
+        return Err(Refusal::precondition(
+            "required",
+            "a conditional interaction needs criteria, such as identifier=…",
+        ));
     }
     let clauses = search::permitted(call, query.clauses)?;
     let query = Query { clauses, ..Query::default() };

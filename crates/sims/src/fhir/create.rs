@@ -23,12 +23,7 @@ pub(crate) fn create(call: &Call<'_>, resource_type: ResourceType, body: &Value)
 }
 
 /// Creates it under an id that the server has chosen. The one in the body does not count.
-pub(crate) fn with_id(
-    call: &Call<'_>,
-    resource_type: ResourceType,
-    id: &str,
-    body: &Value,
-) -> Result<Reply, Refusal> {
+pub(crate) fn with_id(call: &Call<'_>, resource_type: ResourceType, id: &str, body: &Value) -> Result<Reply, Refusal> {
     write::check(resource_type, body)?;
     Ok(write::put(call, resource_type, id, body.clone()))
 }

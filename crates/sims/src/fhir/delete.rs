@@ -33,9 +33,7 @@ pub(crate) fn delete(call: &Call<'_>, resource_type: ResourceType, id: &str) -> 
 /// The answer to a deletion, with or without one.
 pub(crate) fn deleted(call: &Call<'_>, done: &str) -> Reply {
     match call.prefer.returns {
-        Some(Returns::Outcome) => {
-            Reply::new(200, Content::Made(operation_outcome(&[Issue::information(done)])))
-        }
+        Some(Returns::Outcome) => Reply::new(200, Content::Made(operation_outcome(&[Issue::information(done)]))),
         _ => Reply::new(204, Content::None),
     }
 }

@@ -35,7 +35,8 @@ pub(crate) fn everything(call: &Call<'_>, id: &str) -> Result<Reply, Refusal> {
     let all = std::iter::once((&first, "match")).chain(own).chain(supporting.iter().map(|found| (found, "include")));
     let mut shown: Vec<(Record<'_>, &str)> = Vec::new();
     for ((resource_type, key), mode) in all {
-        let is_wanted = call.may_see(*resource_type) && types.as_ref().is_none_or(|types| types.contains(resource_type));
+        let is_wanted =
+            call.may_see(*resource_type) && types.as_ref().is_none_or(|types| types.contains(resource_type));
         let found = call.records.at(resource_type.as_str(), key, cursor.as_of).live().filter(|_| is_wanted);
         shown.extend(found.filter(|record| since.is_none_or(|since| record.at >= since)).map(|record| (record, mode)));
     }

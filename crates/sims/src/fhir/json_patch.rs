@@ -220,7 +220,11 @@ mod tests {
             (r#"{"/":9,"~1":10}"#, r#"[{"op":"test","path":"/~01","value":1.0e1}]"#, r#"{"/":9,"~1":10}"#),
             (r#"{"foo":["bar"]}"#, r#"[{"op":"add","path":"/foo/-","value":["a"]}]"#, r#"{"foo":["bar",["a"]]}"#),
             (r#"{"a":[1]}"#, r#"[{"op":"copy","from":"/a","path":"/b"}]"#, r#"{"a":[1],"b":[1]}"#),
-            (r#"{"a":{"b":1,"c":2}}"#, r#"[{"op":"test","path":"/a","value":{"c":2.00,"b":1}}]"#, r#"{"a":{"b":1,"c":2}}"#),
+            (
+                r#"{"a":{"b":1,"c":2}}"#,
+                r#"[{"op":"test","path":"/a","value":{"c":2.00,"b":1}}]"#,
+                r#"{"a":{"b":1,"c":2}}"#,
+            ),
         ] {
             assert_eq!(patched(document, patch).as_deref(), Ok(result));
         }

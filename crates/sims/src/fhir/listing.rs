@@ -18,12 +18,7 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    pub(crate) fn new(
-        call: &Call<'_>,
-        kind: &str,
-        total: Option<usize>,
-        links: &[(&'static str, String)],
-    ) -> Self {
+    pub(crate) fn new(call: &Call<'_>, kind: &str, total: Option<usize>, links: &[(&'static str, String)]) -> Self {
         let mut text = String::with_capacity(4096);
         let now = call.now();
         let _ = write!(text, r#"{{"resourceType":"Bundle","meta":{{"lastUpdated":"{now}"}},"type":"{kind}""#);

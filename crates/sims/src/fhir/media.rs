@@ -71,7 +71,9 @@ fn media_type(text: &str) -> String {
 
 fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut parameters = text.split(';').skip(1).filter_map(|part| part.split_once('='));
-    parameters.find(|(known, _)| known.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().trim_matches('"'))
+    parameters
+        .find(|(known, _)| known.trim().eq_ignore_ascii_case(name))
+        .map(|(_, value)| value.trim().trim_matches('"'))
 }
 
 #[cfg(test)]

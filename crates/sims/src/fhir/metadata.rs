@@ -15,7 +15,8 @@ pub(crate) fn metadata(call: &Call<'_>) -> Result<Reply, Refusal> {
     match call.parameter("mode") {
         None | Some("full" | "normative" | "") => {}
         Some(mode) => {
-            let message = format!("there is no metadata of mode {}; there is only a CapabilityStatement", excerpt(mode));
+            let message =
+                format!("there is no metadata of mode {}; there is only a CapabilityStatement", excerpt(mode));
             return Err(Refusal::new(404, "not-supported", message));
         }
     }
@@ -59,17 +60,8 @@ static RESOURCES: LazyLock<String> = LazyLock::new(|| {
     Value::Array(stored.map(resource).collect()).to_string()
 });
 
-const INTERACTIONS: [&str; 9] = [
-    "read",
-    "vread",
-    "update",
-    "patch",
-    "delete",
-    "history-instance",
-    "history-type",
-    "create",
-    "search-type",
-];
+const INTERACTIONS: [&str; 9] =
+    ["read", "vread", "update", "patch", "delete", "history-instance", "history-type", "create", "search-type"];
 
 fn resource(resource_type: ResourceType) -> Value {
     let interactions: Vec<Value> = INTERACTIONS.iter().map(|code| json!({ "code": code })).collect();

@@ -19,15 +19,28 @@ pub(crate) struct Reply {
 pub(crate) enum Content {
     None,
     /// A stored version; the event only names it.
-    Version { text: String, name: String },
+    Version {
+        text: String,
+        name: String,
+    },
     /// A version that this request wrote.
-    Written { json: Value, text: Arc<str> },
+    Written {
+        json: Value,
+        text: Arc<str>,
+    },
     /// Made for this answer.
     Made(Value),
     /// A Bundle of stored versions; the event only names them.
-    List { text: String, total: Option<usize>, entries: Vec<String> },
+    List {
+        text: String,
+        total: Option<usize>,
+        entries: Vec<String>,
+    },
     /// A document of the server itself.
-    Document { text: String, name: &'static str },
+    Document {
+        text: String,
+        name: &'static str,
+    },
 }
 
 impl Reply {

@@ -49,7 +49,9 @@ impl Action {
             ["metadata"] if get => Ok(Action::Metadata),
             [".well-known", "smart-configuration"] if get => Ok(Action::SmartConfiguration),
             ["_history"] if get => Ok(Action::SystemHistory),
-            ["metadata" | "_history"] | [".well-known", "smart-configuration"] => allowed(method, &[("GET", Action::Metadata)]),
+            ["metadata" | "_history"] | [".well-known", "smart-configuration"] => {
+                allowed(method, &[("GET", Action::Metadata)])
+            }
             ["_search"] => Err(Refusal::new(404, "not-supported", "search one type at a time: Patient/_search")),
             [operation] if operation.starts_with('$') => Err(unknown_operation(operation)),
             [name, ref rest @ ..] => of_type(method, stored_type(name)?, rest),

@@ -80,7 +80,11 @@ impl Scope {
 
 fn parse_permissions(text: &str) -> Option<BTreeSet<Permission>> {
     let of = |letters: &str| {
-        Permission::LETTERS.into_iter().filter(|(letter, _)| letters.contains(*letter)).map(|(_, found)| found).collect()
+        Permission::LETTERS
+            .into_iter()
+            .filter(|(letter, _)| letters.contains(*letter))
+            .map(|(_, found)| found)
+            .collect()
     };
     match text {
         "read" => Some(of("rs")),

@@ -86,7 +86,8 @@ fn element_of(structure: &Structure, key: &str) -> Option<(&'static Element, &'s
 }
 
 fn top(structure: &Structure, fields: &Map<String, Value>, keeps: impl Fn(&Element) -> bool) -> Map<String, Value> {
-    let is_kept = |key: &str| key == "resourceType" || element_of(structure, key).is_some_and(|(found, _)| keeps(found));
+    let is_kept =
+        |key: &str| key == "resourceType" || element_of(structure, key).is_some_and(|(found, _)| keeps(found));
     fields.iter().filter(|(key, _)| is_kept(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
@@ -96,7 +97,8 @@ fn summary(structure: &Structure, fields: &Map<String, Value>) -> Map<String, Va
     for (key, value) in fields {
         if key == "resourceType" {
             shown.insert(key.clone(), value.clone());
-        } else if let Some((element, content)) = element_of(structure, key).filter(|(element, _)| element.is_summary()) {
+        } else if let Some((element, content)) = element_of(structure, key).filter(|(element, _)| element.is_summary())
+        {
             let is_inline = content.kind() == Kind::Complex && content.path().starts_with(element.path());
             let value = if is_inline { summaries(content, value) } else { value.clone() };
             shown.insert(key.clone(), value);
