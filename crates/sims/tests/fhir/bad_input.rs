@@ -49,7 +49,7 @@ fn formats_other_than_json_are_refused() {
 fn bodies_that_are_no_resources_are_refused() {
     let mut server = Server::new();
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
-    let nested = format!(r#"{{"resourceType":"Patient","extension":{}}}"#, deep);
+    let nested = format!(r#"{{"resourceType":"Patient","extension":{deep}}}"#);
     for body in
         ["", "{", "nonsense", "{\"resourceType\":\"Patient\"", &deep, &nested, "\u{feff}", "null", "1", "\"a\"", "[]"]
     {
@@ -69,6 +69,13 @@ fn every_fault_of_a_resource_is_named() {
     assert_eq!(places, ["Observation.status", "Observation.spaceship", "Observation.code.coding"]);
     let long = json!({"resourceType": "Patient", "name": [{"family": "x".repeat(10 << 20)}]});
     assert_eq!(server.post("Patient", &long).expect(422).body["issue"][0]["code"], "too-long");
+}
+
+#[test]
+fn bodies_are_kept_in_the_event_even_of_requests_to_nowhere() {
+    let mut server = Server::new();
+    server.post("Pateint", &patient("a", "Ada")).expect(404);
+    assert_eq!(server.last_event().payload["request"]["body"], patient("a", "Ada"));
 }
 
 #[test]

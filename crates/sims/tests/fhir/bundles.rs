@@ -119,7 +119,7 @@ fn a_transaction_writes_each_resource_once() {
     let put = entry("PUT", "Patient/a", Some(patient("a", "A")));
     let twice = server.transaction(&[put.clone(), put.clone()]).expect(400);
     assert_eq!(twice.expression(), "Bundle.entry[1]");
-    server.transaction(&[put.clone(), entry("DELETE", "Patient/a", None)]).expect(400);
+    server.transaction(&[put, entry("DELETE", "Patient/a", None)]).expect(400);
     let create = named("urn:uuid:1", entry("POST", "Patient", Some(json!({"resourceType": "Patient"}))));
     server.transaction(&[create.clone(), create.clone()]).expect(400);
     let mut once = create;
