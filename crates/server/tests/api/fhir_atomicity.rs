@@ -85,5 +85,5 @@ fn bad_entry(dice: &mut Dice) -> Value {
         entry("PATCH", "Patient/twin1", Some(json!({"resourceType": "Binary", "contentType": "text/plain", "data": "eA=="}))),
         json!({"resource": patient("x")}),
     ];
-    dice.pick(&all).clone()
+    dice.pick(&all)
 }

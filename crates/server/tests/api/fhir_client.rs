@@ -179,7 +179,7 @@ impl Dice {
         usize::try_from(self.next() % most as u64).expect("less than most")
     }
 
-    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[self.below(of.len())]
+    pub(crate) fn pick<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())].clone()
     }
 }
