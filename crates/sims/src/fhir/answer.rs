@@ -1,14 +1,26 @@
 //! From a request to its answer, its changes and its event.
 
 use model::SandboxId;
+use serde_json::Value;
 use world::{Context, Outcome, World};
 
+use super::call::{Call, Conditions, Prefer};
+use super::event::{self, Sent};
 use super::http::{Request, Response};
+use super::outcome::Refusal;
+use super::reply::Reply;
+use super::route::{Action, Body};
 use super::scopes::Scopes;
+use super::{address, media};
 
 /// Whether the request can change nothing, so that any copy of the world may answer it.
 pub fn is_read_only(request: &Request) -> bool {
-    matches!(request.method.as_str(), "GET" | "HEAD")
+    let last = request.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    match request.method.as_str() {
+        "GET" | "HEAD" => true,
+        "POST" => matches!(last, "_search" | "$validate" | "$everything" | "%24validate" | "%24everything"),
+        _ => false,
+    }
 }
 
 /// Who asks: a name for the event, and what it may do; no scopes for a caller who may do everything.
@@ -19,11 +31,119 @@ pub struct Client {
 }
 
 pub fn answer(
-    _world: &World,
-    _sandbox: &SandboxId,
-    _client: &Client,
-    _request: &Request,
-    _context: &Context<'_>,
+    world: &World,
+    sandbox: &SandboxId,
+    client: &Client,
+    request: &Request,
+    context: &Context<'_>,
 ) -> Outcome<Response> {
-    Outcome { answer: Response::default(), changes: Vec::new(), events: Vec::new() }
+    let mut sent = if request.body.is_empty() { Sent::Nothing } else { Sent::Text };
+    let mut is_pretty = false;
+    let mut result = carried_out(world, sandbox, client, request, context, (&mut sent, &mut is_pretty));
+    let changes = result.as_mut().map(|reply| std::mem::take(&mut reply.changes)).unwrap_or_default();
+    let event = event::event(sandbox, &client.name, request, sent, &result);
+    let answer = response(request, result, is_pretty);
+    Outcome { answer, changes, events: vec![event] }
+}
+
+/// Reads the request and does what it asks for; leaves behind what its body was and how the answer is to look.
+fn carried_out(
+    world: &World,
+    sandbox: &SandboxId,
+    client: &Client,
+    request: &Request,
+    context: &Context<'_>,
+    (sent, is_pretty): (&mut Sent, &mut bool),
+) -> Result<Reply, Refusal> {
+    let mut parameters = address::pairs(&request.query);
+    *is_pretty = take(&mut parameters, "_pretty").is_some_and(|value| value == "true");
+    media::check_accept(take(&mut parameters, "_format").as_deref(), request.header("accept"))?;
+    let action = Action::of(&request.method, &address::segments(&request.path))?;
+    let body = body(request, &action)?;
+    if action.body() == Body::Form && request.method == "POST" {
+        parameters.extend(address::pairs(&String::from_utf8_lossy(&request.body)));
+        *is_pretty |= take(&mut parameters, "_pretty").is_some_and(|value| value == "true");
+        media::check_accept(take(&mut parameters, "_format").as_deref(), request.header("accept"))?;
+    }
+    let sandbox = world.sandboxes.get(sandbox).ok_or_else(|| Refusal::not_found("there is no such sandbox"))?;
+    let call = Call {
+        world,
+        sandbox,
+        records: &sandbox.records,
+        scopes: client.scopes.as_ref(),
+        base_url: &request.base_url,
+        context,
+        prefer: Prefer::parse(request.header("prefer")),
+        conditions: conditions(request),
+        parameters,
+    };
+    let result = call.perform(&action, body.as_ref());
+    if let Some(body) = body {
+        *sent = Sent::Json(body);
+    }
+    result
+}
+
+fn conditions(request: &Request) -> Conditions {
+    let header = |name: &str| request.header(name).map(ToOwned::to_owned);
+    Conditions {
+        if_match: header("if-match"),
+        if_none_match: header("if-none-match"),
+        if_modified_since: header("if-modified-since"),
+        if_none_exist: header("if-none-exist"),
+    }
+}
+
+/// The JSON of the body, when the interaction wants one.
+fn body(request: &Request, action: &Action) -> Result<Option<Value>, Refusal> {
+    let content_type = request.header("content-type");
+    let is_empty = request.body.is_empty();
+    match action.body() {
+        Body::None => return Ok(None),
+        Body::Form => {
+            if request.method == "POST" {
+                media::check_form(content_type, is_empty)?;
+            }
+            return Ok(None);
+        }
+        Body::Optional if is_empty => return Ok(None),
+        Body::Resource | Body::Optional => media::check_resource(content_type)?,
+        Body::JsonPatch => media::check_patch(content_type)?,
+    }
+    if is_empty {
+        return Ok(None);
+    }
+    let parsed = serde_json::from_slice(&request.body);
+    parsed.map(Some).map_err(|fault| Refusal::bad("invalid", format!("the body is no JSON that can be read: {fault}")))
+}
+
+/// Takes a parameter out; the last one of the name counts.
+fn take(parameters: &mut Vec<(String, String)>, name: &str) -> Option<String> {
+    let mut taken = None;
+    parameters.retain_mut(|(known, value)| {
+        let is_other = known != name;
+        if !is_other {
+            taken = Some(std::mem::take(value));
+        }
+        is_other
+    });
+    taken
+}
+
+fn response(request: &Request, result: Result<Reply, Refusal>, is_pretty: bool) -> Response {
+    let (status, mut headers, mut body) = match result {
+        Ok(reply) => (reply.status, reply.headers, reply.content.into_text()),
+        Err(refusal) => (refusal.status, refusal.headers.clone(), refusal.json().to_string()),
+    };
+    if is_pretty && let Ok(json) = serde_json::from_str::<Value>(&body) {
+        body = format!("{json:#}\n");
+    }
+    let has_type = headers.iter().any(|(name, _)| *name == "content-type");
+    if !body.is_empty() && !has_type {
+        headers.push(("content-type", media::FHIR_JSON.to_owned()));
+    }
+    if request.method == "HEAD" {
+        body.clear();
+    }
+    Response { status, headers, body }
 }

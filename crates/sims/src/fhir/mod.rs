@@ -1,10 +1,38 @@
 //! The FHIR R4 server (EHR), or a proxy to an existing one.
 
+mod address;
 pub mod answer;
+mod bundle;
+mod call;
+mod conditional;
 pub mod config;
+mod create;
+mod delete;
+mod event;
+mod everything;
+mod history;
 pub mod http;
+mod json_patch;
+mod listing;
+mod media;
+mod metadata;
+mod moments;
+mod outcome;
+mod paging;
+mod patch;
+mod perform;
+mod preconditions;
+mod read;
+mod reply;
+mod route;
 pub mod scopes;
+mod search;
+pub mod smart;
 pub mod steps;
+mod subset;
+mod update;
+mod validate;
+mod write;
 
 use model::simulator::SimulatorType;
 use serde_json::json;

@@ -1,0 +1,36 @@
+//! batch: every entry for itself, in its order.
+
+use serde_json::Value;
+
+use super::entry::Entry;
+use super::{answered, refused, reply};
+use crate::fhir::call::Call;
+use crate::fhir::outcome::Refusal;
+use crate::fhir::reply::Reply;
+
+pub(super) fn process(call: &Call<'_>, entries: &[Value]) -> Reply {
+    let mut staged = call.world.clone();
+    let mut changes = Vec::new();
+    let mut answers = Vec::with_capacity(entries.len());
+    for entry in entries {
+        answers.push(match one(call, &staged, entry) {
+            Ok((done, is_write)) => {
+                for change in &done.changes {
+                    staged.apply(call.world.seq + 1, change);
+                }
+                changes.extend(done.changes.iter().cloned());
+                answered(call, done, is_write)
+            }
+            Err(refusal) => refused(&refusal),
+        });
+    }
+    reply("batch-response", answers, changes)
+}
+
+fn one(call: &Call<'_>, staged: &world::World, entry: &Value) -> Result<(Reply, bool), Refusal> {
+    let entry = Entry::read(entry, call.base_url)?;
+    let sandbox = staged.sandboxes.get(&call.sandbox.id).unwrap_or(call.sandbox);
+    let inner = Call { context: call.context, ..entry.call(call, staged, sandbox) };
+    let done = inner.perform(&entry.action, entry.body.as_ref())?;
+    Ok((done, entry.action.is_write()))
+}

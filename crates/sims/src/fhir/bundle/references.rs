@@ -1,0 +1,146 @@
+//! References between the entries of a transaction (<https://hl7.org/fhir/R4/http.html#trules>), found by the types of
+//! the elements they stand in.
+
+use std::collections::{BTreeSet, HashMap};
+
+use fhir::ResourceType;
+use fhir::definitions::{Element, Kind, Primitive, Structure};
+use serde_json::Value;
+
+use crate::fhir::outcome::{Refusal, excerpt};
+
+/// What the addresses in the Bundle stand for: `urn:uuid:…` or another fullUrl, or criteria, and `Type/id`.
+pub(super) type Names = HashMap<String, String>;
+
+/// Puts the server's own references into the place of names. `full_url` is the resource's own.
+pub(super) fn rewrite(resource: &mut Value, names: &Names, full_url: Option<&str>) -> Result<(), Refusal> {
+    let base = full_url.and_then(base_of);
+    let mut rewrite = |element: &Element, text: &mut String| -> Result<(), Refusal> {
+        let is_reference = element.path() == REFERENCE;
+        let is_name = text.starts_with("urn:uuid:") || text.starts_with("urn:oid:");
+        if !is_reference && !is_name {
+            // The url of a profile may well be the fullUrl of its entry, and stays.
+            return Ok(());
+        }
+        let absolute = base.map(|base| format!("{base}{text}"));
+        match names.get(text.as_str()).or_else(|| absolute.and_then(|absolute| names.get(&absolute))) {
+            Some(known) => known.clone_into(text),
+            None if is_reference && is_name => {
+                let message = format!("no entry of the Bundle has the fullUrl {}", excerpt(text));
+                return Err(Refusal::bad("not-found", message));
+            }
+            None => {}
+        }
+        Ok(())
+    };
+    walk_resource(resource, &mut rewrite)
+}
+
+/// The conditional references of a resource: `Patient?identifier=…`.
+pub(super) fn criteria(resource: &mut Value, found: &mut BTreeSet<String>) -> Result<(), Refusal> {
+    walk_resource(resource, &mut |element, text| {
+        if element.path() == REFERENCE && split_criteria(text).is_some() {
+            found.insert(text.clone());
+        }
+        Ok(())
+    })
+}
+
+/// The type and the criteria of a conditional reference.
+pub(super) fn split_criteria(reference: &str) -> Option<(ResourceType, &str)> {
+    let (name, criteria) = reference.split_once('?')?;
+    Some((name.parse().ok()?, criteria))
+}
+
+const REFERENCE: &str = "Reference.reference";
+
+/// `http://example.org/fhir/` of `http://example.org/fhir/Patient/1`
+fn base_of(full_url: &str) -> Option<&str> {
+    let (rest, _) = full_url.rsplit_once('/')?;
+    let (base, name) = rest.rsplit_once('/')?;
+    (full_url.starts_with("http") && name.parse::<ResourceType>().is_ok()).then(|| &full_url[..=base.len()])
+}
+
+type Visit<'v> = dyn FnMut(&Element, &mut String) -> Result<(), Refusal> + 'v;
+
+fn walk_resource(resource: &mut Value, visit: &mut Visit<'_>) -> Result<(), Refusal> {
+    let resource_type = resource["resourceType"].as_str().and_then(|name| name.parse::<ResourceType>().ok());
+    match resource_type.and_then(Structure::of) {
+        Some(structure) => walk(structure, resource, visit),
+        None => Ok(()),
+    }
+}
+
+fn walk(structure: &Structure, value: &mut Value, visit: &mut Visit<'_>) -> Result<(), Refusal> {
+    let Value::Object(fields) = value else { return Ok(()) };
+    for (key, value) in fields.iter_mut() {
+        let name = key.strip_prefix('_').unwrap_or(key);
+        if let Some((_, element, used)) = structure.element(name) {
+            each(value, &mut |value| step(element, used.content(), value, visit))?;
+        }
+    }
+    Ok(())
+}
+
+fn each(value: &mut Value, visit: &mut dyn FnMut(&mut Value) -> Result<(), Refusal>) -> Result<(), Refusal> {
+    match value {
+        Value::Array(items) => items.iter_mut().try_for_each(visit),
+        other => visit(other),
+    }
+}
+
+fn step(element: &Element, content: &Structure, value: &mut Value, visit: &mut Visit<'_>) -> Result<(), Refusal> {
+    match (content.kind(), value) {
+        (Kind::Resource | Kind::AbstractResource, value) => walk_resource(value, visit),
+        (Kind::Primitive(primitive), Value::String(text)) if is_address(element, primitive) => visit(element, text),
+        // Of a primitive, the object beside it with its extensions.
+        (_, value @ Value::Object(_)) => walk(content, value, visit),
+        _ => Ok(()),
+    }
+}
+
+fn is_address(element: &Element, primitive: Primitive) -> bool {
+    let is_typed =
+        matches!(primitive, Primitive::Uri | Primitive::Url | Primitive::Canonical | Primitive::Oid | Primitive::Uuid);
+    is_typed || element.path() == REFERENCE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_are_replaced_by_type_of_element() {
+        let names: Names = [("urn:uuid:1", "Patient/a"), ("http://x.org/fhir/Patient/7", "Patient/b")]
+            .into_iter()
+            .map(|(name, known)| (name.to_owned(), known.to_owned()))
+            .collect();
+        let mut resource = json!({
+            "resourceType": "Observation",
+            "identifier": [{"system": "urn:ietf:rfc:3986", "value": "urn:uuid:1"}],
+            "subject": {"reference": "urn:uuid:1", "display": "urn:uuid:1"},
+            "performer": [{"reference": "Patient/7"}, {"reference": "http://x.org/fhir/Patient/7"}],
+            "instantiatesUri": "http://x.org/fhir/Patient/7",
+            "contained": [{"resourceType": "Provenance", "target": [{"reference": "urn:uuid:1"}]}],
+            "extension": [{"url": "http://e", "valueUri": "urn:uuid:1"}],
+            "_status": {"extension": [{"url": "http://e", "valueReference": {"reference": "urn:uuid:1"}}]},
+        });
+        rewrite(&mut resource, &names, Some("http://x.org/fhir/Observation/8")).unwrap();
+        assert_eq!(resource["identifier"][0]["value"], "urn:uuid:1");
+        assert_eq!(resource["subject"], json!({"reference": "Patient/a", "display": "urn:uuid:1"}));
+        assert_eq!(resource["performer"], json!([{"reference": "Patient/b"}, {"reference": "Patient/b"}]));
+        assert_eq!(resource["instantiatesUri"], "http://x.org/fhir/Patient/7");
+        assert_eq!(resource["contained"][0]["target"][0]["reference"], "Patient/a");
+        assert_eq!(resource["extension"][0]["valueUri"], "Patient/a");
+        assert_eq!(resource["_status"]["extension"][0]["valueReference"]["reference"], "Patient/a");
+    }
+
+    #[test]
+    fn a_name_of_nothing_is_refused() {
+        let mut resource = json!({"resourceType": "Observation", "subject": {"reference": "urn:uuid:2"}});
+        assert_eq!(rewrite(&mut resource, &Names::new(), None).unwrap_err().status, 400);
+        let mut system = json!({"resourceType": "Patient", "identifier": [{"system": "urn:oid:1.2.3"}]});
+        assert!(rewrite(&mut system, &Names::new(), None).is_ok());
+    }
+}

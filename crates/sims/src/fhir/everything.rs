@@ -1,0 +1,118 @@
+//! Patient `$everything` (<https://hl7.org/fhir/R4/patient-operation-everything.html>): what points to the patient, and
+//! what that points to in turn.
+
+use std::collections::BTreeSet;
+
+use fhir::definitions::{SearchParameter, SearchType, Targets};
+use fhir::{Reference, ResourceType};
+use serde_json::Value;
+use world::{Record, Seq};
+
+use super::call::Call;
+use super::listing::Listing;
+use super::outcome::{Refusal, excerpt};
+use super::paging::{self, Cursor, MOST_COUNT, PAGE};
+use super::read::live;
+use super::reply::Reply;
+use super::scopes::Permission;
+use super::subset::Subset;
+
+type Identities = BTreeSet<(ResourceType, String)>;
+
+pub(crate) fn everything(call: &Call<'_>, id: &str) -> Result<Reply, Refusal> {
+    let patient: ResourceType = "Patient".parse().map_err(|_| Refusal::not_found("Patient"))?;
+    call.require(Permission::Read, patient)?;
+    call.only_parameters(&["_since", "_count", "_type", PAGE])?;
+    let cursor = Cursor::of(call)?;
+    let count = paging::count(call, MOST_COUNT)?;
+    let since = super::history::since(call)?;
+    let types = wanted_types(call)?;
+    live(patient, id, call.records.at("Patient", id, cursor.as_of))?;
+    let own = pointing(call, patient, id, cursor.as_of);
+    let supporting = supporting(call, patient, &own, cursor.as_of);
+    let first = (patient, id.to_owned());
+    let own = own.iter().filter(|found| **found != first).map(|found| (found, "match"));
+    let all = std::iter::once((&first, "match")).chain(own).chain(supporting.iter().map(|found| (found, "include")));
+    let mut shown: Vec<(Record<'_>, &str)> = Vec::new();
+    for ((resource_type, key), mode) in all {
+        let is_wanted =
+            call.may_see(*resource_type) && types.as_ref().is_none_or(|types| types.contains(resource_type));
+        let found = call.records.at(resource_type.as_str(), key, cursor.as_of).live().filter(|_| is_wanted);
+        shown.extend(found.filter(|record| since.is_none_or(|since| record.at >= since)).map(|record| (record, mode)));
+    }
+    let path = format!("Patient/{id}/$everything");
+    let links = paging::links(call, &path, &call.parameters, cursor, (count, shown.len()));
+    let mut listing = Listing::new(call, "searchset", Some(shown.len()), &links);
+    for (record, mode) in shown.iter().skip(cursor.offset).take(count) {
+        listing.found(call, record, &Subset::Whole, mode);
+    }
+    Ok(listing.reply())
+}
+
+fn wanted_types(call: &Call<'_>) -> Result<Option<BTreeSet<ResourceType>>, Refusal> {
+    let names: Vec<&str> =
+        call.parameters.iter().filter(|(name, _)| name == "_type").flat_map(|(_, value)| value.split(',')).collect();
+    let parse = |name: &&str| {
+        name.trim().parse().map_err(|_| Refusal::bad("value", format!("_type: {} is no type", excerpt(name))))
+    };
+    if names.is_empty() { Ok(None) } else { names.iter().map(parse).collect::<Result<_, _>>().map(Some) }
+}
+
+/// The resources whose reference parameters point to the patient, of types that the client may see.
+fn pointing(call: &Call<'_>, patient: ResourceType, id: &str, as_of: Seq) -> Identities {
+    let mut found = Identities::new();
+    for resource_type in ResourceType::all().filter(|found| call.may_see(*found) && *found != patient) {
+        for parameter in SearchParameter::of(resource_type).filter(|parameter| points_to(parameter, patient)) {
+            let hits = call.records.referring(resource_type, parameter, patient, id, as_of);
+            found.extend(hits.into_iter().map(|hit| (resource_type, hit.record.key.to_owned())));
+        }
+    }
+    found.insert((patient, id.to_owned()));
+    found
+}
+
+fn points_to(parameter: &SearchParameter, patient: ResourceType) -> bool {
+    let is_named = matches!(parameter.targets(), Targets::Only(types) if types.contains(&patient));
+    parameter.search_type() == SearchType::Reference && is_named
+}
+
+/// What those need: the practitioners, organizations, medications … that they refer to, never other patients.
+fn supporting(call: &Call<'_>, patient: ResourceType, own: &Identities, as_of: Seq) -> Identities {
+    let mut found = Identities::new();
+    let mut round = own.clone();
+    while !round.is_empty() {
+        let mut next = Identities::new();
+        for (resource_type, key) in &round {
+            if let Some(record) = call.records.at(resource_type.as_str(), key, as_of).live() {
+                references(&record.json(), call.base_url, &mut next);
+            }
+        }
+        next.retain(|target| target.0 != patient && call.may_see(target.0));
+        next.retain(|target| !own.contains(target) && !found.contains(target));
+        found.extend(next.iter().cloned());
+        round = next;
+    }
+    found
+}
+
+fn references(value: &Value, base_url: &str, found: &mut Identities) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| references(item, base_url, found)),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value.as_str() {
+                    Some(text) if key == "reference" => found.extend(local(text, base_url)),
+                    _ => references(value, base_url, found),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn local(text: &str, base_url: &str) -> Option<(ResourceType, String)> {
+    let relative = text.strip_prefix(base_url).and_then(|rest| rest.strip_prefix('/')).unwrap_or(text);
+    let current = relative.split_once("/_history/").map_or(relative, |(current, _)| current);
+    let reference = Reference::parse(current).ok()?;
+    Some((reference.resource_type(), reference.id().to_owned()))
+}

@@ -1,0 +1,110 @@
+//! Content negotiation (<https://hl7.org/fhir/R4/http.html#mime-type>): this server reads and writes JSON only.
+
+use super::outcome::{Refusal, excerpt};
+
+pub(crate) const FHIR_JSON: &str = "application/fhir+json; charset=utf-8";
+pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
+pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
+
+const JSON_TYPES: [&str; 4] = ["application/fhir+json", "application/json", "text/json", "application/json+fhir"];
+
+/// Whether the answer may be JSON. `_format` counts more than the header.
+pub(crate) fn check_accept(format: Option<&str>, accept: Option<&str>) -> Result<(), Refusal> {
+    let is_fine = match format {
+        // In a query that was not encoded, the plus of `fhir+json` has become a space.
+        Some(format) => format.is_empty() || format == "json" || is_json(&format.replace(' ', "+")),
+        None => accept.is_none_or(|accept| accept.trim().is_empty() || accept.split(',').any(is_acceptable)),
+    };
+    if is_fine {
+        return Ok(());
+    }
+    let asked = excerpt(format.or(accept).unwrap_or_default());
+    let message = format!("the server answers application/fhir+json of FHIR 4.0 only, not `{asked}`");
+    Err(Refusal::new(406, "not-supported", message))
+}
+
+/// Whether a resource may be sent with this header; without one it is taken for JSON.
+pub(crate) fn check_resource(content_type: Option<&str>) -> Result<(), Refusal> {
+    match content_type {
+        None => Ok(()),
+        Some(given) if is_json(given) && is_unicode(given) => Ok(()),
+        Some(given) => Err(unsupported(given, "application/fhir+json")),
+    }
+}
+
+pub(crate) fn check_patch(content_type: Option<&str>) -> Result<(), Refusal> {
+    match content_type {
+        Some(given) if media_type(given) == JSON_PATCH && is_unicode(given) => Ok(()),
+        given => Err(unsupported(given.unwrap_or_default(), JSON_PATCH)),
+    }
+}
+
+pub(crate) fn check_form(content_type: Option<&str>, is_empty: bool) -> Result<(), Refusal> {
+    match content_type {
+        _ if is_empty => Ok(()),
+        Some(given) if media_type(given) == FORM => Ok(()),
+        given => Err(unsupported(given.unwrap_or_default(), FORM)),
+    }
+}
+
+fn unsupported(given: &str, wanted: &str) -> Refusal {
+    let message = format!("the content type must be {wanted}, not `{}`", excerpt(given));
+    Refusal::new(415, "not-supported", message)
+}
+
+fn is_acceptable(range: &str) -> bool {
+    matches!(media_type(range).as_str(), "*/*" | "application/*" | "text/*") || is_json(range)
+}
+
+fn is_json(text: &str) -> bool {
+    let is_version = parameter(text, "fhirversion").is_none_or(|version| version.starts_with("4.0"));
+    JSON_TYPES.contains(&media_type(text).as_str()) && is_version
+}
+
+fn is_unicode(text: &str) -> bool {
+    parameter(text, "charset").is_none_or(|charset| charset.eq_ignore_ascii_case("utf-8"))
+}
+
+fn media_type(text: &str) -> String {
+    text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let mut parameters = text.split(';').skip(1).filter_map(|part| part.split_once('='));
+    parameters
+        .find(|(known, _)| known.trim().eq_ignore_ascii_case(name))
+        .map(|(_, value)| value.trim().trim_matches('"'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_json() {
+        for accept in [
+            "*/*",
+            "application/json",
+            "application/fhir+json; fhirVersion=4.0",
+            "application/fhir+xml, application/fhir+json;q=0.1",
+            "text/html,application/xhtml+xml,*/*;q=0.8",
+            "",
+        ] {
+            assert!(check_accept(None, Some(accept)).is_ok(), "{accept}");
+        }
+        for accept in ["application/fhir+xml", "text/turtle", "application/fhir+json; fhirVersion=3.0", "nonsense"] {
+            assert_eq!(check_accept(None, Some(accept)).unwrap_err().status, 406, "{accept}");
+        }
+        assert!(check_accept(Some("application/fhir json"), Some("application/fhir+xml")).is_ok());
+        assert_eq!(check_accept(Some("xml"), Some("*/*")).unwrap_err().status, 406);
+    }
+
+    #[test]
+    fn bodies_say_what_they_are() {
+        assert!(check_resource(Some("application/json; charset=\"UTF-8\"")).is_ok() && check_resource(None).is_ok());
+        assert_eq!(check_resource(Some("application/json;charset=latin1")).unwrap_err().status, 415);
+        assert_eq!(check_resource(Some("application/fhir+xml")).unwrap_err().status, 415);
+        assert!(check_patch(Some("application/json-patch+json")).is_ok() && check_patch(None).is_err());
+        assert!(check_form(None, true).is_ok() && check_form(Some("application/json"), false).is_err());
+    }
+}

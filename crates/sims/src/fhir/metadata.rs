@@ -1,0 +1,134 @@
+//! The CapabilityStatement (<https://hl7.org/fhir/R4/capabilitystatement.html>), made of the tables that search works by.
+
+use std::sync::LazyLock;
+
+use fhir::ResourceType;
+use fhir::definitions::{SearchParameter, SearchType};
+use serde_json::{Value, json};
+
+use super::call::Call;
+use super::outcome::{Refusal, excerpt};
+use super::reply::{Content, Reply};
+use super::smart::token_url;
+
+pub(crate) fn metadata(call: &Call<'_>) -> Result<Reply, Refusal> {
+    match call.parameter("mode") {
+        None | Some("full" | "normative" | "") => {}
+        Some(mode) => {
+            let message =
+                format!("there is no metadata of mode {}; there is only a CapabilityStatement", excerpt(mode));
+            return Err(Refusal::new(404, "not-supported", message));
+        }
+    }
+    let text = statement(call).to_string().replacen("\"@resources\"", &RESOURCES, 1);
+    Ok(Reply::new(200, Content::Document { text, name: "metadata" }))
+}
+
+fn statement(call: &Call<'_>) -> Value {
+    json!({
+        "resourceType": "CapabilityStatement",
+        "status": "active",
+        "date": call.sandbox.created_at.to_string(),
+        "kind": "instance",
+        "software": {"name": "Verial", "version": env!("CARGO_PKG_VERSION")},
+        "implementation": {"description": "A simulated health record", "url": call.base_url},
+        "fhirVersion": "4.0.1",
+        "format": ["application/fhir+json", "json"],
+        "patchFormat": ["application/json-patch+json"],
+        "rest": [{
+            "mode": "server",
+            "security": {
+                "cors": true,
+                "service": [{"coding": [{
+                    "system": "http://terminology.hl7.org/CodeSystem/restful-security-service",
+                    "code": "SMART-on-FHIR",
+                }]}],
+                "extension": [{
+                    "url": "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris",
+                    "extension": [{"url": "token", "valueUri": token_url(call.base_url)}],
+                }],
+            },
+            "resource": "@resources",
+            "interaction": [{"code": "transaction"}, {"code": "batch"}, {"code": "history-system"}],
+        }],
+    })
+}
+
+/// The same for every sandbox, and long.
+static RESOURCES: LazyLock<String> = LazyLock::new(|| {
+    let stored = ResourceType::all().filter(|resource_type| resource_type.as_str() != "Parameters");
+    Value::Array(stored.map(resource).collect()).to_string()
+});
+
+const INTERACTIONS: [&str; 9] =
+    ["read", "vread", "update", "patch", "delete", "history-instance", "history-type", "create", "search-type"];
+
+fn resource(resource_type: ResourceType) -> Value {
+    let interactions: Vec<Value> = INTERACTIONS.iter().map(|code| json!({ "code": code })).collect();
+    let mut operations = vec![operation("validate", "Resource-validate")];
+    if resource_type.as_str() == "Patient" {
+        operations.push(operation("everything", "Patient-everything"));
+    }
+    let mut resource = json!({
+        "type": resource_type.as_str(),
+        "interaction": interactions,
+        "versioning": "versioned-update",
+        "readHistory": true,
+        "updateCreate": true,
+        "conditionalCreate": true,
+        "conditionalRead": "full-support",
+        "conditionalUpdate": true,
+        "conditionalDelete": "single",
+        "referencePolicy": ["literal", "local"],
+    });
+    set_list(&mut resource, "searchInclude", includes(resource_type));
+    set_list(&mut resource, "searchRevInclude", reverse_includes(resource_type));
+    let searchable = SearchParameter::of(resource_type).filter(|parameter| is_searchable(parameter));
+    set_list(&mut resource, "searchParam", searchable.map(search_parameter).collect());
+    resource["operation"] = Value::Array(operations);
+    resource
+}
+
+fn set_list(resource: &mut Value, name: &str, items: Vec<Value>) {
+    if !items.is_empty() {
+        resource[name] = Value::Array(items);
+    }
+}
+
+/// Whether search knows what the parameter finds: those without an expression find nothing.
+fn is_searchable(parameter: &SearchParameter) -> bool {
+    parameter.expression().is_some() && parameter.search_type() != SearchType::Special
+}
+
+fn search_parameter(parameter: &'static SearchParameter) -> Value {
+    json!({
+        "name": parameter.code(),
+        "definition": format!("http://hl7.org/fhir/SearchParameter/{}", parameter.id()),
+        "type": parameter.search_type().name(),
+    })
+}
+
+fn reference_parameters(resource_type: ResourceType) -> impl Iterator<Item = &'static SearchParameter> {
+    SearchParameter::of(resource_type).filter(|parameter| parameter.search_type() == SearchType::Reference)
+}
+
+fn includes(resource_type: ResourceType) -> Vec<Value> {
+    let names = reference_parameters(resource_type).map(|found| json!(format!("{resource_type}:{}", found.code())));
+    let mut names: Vec<Value> = names.collect();
+    if !names.is_empty() {
+        names.insert(0, json!("*"));
+    }
+    names
+}
+
+fn reverse_includes(resource_type: ResourceType) -> Vec<Value> {
+    let sources = ResourceType::all().flat_map(|source| reference_parameters(source).map(move |found| (source, found)));
+    let pointing = sources.filter(|(_, parameter)| {
+        matches!(parameter.targets(), fhir::definitions::Targets::Only(types) if types.contains(&resource_type))
+    });
+    pointing.map(|(source, parameter)| json!(format!("{source}:{}", parameter.code()))).collect()
+}
+
+fn operation(name: &str, definition: &str) -> Value {
+    json!({"name": name, "definition": format!("http://hl7.org/fhir/OperationDefinition/{definition}")})
+}

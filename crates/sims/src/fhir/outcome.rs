@@ -1,0 +1,126 @@
+//! What went wrong, as an OperationOutcome (<https://hl7.org/fhir/R4/operationoutcome.html>).
+
+use fhir::validate::Fault;
+use serde_json::{Value, json};
+
+/// Why a request was not fulfilled.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    pub(crate) issues: Vec<Issue>,
+    pub(crate) headers: Vec<(&'static str, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Issue {
+    pub(crate) severity: &'static str,
+    /// Of the value set issue-type.
+    pub(crate) code: &'static str,
+    pub(crate) diagnostics: String,
+    /// FHIRPath of the element at fault.
+    pub(crate) expression: Option<String>,
+}
+
+impl Issue {
+    pub(crate) fn error(code: &'static str, diagnostics: impl Into<String>) -> Self {
+        Self { severity: "error", code, diagnostics: diagnostics.into(), expression: None }
+    }
+
+    pub(crate) fn warning(code: &'static str, diagnostics: impl Into<String>) -> Self {
+        Self { severity: "warning", ..Self::error(code, diagnostics) }
+    }
+
+    pub(crate) fn information(diagnostics: impl Into<String>) -> Self {
+        Self { severity: "information", ..Self::error("informational", diagnostics) }
+    }
+
+    pub(crate) fn at(mut self, expression: impl Into<String>) -> Self {
+        self.expression = Some(expression.into());
+        self
+    }
+
+    fn json(&self) -> Value {
+        let mut issue = json!({"severity": self.severity, "code": self.code, "diagnostics": self.diagnostics});
+        if let Some(expression) = &self.expression {
+            issue["expression"] = json!([expression]);
+        }
+        issue
+    }
+}
+
+impl From<&Fault> for Issue {
+    fn from(fault: &Fault) -> Self {
+        Self::error(fault.kind.as_str(), fault.message.as_str()).at(fault.path.as_str())
+    }
+}
+
+impl Refusal {
+    pub(crate) fn new(status: u16, code: &'static str, diagnostics: impl Into<String>) -> Self {
+        Self { status, issues: vec![Issue::error(code, diagnostics)], headers: Vec::new() }
+    }
+
+    pub(crate) fn bad(code: &'static str, diagnostics: impl Into<String>) -> Self {
+        Self::new(400, code, diagnostics)
+    }
+
+    pub(crate) fn not_found(diagnostics: impl Into<String>) -> Self {
+        Self::new(404, "not-found", diagnostics)
+    }
+
+    pub(crate) fn precondition(code: &'static str, diagnostics: impl Into<String>) -> Self {
+        Self::new(412, code, diagnostics)
+    }
+
+    pub(crate) fn invalid(faults: &[Fault]) -> Self {
+        Self { status: 422, issues: faults.iter().map(Issue::from).collect(), headers: Vec::new() }
+    }
+
+    pub(crate) fn at(mut self, expression: &str) -> Self {
+        for issue in &mut self.issues {
+            issue.expression = Some(expression.to_owned());
+        }
+        self
+    }
+
+    pub(crate) fn with_header(mut self, name: &'static str, value: String) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// The same refusal as told to the sender of a Bundle, of whose entries one is at fault.
+    pub(crate) fn in_entry(mut self, index: usize) -> Self {
+        for issue in &mut self.issues {
+            let inner = issue.expression.take();
+            let place = match inner.as_deref() {
+                None => format!("Bundle.entry[{index}]"),
+                Some(path) if path.starts_with("Bundle.entry[") => path.to_owned(),
+                Some(path) => {
+                    let rest = path.find(['.', '[']).map_or("", |at| &path[at..]);
+                    format!("Bundle.entry[{index}].resource{rest}")
+                }
+            };
+            issue.expression = Some(place);
+        }
+        self
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        operation_outcome(&self.issues)
+    }
+}
+
+pub(crate) fn operation_outcome(issues: &[Issue]) -> Value {
+    let issues: Vec<Value> = issues.iter().map(Issue::json).collect();
+    json!({"resourceType": "OperationOutcome", "issue": issues})
+}
+
+/// A part of what the sender wrote, short enough to be shown.
+pub(crate) fn excerpt(text: &str) -> String {
+    const CHARACTERS: usize = 80;
+    let mut characters = text.chars();
+    let mut shown: String = characters.by_ref().take(CHARACTERS).collect();
+    if characters.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}

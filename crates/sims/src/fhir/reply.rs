@@ -1,0 +1,117 @@
+//! What an interaction gives back before it is written to a connection or into a Bundle.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use world::{Change, Record};
+
+use super::moments::http_date;
+
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) content: Content,
+    pub(crate) changes: Vec<Change>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Content {
+    None,
+    /// A stored version; the event only names it.
+    Version {
+        text: String,
+        name: String,
+    },
+    /// A version that this request wrote.
+    Written {
+        json: Value,
+        text: Arc<str>,
+    },
+    /// Made for this answer.
+    Made(Value),
+    /// A Bundle of stored versions; the event only names them.
+    List {
+        text: String,
+        total: Option<usize>,
+        entries: Vec<String>,
+    },
+    /// A document of the server itself.
+    Document {
+        text: String,
+        name: &'static str,
+    },
+}
+
+impl Reply {
+    pub(crate) fn new(status: u16, content: Content) -> Self {
+        Self { status, headers: Vec::new(), content, changes: Vec::new() }
+    }
+
+    /// With the headers that name a version.
+    pub(crate) fn versioned(mut self, version: u64, at: model::Timestamp) -> Self {
+        self.headers.push(("etag", etag(version)));
+        self.headers.push(("last-modified", http_date(at)));
+        self
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl Content {
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            Content::None => String::new(),
+            Content::Version { text, .. } | Content::List { text, .. } | Content::Document { text, .. } => text,
+            Content::Written { text, .. } => text.as_ref().to_owned(),
+            Content::Made(json) => json.to_string(),
+        }
+    }
+
+    pub(crate) fn into_json(self) -> Option<Value> {
+        match self {
+            Content::None => None,
+            Content::Written { json, .. } | Content::Made(json) => Some(json),
+            // Only JSON is ever kept.
+            other => serde_json::from_str(&other.into_text()).ok(),
+        }
+    }
+}
+
+pub(crate) fn etag(version: u64) -> String {
+    format!("W/\"{version}\"")
+}
+
+/// `Patient/1/_history/3`
+pub(crate) fn version_name(record: &Record<'_>) -> String {
+    name_of(record.collection, record.key, record.version)
+}
+
+pub(crate) fn name_of(collection: &str, key: &str, version: u64) -> String {
+    format!("{collection}/{key}/_history/{version}")
+}
+
+/// The status as an entry of a Bundle writes it.
+pub(crate) fn status_line(status: u16) -> String {
+    let reason = match status {
+        200 => "OK",
+        201 => "Created",
+        204 => "No Content",
+        304 => "Not Modified",
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        406 => "Not Acceptable",
+        409 => "Conflict",
+        410 => "Gone",
+        412 => "Precondition Failed",
+        413 => "Content Too Large",
+        415 => "Unsupported Media Type",
+        422 => "Unprocessable Content",
+        _ => "",
+    };
+    format!("{status} {reason}")
+}

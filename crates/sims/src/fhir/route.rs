@@ -1,0 +1,185 @@
+//! Which interaction a method and a path ask for (<https://hl7.org/fhir/R4/http.html#summary>).
+
+use fhir::{ResourceType, is_id};
+
+use super::outcome::{Refusal, excerpt};
+use super::scopes::Permission;
+
+/// One interaction, with what its address says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Metadata,
+    SmartConfiguration,
+    Bundle,
+    SystemHistory,
+    Search(ResourceType),
+    Create(ResourceType),
+    ConditionalUpdate(ResourceType),
+    ConditionalPatch(ResourceType),
+    ConditionalDelete(ResourceType),
+    TypeHistory(ResourceType),
+    ValidateType(ResourceType),
+    Read(ResourceType, String),
+    Update(ResourceType, String),
+    Patch(ResourceType, String),
+    Delete(ResourceType, String),
+    InstanceHistory(ResourceType, String),
+    VersionRead(ResourceType, String, String),
+    ValidateInstance(ResourceType, String),
+    Everything(String),
+}
+
+/// What the body of a request must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Body {
+    None,
+    Resource,
+    /// A resource, or nothing.
+    Optional,
+    JsonPatch,
+    Form,
+}
+
+impl Action {
+    pub(crate) fn of(method: &str, segments: &[String]) -> Result<Self, Refusal> {
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let get = matches!(method, "GET" | "HEAD");
+        match segments[..] {
+            [] => allowed(method, &[("POST", Action::Bundle)]),
+            ["metadata"] if get => Ok(Action::Metadata),
+            [".well-known", "smart-configuration"] if get => Ok(Action::SmartConfiguration),
+            ["_history"] if get => Ok(Action::SystemHistory),
+            ["metadata" | "_history"] | [".well-known", "smart-configuration"] => {
+                allowed(method, &[("GET", Action::Metadata)])
+            }
+            ["_search"] => Err(Refusal::new(404, "not-supported", "search one type at a time: Patient/_search")),
+            [operation] if operation.starts_with('$') => Err(unknown_operation(operation)),
+            [name, ref rest @ ..] => of_type(method, stored_type(name)?, rest),
+        }
+    }
+
+    pub(crate) fn body(&self) -> Body {
+        match self {
+            Action::Bundle
+            | Action::Create(_)
+            | Action::ConditionalUpdate(_)
+            | Action::Update(..)
+            | Action::ValidateType(_) => Body::Resource,
+            Action::ValidateInstance(..) | Action::Everything(_) => Body::Optional,
+            Action::Patch(..) | Action::ConditionalPatch(_) => Body::JsonPatch,
+            Action::Search(_) => Body::Form,
+            _ => Body::None,
+        }
+    }
+
+    /// What the client must be allowed before anything is looked at.
+    pub(crate) fn needs(&self, is_conditional: bool) -> Vec<(Permission, ResourceType)> {
+        match self {
+            Action::Search(found) | Action::TypeHistory(found) => vec![(Permission::Search, *found)],
+            Action::Create(found) if is_conditional => vec![(Permission::Create, *found), (Permission::Search, *found)],
+            Action::Create(found) => vec![(Permission::Create, *found)],
+            Action::ConditionalUpdate(found) | Action::ConditionalPatch(found) => {
+                vec![(Permission::Update, *found), (Permission::Search, *found)]
+            }
+            Action::ConditionalDelete(found) => vec![(Permission::Delete, *found), (Permission::Search, *found)],
+            Action::Read(found, _) | Action::InstanceHistory(found, _) | Action::VersionRead(found, ..) => {
+                vec![(Permission::Read, *found)]
+            }
+            Action::Update(found, _) | Action::Patch(found, _) => vec![(Permission::Update, *found)],
+            Action::Delete(found, _) => vec![(Permission::Delete, *found)],
+            _ => Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_write(&self) -> bool {
+        self.needs(false).iter().any(|(permission, _)| !matches!(permission, Permission::Read | Permission::Search))
+    }
+}
+
+fn of_type(method: &str, resource_type: ResourceType, rest: &[&str]) -> Result<Action, Refusal> {
+    match rest {
+        [] => allowed(
+            method,
+            &[
+                ("GET", Action::Search(resource_type)),
+                ("POST", Action::Create(resource_type)),
+                ("PUT", Action::ConditionalUpdate(resource_type)),
+                ("PATCH", Action::ConditionalPatch(resource_type)),
+                ("DELETE", Action::ConditionalDelete(resource_type)),
+            ],
+        ),
+        ["_search"] => allowed(method, &[("POST", Action::Search(resource_type))]),
+        ["_history"] => allowed(method, &[("GET", Action::TypeHistory(resource_type))]),
+        ["$validate"] => allowed(method, &[("POST", Action::ValidateType(resource_type))]),
+        [operation, ..] if operation.starts_with('$') => Err(unknown_operation(operation)),
+        [id, rest @ ..] => of_instance(method, resource_type, checked_id(id)?, rest),
+    }
+}
+
+fn of_instance(method: &str, resource_type: ResourceType, id: String, rest: &[&str]) -> Result<Action, Refusal> {
+    match rest {
+        [] => allowed(
+            method,
+            &[
+                ("GET", Action::Read(resource_type, id.clone())),
+                ("PUT", Action::Update(resource_type, id.clone())),
+                ("PATCH", Action::Patch(resource_type, id.clone())),
+                ("DELETE", Action::Delete(resource_type, id)),
+            ],
+        ),
+        ["_history"] => allowed(method, &[("GET", Action::InstanceHistory(resource_type, id))]),
+        ["_history", version] => {
+            allowed(method, &[("GET", Action::VersionRead(resource_type, id, (*version).to_owned()))])
+        }
+        ["$validate"] => allowed(
+            method,
+            &[
+                ("POST", Action::ValidateInstance(resource_type, id.clone())),
+                ("GET", Action::ValidateInstance(resource_type, id)),
+            ],
+        ),
+        ["$everything"] if resource_type.as_str() == "Patient" => {
+            allowed(method, &[("GET", Action::Everything(id.clone())), ("POST", Action::Everything(id))])
+        }
+        [operation] if operation.starts_with('$') => Err(unknown_operation(operation)),
+        [name] if name.parse::<ResourceType>().is_ok() => {
+            let message = format!("compartments have no address of their own; try {name}?patient={id}");
+            Err(Refusal::new(404, "not-supported", message))
+        }
+        _ => Err(Refusal::not_found("no such address; resources are at Type/id and Type/id/_history/version")),
+    }
+}
+
+/// The interaction of the method, or 405 with those that there are. HEAD is like GET.
+fn allowed(method: &str, known: &[(&'static str, Action)]) -> Result<Action, Refusal> {
+    let wanted = if method == "HEAD" { "GET" } else { method };
+    if let Some((_, action)) = known.iter().find(|(name, _)| *name == wanted) {
+        return Ok(action.clone());
+    }
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    let message = format!("{} is not possible here; possible: {}", excerpt(method), names.join(", "));
+    Err(Refusal::new(405, "not-supported", message).with_header("allow", names.join(", ")))
+}
+
+fn stored_type(name: &str) -> Result<ResourceType, Refusal> {
+    if name == "Parameters" {
+        return Err(Refusal::new(404, "not-supported", "Parameters go to operations and are never stored"));
+    }
+    name.parse().map_err(|unknown: fhir::UnknownResourceType| Refusal::not_found(unknown.to_string()))
+}
+
+fn checked_id(id: &str) -> Result<String, Refusal> {
+    if is_id(id) {
+        return Ok(id.to_owned());
+    }
+    let message = format!("an id is 1 to 64 letters, digits, - and ., not `{}`", excerpt(id));
+    Err(Refusal::bad("value", message))
+}
+
+fn unknown_operation(name: &str) -> Refusal {
+    let message = format!(
+        "there is no operation {} here; there are Patient/id/$everything, Type/$validate and Type/id/$validate",
+        excerpt(name)
+    );
+    Refusal::new(404, "not-supported", message)
+}

@@ -1,0 +1,25 @@
+//! `.well-known/smart-configuration` (<https://hl7.org/fhir/smart-app-launch/conformance.html>).
+
+use serde_json::json;
+
+use super::call::Call;
+use super::reply::{Content, Reply};
+
+/// Where the clients of the server get their tokens.
+pub fn token_url(base_url: &str) -> String {
+    format!("{base_url}/auth/token")
+}
+
+pub(crate) fn configuration(call: &Call<'_>) -> Reply {
+    let document = json!({
+        "token_endpoint": token_url(call.base_url),
+        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
+        "grant_types_supported": ["client_credentials"],
+        "scopes_supported": ["system/*.cruds", "system/*.rs", "system/*.read", "system/*.write", "system/*.*"],
+        "response_types_supported": ["token"],
+        "capabilities": ["client-confidential-symmetric", "permission-v1", "permission-v2"],
+    });
+    let mut reply = Reply::new(200, Content::Document { text: document.to_string(), name: "smart-configuration" });
+    reply.headers.push(("content-type", "application/json".to_owned()));
+    reply
+}
