@@ -168,13 +168,13 @@ impl App {
     fn run_one(&self, message: &mut dyn Message, world: &mut World) -> Vec<Entry> {
         let (changes, events) = self.with_context(|context| message.run(world, context));
         let mut entries: Vec<Entry> = events.into_iter().map(|event| self.entry(event)).collect();
+        let (seq, last) = (world.seq + 1, world.seq + entries.len() as Seq);
         // The first event stands for what changed; without an event nothing can have.
         if let Some(entry) = entries.first_mut() {
-            let seq = world.seq + 1;
             changes.iter().for_each(|change| world.apply(seq, change));
             entry.changes = changes.into_iter().map(|change| (change, None)).collect();
         }
-        world.seq += entries.len() as Seq;
+        world.seq = last;
         entries
     }
 

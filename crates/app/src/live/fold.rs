@@ -34,7 +34,8 @@ impl App {
         }
         let _loading = live.loading.lock().await;
         let progress = self.progress(&live.id).await?;
-        let known = live.any().filter(|loaded| progress.baseline.max(progress.shape) <= loaded.world.seq);
+        let foundation = progress.baseline.max(progress.shape);
+        let known = live.any().filter(|loaded| (foundation..=progress.head).contains(&loaded.world.seq));
         let begun = match known.filter(|loaded| loaded.has_ended == progress.torn_down) {
             Some(loaded) => World::clone(&loaded.world),
             None => self.unchanged(&live.id, progress.baseline).await?,

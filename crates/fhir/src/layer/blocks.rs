@@ -56,3 +56,28 @@ fn ends(key: &[u8]) -> ([u8; 8], [u8; 8]) {
     let (first, rest) = key.split_first_chunk().unwrap_or((&[0; 8], &[]));
     (*first, rest.first_chunk().copied().unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::DocId;
+    use crate::layer::terms::Gathered;
+
+    fn terms(spans: impl Iterator<Item = (u64, u64)>) -> Terms {
+        let mut gathered = Gathered::default();
+        for (first, last) in spans {
+            gathered.add([first.to_be_bytes(), last.to_be_bytes()].as_flattened(), &[], DocId::new(0));
+        }
+        gathered.finish().unwrap()
+    }
+
+    #[test]
+    fn only_blocks_that_reach_far_enough_are_left() {
+        let blocks = Blocks::new(&terms((0..300).map(|first| (first, if first == 70 { 1000 } else { first + 1 }))));
+        assert_eq!(blocks.reaching(0..300, 290_u64.to_be_bytes()), [64..128, 256..300]);
+        assert_eq!(blocks.reaching(0..100, 0_u64.to_be_bytes()).first(), Some(&(0..100)));
+        assert_eq!(blocks.reaching(65..66, 900_u64.to_be_bytes()).first(), Some(&(65..66)));
+        assert_eq!(blocks.reaching(0..300, 2000_u64.to_be_bytes()), []);
+        assert!(!blocks.has_reversed && Blocks::new(&terms([(5, 4)].into_iter())).has_reversed);
+    }
+}

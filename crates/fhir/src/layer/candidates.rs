@@ -53,7 +53,7 @@ impl Layer {
         }
     }
 
-    /// At least as many as there are candidates, or nearly so, without finding them.
+    /// At least as many as there are candidates, without finding them: to choose where a search begins.
     pub fn estimate(&self, resource_type: ResourceType, condition: &Condition) -> usize {
         let all = self.of_type(resource_type).len();
         if condition.modifier == Some(Modifier::Not) {

@@ -72,3 +72,60 @@ fn name(reader: &mut Reader<'_>) -> Result<(ResourceType, &'static SearchParamet
     let parameter = SearchParameter::find(resource_type, reader.text()?);
     Ok((resource_type, parameter.filter(|it| is_indexed(it)).ok_or(unknown)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layer::DocId;
+    use crate::search::{Condition, Prefix, Span, Wanted};
+
+    const LINES: &str = r#"{"resourceType":"Patient","id":"1","name":[{"family":"Smith"}],"birthDate":"2020-02"}
+{"resourceType":"Patient","id":"2","link":[{"other":{"reference":"Patient/1"}},{"other":{"reference":"Patient/9"}}]}
+{"resourceType":"Patient","id":"3","identifier":[{"system":"urn:a","value":"7"}],"birthDate":"2021-03-01"}"#;
+
+    fn use_all(layer: &Layer) {
+        let patient: ResourceType = "Patient".parse().unwrap();
+        let span = Span { first: 0, last: i64::MAX };
+        let alternatives = vec![
+            Wanted::Token { system: Some("urn:a".to_owned()), code: None },
+            Wanted::String("s".to_owned()),
+            Wanted::Reference { resource_type: None, id: "1".to_owned(), version: None },
+            Wanted::Date { prefix: Prefix::GreaterOrEqual, span },
+            Wanted::Date { prefix: Prefix::Equal, span },
+        ];
+        for parameter in SearchParameter::of(patient) {
+            let condition = Condition { parameter, modifier: None, alternatives: alternatives.clone() };
+            layer.estimate(patient, &condition);
+            layer.candidates(patient, &condition);
+            layer.referring(patient, parameter, patient, "1");
+        }
+        (0..layer.len() as u32 + 1).map(DocId::new).for_each(|doc| {
+            layer.key(doc);
+            layer.text(doc, "2024");
+        });
+    }
+
+    /// Even where the checksum has been made to fit.
+    #[test]
+    fn no_bytes_make_it_panic() {
+        let layer = Layer::build(vec![LINES], 1).unwrap();
+        let segments: Vec<_> = layer.segments().map(<[u8]>::to_vec).collect();
+        let mut index = layer.encode_index();
+        for bit in 16 * 8..index.len() * 8 {
+            index[bit / 8] ^= 1 << (bit % 8);
+            let sum = checksum(&index[16..]).to_le_bytes();
+            index[8..16].copy_from_slice(&sum);
+            if let Ok(layer) = Layer::decode(&index, segments.clone()) {
+                use_all(&layer);
+            }
+            index[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+
+    #[test]
+    fn another_format_is_told_apart_from_damage() {
+        let mut index = Layer::build(vec![LINES], 1).unwrap().encode_index();
+        index[4] = 0xFF;
+        assert_eq!(Layer::decode(&index, Vec::new()).unwrap_err(), LayerError::Format(0xFF));
+    }
+}

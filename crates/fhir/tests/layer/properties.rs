@@ -38,7 +38,7 @@ fn check(layer: &Layer, dice: &mut Dice) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn candidates_hold_every_answer_and_when_exact_nothing_else(seed: u64, count in 0_usize..200) {

@@ -81,3 +81,19 @@ fn an_empty_dataset_is_a_layer() {
     assert!(layer.is_empty() && layer.segments().len() == 0);
     assert_eq!(Layer::decode(&layer.encode_index(), Vec::new()).unwrap(), layer);
 }
+
+/// Its beginning lies after the wanted time and its end before, which no period that is the right way round can do.
+#[test]
+fn a_period_the_wrong_way_round_is_found_as_looking_at_it_finds_it() {
+    let line = r#"{"resourceType":"Encounter","id":"1","period":{"start":"1970-01-09","end":"1970-01-02"}}"#;
+    let layer = Layer::build(vec![line], 1).unwrap();
+    let encounter = resource_type("Encounter");
+    let parameter = SearchParameter::find(encounter, "date").unwrap();
+    let day = 86_400_000;
+    let span = search::Span { first: 4 * day, last: 5 * day };
+    let wanted = search::Wanted::Date { prefix: search::Prefix::Equal, span };
+    let condition = search::Condition { parameter, modifier: None, alternatives: vec![wanted] };
+    let resource = serde_json::from_str(line).unwrap();
+    let holds = condition.holds(&search::extract(parameter, &resource));
+    assert_eq!(layer.candidates(encounter, &condition).docs.len(), usize::from(holds));
+}

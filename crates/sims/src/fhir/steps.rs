@@ -7,6 +7,7 @@ use model::template::is_template;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::bundle::MOST_ENTRIES;
 use crate::authored::{self, Authored};
 use crate::registry::StepInfo;
 
@@ -37,8 +38,6 @@ pub(crate) const LOAD_BUNDLE: StepInfo = StepInfo {
 pub struct LoadBundle {
     pub bundle: Value,
 }
-
-const MOST_ENTRIES: usize = 10_000;
 
 impl Authored for LoadBundle {
     fn validate(&self, errors: &mut FieldErrors) {

@@ -1,0 +1,87 @@
+//! Requests that no server should stumble over.
+
+use serde_json::{Value, json};
+
+use crate::harness::{JSON, Server, patient};
+
+#[test]
+fn addresses_that_are_none_get_a_hint() {
+    let mut server = Server::over(&[patient("a", "Ada")]);
+    for (method, address, status, hint) in [
+        ("GET", "Pateint/a", 404, "did you mean \"Patient\""),
+        ("GET", "Patient/b", 404, "there is no Patient/b"),
+        ("GET", "Patient/a_b", 400, "letters, digits"),
+        ("GET", "Patient/a%2Fb", 400, "letters, digits"),
+        ("GET", "Patient/a%00", 400, "letters, digits"),
+        ("GET", "Patient//", 200, ""),
+        ("GET", "Patient/a/b/c/d", 404, "no such address"),
+        ("GET", "Patient/a/Observation", 404, "Observation?patient=a"),
+        ("GET", "Patient/a/$fly", 404, "$everything"),
+        ("GET", "$export", 404, "$everything"),
+        ("GET", "", 405, "POST"),
+        ("POST", "Patient/a", 405, "GET, PUT, PATCH, DELETE"),
+        ("DELETE", "Patient/a/_history", 405, "GET"),
+        ("PUT", "Patient/_search", 405, "POST"),
+        ("BREW", "Patient", 405, "possible"),
+        ("GET", "Parameters", 404, "never stored"),
+        ("GET", "../../etc/passwd", 404, "unknown resource type"),
+    ] {
+        let answer = server.request(method, address, &[], b"");
+        assert_eq!(answer.status, status, "{method} {address}: {}", answer.text);
+        assert!(answer.issue().contains(hint), "{method} {address}: {}", answer.text);
+        assert_eq!(answer.status == 405, !answer.header("allow").is_empty());
+    }
+    let long = format!("Patient/{}", "x".repeat(65));
+    server.get(&long).expect(400);
+}
+
+#[test]
+fn formats_other_than_json_are_refused() {
+    let mut server = Server::over(&[patient("a", "Ada")]);
+    server.get("Patient/a?_format=xml").expect(406);
+    server.get_with("Patient/a", &[("accept", "application/fhir+xml")]).expect(406);
+    server.get("Patient/a?_format=application/fhir+json").expect(200);
+    server.request("POST", "Patient", &[("content-type", "application/fhir+xml")], b"<Patient/>").expect(415);
+    server.request("POST", "Patient", &[("content-type", "application/x-www-form-urlencoded")], b"{}").expect(415);
+}
+
+#[test]
+fn bodies_that_are_no_resources_are_refused() {
+    let mut server = Server::new();
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    let nested = format!(r#"{{"resourceType":"Patient","extension":{deep}}}"#);
+    for body in
+        ["", "{", "nonsense", "{\"resourceType\":\"Patient\"", &deep, &nested, "\u{feff}", "null", "1", "\"a\"", "[]"]
+    {
+        server.request("POST", "Patient", &[JSON], body.as_bytes()).expect(400);
+    }
+    server.request("POST", "Patient", &[JSON], b"{\"resourceType\":\"Patient\",\"id\":\"\xff\"}").expect(400);
+    server.request("POST", "Patient", &[JSON], br#"{"resourceType":"Patient","language":"\ud800"}"#).expect(400);
+}
+
+#[test]
+fn every_fault_of_a_resource_is_named() {
+    let mut server = Server::new();
+    let bad = json!({"resourceType": "Observation", "status": "finished", "spaceship": 1, "code": {"coding": {}}});
+    let answer = server.post("Observation", &bad).expect(422);
+    let places: Vec<&str> =
+        answer.body["issue"].as_array().unwrap().iter().filter_map(|issue| issue["expression"][0].as_str()).collect();
+    assert_eq!(places, ["Observation.status", "Observation.spaceship", "Observation.code.coding"]);
+    let long = json!({"resourceType": "Patient", "name": [{"family": "x".repeat(10 << 20)}]});
+    assert_eq!(server.post("Patient", &long).expect(422).body["issue"][0]["code"], "too-long");
+}
+
+#[test]
+fn bodies_are_kept_in_the_event_even_of_requests_to_nowhere() {
+    let mut server = Server::new();
+    server.post("Pateint", &patient("a", "Ada")).expect(404);
+    assert_eq!(server.last_event().payload["request"]["body"], patient("a", "Ada"));
+}
+
+#[test]
+fn an_unknown_sandbox_is_not_found() {
+    let mut server = Server::new();
+    server.sandbox = "sbx_01J00000000000000000000009".parse().unwrap();
+    server.get("Patient").expect(404);
+    server.post("Patient", &Value::Null).expect(404);
+}

@@ -1,0 +1,80 @@
+//! Each request leaves one event, which names what was read and holds what was written.
+
+use model::event::EventType;
+use serde_json::json;
+use verial_sims::fhir::answer::is_read_only;
+
+use crate::harness::{JSON, Server, observation, patient, request};
+
+#[test]
+fn reads_are_named_and_writes_are_whole() {
+    let mut server = Server::over(&[patient("a", "Ada"), observation("o", "a", "1")]);
+    server.get("Patient/a");
+    let event = server.last_event();
+    assert_eq!(
+        (event.r#type, event.actor.as_str(), event.summary.as_str()),
+        (EventType::FhirRequest, "agent", "GET Patient/a → 200")
+    );
+    assert_eq!(event.payload["request"], json!({"method": "GET", "path": "Patient/a", "headers": {}}));
+    assert_eq!(event.payload["response"]["resource"], "Patient/a/_history/1");
+    assert!(event.payload["response"].get("body").is_none());
+
+    server.get("Observation?subject=Patient/a&_include=Observation:subject");
+    let response = &server.last_event().payload["response"];
+    assert_eq!(
+        (&response["total"], &response["entries"]),
+        (&json!(1), &json!(["Observation/o/_history/1", "Patient/a/_history/1"]))
+    );
+    assert_eq!(server.last_event().payload["request"]["query"], "subject=Patient/a&_include=Observation:subject");
+
+    let body = r#"{"resourceType":"Observation","id":"x","status":"final","code":{"text":"K"},"valueQuantity":{"value":6.10}}"#;
+    let written = server.request("PUT", "Observation/x", &[JSON, ("if-none-match", "*")], body.as_bytes());
+    let payload = &server.last_event().payload;
+    assert_eq!(payload["request"]["body"].to_string(), body);
+    assert_eq!(payload["request"]["headers"]["if-none-match"], "*");
+    assert_eq!(payload["response"]["body"].to_string(), written.text);
+    assert_eq!(payload["response"]["headers"]["etag"], "W/\"1\"");
+
+    server.get("Patient/never");
+    assert_eq!(server.last_event().payload["response"]["body"]["issue"][0]["code"], "not-found");
+    server.request("POST", "Patient", &[JSON], b"{\xff");
+    assert_eq!(server.last_event().payload["request"]["body"], "{\u{fffd}");
+    assert_eq!(server.last_event().summary, "POST Patient → 400");
+    server.request("POST", "Patient", &[JSON], &vec![b'x'; 1 << 20]);
+    assert_eq!(server.last_event().payload["request"]["body"].as_str().unwrap().len(), 64 << 10);
+    server.get("metadata");
+    assert!(server.last_event().payload.to_string().len() < 500);
+}
+
+#[test]
+fn secrets_never_reach_the_log() {
+    let secret = format!("vk_{}", "a1B2".repeat(10));
+    let mut server = Server::new();
+    server.get(&format!("Patient/{secret}?name={secret}"));
+    server.get_with("Patient", &[("user-agent", &format!("x {secret}"))]);
+    server.post("Patient", &json!({"resourceType": "Patient", "name": [{"family": secret}], &secret: 1}));
+    server.post("Patient", &json!({"resourceType": "Patient", "name": [{"family": secret}]})).expect(201);
+    server.request("POST", "Patient", &[JSON], secret.as_bytes());
+    for event in &server.events {
+        assert!(!event.payload.to_string().contains(&secret), "{}", event.payload);
+        assert!(!event.summary.contains(&secret));
+    }
+}
+
+#[test]
+fn it_is_known_before_what_changes_nothing() {
+    for (method, path, read_only) in [
+        ("GET", "Patient/1", true),
+        ("HEAD", "Patient/1", true),
+        ("POST", "Patient/_search", true),
+        ("POST", "Patient/$validate", true),
+        ("POST", "Patient/1/$everything", true),
+        ("POST", "Patient", false),
+        ("POST", "", false),
+        ("PUT", "Patient/1", false),
+        ("PATCH", "Patient/1", false),
+        ("DELETE", "Patient/1", false),
+    ] {
+        assert_eq!(is_read_only(&request(method, path, &[], b"")), read_only, "{method} {path}");
+    }
+}
