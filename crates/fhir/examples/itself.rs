@@ -12,7 +12,7 @@ use verial_fhir::ResourceType;
 use verial_fhir::definitions::SearchParameter;
 use verial_fhir::search::{Clause, Concept, Found, Range, Span, Target, escape, extract_all, parse};
 
-const BASE: &str = "http://example.org/fhir";
+const BASE: &str = "http://server.invalid/fhir";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1).peekable();
