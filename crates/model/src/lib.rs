@@ -18,6 +18,7 @@ pub mod phone;
 pub mod playground;
 pub mod publication;
 pub mod reading;
+pub mod score;
 pub mod simulator;
 pub mod slug;
 pub mod task;

@@ -45,7 +45,8 @@ pub(crate) fn wrap(router: Router<State>, state: &State) -> Router<State> {
 
 /// The API may be called from any page: it takes no cookies.
 fn cors() -> CorsLayer {
-    let exposed = ["etag", "location", "x-request-id", "retry-after", "idempotent-replayed"];
+    let exposed =
+        ["etag", "location", "content-location", "last-modified", "x-request-id", "retry-after", "idempotent-replayed"];
     CorsLayer::new()
         .allow_origin(Any)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
@@ -54,6 +55,9 @@ fn cors() -> CorsLayer {
             header::CONTENT_TYPE,
             header::IF_MATCH,
             header::IF_NONE_MATCH,
+            header::IF_MODIFIED_SINCE,
+            HeaderName::from_static("if-none-exist"),
+            HeaderName::from_static("prefer"),
             HeaderName::from_static("idempotency-key"),
             REQUEST_ID,
         ])

@@ -26,6 +26,8 @@ use serde_json::Value;
 pub struct World {
     /// The last entry of the log that this contains.
     pub seq: Seq,
+    /// Earlier entries cannot be asked for any more: the playground was put back, or lies on other datasets since.
+    pub oldest: Seq,
     pub sandboxes: BTreeMap<SandboxId, Sandbox>,
 }
 

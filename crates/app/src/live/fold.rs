@@ -38,7 +38,7 @@ impl App {
         let known = live.any().filter(|loaded| (foundation..=progress.head).contains(&loaded.world.seq));
         let begun = match known.filter(|loaded| loaded.has_ended == progress.torn_down) {
             Some(loaded) => World::clone(&loaded.world),
-            None => self.unchanged(&live.id, progress.baseline).await?,
+            None => self.unchanged(&live.id, &progress).await?,
         };
         let world = self.fold(&live.id, begun, progress.head).await?;
         let loaded = Loaded { world: Arc::new(world), has_ended: progress.torn_down, is_stale: false };
@@ -59,14 +59,14 @@ impl App {
     }
 
     /// The world at its baseline.
-    async fn unchanged(&self, playground: &PlaygroundId, baseline: Seq) -> Result<World, AppError> {
+    async fn unchanged(&self, playground: &PlaygroundId, progress: &Progress) -> Result<World, AppError> {
         let id = playground.clone();
         let stored = self.store().read(move |db| sandboxes::of_playground(db, &id)).await?;
         let mut sandboxes = BTreeMap::new();
         for sandbox in stored {
             sandboxes.insert(sandbox.id.clone(), self.at_baseline(sandbox).await?);
         }
-        Ok(World { seq: baseline, sandboxes })
+        Ok(World { seq: progress.baseline, oldest: progress.baseline.max(progress.shape), sandboxes })
     }
 
     async fn at_baseline(&self, stored: StoredSandbox) -> Result<Sandbox, AppError> {

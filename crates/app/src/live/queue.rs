@@ -24,6 +24,9 @@ struct Waiting {
     is_led: bool,
 }
 
+/// Messages, and events of reads before them.
+pub(crate) type Taken = (Vec<Box<dyn Message>>, Vec<Entry>);
+
 /// Messages that one transaction takes.
 const MOST_AT_ONCE: usize = 256;
 
@@ -43,7 +46,7 @@ impl Queue {
     }
 
     /// What the leader does next; none when there is nothing left, and it leads no more.
-    pub(crate) fn take(&self) -> Option<(Vec<Box<dyn Message>>, Vec<Entry>)> {
+    pub(crate) fn take(&self) -> Option<Taken> {
         let mut waiting = lock(&self.waiting);
         if waiting.messages.is_empty() {
             waiting.is_led = false;

@@ -117,18 +117,18 @@ pub async fn diff(
     let id = id.clone();
     on_blocking_thread(move || {
         let sandbox = world.sandboxes.get(&id).ok_or(AppError::missing::<SandboxId>())?;
-        let all = sandbox.records.differences().filter_map(|(before, now)| difference(before, now));
+        let all = sandbox.records.differences().filter_map(|(before, now)| difference(before.as_ref(), now));
         Ok(page_of(all.collect(), &page))
     })
     .await
 }
 
-fn difference(before: Option<Record<'_>>, now: Lookup<'_>) -> Option<Difference> {
+fn difference(before: Option<&Record<'_>>, now: Lookup<'_>) -> Option<Difference> {
     let after = now.live();
-    let known = before.as_ref().or(after.as_ref())?;
+    let known = before.or(after.as_ref())?;
     let (collection, key) = (known.collection.to_owned(), known.key.to_owned());
     let json = |record: Option<&Record<'_>>| record.map(|record| Value::clone(&record.json()));
-    let (before, after) = (json(before.as_ref()), json(after.as_ref()));
+    let (before, after) = (json(before), json(after.as_ref()));
     let change = match (&before, &after) {
         (None, None) => return None,
         (None, Some(_)) => DifferenceKind::Created,

@@ -95,6 +95,21 @@ both_databases! {
         put(&caller, &made.sandbox, "Patient/new", json!({"resourceType": "Patient", "id": "new"})).await.expect(201);
     }
 
+    async fn a_page_of_before_a_reset_is_gone(server: TestServer) {
+        let caller = server.organization("Acme").await;
+        let made = Authored::create(&caller).await;
+        let page = fhir(&caller, Method::GET, &made.sandbox, "Patient?_count=2", None).await.expect(200).json;
+        let next = page["link"].as_array().unwrap().iter().find(|link| link["relation"] == "next").unwrap();
+        let next = next["url"].as_str().unwrap().strip_prefix(&server.base_url).unwrap().to_owned();
+        put(&caller, &made.sandbox, "Patient/p0", json!({"resourceType": "Patient", "id": "p0"})).await.expect(201);
+        fhir(&caller, Method::DELETE, &made.sandbox, "Patient/p3", None).await.expect(204);
+        let second = caller.get(&next).await.expect(200).json;
+        assert_eq!((&second["total"], &second["entry"][0]["resource"]["id"]), (&json!(3), &json!("p3")));
+        caller.post(&format!("/playgrounds/{}/reset", made.playground), json!({})).await.expect(200);
+        let gone = caller.get(&next).await.expect(410).json;
+        assert_eq!(gone["resourceType"], "OperationOutcome");
+    }
+
     async fn after_a_teardown_only_the_evidence_can_be_read(server: TestServer) {
         let caller = server.organization("Acme").await;
         let made = Authored::create(&caller).await;

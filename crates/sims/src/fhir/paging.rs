@@ -30,7 +30,7 @@ impl Cursor {
         let cursor = Self::parse(text).ok_or_else(|| {
             Refusal::bad("value", format!("{PAGE} is taken from a link, it is not made up: `{}`", excerpt(text)))
         })?;
-        if cursor.as_of > call.seq() {
+        if !(call.world.oldest..=call.seq()).contains(&cursor.as_of) {
             return Err(Refusal::new(410, "expired", "the page is of a time before a reset; search again"));
         }
         Ok(cursor)

@@ -100,7 +100,7 @@ impl Server {
             is_active: true,
             records,
         };
-        let world = World { seq: 0, sandboxes: BTreeMap::from([(sandbox.clone(), fhir)]) };
+        let world = World { seq: 0, oldest: 0, sandboxes: BTreeMap::from([(sandbox.clone(), fhir)]) };
         let client = Client { name: "agent".to_owned(), scopes: None };
         let (changes, events) = (Vec::new(), Vec::new());
         Self { first: world.clone(), world, sandbox, client, changes, events, ids: Cell::new(0) }

@@ -27,7 +27,7 @@ pub(super) async fn exchange(
 ) -> Result<Response, AppError> {
     let called = call(app, remote, &request).await;
     let response = match called {
-        Ok(fetched) => passed_back(remote, &request, fetched),
+        Ok(fetched) => passed_back(remote, &request, &fetched),
         Err(error) => refused(&error),
     };
     let event = event(&access, &request, &response);
@@ -55,7 +55,7 @@ async fn call(app: &App, remote: &Remote, request: &Request) -> Result<Fetched, 
 }
 
 /// Addresses of the other server become the sandbox's own: the client knows no other.
-fn passed_back(remote: &Remote, request: &Request, fetched: Fetched) -> Response {
+fn passed_back(remote: &Remote, request: &Request, fetched: &Fetched) -> Response {
     let (there, here) = (remote.base_url.trim_end_matches('/'), request.base_url.as_str());
     let header = |name: &'static str| {
         let (_, value) = fetched.headers.iter().find(|(known, _)| known == name)?;

@@ -1,0 +1,244 @@
+//! Score arithmetic: exact fractions, so that neither rounding nor the order of criteria can change a verdict.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::weight::Weight;
+
+/// A number from 0 to 1, exact.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Score(BigRational);
+
+/// What a score means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Pass,
+    Partial,
+    Fail,
+}
+
+impl Score {
+    pub fn zero() -> Self {
+        Self(BigRational::zero())
+    }
+
+    pub fn one() -> Self {
+        Self(BigRational::one())
+    }
+
+    /// So many of so many; nothing of nothing is 0.
+    pub fn fraction(passed: u64, all: u64) -> Self {
+        if all == 0 {
+            return Self::zero();
+        }
+        Self(BigRational::new(BigInt::from(passed.min(all)), BigInt::from(all)))
+    }
+
+    /// The mean; 0 of nothing.
+    pub fn mean<'a>(scores: impl IntoIterator<Item = &'a Score>) -> Self {
+        let (sum, count) =
+            scores.into_iter().fold((BigRational::zero(), 0u64), |(sum, count), score| (sum + &score.0, count + 1));
+        if count == 0 { Self::zero() } else { Self(sum / BigInt::from(count)) }
+    }
+
+    /// `pass` from 0.9, `fail` at 0.
+    pub fn verdict(&self) -> Verdict {
+        let pass = BigRational::new(BigInt::from(9), BigInt::from(10));
+        match &self.0 {
+            score if *score >= pass => Verdict::Pass,
+            score if score.is_zero() => Verdict::Fail,
+            _ => Verdict::Partial,
+        }
+    }
+
+    /// For show: four digits after the point at most, rounded half up, but never up to a verdict that it has not: what is
+    /// below 0.9 or 1 shows below it, and what is above 0 shows above it.
+    pub fn rounded(&self) -> serde_json::Number {
+        let scale = BigInt::from(10_000);
+        let scaled = &self.0 * &scale;
+        let mut shown = scaled.round().to_integer();
+        for mark in [9_000, 10_000] {
+            let mark = BigInt::from(mark);
+            if shown == mark && scaled < BigRational::from(mark.clone()) {
+                shown -= 1;
+            }
+        }
+        if shown.is_zero() && !self.0.is_zero() {
+            shown = BigInt::one();
+        }
+        decimal(&shown)
+    }
+}
+
+/// Ten thousandths as a JSON number: `1.0`, `0.6667`, `0.5`.
+fn decimal(ten_thousandths: &BigInt) -> serde_json::Number {
+    let digits = format!("{ten_thousandths:05}");
+    let (whole, part) = digits.split_at(digits.len() - 4);
+    let part = part.trim_end_matches('0');
+    let text = format!("{whole}.{}", if part.is_empty() { "0" } else { part });
+    text.parse().unwrap_or_else(|_| serde_json::Number::from(0))
+}
+
+/// Exact, as `numerator/denominator`: for storage.
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.0.numer(), self.0.denom())
+    }
+}
+
+impl std::str::FromStr for Score {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (numerator, denominator) = text.split_once('/').ok_or(())?;
+        let (numerator, denominator): (BigInt, BigInt) =
+            (numerator.parse().map_err(|_| ())?, denominator.parse().map_err(|_| ())?);
+        if denominator <= BigInt::zero() || numerator < BigInt::zero() || numerator > denominator {
+            return Err(());
+        }
+        Ok(Self(BigRational::new(numerator, denominator)))
+    }
+}
+
+impl Serialize for Score {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.rounded().serialize(serializer)
+    }
+}
+
+/// What one criterion adds to a task.
+#[derive(Clone, Debug)]
+pub struct Part {
+    pub score: Score,
+    pub weight: Weight,
+    pub axis: Option<String>,
+}
+
+/// The score of one axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AxisScore {
+    pub score: Score,
+    /// The sum of what it was made of.
+    pub weight: BigRational,
+}
+
+pub type Axes = BTreeMap<String, AxisScore>;
+
+/// Criteria without an axis of their own.
+pub const DEFAULT_AXIS: &str = "__default__";
+
+/// A task's score: Σ score·weight ÷ Σ weight, and the same for each axis. No criteria: 0.
+pub fn task(parts: &[Part]) -> (Score, Axes) {
+    let mut axes: BTreeMap<String, Vec<&Part>> = BTreeMap::new();
+    for part in parts {
+        axes.entry(part.axis.clone().unwrap_or_else(|| DEFAULT_AXIS.to_owned())).or_default().push(part);
+    }
+    let axes = axes.into_iter().map(|(name, parts)| {
+        let (score, weight) = weighted(&parts);
+        (name, AxisScore { score, weight })
+    });
+    (weighted(&parts.iter().collect::<Vec<_>>()).0, axes.collect())
+}
+
+/// A run's score: the mean of its tasks'; each axis the mean over the tasks that have it, its weight their sum.
+pub fn run(tasks: &[(Score, Axes)]) -> (Score, Axes) {
+    let mut axes: BTreeMap<&String, Vec<&AxisScore>> = BTreeMap::new();
+    for (name, axis) in tasks.iter().flat_map(|(_, axes)| axes) {
+        axes.entry(name).or_default().push(axis);
+    }
+    let axes = axes.into_iter().map(|(name, axes)| {
+        let score = Score::mean(axes.iter().map(|axis| &axis.score));
+        (name.clone(), AxisScore { score, weight: axes.iter().map(|axis| &axis.weight).sum() })
+    });
+    (Score::mean(tasks.iter().map(|(score, _)| score)), axes.collect())
+}
+
+fn weighted(parts: &[&Part]) -> (Score, BigRational) {
+    let total: BigRational = parts.iter().map(|part| exact(part.weight)).sum();
+    if total.is_zero() {
+        return (Score::zero(), total);
+    }
+    let sum: BigRational = parts.iter().map(|part| &part.score.0 * exact(part.weight)).sum();
+    (Score(sum / &total), total)
+}
+
+fn exact(weight: Weight) -> BigRational {
+    let decimal = weight.decimal();
+    BigRational::new(BigInt::from(decimal.mantissa()), BigInt::from(10).pow(decimal.scale()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn part(passed: u64, all: u64, weight: &str, axis: Option<&str>) -> Part {
+        Part { score: Score::fraction(passed, all), weight: weight.parse().unwrap(), axis: axis.map(ToOwned::to_owned) }
+    }
+
+    #[test]
+    fn the_threshold_is_exact() {
+        let three_tenths: Vec<Part> = (0..3).map(|_| part(9, 10, "0.3", None)).collect();
+        assert_eq!(task(&three_tenths).0.verdict(), Verdict::Pass);
+        let below = Score::fraction(8_999_999_999, 10_000_000_000);
+        assert_eq!((below.verdict(), below.rounded().to_string()), (Verdict::Partial, "0.8999".into()));
+        assert_eq!(Score::fraction(1, 1_000_000_000).verdict(), Verdict::Partial);
+        assert_eq!(Score::fraction(1, 1_000_000_000).rounded().to_string(), "0.0001");
+        assert_eq!(Score::fraction(0, 7).verdict(), Verdict::Fail);
+        assert_eq!(task(&[]).0.verdict(), Verdict::Fail);
+    }
+
+    #[test]
+    fn weights_and_axes() {
+        let parts = [part(1, 1, "2", Some("correctness")), part(0, 1, "1", Some("safety")), part(1, 2, "1", None)];
+        let (score, axes) = task(&parts);
+        assert_eq!(score, Score::fraction(5, 8));
+        assert_eq!(axes["correctness"].score, Score::one());
+        assert_eq!(axes["safety"].score, Score::zero());
+        assert_eq!(axes[DEFAULT_AXIS].score, Score::fraction(1, 2));
+        let (mean, run_axes) = run(&[(score, axes), task(&[part(1, 1, "3", Some("safety"))])]);
+        assert_eq!(mean, Score::fraction(13, 16));
+        assert_eq!(run_axes["safety"].score, Score::fraction(1, 2));
+        assert_eq!(run_axes["safety"].weight, BigRational::from(BigInt::from(4)));
+        assert_eq!(run(&[]).0, Score::zero());
+    }
+
+    #[test]
+    fn numbers_for_show() {
+        for (passed, all, shown) in
+            [(2, 3, "0.6667"), (1, 1, "1.0"), (0, 1, "0.0"), (1, 2, "0.5"), (99_999, 100_000, "0.9999")]
+        {
+            assert_eq!(Score::fraction(passed, all).rounded().to_string(), shown);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_criteria_does_not_matter(
+            mut parts in prop::collection::vec((0u64..=7, 1u64..=7, 1u32..2_000_000, 0usize..3), 1..20),
+            seed in any::<usize>(),
+        ) {
+            let made = |parts: &[(u64, u64, u32, usize)]| {
+                let parts: Vec<Part> = parts.iter().map(|(passed, all, millionths, axis)| {
+                    let weight = format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
+                    part(*passed, *all, &weight, [None, Some("a"), Some("b")][*axis])
+                }).collect();
+                task(&parts)
+            };
+            let before = made(&parts);
+            let shift = seed % parts.len();
+            parts.rotate_left(shift);
+            parts.reverse();
+            prop_assert_eq!(&before, &made(&parts));
+            prop_assert!(before.0 <= Score::one());
+            prop_assert_eq!(before.0.to_string().parse::<Score>(), Ok(before.0));
+        }
+    }
+}
