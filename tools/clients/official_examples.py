@@ -29,8 +29,9 @@ MOST_VALUES = int(sys.argv[5]) if len(sys.argv) > 5 else None
 # What `itself` takes for the server's own address.
 EXAMPLE_BASE = "http://server.invalid/fhir"
 THREADS = 8
-# Larger resources are refused in a dataset.
+# Larger resources are refused in a dataset, and longer ids everywhere.
 MOST_BYTES = 10 * 1024 * 1024
+LONGEST_ID = 64
 
 local = threading.local()
 
@@ -147,8 +148,8 @@ def all_together(files, queries):
     for file in files:
         resource = json.loads(file.read_bytes())
         line = json.dumps(resource, ensure_ascii=False, separators=(",", ":")).encode()
-        if len(line) > MOST_BYTES:
-            print(f"not in the dataset, being {len(line)} bytes long: {file.name}")
+        if len(line) > MOST_BYTES or len(resource["id"]) > LONGEST_ID:
+            print(f"not in the dataset, with {len(line)} bytes: {file.name}")
         else:
             lines[resource["resourceType"], resource["id"]] = line
     api("PUT", f"/datasets/{dataset}/data", b"\n".join(lines.values()), media="application/fhir+ndjson")
