@@ -51,13 +51,9 @@ impl Authored {
         let task = caller.post("/tasks", task(&benchmark)).await.expect(201).id();
         caller.post(&format!("/tasks/{task}/entities"), json!({"entity_id": entity})).await.expect(200);
         let criterion = caller.post("/criteria", criterion(&task)).await.expect(201).id();
-        let solver = caller.post("/solvers", json!({"alias": "agent-1"})).await.expect(201).id();
-        let solver_key =
-            caller.post(&format!("/solvers/{solver}/api-keys"), json!({"name": "ci"})).await.expect(201).id();
+        let (solver, solver_key) = solver(caller).await;
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
-        let playground = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
-        let sandbox = playground.json["sandboxes"][0]["id"].as_str().unwrap().to_owned();
-        let playground = playground.id();
+        let (playground, sandbox) = playground(caller, &environment).await;
         Self {
             environment,
             simulator,
@@ -75,6 +71,20 @@ impl Authored {
             sandbox,
         }
     }
+}
+
+/// A solver and its key.
+async fn solver(caller: &Caller) -> (String, String) {
+    let solver = caller.post("/solvers", json!({"alias": "agent-1"})).await.expect(201).id();
+    let key = caller.post(&format!("/solvers/{solver}/api-keys"), json!({"name": "ci"})).await.expect(201).id();
+    (solver, key)
+}
+
+/// A playground and its first sandbox.
+async fn playground(caller: &Caller, environment: &str) -> (String, String) {
+    let made = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
+    let sandbox = made.json["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    (made.id(), sandbox)
 }
 
 async fn attach(caller: &Caller, path: &str) {

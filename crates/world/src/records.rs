@@ -1,12 +1,13 @@
 //! Versioned records over dataset layers: each (collection, key) has a history, and any point of the log can be read.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use fhir::ResourceType;
 use fhir::layer::{DocId, Layer};
 use model::Timestamp;
-use rpds::RedBlackTreeMapSync;
+use rpds::{ListSync, RedBlackTreeMapSync};
 use serde_json::Value;
 
 use crate::{Change, Seq, Write};
@@ -22,7 +23,10 @@ pub struct Records {
     pub(crate) overlay: RedBlackTreeMapSync<Arc<str>, Collection>,
 }
 
-pub(crate) type Collection = RedBlackTreeMapSync<Arc<str>, Arc<Vec<Version>>>;
+pub(crate) type Collection = RedBlackTreeMapSync<Arc<str>, Versions>;
+
+/// What was written to one record, newest first.
+pub(crate) type Versions = ListSync<Version>;
 
 /// A version that was written here.
 #[derive(Clone, Debug)]
@@ -117,7 +121,7 @@ impl Records {
 
     /// The record as it was after the entry `as_of` of the log; `Seq::MAX` for now.
     pub fn at<'a>(&'a self, collection: &'a str, key: &'a str, as_of: Seq) -> Lookup<'a> {
-        match self.versions(collection, key).iter().rev().find(|version| version.seq <= as_of) {
+        match self.versions(collection, key).find(|version| version.seq <= as_of) {
             None => self.in_layers(collection, key).map_or(Lookup::Unknown, Lookup::Live),
             Some(version) => match own(collection, key, version) {
                 Some(record) => Lookup::Live(record),
@@ -141,7 +145,7 @@ impl Records {
 
     /// Every version of a record, newest first.
     pub fn history<'a>(&'a self, collection: &'a str, key: &'a str) -> Vec<Revision<'a>> {
-        let own = self.versions(collection, key).iter().rev().map(|version| revision(collection, key, version));
+        let own = self.versions(collection, key).map(|version| revision(collection, key, version));
         own.chain(self.in_layers(collection, key).map(baseline_revision)).collect()
     }
 
@@ -150,17 +154,28 @@ impl Records {
         let records = self.overlay.get(collection).into_iter().flat_map(|records| records.iter());
         let versions = records.flat_map(|(key, versions)| versions.iter().map(move |version| (key, version)));
         let mut found: Vec<_> = versions.map(|(key, version)| revision(collection, key, version)).collect();
+        // Stable, so that of two versions of one entry the later stays before the earlier.
         found.sort_by_key(|revision| std::cmp::Reverse(revision.seq));
         found
     }
 
     /// What the layers brought, by key.
     pub fn baseline_of<'a>(&'a self, collection: &'a str) -> impl Iterator<Item = Revision<'a>> {
+        self.in_layers_by_key(collection).map(baseline_revision)
+    }
+
+    /// Merges the layers; of those that have a key, the last counts.
+    fn in_layers_by_key(&self, collection: &str) -> impl Iterator<Item = Record<'_>> {
         let resource_type = collection.parse::<ResourceType>().ok();
-        let layers = self.layers.iter().enumerate();
-        layers.flat_map(move |(at, layer)| {
-            let docs = resource_type.map_or(0..0, |resource_type| layer.of_type(resource_type));
-            docs.filter_map(move |doc| self.uppermost(at, DocId::new(doc)).map(baseline_revision))
+        let docs = |layer: &Layer| resource_type.map_or(0..0, |resource_type| layer.of_type(resource_type));
+        let mut rests: Vec<(&Layer, Range<u32>)> = self.layers.iter().map(|layer| (&**layer, docs(layer))).collect();
+        std::iter::from_fn(move || {
+            let key = rests.iter().filter_map(first_key).min()?;
+            let mut uppermost = None;
+            for rest in rests.iter_mut().filter(|rest| first_key(rest) == Some(key)) {
+                uppermost = rest.1.next().map(|doc| (rest.0, DocId::new(doc)));
+            }
+            uppermost.and_then(|(layer, doc)| self.of_layer(layer, doc))
         })
     }
 
@@ -181,30 +196,43 @@ impl Records {
         let names: std::collections::BTreeSet<String> =
             names.chain(self.written_collections().map(ToOwned::to_owned)).collect();
         let count = |name: String| {
-            let live = self.live(&name, Seq::MAX).count() as u64;
+            let live = self.count(&name);
             (name, live)
         };
         names.into_iter().map(count).filter(|(_, live)| *live > 0).collect()
     }
 
+    /// Layers that nothing lies over are not read.
+    fn count(&self, collection: &str) -> u64 {
+        let in_layers = match (&*self.layers, collection.parse()) {
+            (_, Err(_)) | ([], _) => 0,
+            ([layer], Ok(resource_type)) => layer.of_type(resource_type).len(),
+            _ => self.in_layers_by_key(collection).count(),
+        };
+        let written = self.overlay.get(collection).into_iter().flat_map(|records| records.keys());
+        let overlaid = written.filter(|key| self.in_layers(collection, key).is_some()).count();
+        (in_layers - overlaid + self.own_live(collection, Seq::MAX).count()) as u64
+    }
+
     /// Every live record of a collection: the layers' by key, then those written here.
     pub fn live<'a>(&'a self, collection: &'a str, as_of: Seq) -> impl Iterator<Item = Record<'a>> {
-        let untouched = move |revision: &Revision<'_>| !self.is_written(collection, revision.key, as_of);
-        let base = self.baseline_of(collection).filter(untouched).filter_map(|revision| revision.record);
+        let untouched = move |record: &Record<'_>| !self.is_written(collection, record.key, as_of);
+        let base = self.in_layers_by_key(collection).filter(untouched);
         base.chain(self.own_live(collection, as_of))
     }
 
     pub(crate) fn own_live<'a>(&'a self, collection: &'a str, as_of: Seq) -> impl Iterator<Item = Record<'a>> {
         let records = self.overlay.get(collection).into_iter().flat_map(|records| records.iter());
         records.filter_map(move |(key, versions)| {
-            let version = versions.iter().rev().find(|version| version.seq <= as_of)?;
+            let version = versions.iter().find(|version| version.seq <= as_of)?;
             own(collection, key, version)
         })
     }
 
     /// Whether a record of the layers was changed or deleted by then.
     pub(crate) fn is_written(&self, collection: &str, key: &str, as_of: Seq) -> bool {
-        self.versions(collection, key).first().is_some_and(|version| version.seq <= as_of)
+        let first = self.overlay.get(collection).and_then(|records| records.get(key)?.last());
+        first.is_some_and(|version| version.seq <= as_of)
     }
 
     /// A layer's document, unless a later layer has the same key.
@@ -241,8 +269,13 @@ impl Records {
         })
     }
 
-    fn versions(&self, collection: &str, key: &str) -> &[Version] {
-        self.overlay.get(collection).and_then(|records| records.get(key)).map_or(&[], |versions| versions)
+    /// Newest first.
+    fn versions(&self, collection: &str, key: &str) -> impl Iterator<Item = &Version> {
+        self.overlay
+            .get(collection)
+            .and_then(|records| records.get(key))
+            .into_iter()
+            .flat_map(|versions| versions.iter())
     }
 
     pub(crate) fn apply(&mut self, seq: Seq, change: &Change) {
@@ -250,11 +283,16 @@ impl Records {
         let version =
             Version { number: *number, seq, at: *at, write: *write, text: text.clone(), json: Arc::default() };
         let records = self.overlay.get(&change.collection).cloned().unwrap_or_else(Collection::new_sync);
-        let mut versions = records.get(&change.key).cloned().unwrap_or_default();
-        Arc::make_mut(&mut versions).push(version);
+        let versions = records.get(&change.key).cloned().unwrap_or_else(Versions::new_sync).push_front(version);
         let records = records.insert(Arc::clone(&change.key), versions);
         self.overlay.insert_mut(Arc::clone(&change.collection), records);
     }
+}
+
+/// The key of the first of some documents.
+fn first_key<'a>((layer, docs): &(&'a Layer, Range<u32>)) -> Option<&'a str> {
+    let doc = docs.clone().next()?;
+    layer.key(DocId::new(doc)).map(|(_, key)| key)
 }
 
 fn own<'a>(collection: &'a str, key: &'a str, version: &'a Version) -> Option<Record<'a>> {

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::world::{self, Authored};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Answer, Caller, both_databases};
 
 both_databases! {
     async fn a_playground_has_a_sandbox_for_each_simulator(server: TestServer) {

@@ -1,6 +1,7 @@
 //! Clauses after their chains were followed: questions that one resource can be asked by itself.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use fhir::ResourceType;
 use fhir::definitions::SearchParameter;
@@ -43,13 +44,19 @@ impl<'q> Question<'q> {
         }
     }
 
-    /// Whether the resource answers it. `json` is the record's.
-    pub(crate) fn holds(&self, record: &Record<'_>, json: &Value) -> bool {
+    /// Whether it must read the resource itself.
+    fn reads_text(&self) -> bool {
         match self {
-            Question::Own(condition) if condition.parameter.code() == LAST_UPDATED => {
-                holds_for_last_updated(condition, record)
-            }
-            Question::Own(condition) => condition.holds(&extract(condition.parameter, json)),
+            Question::Own(condition) => condition.parameter.code() != LAST_UPDATED,
+            Question::PointsTo(..) => true,
+            Question::IsOneOf(_) => false,
+        }
+    }
+
+    /// Whether the resource answers it. `json` is the record's, if the question reads it.
+    fn holds(&self, record: &Record<'_>, json: &Value) -> bool {
+        match self {
+            Question::Own(condition) => condition.holds(&found(condition.parameter, record, json)),
             Question::PointsTo(parameter, targets) => {
                 local_targets(parameter, json).any(|target| targets.contains(&target))
             }
@@ -58,12 +65,23 @@ impl<'q> Question<'q> {
     }
 }
 
+/// Whether the resource answers every question. It is read only if one of them must.
+pub(crate) fn all_hold<'q>(questions: impl Iterator<Item = &'q Question<'q>> + Clone, record: &Record<'_>) -> bool {
+    let reads_text = questions.clone().any(Question::reads_text);
+    let json = if reads_text { record.json() } else { Arc::default() };
+    questions.into_iter().all(|question| question.holds(record, &json))
+}
+
 pub(crate) const LAST_UPDATED: &str = "_lastUpdated";
 
-/// Asked of the record and not of its text, which may leave it out.
-pub(crate) fn holds_for_last_updated(condition: &Condition, record: &Record<'_>) -> bool {
+/// What a parameter finds. When a resource was last updated is asked of the record and not of its text, which may leave
+/// it out.
+pub(crate) fn found(parameter: &'static SearchParameter, record: &Record<'_>, json: &Value) -> Vec<Found> {
     let at = record.at.milliseconds();
-    condition.holds(&[Found::Date(Span { first: at, last: at })])
+    match parameter.code() {
+        LAST_UPDATED => vec![Found::Date(Span { first: at, last: at })],
+        _ => extract(parameter, json),
+    }
 }
 
 /// Where a reference parameter points to inside this server.

@@ -1,11 +1,15 @@
 //! `_include` and `_revinclude`: what is shown beside the matches.
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
 use fhir::ResourceType;
 use fhir::definitions::{SearchParameter, SearchType};
 use fhir::search::{Include, IncludeTarget};
+use serde_json::Value;
 
 use super::clause::local_targets;
-use super::{Hit, Identities};
+use super::{Hit, Identities, Identity};
 use crate::{Records, Seq};
 
 /// Everything that the includes add to the matches, once each, at most so many.
@@ -16,48 +20,88 @@ pub(crate) fn included<'a>(
     as_of: Seq,
     most: usize,
 ) -> Vec<Hit<'a>> {
+    // `*` names every type, and most of them have nothing.
+    let sources = includes.iter().filter(|include| records.has_any(include.source));
+    let mut steps: Vec<Step<'a, '_>> = sources.map(|include| Step::new(records, include, as_of)).collect();
     let mut seen: Identities = matches.iter().map(Hit::identity).collect();
-    let mut found = Vec::new();
+    let mut found: Vec<Hit<'a>> = Vec::new();
     let mut round: Vec<Hit<'a>> = matches.to_vec();
-    let mut first = true;
-    while !round.is_empty() && found.len() < most {
-        let mut next = Vec::new();
-        for include in includes.iter().filter(|include| first || include.iterate) {
-            for hit in &round {
-                let reached = reached(records, hit, include, as_of);
-                next.extend(reached.into_iter().filter(|hit| seen.insert(hit.identity())));
+    while !round.is_empty() {
+        let start = found.len();
+        for (step, hit) in steps.iter().flat_map(|step| round.iter().map(move |hit| (step, hit))) {
+            let new = step.reached(hit).filter(|hit| seen.insert(hit.identity()));
+            found.extend(new.take(most - found.len()));
+            if found.len() == most {
+                return found;
             }
         }
-        found.extend(next.iter().cloned());
-        (round, first) = (next, false);
+        round = found[start..].to_vec();
+        steps.retain(|step| step.include.iterate);
     }
-    found.truncate(most);
     found
 }
 
-fn reached<'a>(records: &'a Records, hit: &Hit<'a>, include: &Include, as_of: Seq) -> Vec<Hit<'a>> {
-    if include.reverse { pointing_here(records, hit, include, as_of) } else { pointed_to(records, hit, include, as_of) }
+/// One `_include` or `_revinclude`.
+struct Step<'a, 'q> {
+    records: &'a Records,
+    include: &'q Include,
+    parameters: Vec<&'static SearchParameter>,
+    as_of: Seq,
+    /// For `_revinclude`: what was written here, by what it points to. Gathered once, not for every resource that may
+    /// be pointed to.
+    own: OnceCell<HashMap<Identity, Vec<Hit<'a>>>>,
 }
 
-fn pointed_to<'a>(records: &'a Records, hit: &Hit<'a>, include: &Include, as_of: Seq) -> Vec<Hit<'a>> {
-    if hit.resource_type != include.source {
-        return Vec::new();
+impl<'a, 'q> Step<'a, 'q> {
+    fn new(records: &'a Records, include: &'q Include, as_of: Seq) -> Self {
+        let parameters = match include.parameter {
+            Some(parameter) => vec![parameter],
+            None => reference_parameters(include.source).collect(),
+        };
+        Step { records, include, parameters, as_of, own: OnceCell::new() }
     }
-    let json = hit.record.json();
-    let targets = parameters(include).flat_map(|parameter| local_targets(parameter, &json));
-    targets
-        .filter(|(target, _)| wanted(include.target, *target))
-        .filter_map(|(target, id)| records.target(target, &id, as_of))
-        .collect()
-}
 
-fn pointing_here<'a>(records: &'a Records, hit: &Hit<'a>, include: &Include, as_of: Seq) -> Vec<Hit<'a>> {
-    if !wanted(include.target, hit.resource_type) {
-        return Vec::new();
+    fn reached<'s>(&'s self, hit: &'s Hit<'a>) -> Box<dyn Iterator<Item = Hit<'a>> + 's> {
+        if self.include.reverse { Box::new(self.pointing_here(hit)) } else { Box::new(self.pointed_to(hit)) }
     }
-    let sources = parameters(include)
-        .flat_map(|parameter| records.referring(include.source, parameter, hit.resource_type, hit.record.key, as_of));
-    sources.collect()
+
+    fn pointed_to<'s>(&'s self, hit: &'s Hit<'a>) -> impl Iterator<Item = Hit<'a>> + 's {
+        let json = (hit.resource_type == self.include.source).then(|| hit.record.json());
+        let targets = json.into_iter().flat_map(|json| self.targets(&json));
+        targets
+            .filter(|(target, _)| wanted(self.include.target, *target))
+            .filter_map(|(target, id)| self.records.target(target, &id, self.as_of))
+    }
+
+    fn pointing_here<'s>(&'s self, hit: &'s Hit<'a>) -> impl Iterator<Item = Hit<'a>> + 's {
+        let pointed_to = Some(hit).filter(|hit| wanted(self.include.target, hit.resource_type)).into_iter();
+        pointed_to.flat_map(|hit| {
+            let in_layers = self.parameters.iter().flat_map(|parameter| {
+                let Hit { resource_type, record } = hit;
+                self.records.referring_in_layers(self.include.source, parameter, *resource_type, record.key, self.as_of)
+            });
+            in_layers.chain(self.own().get(&hit.identity()).into_iter().flatten().cloned())
+        })
+    }
+
+    fn own(&self) -> &HashMap<Identity, Vec<Hit<'a>>> {
+        self.own.get_or_init(|| {
+            let resource_type = self.include.source;
+            let mut by_target: HashMap<Identity, Vec<Hit<'a>>> = HashMap::new();
+            for record in self.records.own_live(resource_type.as_str(), self.as_of) {
+                for target in self.targets(&record.json()) {
+                    let hit = Hit { resource_type, record: record.clone() };
+                    by_target.entry(target).or_default().push(hit);
+                }
+            }
+            by_target
+        })
+    }
+
+    /// Where the parameters of the include point to.
+    fn targets(&self, json: &Value) -> Vec<Identity> {
+        self.parameters.iter().flat_map(|parameter| local_targets(parameter, json)).collect()
+    }
 }
 
 fn wanted(target: IncludeTarget, resource_type: ResourceType) -> bool {
@@ -67,18 +111,17 @@ fn wanted(target: IncludeTarget, resource_type: ResourceType) -> bool {
     }
 }
 
-fn parameters(include: &Include) -> Box<dyn Iterator<Item = &'static SearchParameter>> {
-    match include.parameter {
-        Some(parameter) => Box::new(std::iter::once(parameter)),
-        None => Box::new(reference_parameters(include.source)),
-    }
-}
-
-pub(crate) fn reference_parameters(resource_type: ResourceType) -> impl Iterator<Item = &'static SearchParameter> {
+fn reference_parameters(resource_type: ResourceType) -> impl Iterator<Item = &'static SearchParameter> {
     SearchParameter::of(resource_type).filter(|parameter| parameter.search_type() == SearchType::Reference)
 }
 
 impl Records {
+    /// Whether there is, or was, a resource of the type.
+    fn has_any(&self, resource_type: ResourceType) -> bool {
+        let is_in_layers = self.layers.iter().any(|layer| !layer.of_type(resource_type).is_empty());
+        is_in_layers || self.overlay.contains_key(resource_type.as_str())
+    }
+
     /// The live resources of a type whose parameter points to another one.
     pub fn referring(
         &self,
@@ -88,17 +131,25 @@ impl Records {
         id: &str,
         as_of: Seq,
     ) -> Vec<Hit<'_>> {
-        let collection = source.as_str();
-        let mut hits = Vec::new();
-        for (at, layer) in self.layers.iter().enumerate() {
-            let docs = layer.referring(source, parameter, target, id).into_iter();
-            let records = docs.filter_map(|doc| self.visible(at, doc, as_of));
-            hits.extend(records.map(|record| Hit { resource_type: source, record }));
-        }
-        let points =
-            |json: &serde_json::Value| local_targets(parameter, json).any(|(to, there)| to == target && there == id);
-        let own = self.own_live(collection, as_of).filter(|record| points(&record.json()));
+        let mut hits: Vec<Hit<'_>> = self.referring_in_layers(source, parameter, target, id, as_of).collect();
+        let points = |json: &Value| local_targets(parameter, json).any(|(to, there)| to == target && there == id);
+        let own = self.own_live(source.as_str(), as_of).filter(|record| points(&record.json()));
         hits.extend(own.map(|record| Hit { resource_type: source, record }));
         hits
+    }
+
+    fn referring_in_layers(
+        &self,
+        source: ResourceType,
+        parameter: &'static SearchParameter,
+        target: ResourceType,
+        id: &str,
+        as_of: Seq,
+    ) -> impl Iterator<Item = Hit<'_>> + use<'_> {
+        let layers = self.layers.iter().enumerate();
+        let docs: Vec<_> = layers.map(|(at, layer)| (at, layer.referring(source, parameter, target, id))).collect();
+        let docs = docs.into_iter().flat_map(|(at, docs)| docs.into_iter().map(move |doc| (at, doc)));
+        let records = docs.filter_map(move |(at, doc)| self.visible(at, doc, as_of));
+        records.map(move |record| Hit { resource_type: source, record })
     }
 }

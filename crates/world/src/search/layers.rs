@@ -1,12 +1,10 @@
 //! The part of a search that the layers' indexes answer.
 
-use std::sync::Arc;
-
 use fhir::ResourceType;
 use fhir::layer::{Candidates, DocId, Layer};
 
 use super::Hit;
-use super::clause::{LAST_UPDATED, Question};
+use super::clause::{LAST_UPDATED, Question, all_hold};
 use crate::{Records, Seq};
 
 /// Below so many candidates it is cheaper to read the resources than to ask the index again.
@@ -38,7 +36,10 @@ impl Records {
             let few = docs.as_ref().is_some_and(|docs| docs.len() <= FEW);
             match if few { None } else { propose(layer, resource_type, question) } {
                 Some(Candidates { docs: proposed, exact }) => {
-                    docs = Some(docs.map_or(proposed.clone(), |docs| intersection(&docs, &proposed)));
+                    docs = Some(match docs {
+                        Some(docs) => intersection(&docs, &proposed),
+                        None => proposed,
+                    });
                     if !exact {
                         unsure.push(question);
                     }
@@ -50,24 +51,9 @@ impl Records {
         if unsure.is_empty() {
             return docs;
         }
-        let answers = |doc: &DocId| {
-            let Some(record) = self.of_layer(layer, *doc) else { return false };
-            let needs_text = unsure.iter().any(|question| question.reads_text());
-            let json = if needs_text { record.json() } else { Arc::default() };
-            unsure.iter().all(|question| question.holds(&record, &json))
-        };
+        let answers =
+            |doc: &DocId| self.of_layer(layer, *doc).is_some_and(|record| all_hold(unsure.iter().copied(), &record));
         docs.into_iter().filter(answers).collect()
-    }
-}
-
-impl Question<'_> {
-    /// Whether it must read the resource itself.
-    fn reads_text(&self) -> bool {
-        match self {
-            Question::Own(condition) => condition.parameter.code() != LAST_UPDATED,
-            Question::PointsTo(..) => true,
-            Question::IsOneOf(_) => false,
-        }
     }
 }
 

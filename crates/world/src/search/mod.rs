@@ -5,14 +5,15 @@ mod clause;
 mod include;
 mod layers;
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use fhir::ResourceType;
-use fhir::search::{Clause, Query, Sort, SortKey, extract};
+use fhir::search::{Clause, Query, Sort, SortKey};
 
 use crate::{Record, Records, Seq};
-use clause::Question;
+use clause::{LAST_UPDATED, Question, all_hold, found};
 
 /// A part of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub struct Hit<'a> {
 }
 
 impl Hit<'_> {
-    fn identity(&self) -> (ResourceType, String) {
+    fn identity(&self) -> Identity {
         (self.resource_type, self.record.key.to_owned())
     }
 }
@@ -63,10 +64,7 @@ impl Records {
         let questions: Vec<Question<'_>> =
             clauses.iter().map(|clause| Question::resolve(self, resource_type, clause, as_of)).collect();
         let mut hits = self.matching_in_layers(resource_type, &questions, as_of);
-        let own = self.own_live(resource_type.as_str(), as_of).filter(|record| {
-            let json = record.json();
-            questions.iter().all(|question| question.holds(record, &json))
-        });
+        let own = self.own_live(resource_type.as_str(), as_of).filter(|record| all_hold(questions.iter(), record));
         hits.extend(own.map(|record| Hit { resource_type, record }));
         hits.sort_by(|left, right| left.record.key.cmp(right.record.key));
         hits
@@ -86,42 +84,32 @@ fn sort(hits: &mut [Hit<'_>], by: &[Sort]) {
     if by.is_empty() {
         return;
     }
-    let keys = |hit: &Hit<'_>| -> Vec<Option<SortKey>> {
-        let json = hit.record.json();
-        by.iter().map(|sort| sort.key(&extract(sort.parameter, &json))).collect()
-    };
-    hits.sort_by_cached_key(|hit| Keys {
-        keys: keys(hit),
-        descending: by.iter().map(|sort| sort.descending).collect(),
+    let reads_text = by.iter().any(|sort| sort.parameter.code() != LAST_UPDATED);
+    hits.sort_by_cached_key(|Hit { record, .. }| {
+        let json = if reads_text { record.json() } else { Arc::default() };
+        let key = |sort: &Sort| Place::new(sort, sort.key(&found(sort.parameter, record, &json)));
+        by.iter().map(key).collect::<Vec<Place>>()
     });
 }
 
-/// The sort keys of one resource; those without a value come last, whichever way.
-#[derive(PartialEq, Eq)]
-struct Keys {
-    keys: Vec<Option<SortKey>>,
-    descending: Vec<bool>,
+/// Where one sort key puts a resource; without a value it comes last, whichever way.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Ascending(SortKey),
+    Descending(Reverse<SortKey>),
+    Last,
 }
 
-impl Ord for Keys {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let pairs = self.keys.iter().zip(&other.keys).zip(&self.descending);
-        let mut orders = pairs.map(|((left, right), descending)| match (left, right) {
-            (None, None) => Ordering::Equal,
-            (None, Some(_)) => Ordering::Greater,
-            (Some(_), None) => Ordering::Less,
-            (Some(left), Some(right)) if *descending => right.cmp(left),
-            (Some(left), Some(right)) => left.cmp(right),
-        });
-        orders.find(|order| *order != Ordering::Equal).unwrap_or(Ordering::Equal)
+impl Place {
+    fn new(sort: &Sort, key: Option<SortKey>) -> Self {
+        match key {
+            None => Place::Last,
+            Some(key) if sort.descending => Place::Descending(Reverse(key)),
+            Some(key) => Place::Ascending(key),
+        }
     }
 }
 
-impl PartialOrd for Keys {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// Types and ids.
-pub(crate) type Identities = HashSet<(ResourceType, String)>;
+/// A type and an id.
+pub(crate) type Identity = (ResourceType, String);
+pub(crate) type Identities = HashSet<Identity>;
