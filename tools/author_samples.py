@@ -41,6 +41,18 @@ def author(number):
     solver = call("POST", "/solvers", {"alias": f"agent-{number}"})["id"]
     call("POST", f"/solvers/{solver}/api-keys", {"name": "first"})
     call("POST", "/api-keys", {"name": "second"})
+    play(environment, simulator, patients)
+
+
+def play(environment, simulator, patients):
+    """Leaves a playground with events, state and a difference, and a sandbox of its own."""
+    playground = call("POST", "/playgrounds", {"environment_id": environment})
+    records = f"/sandboxes/{playground['sandboxes'][0]['id']}/fhir"
+    call("GET", f"{records}/Patient/p1")
+    call("PUT", f"{records}/Patient/p1", {"resourceType": "Patient", "id": "p1", "active": True})
+    call("POST", f"{records}/Patient", {"resourceType": "Patient"})
+    sandbox = call("POST", "/sandboxes", {"simulator_id": simulator, "dataset_id": patients})
+    call("DELETE", f"/sandboxes/{sandbox['id']}/fhir/Patient/p1")
 
 
 print(call("GET", "/api-keys")["data"][0]["id"])

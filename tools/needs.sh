@@ -3,6 +3,8 @@
 
 NEXTEST_VERSION=0.9.143
 VENV=.test/venv
+# Beside the installed packages, because Node looks for them where a script lies.
+NODE_CLIENTS=.test/node-clients
 missing=()
 
 is_command() { command -v "$1" >/dev/null; }
@@ -18,11 +20,15 @@ find_postgres() {
 # Debian's python3 comes without ensurepip, and then cannot make a virtual environment that has pip.
 python_makes_environments() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
 
+# With `fetch` of its own: version 18 or later. Debian's npm is a package of its own.
+has_node() { is_command npm && node -e 'process.exit(typeof fetch === "function" ? 0 : 1)' 2>/dev/null; }
+
 install_packages() {
     local packages=()
     is_command cc || packages+=(gcc libc6-dev)
     find_postgres || packages+=(postgresql)
     python_makes_environments || packages+=(python3 python3-venv)
+    has_node || packages+=(nodejs npm)
     if [[ ${#packages[@]} -eq 0 ]]; then return; fi
     if [[ $EUID -ne 0 ]] || ! is_command apt-get; then
         say "Not installed, because that takes root and apt-get: ${packages[*]}"
@@ -48,6 +54,19 @@ make_environment() {
         echo "$stamp" >"$VENV/stamp"
 }
 
+# Made again whenever the packages or Node change. The scripts are copied each time: they are what is worked on.
+make_node_clients() {
+    local stamp
+    stamp=$(cat tools/clients/package*.json <(node --version) | sha256sum)
+    if [[ ! -f $NODE_CLIENTS/stamp || $(<"$NODE_CLIENTS/stamp") != "$stamp" ]]; then
+        say "Installing tools/clients/package.json into $NODE_CLIENTS"
+        rm -rf "$NODE_CLIENTS"
+        mkdir "$NODE_CLIENTS"
+        cp tools/clients/package*.json "$NODE_CLIENTS"
+        npm ci --prefix "$NODE_CLIENTS" --ignore-scripts --no-audit --no-fund --loglevel error && echo "$stamp" >"$NODE_CLIENTS/stamp"
+    fi && cp tools/clients/*.js "$NODE_CLIENTS"
+}
+
 # No registry that is sure to be reached has a binary of it, so it is built: some minutes, once.
 install_nextest() {
     export PATH="$PWD/.test/cargo/bin:$PATH"
@@ -62,7 +81,10 @@ install_needs() {
     install_packages
     find_postgres || missing+=("PostgreSQL's server: every test on it was skipped")
     if ! python_makes_environments || ! make_environment; then
-        missing+=("Python with tools/python-requirements.txt: S3 tests and the contract test were skipped")
+        missing+=("Python with tools/python-requirements.txt: S3 tests, the contract test and the FHIR clients were skipped")
+    fi
+    if ! has_node || ! make_node_clients; then
+        missing+=("Node with tools/clients/package.json: the FHIR client for Node was skipped")
     fi
     install_nextest
 }

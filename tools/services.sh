@@ -41,6 +41,11 @@ start_postgres() {
     return 1
 }
 
+# The address of a new database of that name.
+new_database() {
+    "$POSTGRES_BIN/createdb" --maintenance-db "$VERIAL_TEST_POSTGRES" "$1" && echo "${VERIAL_TEST_POSTGRES%/postgres}/$1"
+}
+
 start_s3() {
     "$VENV/bin/moto_server" -H 127.0.0.1 -p 0 &>"$work/s3.log" &
     processes+=($!)

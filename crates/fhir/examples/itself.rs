@@ -1,23 +1,31 @@
 //! Searches every JSON resource of a directory by every value that a parameter finds in it, says which do not answer,
-//! and how fast values are found: `cargo run --release -p verial-fhir --example itself -- DIRECTORY`.
+//! and how fast values are found: `cargo run --release -p verial-fhir --example itself -- DIRECTORY`. With `--queries`
+//! before the directory it only prints the searches, one JSON array of type, id, name and value a line, for
+//! `tools/clients/official_examples.py`, which puts them to a server.
 #![allow(clippy::print_stdout, reason = "run by hand, to be read")]
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use verial_fhir::ResourceType;
 use verial_fhir::definitions::SearchParameter;
 use verial_fhir::search::{Clause, Concept, Found, Range, Span, Target, escape, extract_all, parse};
 
-const BASE: &str = "http://example.org/fhir";
+const BASE: &str = "http://server.invalid/fhir";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let directory = std::env::args_os().nth(1).ok_or("usage: itself DIRECTORY")?;
+    let mut arguments = std::env::args_os().skip(1).peekable();
+    let only_queries = arguments.next_if(|argument| argument == "--queries").is_some();
+    let directory = arguments.next().ok_or("usage: itself [--queries] DIRECTORY")?;
     let files = std::fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
     let mut tally = Tally::default();
     for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "json")) {
-        tally.search(&serde_json::from_slice(&std::fs::read(file)?)?);
+        let resource = serde_json::from_slice(&std::fs::read(file)?)?;
+        if only_queries { print(&resource) } else { tally.search(&resource) }
+    }
+    if only_queries {
+        return Ok(());
     }
     tally.misses.sort();
     tally.misses.iter().for_each(|miss| println!("{miss}"));
@@ -34,6 +42,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let each = tally.taken / u32::try_from(tally.resources.max(1))?;
     println!("all parameters of a resource: {each:?} on average, after the first of a type");
     Ok(())
+}
+
+fn print(resource: &Value) {
+    for (parameter, found) in extract_all(resource) {
+        for (modifier, text) in found.iter().flat_map(queries) {
+            let name = format!("{}{modifier}", parameter.code());
+            println!("{}", json!([resource["resourceType"], resource["id"], name, text]));
+        }
+    }
 }
 
 #[derive(Debug, Default)]

@@ -146,7 +146,10 @@ both_databases! {
             let state = caller.get(&format!("/sandboxes/{}/state?resource={resource}", made.sandbox)).await.expect(200).json;
             assert_eq!(state["data"][0]["value"]["gender"], gender, "{resource}");
         }
-        caller.get(&format!("/sandboxes/{}/state?resource=a/b/c", made.sandbox)).await.refused(400, "VALIDATION_ERROR");
+        for resource in ["a/b/c", "a".repeat(301).as_str()] {
+            let answer = caller.get(&format!("/sandboxes/{}/state?resource={resource}", made.sandbox)).await;
+            answer.refused(400, "VALIDATION_ERROR");
+        }
         caller.get(&format!("/sandboxes/{}/events?type=nonsense", made.sandbox)).await.refused(400, "VALIDATION_ERROR");
         caller.get(&format!("/sandboxes/{}/events?since=yesterday", made.sandbox)).await.refused(400, "VALIDATION_ERROR");
     }

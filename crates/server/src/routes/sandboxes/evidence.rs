@@ -75,6 +75,9 @@ struct StateQuery {
     cursor: Option<String>,
 }
 
+/// As the parameter says: far more than a type, an id of 64 characters and a version need.
+const MOST_OF_RESOURCE: usize = 300;
+
 /// What the sandbox holds now, by collection and key.
 #[utoipa::path(get, path = "/sandboxes/{sandbox_id}/state", tag = "sandboxes",
     params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), StateQuery),
@@ -85,6 +88,10 @@ async fn get_state(
     PathId(sandbox): PathId<SandboxId>,
     Params(query): Params<StateQuery>,
 ) -> Result<Json<List<StateRecord>>, ApiError> {
+    if query.resource.as_ref().is_some_and(|resource| resource.chars().count() > MOST_OF_RESOURCE) {
+        let words = format!("must have at most {MOST_OF_RESOURCE} characters");
+        return Err(ApiError::invalid(FieldErrors::one("resource", words)));
+    }
     let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("state")?;
     Ok(page("state", evidence::state(&state.app, &grant, &sandbox, query.resource, request).await?))
 }
