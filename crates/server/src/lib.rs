@@ -56,10 +56,11 @@ pub async fn serve(
     public_url: Option<String>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    let sweeper = tokio::spawn(sweep(app.clone()));
+    let (sweeper, ending) = (tokio::spawn(sweep(app.clone())), app.clone());
     let service = router(app, public_url).into_make_service_with_connect_info::<SocketAddr>();
     let served = axum::serve(listener, service).with_graceful_shutdown(shutdown).await;
     sweeper.abort();
+    ending.settle().await;
     served
 }
 

@@ -37,6 +37,10 @@ impl App {
         T: Send + 'static,
     {
         let live = self.inner.worlds.of(&sandbox.playground);
+        if live.queue.seen() >= MOST_SEEN {
+            // What cannot be remembered is not answered.
+            self.flush(&live).await?;
+        }
         let loaded = self.current(&live).await?;
         check_active(&loaded, &sandbox.id)?;
         let (app, world) = (self.clone(), Arc::clone(&loaded.world));
@@ -49,7 +53,7 @@ impl App {
             }
         };
         for event in outcome.events {
-            self.note(&live, event).await?;
+            self.note(&live, event);
         }
         Ok(outcome.answer)
     }
@@ -89,21 +93,26 @@ impl App {
         answered.await.unwrap_or_else(|_| Err(AppError::Internal("a simulator panicked".into())))
     }
 
-    async fn note(&self, live: &Arc<Live>, event: NewEvent) -> Result<(), AppError> {
-        let count = live.queue.note(self.entry(event));
-        if count >= MOST_SEEN {
-            return self.flush(live).await;
-        }
-        if count == 1 {
+    fn note(&self, live: &Arc<Live>, event: NewEvent) {
+        if live.queue.note(self.entry(event)) {
             let (app, live) = (self.clone(), Arc::clone(live));
             tokio::spawn(async move {
                 tokio::time::sleep(SEEN_FOR).await;
+                live.queue.begin_flush();
                 if let Err(error) = app.flush(&live).await {
                     tracing::warn!(%error, "events of reads could not be written yet");
                 }
             });
         }
-        Ok(())
+    }
+
+    /// Writes every event that waits, before the process ends.
+    pub async fn settle(&self) {
+        for live in self.inner.worlds.all().into_iter().filter(|live| live.queue.seen() > 0) {
+            if let Err(error) = self.flush(&live).await {
+                tracing::error!(%error, playground = %live.id, "events of reads could not be written before the end");
+            }
+        }
     }
 
     async fn lead(self, live: Arc<Live>) {

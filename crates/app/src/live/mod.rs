@@ -70,6 +70,10 @@ impl Worlds {
         Arc::clone(found)
     }
 
+    pub(crate) fn all(&self) -> Vec<Arc<Live>> {
+        lock(&self.live).values().cloned().collect()
+    }
+
     pub(crate) fn remembered(&self, id: &SandboxId) -> Option<Arc<StoredSandbox>> {
         lock(&self.sandboxes).get(id).cloned()
     }
@@ -173,7 +177,7 @@ mod tests {
     #[test]
     fn a_world_that_was_doubted_on_its_way_is_not_trusted() {
         let live = Live::new("pg_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse().unwrap());
-        let world = Arc::new(World { seq: 1, sandboxes: Default::default() });
+        let world = Arc::new(World { seq: 1, oldest: 0, sandboxes: Default::default() });
         let loaded = Loaded { world, has_ended: false, is_stale: false };
         let before = live.doubts();
         live.publish(loaded.clone(), before);

@@ -21,6 +21,8 @@ struct Waiting {
     messages: VecDeque<Box<dyn Message>>,
     /// Events of read-only messages that are answered and not yet written.
     seen: Vec<Entry>,
+    /// Someone will write them soon.
+    is_flush_due: bool,
     is_led: bool,
 }
 
@@ -38,11 +40,21 @@ impl Queue {
         !std::mem::replace(&mut waiting.is_led, true)
     }
 
-    /// Adds an event, and answers how many there are now.
-    pub(crate) fn note(&self, entry: Entry) -> usize {
+    /// Adds an event. True when the caller must see to it that it is written soon.
+    pub(crate) fn note(&self, entry: Entry) -> bool {
         let mut waiting = lock(&self.waiting);
         waiting.seen.push(entry);
-        waiting.seen.len()
+        !std::mem::replace(&mut waiting.is_flush_due, true)
+    }
+
+    /// Whoever has promised to write the events begins: later ones need another promise.
+    pub(crate) fn begin_flush(&self) {
+        lock(&self.waiting).is_flush_due = false;
+    }
+
+    /// How many events wait.
+    pub(crate) fn seen(&self) -> usize {
+        lock(&self.waiting).seen.len()
     }
 
     /// What the leader does next; none when there is nothing left, and it leads no more.
