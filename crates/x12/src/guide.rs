@@ -89,13 +89,13 @@ impl Node {
     pub(crate) fn begins_with(&self, segment: &crate::Segment<'_>) -> bool {
         let is_meant = |(element, codes): (usize, &str)| {
             let code = segment.element(element).and_then(|element| element.component(1)).unwrap_or_default();
-            codes.split(' ').any(|known| known == code)
+            codes.split_ascii_whitespace().any(|known| known == code)
         };
         segment.name() == self.trigger && self.when.is_none_or(is_meant)
     }
 
     pub(crate) fn owns(&self, segment: &str) -> bool {
-        self.own.split(' ').any(|own| own == segment)
+        self.own.split_ascii_whitespace().any(|own| own == segment)
     }
 
     fn knows(&self, segment: &str) -> bool {

@@ -186,7 +186,7 @@ impl Header {
         let element = bytes.get(3).copied().unwrap_or_default();
         let is_fixed = SEPARATORS.iter().all(|at| bytes.get(*at) == Some(&element));
         let separators = if is_fixed { SEPARATORS.to_vec() } else { found_separators(bytes, element) };
-        let &[.., ten, eleven, _, _, _, _, sixteen] = separators.as_slice() else { return Err(ParseFault::Header) };
+        let &[.., ten, eleven, _, _, _, sixteen] = separators.as_slice() else { return Err(ParseFault::Header) };
         let (Some(&isa16), Some(&terminator)) = (bytes.get(sixteen + 1), bytes.get(sixteen + 2)) else {
             return Err(ParseFault::Header);
         };
