@@ -77,8 +77,9 @@ impl SegmentReport {
         let position = self.position.to_string();
         let name = writable(&self.name);
         let name = if name.is_empty() { "ZZZ" } else { &name };
-        let within = self.within.as_deref().unwrap_or_default();
-        segments.push(SegmentDraft::of("IK3", [name, &position, within, fault.code()]));
+        // IK303 has four places: `2010AA` is `2010`.
+        let within: String = self.within.iter().flat_map(|within| within.chars()).take(4).collect();
+        segments.push(SegmentDraft::of("IK3", [name, &position, &within, fault.code()]));
         segments.extend(self.elements.iter().map(ElementReport::acknowledge));
     }
 }
@@ -107,8 +108,13 @@ impl GroupReport {
         }
     }
 
-    /// The 999 for this group, under the caller's control number. Its group is `FA` with [`VERSION`].
-    pub fn acknowledge(&self, control: &str) -> TransactionDraft {
+    /// The 999 for this group, under the caller's control number. Its group is `FA` with [`VERSION`]. None for a
+    /// group of acknowledgements, which nobody acknowledges.
+    pub fn acknowledge(&self, control: &str) -> Option<TransactionDraft> {
+        (self.function != "FA").then(|| self.acknowledgment(control))
+    }
+
+    fn acknowledgment(&self, control: &str) -> TransactionDraft {
         let header = [&*writable(&self.function), &writable(&self.control), &writable(&self.version)];
         let mut segments = vec![SegmentDraft::of("AK1", header)];
         for transaction in &self.transactions {

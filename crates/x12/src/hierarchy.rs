@@ -113,14 +113,13 @@ fn level_fault(
     Some(ElementReport::new(2, fault, parent_id))
 }
 
-/// HL04 is 1 exactly where there are children; the guides that do not use it leave it out.
+/// HL04 says whether children may follow. That none do is no fault: an example of the 271's own guide announces a
+/// subscriber and ends with a rejection.
 fn child_code_fault(level: &Level<'_>, segments: &[Segment<'_>]) -> Option<ElementReport> {
     let code = segments.get(level.first - 1)?.text_at(4);
     let is_right = match code {
-        "" => true,
+        "" | "1" => true,
         "0" => level.children.is_empty(),
-        // A subscriber may announce a dependent and be the patient too, but someone must follow.
-        "1" => !level.children.is_empty(),
         _ => false,
     };
     (!is_right).then(|| ElementReport::new(4, ElementFault::Code, code))

@@ -6,12 +6,13 @@ use verial_x12::codes::{ElementFault, GroupFault, InterchangeFault, SegmentFault
 use verial_x12::draft::{GroupDraft, InterchangeDraft, Lines, Party, Usage};
 use verial_x12::{Delimiters, check};
 
-use crate::samples::{CLAIM, ELIGIBILITY, ELIGIBILITY_REQUEST};
+use crate::samples::{ACKNOWLEDGMENT, CLAIM, ELIGIBILITY, ELIGIBILITY_REQUEST};
 use crate::{read, report};
 
 /// The answer to one interchange: TA1 and a 999 for each group.
 pub(crate) fn answer(report: &Report) -> InterchangeDraft {
-    let acknowledged = report.groups.iter().zip(1..).map(|(group, number)| group.acknowledge(&format!("{number:04}")));
+    let numbered = report.groups.iter().zip(1..);
+    let acknowledged = numbered.filter_map(|(group, number)| group.acknowledge(&format!("{number:04}")));
     let group = GroupDraft {
         function: "FA".to_owned(),
         sender: "VERIALPAYER".to_owned(),
@@ -50,10 +51,10 @@ fn what_is_right_is_accepted() {
 
 #[test]
 fn what_is_wrong_is_named() {
-    let text = ELIGIBILITY_REQUEST.text().replace("HL*5*4*23*0", "HL*5*9*23*1").replace("REF*4A*000111222", "ZZZ*1");
+    let text = ELIGIBILITY_REQUEST.text().replace("HL*5*4*23*0", "HL*5*9*23*7").replace("REF*4A*000111222", "ZZZ*1");
     let said = answered(&report(&text));
     let expected = "TA1*000000905*260115*0930*A*000~AK1*HS*7*005010X279A1~AK2*270*0001*005010X279A1~\
-                    IK3*ZZZ*7**6~IK3*HL*15*2000C*8~IK4*4**7*1~IK3*HL*17*2000D*8~IK4*2**7*9~IK4*4**7*1~IK5*R*5~AK9*R*1*1*0~";
+                    IK3*ZZZ*7**6~IK3*HL*17*2000*8~IK4*2**7*9~IK4*4**7*7~IK5*R*5~AK9*R*1*1*0~";
     assert_eq!(said, expected);
 
     let said = answered(&report(&ELIGIBILITY.text().replace("GE*1*7", "GE*3*9").replace("IEA*1", "IEA*4")));
@@ -76,6 +77,13 @@ fn a_simulator_adds_what_it_knows() {
     let expected = "TA1*000000905*260115*0930*R*009~AK1*HC*7*005010X222A1~AK2*837*0001*005010X222A1~\
                     IK3*CLM*19*2300*8~IK4*5:2**1*abc~IK5*R*5~AK9*R*1*1*0~";
     assert_eq!(said, expected);
+}
+
+#[test]
+fn an_acknowledgment_is_not_acknowledged() {
+    let report = report(&ACKNOWLEDGMENT.text());
+    assert_eq!(report.groups[0].acknowledge("0001"), None);
+    assert_eq!(answered(&report), "TA1*000000905*260115*0930*A*000~");
 }
 
 #[test]

@@ -138,11 +138,11 @@ fn the_hierarchy_is_checked() {
     check(request.replace("HL*5*4*23*0", "HL*5*5*23*0"), 2, "2000D");
     check(request.replace("HL*5*4*23*0", "HL*5**23*0"), 2, "2000D");
     check(request.replace("HL*5*4*23*0", "HL*5*2*23*0"), 2, "2000D");
-    check(request.replace("HL*5*4*23*0", "HL*5*4*23*1"), 4, "2000D");
     check(request.replace("HL*4*2*22*1", "HL*4*2*22*0"), 4, "2000C");
     check(request.replace("HL*4*2*22*1", "HL*4*2*22*X"), 4, "2000C");
     check(CLAIM.text().replace("HL*2*1*22*0", "HL*2**22*0"), 2, "2000B");
     check(REVIEW_REQUEST.text().replace("HL*6*5*SS*0", "HL*6*3*SS*0"), 2, "2000F");
+    assert!(report(&request.replace("HL*5*4*23*0", "HL*5*4*23*1")).is_clean(), "children may follow, and do not");
     let unknown = report(&request.replace("HL*5*4*23*0", "HL*5*4*99*0"));
     let segments = &unknown.groups[0].transactions[0].segments;
     assert!(segments.iter().any(|one| one.elements.iter().any(|fault| fault.element == 3)), "{segments:#?}");

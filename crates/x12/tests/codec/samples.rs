@@ -20,10 +20,10 @@ impl Sample {
             self.function, self.version
         );
         let version = if self.set == "835" { String::new() } else { format!("*{}", self.version) };
-        write!(text, "ST*{}*0001{version}~\n", self.set).unwrap();
+        writeln!(text, "ST*{}*0001{version}~", self.set).unwrap();
         let lines: Vec<&str> = self.lines().map(|(_, segment)| segment).collect();
         for line in &lines {
-            write!(text, "{line}~\n").unwrap();
+            writeln!(text, "{line}~").unwrap();
         }
         write!(text, "SE*{}*0001~\nGE*1*7~\nIEA*1*000000905~\n", lines.len() + 2).unwrap();
         text
@@ -329,7 +329,7 @@ pub(crate) const ACKNOWLEDGMENT: Sample = Sample {
     version: "005010X231A1",
     segments: "- AK1*HC*7*005010X222A1
                2000 AK2*837*0001*005010X222A1
-               2100 IK3*HL*5*2000A*8
+               2100 IK3*HL*5*2000*8
                2110 IK4*4*736*7*9
                2110 CTX*SITUATIONAL TRIGGER*HL*5
                2000 IK5*R*5
