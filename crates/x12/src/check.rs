@@ -2,6 +2,7 @@
 //! the form from which TA1 and 999 are made.
 
 mod header;
+mod listing;
 
 use std::collections::HashSet;
 

@@ -147,3 +147,18 @@ fn the_hierarchy_is_checked() {
     let segments = &unknown.groups[0].transactions[0].segments;
     assert!(segments.iter().any(|one| one.elements.iter().any(|fault| fault.element == 3)), "{segments:#?}");
 }
+
+#[test]
+fn faults_are_listed_with_their_places() {
+    let text = ELIGIBILITY_REQUEST.text().replace("HL*5*4*23*0", "HL*5*4*23*7").replace("GE*1*7", "GE*1*8");
+    let listed = report(&text).listed();
+    let lines: Vec<String> = listed.iter().map(|(place, said)| format!("{place}: {said}")).collect();
+    let expected = [
+        "interchange 1, group 1: group control number in the functional group header and trailer do not agree",
+        "interchange 1, group 1, transaction 1: one or more segments in error",
+        "interchange 1, group 1, transaction 1, segment 17: HL in loop 2000D: segment has data element errors",
+        "interchange 1, group 1, transaction 1, segment 17, element 4: \"7\": invalid code value",
+    ];
+    assert_eq!(lines, expected);
+    assert!(report(&ELIGIBILITY_REQUEST.text()).listed().is_empty());
+}
