@@ -2,7 +2,7 @@
 
 use crate::fault::{Fault, Location};
 use crate::path::Position;
-use crate::{CharacterSet, Draft, Message, ParseError, Version};
+use crate::{CharacterSet, Draft, Element, Message, ParseError, SegmentDraft, Version};
 
 /// Table 0008.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,14 +161,8 @@ impl Acknowledgement {
     fn write_header(&self, message: &Message, version: Version, draft: &mut Draft) {
         let asked = message.header();
         let own = draft.header();
-        for (from, to) in [(5_u16, 3), (6, 4), (3, 5), (4, 6)] {
-            // Names of applications and facilities have components since 2.3.
-            for component in 1..=3_u16 {
-                let text = asked.component(usize::from(from), usize::from(component));
-                if !text.is_empty() {
-                    own.component(to, component, text);
-                }
-            }
+        for (from, to) in [(5, 3), (6, 4), (3, 5), (4, 6)] {
+            copy_first(asked.field(from), to, own);
         }
         own.field(7, self.timestamp.as_str()).field(9, "ACK").field(10, self.control_id.as_str());
         let trigger = message.trigger_event();
@@ -217,6 +211,16 @@ impl Acknowledgement {
             }
             error.component(3, 1, fault.code.code()).component(3, 2, fault.code.name()).component(3, 3, "HL70357");
             error.field(4, fault.severity.code()).field(8, shortened(&in_set(&fault.text, set), LONGEST_USER_MESSAGE));
+        }
+    }
+}
+
+/// The first repetition, part by part: the answer may have more delimiters than the message.
+fn copy_first(field: Option<Element<'_>>, to: u16, own: &mut SegmentDraft) {
+    let components = field.and_then(|field| field.part(1)).into_iter().flat_map(|first| first.parts());
+    for (component, number) in components.zip(1..=u16::MAX) {
+        for (part, count) in component.parts().zip(1..=u16::MAX).filter(|(part, _)| part.is_valued()) {
+            own.value(to, 1, number, count, part.text());
         }
     }
 }

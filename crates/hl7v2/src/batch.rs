@@ -59,7 +59,7 @@ impl BatchFile {
                 Message::parse(&bytes[start..end], limits).map(Part::Message)
             } else {
                 let span = (lines[first].start - start, lines[first].end - start);
-                read_envelope(&bytes[start..end], span, parts.last()).map(Part::Envelope)
+                read_envelope(&bytes[start..end], span, &parts).map(Part::Envelope)
             };
             parts.push(part.map_err(placed)?);
             first = next;
@@ -132,17 +132,21 @@ fn starts_part(name: &[u8]) -> bool {
     matches!(name, b"MSH" | b"FHS" | b"BHS" | b"BTS" | b"FTS")
 }
 
-/// Headers have delimiters of their own, trailers those of what stands before them.
-fn read_envelope(bytes: &[u8], span: (usize, usize), before: Option<&Part>) -> Result<Envelope, ParseError> {
+/// Headers have delimiters of their own, trailers those of their header.
+fn read_envelope(bytes: &[u8], span: (usize, usize), before: &[Part]) -> Result<Envelope, ParseError> {
     let line = &bytes[span.0..span.1];
-    let inherited = match before {
-        Some(Part::Message(message)) => Some(*message.delimiters()),
-        Some(Part::Envelope(envelope)) => Some(envelope.encoding.delimiters),
-        None => None,
+    let header = match &line[..line.len().min(3)] {
+        b"BTS" => Some("BHS"),
+        b"FTS" => Some("FHS"),
+        _ => None,
     };
+    let inherited = before.iter().rev().find_map(|part| match part {
+        Part::Envelope(envelope) if Some(envelope.segment().name()) == header => Some(envelope.encoding.delimiters),
+        _ => None,
+    });
     let delimiters = match inherited {
-        Some(delimiters) if line.starts_with(b"BTS") || line.starts_with(b"FTS") => delimiters,
-        _ => read_delimiters(line, Place::envelope(1, span.0))?,
+        Some(delimiters) => delimiters,
+        None => read_delimiters(line, Place::envelope(1, span.0))?,
     };
     check_name(line, &delimiters, 0, span.0)?;
     let set = CharacterSet::Utf8;

@@ -64,11 +64,11 @@ fn several_faults_repeat_the_field_or_the_segment() {
 
 #[test]
 fn the_answer_is_in_the_delimiters_and_character_set_of_the_message() {
-    let custom = read("MSH#*!?%#A%1*B###X##ORU*R01#i?F?d#P#2.3");
+    let custom = read("MSH#*!?%#A%1*B####X##ORU*R01#i?F?d#P#2.3");
     let text = answer(AckCode::ApplicationAccept, vec![], &custom);
     assert_eq!(text, "MSH#*!?%###A%1*B##20260301120000##ACK*R01#ACK1#P#2.3\rMSA#AA#i?F?d\r");
 
-    let short = read("MSH|^|A|||||||ORU^R01|7|P|2.3");
+    let short = read("MSH|^|A||||||ORU^R01|7|P|2.3");
     assert!(answer(AckCode::ApplicationAccept, vec![], &short).starts_with("MSH|^~\\&|"));
 
     let ascii = read("MSH|^~\\&|||||||ORU^R01|7|P|2.8||||||ASCII");

@@ -31,7 +31,9 @@ fn a_file_of_batches_is_split_and_written_back() {
 #[test]
 fn envelopes_may_be_left_out() {
     let (one, two) = (samples::admission(), samples::result());
-    for text in [one.clone(), format!("{one}{two}"), format!("BHS|^~\\&|A\r{one}BTS\r"), format!("FHS|^~\\&\r{one}FTS|1")] {
+    for text in
+        [one.clone(), format!("{one}{two}"), format!("BHS|^~\\&|A\r{one}BTS\r"), format!("FHS|^~\\&\r{one}FTS|1")]
+    {
         let file = parse(&text).unwrap();
         assert_eq!(file.to_bytes(), text.as_bytes());
         assert!(file.messages().count() >= 1);
@@ -45,10 +47,7 @@ fn counts_are_compared() {
     check(format!("FHS|^~\\&\rBHS|^~\\&\r{one}BTS|1\rFTS|1"), &[]);
     check(format!("BHS|^~\\&\r{one}BTS|2"), &["BTS-1 says 2 messages in the batch, there are 1"]);
     check(format!("BHS|^~\\&\r{one}BTS|many"), &["BTS-1 says many messages in the batch, there are 1"]);
-    check(
-        format!("FHS|^~\\&\rBHS|^~\\&\r{one}BTS\rFTS|3"),
-        &["FTS-1 says 3 batches in the file, there are 1"],
-    );
+    check(format!("FHS|^~\\&\rBHS|^~\\&\r{one}BTS\rFTS|3"), &["FTS-1 says 3 batches in the file, there are 1"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod messages;
 mod properties;
 mod samples;
 mod structures;
+mod trial;
 
 use verial_hl7v2::{Limits, Message};
 

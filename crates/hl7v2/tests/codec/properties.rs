@@ -21,7 +21,8 @@ fn delimiters() -> impl Strategy<Value = Delimiters> {
 type Values = Vec<Vec<Vec<Vec<String>>>>;
 
 fn values() -> impl Strategy<Value = Values> {
-    let value = prop_oneof![3 => "[a-z0-9 ]{0,6}", 1 => r#"[|^~\\&#*!?%$@"é\r\nX0F.]{0,6}"#, 1 => Just("\"\"".to_owned())];
+    let value =
+        prop_oneof![3 => "[a-z0-9 ]{0,6}", 1 => r#"[|^~\\&#*!?%$@"é\r\nX0F.]{0,6}"#, 1 => Just("\"\"".to_owned())];
     let component = prop::collection::vec(value, 1..3);
     let repetition = prop::collection::vec(component, 1..3);
     let field = prop::collection::vec(repetition, 1..3);
