@@ -113,8 +113,9 @@ fn segment_name(word: &str) -> Option<&'static str> {
 const NAMES: &[&str] = &[
     "ACC", "AIG", "AIL", "AIP", "AIS", "AL1", "ARV", "AUT", "BLG", "CDO", "CON", "CTD", "CTI", "DB1", "DEV", "DG1",
     "DRG", "DSC", "ERR", "EVN", "FT1", "GT1", "IN1", "IN2", "IN3", "MRG", "MSA", "MSH", "NK1", "NTE", "OBR", "OBX",
-    "ODS", "ODT", "ORC", "PD1", "PDA", "PID", "PR1", "PRT", "PV1", "PV2", "RF1", "RGS", "ROL", "RQ1", "RQD", "RXA",
-    "RXC", "RXE", "RXO", "RXR", "SAC", "SCH", "SFT", "SPM", "TCD", "TQ1", "TQ2", "TXA", "UAC", "UB1", "UB2",
+    "ODS", "ODT", "ORC", "ORO", "PD1", "PDA", "PID", "PR1", "PRT", "PV1", "PV2", "RF1", "RGS", "ROL", "RQ1", "RQD",
+    "RX1", "RXA", "RXC", "RXE", "RXO", "RXR", "RXV", "SAC", "SCH", "SFT", "SPM", "TCD", "TQ1", "TQ2", "TXA", "UAC",
+    "UB1", "UB2",
 ];
 
 struct Builder<'s> {

@@ -27,7 +27,7 @@ pub fn validate(message: &Message) -> Vec<Fault> {
     let structure = check_type(message, &mut faults);
     let placed = placed(message);
     if let Some(automaton) = structure.and_then(|structure| structures::automaton(structure, version)) {
-        let known: Vec<Placed<'_>> = placed.iter().filter(|placed| !placed.segment.is_local()).copied().collect();
+        let known: Vec<Placed<'_>> = placed.iter().filter(|placed| !is_free(placed.segment)).copied().collect();
         let names: Vec<&str> = known.iter().map(|placed| placed.segment.name()).collect();
         faults.extend(explained(&automaton.compare(&names), &known));
     }
@@ -39,6 +39,11 @@ pub fn validate(message: &Message) -> Vec<Fault> {
     }
     faults.truncate(MOST_FAULTS);
     faults
+}
+
+/// Local segments, and the marks around groups of segments since 2.8.2, may stand anywhere.
+fn is_free(segment: Segment<'_>) -> bool {
+    segment.is_local() || matches!(segment.name(), "SGH" | "SGT")
 }
 
 /// The structure that the message type and trigger event demand, as `ADT_A01`.

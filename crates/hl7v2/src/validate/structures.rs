@@ -68,44 +68,45 @@ const STRUCTURES: &[(&str, Version, &str)] = &[
     ("ADT_A09", Version::V2_1, "EVN PID [PD1] PV1 [PV2] [{DB1}] [{OBX}] [{DG1}]"),
     ("ADT_A12", Version::V2_1, "EVN PID [PD1] PV1 [PV2] [{DB1}] [{OBX}] [{DG1}]"),
     ("ADT_A21", Version::V2_1, "EVN PID [PD1] PV1 [PV2] [{DB1}] [{OBX}]"),
-    ("ADT_A30", Version::V2_1, "EVN PID [PD1] MRG"),
-    ("ADT_A39", Version::V2_1, "EVN {PID [PD1] MRG [PV1]}"),
+    ("ADT_A30", Version::V2_1, "EVN PID [PD1] [{ARV}] MRG"),
+    ("ADT_A39", Version::V2_1, "EVN {PID [PD1] [{ARV}] MRG [PV1]}"),
     (
         "DFT_P03",
         Version::V2_1,
-        "EVN PID [PD1] [{ARV}] [{ROL}] [PV1] [PV2] [{ARV}] [{ROL}] [{DB1}]
-         [{[ORC] [{TQ1 [{TQ2}]}] [OBR [{NTE}]] [{OBX [{NTE}]}]}]
-         {FT1 [{NTE}] [{PR1 [{ROL}]}] [{[ORC] [{TQ1 [{TQ2}]}] [OBR [{NTE}]] [{OBX [{NTE}]}]}]}
-         [{DG1}] [DRG] [{GT1}] [{IN1 [IN2] [{IN3}] [{ROL}]}] [ACC]",
+        "EVN PID [PD1] [{PRT}] [{ARV}] [{ROL}] [PV1] [PV2] [{PRT}] [{ARV}] [{ROL}] [{DB1}]
+         [{[ORC] [{PRT}] [{TQ1 [{TQ2}]}] [OBR [{PRT}] [{NTE}]] [{OBX [{PRT}] [{NTE}]}]}]
+         {FT1 [{PRT}] [{ROL}] [{NTE}] [{PR1 [{PRT}] [{ROL}]}]
+          [{[ORC] [{PRT}] [{TQ1 [{TQ2}]}] [OBR [{PRT}] [{NTE}]] [{OBX [{PRT}] [{NTE}]}]}]}
+         [{DG1}] [DRG] [{GT1}] [{IN1 [IN2] [{IN3}] [{PRT}] [{ROL}]}] [ACC]",
     ),
-    ("MDM_T01", Version::V2_1, "EVN PID PV1 [{ORC [{TQ1 [{TQ2}]}] OBR [{NTE}]}] TXA [CON]"),
-    ("MDM_T02", Version::V2_1, "EVN PID PV1 [{ORC [{TQ1 [{TQ2}]}] OBR [{NTE}]}] TXA [CON] {OBX [{PRT}] [{NTE}]}"),
+    ("MDM_T01", Version::V2_1, "EVN PID PV1 [{ORC [{TQ1 [{TQ2}]}] OBR [{NTE}]}] TXA [{CON}]"),
+    ("MDM_T02", Version::V2_1, "EVN PID PV1 [{ORC [{TQ1 [{TQ2}]}] OBR [{NTE}]}] TXA [{CON}] {OBX [{PRT}] [{NTE}]}"),
     (
         "OML_O21",
         Version::V2_1,
         "[{NTE}]
-         [PID [PD1] [{PRT}] [{NTE}] [{NK1}] [{ARV}] [PV1 [PV2] [{PRT}]] [{IN1 [IN2] [IN3]}] [GT1] [{AL1}]]
-         {ORC [{NTE}] [{PRT}] [{TQ1 [{TQ2}]}]
-          [OBR [TCD] [{NTE}] [{PRT}] [CTD] [{DG1}] [{OBX [{PRT}] [TCD] [{NTE}]}]
-           [{SPM [{NTE}] [{OBX [{PRT}]}] [{SAC [{NTE}] [{OBX}]}]}]
-           [{[PID [PD1] [{PRT}]] [PV1 [PV2] [{PRT}]] [{AL1}]
-             {[ORC [{PRT}]] OBR [{NTE}] [{PRT}] [{TQ1 [{TQ2}]}] {OBX [{PRT}] [{NTE}]}}}]]
+         [PID [PD1] [{PRT}] [{NTE}] [{NK1}] [{ARV}] [PV1 [PV2] [{PRT}] [{ARV}]] [{IN1 [IN2] [{IN3}]}] [GT1] [{AL1}]]
+         {[{SAC [{OBX}]}] ORC [{NTE}] [{PRT}] [{TQ1 [{TQ2}]}]
+          [OBR [{SAC [{[OBX] [TCD] [{NTE}]}]}] [TCD] [{NTE}] [{ROL}] [{PRT}] [CTD] [{DG1}] [{OBX [{PRT}] [TCD] [{NTE}]}]
+           [{[SPM [{NTE}] [{OBX [{PRT}]}]] [{SAC [{NTE}] [{[OBX [{PRT}]] [TCD] [{NTE}]}]}]}]
+           [{[PID [PD1] [{PRT}] [{ARV}]] [PV1 [PV2] [{PRT}]] [{AL1}]
+             {[ORC [{PRT}]] OBR [{NTE}] [{ROL}] [{PRT}] [{TQ1 [{TQ2}]}] {OBX [{PRT}] [{NTE}]}}}]]
           [{FT1}] [{CTI}] [BLG]}",
     ),
     (
         "ORM_O01",
         Version::V2_1,
-        "[{NTE}] [PID [PD1] [{NTE}] [PV1 [PV2]] [{IN1 [IN2] [IN3]}] [GT1] [{AL1}]]
+        "[{NTE}] [PID [PD1] [{NTE}] [PV1 [PV2]] [{IN1 [IN2] [{IN3}]}] [GT1] [{AL1}]]
          {ORC [{NTE}] [{TQ1 [{TQ2}]}]
-          [<OBR|RQD|RQ1|RXO|ODS|ODT> [{NTE}] [{RXR}] [{RXC [{NTE}]}] [CTD] [{DG1}] [{OBX [{NTE}]}]]
+          [<OBR|RQD|RQ1|RXO|ODS|ODT|ORO|RX1> [{NTE}] [{RXR}] [{RXC [{NTE}]}] [CTD] [{DG1}] [{OBX [{NTE}]}]]
           [{FT1}] [{CTI}] [BLG]}",
     ),
     (
         "ORU_R01",
         Version::V2_1,
         "[{NTE}]
-         {[PID [PD1] [{PRT}] [{NTE}] [{NK1}] [{ARV}] [{OBX [{PRT}]}] [PV1 [PV2] [{PRT}]]]
-          {[ORC [{PRT}] [OBX [{PRT}] TXA [CON]]] OBR [{NTE}] [{PRT}] [{TQ1 [{TQ2}]}] [CTD]
+         {[PID [PD1] [{PRT}] [{NTE}] [{NK1}] [{NTE}] [{ARV}] [{OBX [{PRT}]}] [PV1 [PV2] [{PRT}]]]
+          {[ORC [{PRT}] [OBX [{PRT}] TXA [{CON}]]] OBR [{NTE}] [{ROL}] [{PRT}] [{TQ1 [{TQ2}]}] [CTD] [{NTE}]
            [{OBX [{PRT}] [{NTE}]}] [{FT1}] [{CTI}] [{SPM [{NTE}] [{OBX [{PRT}]}]}] [{DEV [{OBX [{PRT}]}]}]}
           [{DEV [{OBX [{PRT}]}]}]}
          [DSC]",
@@ -113,9 +114,11 @@ const STRUCTURES: &[(&str, Version, &str)] = &[
     (
         "RDE_O11",
         Version::V2_1,
-        "[{NTE}] [PID [PD1] [{PRT}] [{NTE}] [{ARV}] [PV1 [PV2] [{PRT}]] [{IN1 [IN2] [IN3]}] [GT1] [{AL1}]]
-         {ORC [{NTE}] [{PRT}] [{TQ1 [{TQ2}]}] [RXO [{NTE}] [{PRT}] {RXR} [{RXC [{NTE}]}]]
-          RXE [{PRT}] [{NTE}] [{TQ1 [{TQ2}]}] {RXR} [{RXC}] [{CDO}] [{OBX [{PRT}] [{NTE}]}] [{FT1}] [BLG] [{CTI}]}",
+        "[{NTE}]
+         [PID [PD1] [{PRT}] [{NTE}] [{ARV}] [PV1 [PV2] [{PRT}] [{ARV}]] [{IN1 [IN2] [{IN3}]}] [GT1] [{AL1}]]
+         {ORC [{NTE}] [{PRT}] [{TQ1 [{TQ2}]}] [RXO [{PRT}] [{NTE}] [{PRT}] {RXR} [{RXC [{NTE}]}]] [{PRT}]
+          RXE [{PRT}] [{NTE}] [{TQ1 [{TQ2}]}] [{RXV [{PRT}] [{NTE}] {TQ1 [{TQ2}]}}] {RXR} [{RXC}] [{CDO}]
+          [{OBX [{PRT}] [{NTE}]}] [{FT1}] [BLG] [{CTI}]}",
     ),
     (
         "SIU_S12",
@@ -126,13 +129,13 @@ const STRUCTURES: &[(&str, Version, &str)] = &[
     (
         "VXU_V04",
         Version::V2_1,
-        "PID [PD1] [{NK1}] [{ARV}] [PV1 [PV2]] [{GT1}] [{IN1 [IN2] [IN3]}] [{OBX [{PRT}] [{NTE}]}]
+        "PID [PD1] [{NK1}] [{ARV}] [PV1 [PV2] [{ARV}]] [{GT1}] [{IN1 [IN2] [{IN3}]}] [{OBX [{PRT}] [{NTE}]}]
          [{[ORC [{PRT}]] [{TQ1 [{TQ2}]}] RXA [{PRT}] [RXR] [{OBX [{PRT}] [{NTE}]}]}]",
     ),
     (
         "VXU_V04",
         Version::V2_5,
-        "PID [PD1] [{NK1}] [{ARV}] [PV1 [PV2]] [{GT1}] [{IN1 [IN2] [IN3]}] [{OBX [{PRT}] [{NTE}]}]
+        "PID [PD1] [{NK1}] [{ARV}] [PV1 [PV2] [{ARV}]] [{GT1}] [{IN1 [IN2] [{IN3}]}] [{OBX [{PRT}] [{NTE}]}]
          [{ORC [{PRT}] [{TQ1 [{TQ2}]}] RXA [{PRT}] [RXR] [{OBX [{PRT}] [{NTE}]}]}]",
     ),
 ];

@@ -6,7 +6,6 @@ mod messages;
 mod properties;
 mod samples;
 mod structures;
-mod trial;
 
 use verial_hl7v2::{Limits, Message};
 
