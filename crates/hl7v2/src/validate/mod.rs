@@ -188,6 +188,9 @@ fn check_form(placed: Placed<'_>, field: u16, data_type: DataType, faults: &mut 
     let name = placed.segment.name();
     let Some(whole) = placed.segment.field(usize::from(field)) else { return };
     for (repetition, count) in whole.parts().zip(1..=u16::MAX) {
+        if faults.len() >= MOST_FAULTS {
+            return;
+        }
         let components = repetition.parts().take(data_type.components()).zip(1..=u16::MAX);
         for (component, number) in components {
             let value = component.text();

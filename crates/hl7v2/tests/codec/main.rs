@@ -1,4 +1,5 @@
 //! The codec as its users see it: samples, properties, acknowledgements, batches, validation.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic, also in the functions that its tests share")]
 
 mod acknowledgements;
 mod batches;
