@@ -1,6 +1,7 @@
 //! Batches and files of messages (HL7 v2.8, chapter 2.10.3): `[FHS] { [BHS] { MSH … } [BTS] } [FTS]`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::element::{Encoding, Segment};
 use crate::message::{Place, Span, check_name, lines, read_delimiters};
@@ -38,6 +39,19 @@ impl BatchFile {
     /// Each message is read in the character set of its own MSH-18, the envelope as UTF-8. The limits are those of the
     /// whole.
     pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Self, ParseError> {
+        Self::read(bytes, limits, |part| Message::parse(&bytes[part], limits))
+    }
+
+    /// Reads text that is decoded already, as in JSON.
+    pub fn parse_text(text: &str, limits: &Limits) -> Result<Self, ParseError> {
+        Self::read(text.as_bytes(), limits, |part| Message::parse_text(&text[part], limits))
+    }
+
+    fn read(
+        bytes: &[u8],
+        limits: &Limits,
+        read_message: impl Fn(Range<usize>) -> Result<Message, ParseError>,
+    ) -> Result<Self, ParseError> {
         let lines = lines(bytes, limits)?;
         let mut parts = Vec::new();
         let mut order = Order::default();
@@ -56,7 +70,7 @@ impl BatchFile {
                 .take(name(bytes, lines[first]))
                 .map_err(|why| ParseError::new(ParseErrorKind::Envelope(why), first + 1, lines[first].start))?;
             let part = if is_message {
-                Message::parse(&bytes[start..end], limits).map(Part::Message)
+                read_message(start..end).map(Part::Message)
             } else {
                 let span = (lines[first].start - start, lines[first].end - start);
                 read_envelope(&bytes[start..end], span, &parts).map(Part::Envelope)
@@ -91,6 +105,15 @@ impl BatchFile {
     }
 
     /// Exactly as it was written.
+    pub fn text(&self) -> String {
+        let texts = self.parts.iter().map(|part| match part {
+            Part::Message(message) => message.text(),
+            Part::Envelope(envelope) => envelope.text.as_str(),
+        });
+        texts.collect()
+    }
+
+    /// Exactly as it was written, each message in its own character set.
     pub fn to_bytes(&self) -> Vec<u8> {
         let bytes = self.parts.iter().map(|part| match part {
             Part::Message(message) => message.to_bytes(),

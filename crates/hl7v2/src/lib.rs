@@ -37,6 +37,11 @@ pub fn fuzz_parse(bytes: &[u8]) {
     if let Ok(file) = BatchFile::parse(bytes, &limits) {
         assert_eq!(file.to_bytes(), bytes, "what was read is written back as it was");
     }
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Ok(file) = BatchFile::parse_text(text, &limits)
+    {
+        assert_eq!(file.text(), text, "what was read is written back as it was");
+    }
     if let Ok(header) = Message::parse_header(bytes, &limits) {
         drop(Acknowledgement::new(AckCode::ApplicationReject, "20260301", "1").answer(&header));
     }

@@ -69,3 +69,13 @@ fn faulty_envelopes_are_refused_with_their_place() {
         assert!(fault.contains(said), "{text:?}: {fault}");
     }
 }
+
+#[test]
+fn text_is_decoded_already() {
+    let text = "BHS|^~\\&|A\rMSH|^~\\&||||||||||||||||8859/1\rNTE|||Zoë\rMSH|^~\\&|A\rNTE|||Łódź\rBTS|2";
+    let file = BatchFile::parse_text(text, &Limits::default()).unwrap();
+    assert_eq!(file.text(), text);
+    let first = file.messages().next().unwrap();
+    assert!(first.to_bytes().ends_with(b"Zo\xeb\r"), "each is sent in its own character set");
+    assert!(BatchFile::parse(&file.to_bytes(), &Limits::default()).unwrap() == file);
+}

@@ -124,12 +124,12 @@ fn fields_are_told_with_their_place() {
 
 #[test]
 fn what_is_all_wrong_stays_bounded() {
-    let text = "MSH|^~\\&|||||||ADT^A01|1|P|2.3\r".to_owned() + &"OBX|x\r".repeat(50_000);
+    let text = "MSH|^~\\&|||||||ADT^A01|1|P|2.3\r".to_owned() + &"OBX|x\r".repeat(10_000);
     let told = validate(&read(&text));
     assert_eq!(told.len(), 50);
     let repeated = "x~".repeat(100_000);
     let text = format!("MSH|^~\\&|||||||ORU^R01|1|P|2.3\rOBR|1|||A\rOBX|1|NM|A||{repeated}||||||F\r");
     assert_eq!(validate(&read(&text)).len(), 50);
-    let text = "MSH|^~\\&|||||||ORU^R01|1|P|2.3\rOBR|1|||A\r".to_owned() + &"OBX|1|NM|A||1||||||F\r".repeat(50_000);
+    let text = "MSH|^~\\&|||||||ORU^R01|1|P|2.3\rOBR|1|||A\r".to_owned() + &"OBX|1|NM|A||1||||||F\r".repeat(10_000);
     check(&text, &[]);
 }
