@@ -9,6 +9,9 @@ use anyhow::{Context, bail};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::Rate;
+use crate::resident::cpu_microseconds;
+
 /// The bytes of one request, and the status that its answer must have.
 #[derive(Clone)]
 pub struct Request {
@@ -23,6 +26,11 @@ impl Request {
 
     pub fn post(path: &str, key: &str, body: &str) -> Self {
         Self::new("POST", path, Some(key), body, 201)
+    }
+
+    /// A request whose answer is 200 although it writes: a transaction.
+    pub fn post_ok(path: &str, key: &str, body: &str) -> Self {
+        Self::new("POST", path, Some(key), body, 200)
     }
 
     fn new(method: &str, path: &str, key: Option<&str>, body: &str, status: u16) -> Self {
@@ -43,10 +51,9 @@ pub struct Load {
 }
 
 impl Load {
-    /// Answers a second.
-    pub async fn run(&self, request: &Request) -> anyhow::Result<f64> {
+    pub async fn run(&self, request: &Request) -> anyhow::Result<Rate> {
         let answered = Arc::new(AtomicU64::new(0));
-        let begun = Instant::now();
+        let (begun, cpu) = (Instant::now(), cpu_microseconds()?);
         let mut clients = Vec::new();
         for _ in 0..self.connections {
             let (stream, request) = (TcpStream::connect(self.address).await?, request.clone());
@@ -55,7 +62,9 @@ impl Load {
         for client in clients {
             client.await??;
         }
-        Ok(answered.load(Ordering::Relaxed) as f64 / begun.elapsed().as_secs_f64())
+        let answers = answered.load(Ordering::Relaxed) as f64;
+        let per_second = answers / begun.elapsed().as_secs_f64();
+        Ok(Rate { per_second, cpu_microseconds: (cpu_microseconds()? - cpu) / answers })
     }
 }
 

@@ -8,51 +8,26 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use app::{App, Clock, Limits};
-use store::blobs::BlobUrl;
-use store::{Blobs, DatabaseUrl, Store};
-use tokio::net::TcpListener;
-use verial_bench::{Load, Request, Table, median};
+use verial_bench::{Load, Rate, Request, Stage, Table, bare};
 
 const ROUNDS: usize = 5;
 const DURATION: Duration = Duration::from_secs(1);
 
 fn main() -> anyhow::Result<()> {
-    let directory = tempfile::tempdir()?;
-    let database = match std::env::args().nth(1) {
-        Some(url) => url.parse().map_err(anyhow::Error::msg)?,
-        None => DatabaseUrl::Sqlite(directory.path().join("verial.db")),
-    };
-    let clock = Clock::system();
-    let unlimited = Limits { requests_per_second: u32::MAX, request_burst: u32::MAX, ..Limits::default() };
-    let store = Store::open(&database, clock.now())?;
-    let blobs = Blobs::open(&BlobUrl::Directory(directory.path().join("blobs")))?;
-    let app = App::new(store, blobs, clock, unlimited);
+    let database = std::env::args().nth(1).map(|url| url.parse().map_err(anyhow::Error::msg)).transpose()?;
     // The server and the load each have a runtime of their own, as two programs would.
     let serving = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let (address, bare, key, path) = serving.block_on(start(app))?;
+    let stage = serving.block_on(Stage::open(database))?;
+    let (address, bare, path) = serving.block_on(start(&stage))?;
     let load = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    load.block_on(measure(address, bare, &key, &path))
+    load.block_on(measure(address, bare, &stage.key, &path))
 }
 
-async fn start(app: App) -> anyhow::Result<(SocketAddr, SocketAddr, String, String)> {
-    let made = app::admin::create_organization(&app, "Bench").await?;
-    let key = made.api_key.key;
-    let grant = match app::credentials::authenticate(&app, &key).await? {
-        app::Principal::Organization(grant) => grant,
-        app::Principal::Solver(_) => anyhow::bail!("an organization key opened something else"),
-    };
+async fn start(stage: &Stage) -> anyhow::Result<(SocketAddr, SocketAddr, String)> {
     let new = model::environment::NewEnvironment { name: "Read me".into(), description: None };
-    let environment = app::environments::create(&app, &grant, None, new).await?.value;
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let address = listener.local_addr()?;
-    tokio::spawn(server::serve(listener, app, None, std::future::pending()));
-    let bare = TcpListener::bind("127.0.0.1:0").await?;
-    let bare_address = bare.local_addr()?;
-    let answer = serde_json::to_string(&environment)?;
-    let handler = axum::routing::get(move || async move { ([("content-type", "application/json")], answer.clone()) });
-    tokio::spawn(async move { axum::serve(bare, axum::Router::new().route("/bare", handler)).await });
-    Ok((address, bare_address, key, format!("/environments/{}", environment.id)))
+    let environment = app::environments::create(&stage.app, &stage.grant, None, new).await?.value;
+    let bare = bare(serde_json::to_string(&environment)?).await?;
+    Ok((stage.serve().await?, bare, format!("/environments/{}", environment.id)))
 }
 
 async fn measure(address: SocketAddr, bare: SocketAddr, key: &str, path: &str) -> anyhow::Result<()> {
@@ -73,7 +48,7 @@ async fn measure(address: SocketAddr, bare: SocketAddr, key: &str, path: &str) -
             }
         }
         for (rates, (case, _, _)) in rates.into_iter().zip(&cases) {
-            table.add(&format!("{connections} connections"), case, median(rates));
+            table.add(&format!("{connections} connections"), case, Rate::median(&rates));
         }
     }
     table.print();

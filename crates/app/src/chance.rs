@@ -10,22 +10,39 @@ use crate::AppError;
 /// Ids that rise within a process even inside one millisecond, so that lists keep the order of creation.
 #[derive(Default)]
 pub(crate) struct IdSource {
-    last: Mutex<u128>,
+    inner: Mutex<Inner>,
 }
+
+#[derive(Default)]
+struct Inner {
+    last: u128,
+    /// Randomness for the next ids. The system is asked for that of many at once: every request needs some.
+    pool: Vec<[u8; 16]>,
+}
+
+const POOL: usize = 64;
 
 impl IdSource {
     pub(crate) fn next(&self, now: Timestamp) -> Ulid {
-        let mut random = [0u8; 16];
-        // Without randomness the step below still keeps ids of this process apart.
-        let _ = getrandom::fill(&mut random);
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let random = inner.random();
         let fresh = Ulid::new(u64::try_from(now.milliseconds()).unwrap_or_default(), u128::from_le_bytes(random));
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let same_millisecond_or_earlier = (fresh.0 >> 80) <= (*last >> 80);
+        let same_millisecond_or_earlier = (fresh.0 >> 80) <= (inner.last >> 80);
         // A random step forward: neighbours stay unguessable.
         let step = u128::from(u64::from_le_bytes([random[0], random[1], random[2], random[3], random[4], 0, 0, 0])) + 1;
-        let next = if same_millisecond_or_earlier { *last + step } else { fresh.0 };
-        *last = next;
-        Ulid(next)
+        inner.last = if same_millisecond_or_earlier { inner.last + step } else { fresh.0 };
+        Ulid(inner.last)
+    }
+}
+
+impl Inner {
+    fn random(&mut self) -> [u8; 16] {
+        if self.pool.is_empty() {
+            self.pool.resize(POOL, [0; 16]);
+            // Without randomness ids of this process are still kept apart by their steps.
+            let _ = getrandom::fill(self.pool.as_flattened_mut());
+        }
+        self.pool.pop().unwrap_or_default()
     }
 }
 

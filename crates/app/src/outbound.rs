@@ -29,6 +29,8 @@ pub(crate) struct Fetched {
 pub(crate) enum CallError {
     #[error("this server is not allowed to call {0}; its operator can allow it with --allow-host")]
     NotAllowed(String),
+    #[error("the address is not below the other server's base address")]
+    Outside,
     #[error("the other server did not answer")]
     NoAnswer,
     #[error("the other server's answer is too large")]
@@ -80,6 +82,15 @@ impl Outbound {
     }
 }
 
+/// The address of something below a base address; none when dots or backslashes lead out of it.
+pub(crate) fn below(base: &str, path: &str, query: &str) -> Option<String> {
+    let mark = if query.is_empty() { "" } else { "?" };
+    let url = reqwest::Url::parse(&format!("{base}/{path}{mark}{query}")).ok()?;
+    let base = reqwest::Url::parse(&format!("{base}/")).ok()?;
+    let is_below = url.origin() == base.origin() && url.path().starts_with(base.path());
+    is_below.then(|| url.to_string())
+}
+
 async fn bounded(answer: reqwest::Response, most: u64) -> Result<Bytes, CallError> {
     let mut pieces = answer.bytes_stream();
     let mut body = Vec::new();
@@ -116,5 +127,16 @@ mod tests {
             assert!(!is_allowed(bad), "{bad}");
         }
         assert!(Outbound::new(Vec::new()).permitted(&"http://a".parse().unwrap()).is_err());
+    }
+
+    #[test]
+    fn nothing_leads_out_of_a_base_address() {
+        let base = "https://fhir.example.org/r4";
+        assert_eq!(below(base, "Patient/1", "a=b").as_deref(), Some("https://fhir.example.org/r4/Patient/1?a=b"));
+        assert_eq!(below(base, "", "").as_deref(), Some("https://fhir.example.org/r4/"));
+        assert_eq!(below(base, "Patient/a%2Fb", "").as_deref(), Some("https://fhir.example.org/r4/Patient/a%2Fb"));
+        for outside in ["../admin", "Patient/../../admin", "%2e%2e/admin", ".%2E/%2e./admin", "..\\admin", "/../../admin"] {
+            assert_eq!(below(base, outside, ""), None, "{outside}");
+        }
     }
 }

@@ -7,6 +7,10 @@ const CHECK_LENGTH: usize = 6;
 /// Random bytes that [`Secret::from_random`] may use up; bytes that would bias a character are skipped.
 pub const RANDOM_BYTES: usize = 64;
 
+/// A sandbox's own secrets begin with these; the rest is base64url, of a token two pieces with a dot between them.
+pub const ACCESS_TOKEN_PREFIX: &str = "vrl_smart_";
+pub const CLIENT_SECRET_PREFIX: &str = "vrl_client_";
+
 /// What a secret opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyKind {
@@ -79,10 +83,12 @@ impl Secret {
 pub fn masked(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((start, kind)) = first_prefix(rest) {
-        let body = &rest[start + kind.prefix().len()..];
-        let length = body.bytes().take_while(u8::is_ascii_alphanumeric).count();
-        shown.push_str(&rest[..start + kind.prefix().len()]);
+    while let Some((start, prefix)) = first_prefix(rest) {
+        let body = &rest[start + prefix.len()..];
+        let is_derived = [ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX].contains(&prefix);
+        let belongs = |byte: &u8| byte.is_ascii_alphanumeric() || (is_derived && b"-_.".contains(byte));
+        let length = body.bytes().take_while(belongs).count();
+        shown.push_str(&rest[..start + prefix.len()]);
         if length >= LEAST_MASKED {
             shown.push('…');
             rest = &body[length..];
@@ -96,8 +102,9 @@ pub fn masked(text: &str) -> String {
 /// Less of a secret than this opens nothing, and ordinary words must not be cut.
 const LEAST_MASKED: usize = 20;
 
-fn first_prefix(text: &str) -> Option<(usize, KeyKind)> {
-    let found = KeyKind::ALL.into_iter().filter_map(|kind| Some((text.find(kind.prefix())?, kind)));
+fn first_prefix(text: &str) -> Option<(usize, &'static str)> {
+    let prefixes = KeyKind::ALL.map(KeyKind::prefix).into_iter().chain([ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX]);
+    let found = prefixes.filter_map(|prefix| Some((text.find(prefix)?, prefix)));
     found.min_by_key(|(start, _)| *start)
 }
 

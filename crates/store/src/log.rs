@@ -1,10 +1,10 @@
 //! The log of a playground: events, and the changes that they made. Appending names the place where the log must end.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use model::event::{Event, EventType};
 use model::page::{Page, PageRequest};
-use model::{EventId, PlaygroundId, SandboxId, Timestamp};
+use model::{EventId, Id, PlaygroundId, SandboxId, Timestamp};
 use world::{Change, Seq};
 
 use crate::paging::{Order, Paged};
@@ -64,8 +64,8 @@ pub fn append(
     if !playgrounds::advance(db, playground, expected, head)? {
         return Ok(Appended::Refused);
     }
+    insert_events(db, playground, expected + 1, entries)?;
     for (entry, seq) in entries.iter().zip(expected + 1..) {
-        insert_event(db, playground, seq, entry)?;
         for ((change, text), position) in entry.changes.iter().zip(0..) {
             insert_change(db, playground, seq, position, change, text.as_ref())?;
         }
@@ -73,15 +73,55 @@ pub fn append(
     Ok(Appended::At(head))
 }
 
+/// Events that one statement inserts, when there are so many: reads come in hundreds.
+const ROWS: usize = 32;
+
+fn insert_events(db: &mut Db<'_>, playground: &PlaygroundId, first: Seq, entries: &[Entry]) -> Result<(), StoreError> {
+    static MANY: LazyLock<String> = LazyLock::new(|| insert_sql(ROWS));
+    let mut seqs = first..;
+    let mut chunks = entries.chunks_exact(ROWS);
+    for chunk in &mut chunks {
+        let rows = chunk.iter().zip(&mut seqs).flat_map(|(entry, seq)| row(playground, seq, entry));
+        db.execute(&MANY, &rows.collect::<Vec<Value>>())?;
+    }
+    chunks.remainder().iter().zip(seqs).try_for_each(|(entry, seq)| insert_event(db, playground, seq, entry))
+}
+
 /// Writes an entry at a place that was taken already.
 pub fn insert_event(db: &mut Db<'_>, playground: &PlaygroundId, seq: Seq, entry: &Entry) -> Result<(), StoreError> {
-    let sql = "insert into events (playground_id, seq, id, sandbox_id, type, at, actor, summary, payload, blob)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    static ONE: LazyLock<String> = LazyLock::new(|| insert_sql(1));
+    db.execute(&ONE, &row(playground, seq, entry))?;
+    Ok(())
+}
+
+const COLUMNS: usize = 10;
+
+fn insert_sql(rows: usize) -> String {
+    let row = |number: usize| {
+        let binds: Vec<String> = (1..=COLUMNS).map(|column| format!("${}", number * COLUMNS + column)).collect();
+        format!("({})", binds.join(", "))
+    };
+    let rows: Vec<String> = (0..rows).map(row).collect();
+    let columns = "playground_id, seq, id, sandbox_id, type, at, actor, summary, payload, blob";
+    format!("insert into events ({columns}) values {}", rows.join(", "))
+}
+
+fn row(playground: &PlaygroundId, seq: Seq, entry: &Entry) -> [Value; COLUMNS] {
     let Entry { id, sandbox, r#type, at, actor, summary, payload, .. } = entry;
     let (inline, blob) = payload.parts();
     let inline = inline.unwrap_or_default();
-    db.execute(sql, bind![playground, seq, id, sandbox, r#type.name(), *at, actor, summary, inline, blob])?;
-    Ok(())
+    [
+        playground.as_str().into(),
+        seq.into(),
+        id.as_str().into(),
+        sandbox.as_str().into(),
+        r#type.name().into(),
+        (*at).into(),
+        actor.into(),
+        summary.into(),
+        inline.into(),
+        blob.into(),
+    ]
 }
 
 fn insert_change(

@@ -67,6 +67,13 @@ impl TestDatabase {
         &self.url
     }
 
+    pub fn kind(&self) -> Database {
+        match self.url {
+            DatabaseUrl::Sqlite(_) => Database::Sqlite,
+            DatabaseUrl::Postgres(_) => Database::Postgres,
+        }
+    }
+
     /// As `--database` takes it.
     pub fn argument(&self) -> String {
         match &self.url {

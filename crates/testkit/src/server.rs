@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use app::admin::NewOrganization;
-use app::{App, Clock, Limits};
+use app::{App, Clock, Limits, Options};
 use store::blobs::BlobUrl;
 use store::{Blobs, Store};
 use tokio::net::TcpListener;
@@ -37,8 +37,13 @@ impl TestServer {
         }
     }
 
-    pub async fn start_with(database: Database, limits: Limits) -> Self {
-        Self::start_on(Arc::new(TestDatabase::new(database)), Clock::system(), limits).await
+    pub async fn start_with(database: Database, options: impl Into<Options>) -> Self {
+        Self::start_on(Arc::new(TestDatabase::new(database)), Clock::system(), options.into()).await
+    }
+
+    /// A server that shares nothing with this one but the kind of its database, and may call these hosts.
+    pub async fn stranger(&self, allowed_hosts: Vec<String>) -> Self {
+        Self::start_with(self.database.kind(), Options { limits: Self::unhurried(), allowed_hosts }).await
     }
 
     /// A second server on the same database and blobs, as behind a load balancer.
@@ -48,15 +53,15 @@ impl TestServer {
 
     /// A second server whose clock says something else.
     pub async fn another_node_at(&self, clock: Clock) -> Self {
-        Self::start_on(Arc::clone(&self.database), clock, Self::unhurried()).await
+        Self::start_on(Arc::clone(&self.database), clock, Self::unhurried().into()).await
     }
 
-    async fn start_on(database: Arc<TestDatabase>, clock: Clock, limits: Limits) -> Self {
+    async fn start_on(database: Arc<TestDatabase>, clock: Clock, options: Options) -> Self {
         let url = database.url().clone();
         let now = clock.now();
         let store = tokio::task::spawn_blocking(move || Store::open(&url, now)).await.unwrap().unwrap();
         let blobs = Blobs::open(&BlobUrl::Directory(database.directory().join("blobs"))).unwrap();
-        let app = App::new(store, blobs, clock.clone(), limits);
+        let app = App::new(store, blobs, clock.clone(), options);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let serving = tokio::spawn({

@@ -130,6 +130,7 @@ impl App {
     }
 
     async fn attempt(&self, live: &Arc<Live>, batch: &mut Batch) -> Result<(), AppError> {
+        let mut doubts = live.doubts();
         let mut loaded = self.current(live).await?;
         for _ in 0..MOST_ATTEMPTS {
             let next = self.run(batch, &loaded).await?;
@@ -142,10 +143,11 @@ impl App {
                 return if batch.entries.is_empty() { Ok(()) } else { Err(ended()) };
             }
             if self.append(live, batch, loaded.world.seq).await? {
-                live.publish(Loaded { world: Arc::new(next), ..loaded });
+                live.publish(Loaded { world: Arc::new(next), ..loaded }, doubts);
                 return Ok(());
             }
             live.doubt();
+            doubts = live.doubts();
             loaded = self.catch_up(live).await?;
         }
         Err(AppError::Store(store::StoreError::Contended))
@@ -211,7 +213,8 @@ impl App {
 
     fn entry(&self, event: NewEvent) -> Entry {
         let NewEvent { sandbox, r#type, actor, summary, payload } = event;
-        let payload = Text::Inline(payload.to_string().into());
+        // Half the time of `Display`, which passes every piece through a formatter; a `Value` always serialises.
+        let payload = Text::Inline(serde_json::to_string(&payload).unwrap_or_default().into());
         Entry {
             id: self.new_id::<EventId>(),
             sandbox,

@@ -33,6 +33,7 @@ impl App {
             return Ok(loaded);
         }
         let _loading = live.loading.lock().await;
+        let doubts = live.doubts();
         let progress = self.progress(&live.id).await?;
         let foundation = progress.baseline.max(progress.shape);
         let known = live.any().filter(|loaded| (foundation..=progress.head).contains(&loaded.world.seq));
@@ -46,7 +47,7 @@ impl App {
         match live.ready().filter(|newer| newer.world.seq > loaded.world.seq) {
             Some(newer) => Ok(newer),
             None => {
-                live.publish(loaded.clone());
+                live.publish(loaded.clone(), doubts);
                 Ok(loaded)
             }
         }

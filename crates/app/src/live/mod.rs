@@ -34,11 +34,18 @@ pub(crate) struct Worlds {
 /// One playground in memory.
 pub(crate) struct Live {
     pub(crate) id: PlaygroundId,
-    loaded: RwLock<Option<Loaded>>,
+    memory: RwLock<Memory>,
     /// Held by whoever loads or catches up.
     loading: tokio::sync::Mutex<()>,
     queue: Queue,
     used_at: Mutex<Instant>,
+}
+
+#[derive(Default)]
+struct Memory {
+    loaded: Option<Loaded>,
+    /// How often it was doubted.
+    doubts: u64,
 }
 
 /// A world and what it was folded from.
@@ -104,7 +111,7 @@ impl Live {
     fn new(id: PlaygroundId) -> Self {
         Self {
             id,
-            loaded: RwLock::default(),
+            memory: RwLock::default(),
             loading: tokio::sync::Mutex::default(),
             queue: Queue::default(),
             used_at: Mutex::new(Instant::now()),
@@ -117,16 +124,26 @@ impl Live {
     }
 
     fn any(&self) -> Option<Loaded> {
-        self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.memory.read().unwrap_or_else(PoisonError::into_inner).loaded.clone()
     }
 
-    fn publish(&self, loaded: Loaded) {
-        *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = Some(loaded);
+    /// How often it was doubted until now: to be asked before the database is.
+    fn doubts(&self) -> u64 {
+        self.memory.read().unwrap_or_else(PoisonError::into_inner).doubts
+    }
+
+    /// Shows a world to everyone. When something was doubted after `doubts` were counted, the world may be of before that.
+    fn publish(&self, loaded: Loaded, doubts: u64) {
+        let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
+        let is_stale = memory.doubts != doubts;
+        memory.loaded = Some(Loaded { is_stale, ..loaded });
     }
 
     /// What is loaded must be compared with the database before it is used again.
     pub(crate) fn doubt(&self) {
-        if let Some(loaded) = self.loaded.write().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
+        memory.doubts += 1;
+        if let Some(loaded) = memory.loaded.as_mut() {
             loaded.is_stale = true;
         }
     }
@@ -135,7 +152,7 @@ impl Live {
     fn unload(&self) -> bool {
         let is_idle = self.queue.is_empty();
         if is_idle {
-            *self.loaded.write().unwrap_or_else(PoisonError::into_inner) = None;
+            self.memory.write().unwrap_or_else(PoisonError::into_inner).loaded = None;
         }
         is_idle
     }
@@ -147,4 +164,25 @@ impl Live {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_world_that_was_doubted_on_its_way_is_not_trusted() {
+        let live = Live::new("pg_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse().unwrap());
+        let world = Arc::new(World { seq: 1, sandboxes: Default::default() });
+        let loaded = Loaded { world, has_ended: false, is_stale: false };
+        let before = live.doubts();
+        live.publish(loaded.clone(), before);
+        assert!(live.ready().is_some());
+        // A reset between an append and its publication.
+        live.doubt();
+        live.publish(loaded.clone(), before);
+        assert!(live.ready().is_none() && live.any().is_some());
+        live.publish(loaded, live.doubts());
+        assert!(live.ready().is_some());
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use model::api_key::CLIENT_SECRET_PREFIX;
 use model::simulator::SimulatorType;
 use store::sandboxes::StoredSandbox;
 
@@ -32,7 +33,8 @@ fn token_url(sandbox: &StoredSandbox, base: &str) -> String {
 }
 
 pub(crate) fn client_secret(sandbox: &StoredSandbox) -> String {
-    URL_SAFE_NO_PAD.encode(derived(sandbox, "client secret").as_ref())
+    let secret = URL_SAFE_NO_PAD.encode(derived(sandbox, "client secret").as_ref());
+    format!("{CLIENT_SECRET_PREFIX}{secret}")
 }
 
 /// The key that the sandbox's access tokens are signed with.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use model::api_key::{ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX, KeyKind};
 
 /// So many characters in a row of a secret, in any form, are a leak. Lists show four at either end.
 const PIECE: usize = 20;
@@ -45,7 +46,8 @@ fn filter_place(piece: &[u8]) -> usize {
 
 /// The part that must not be known, as it is and as a log of headers or a dump of bytes would hold it.
 fn forms(secret: &str) -> Vec<String> {
-    let (_, hidden) = secret.rsplit_once('_').expect("a prefix");
+    let prefixes = KeyKind::ALL.map(KeyKind::prefix).into_iter().chain([ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX]);
+    let hidden = prefixes.into_iter().find_map(|prefix| secret.strip_prefix(prefix)).expect("a prefix");
     let hexadecimal: String = hidden.bytes().map(|byte| format!("{byte:02x}")).collect();
     let mut forms = vec![hidden.to_owned(), hexadecimal.to_uppercase(), hexadecimal];
     forms.extend((0..3).map(|before| base64_after(before, hidden)));

@@ -207,11 +207,11 @@ async fn plant(own: &Tenant, secret: &str) {
 
 /// What the server logs, at the most detailed level.
 #[derive(Clone)]
-struct Logs(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Logs(Arc<Mutex<Vec<u8>>>);
 
 impl Logs {
     /// One for the process: tests that share it look for their own secrets only.
-    fn captured() -> Self {
+    pub(crate) fn captured() -> Self {
         static LOGS: OnceLock<Logs> = OnceLock::new();
         let begin = || {
             let logs = Logs(Arc::default());
@@ -223,7 +223,7 @@ impl Logs {
         LOGS.get_or_init(begin).clone()
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         self.0.lock().unwrap().clone()
     }
 }

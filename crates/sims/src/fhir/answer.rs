@@ -11,7 +11,7 @@ use super::outcome::Refusal;
 use super::reply::Reply;
 use super::route::{Action, Body};
 use super::scopes::Scopes;
-use super::{address, media};
+use super::{address, depth, media};
 
 /// Whether the request can change nothing, so that any copy of the world may answer it.
 pub fn is_read_only(request: &Request) -> bool {
@@ -116,8 +116,10 @@ fn body(request: &Request, action: &Action) -> Result<Option<Value>, Refusal> {
     if is_empty {
         return Ok(None);
     }
-    let parsed = serde_json::from_slice(&request.body);
-    parsed.map(Some).map_err(|fault| Refusal::bad("invalid", format!("the body is no JSON that can be read: {fault}")))
+    let unreadable = |fault| Refusal::bad("invalid", format!("the body is no JSON that can be read: {fault}"));
+    let parsed = serde_json::from_slice(&request.body).map_err(unreadable)?;
+    depth::check(&parsed)?;
+    Ok(Some(parsed))
 }
 
 /// Takes a parameter out; the last one of the name counts.

@@ -10,6 +10,7 @@ use super::moments::parse_since;
 use super::outcome::{Refusal, excerpt};
 use super::paging::{self, Cursor, DEFAULT_COUNT, PAGE};
 use super::reply::Reply;
+use super::scopes::Permission;
 
 pub(crate) fn of_instance(call: &Call<'_>, resource_type: ResourceType, id: &str) -> Result<Reply, Refusal> {
     let history = call.records.history(resource_type.as_str(), id);
@@ -26,9 +27,9 @@ pub(crate) fn of_type(call: &Call<'_>, resource_type: ResourceType) -> Result<Re
 }
 
 pub(crate) fn of_system(call: &Call<'_>) -> Result<Reply, Refusal> {
-    let types: Vec<ResourceType> = ResourceType::all().filter(|found| call.may_see(*found)).collect();
+    let types: Vec<ResourceType> = ResourceType::all().filter(|found| call.may(Permission::Search, *found)).collect();
     if types.is_empty() {
-        return Err(Refusal::new(403, "forbidden", "the token has no scope to read anything"));
+        return Err(Refusal::new(403, "forbidden", "the token has no scope to search anything"));
     }
     let written = types.iter().flat_map(|found| call.records.written(found.as_str())).collect();
     let baseline = types.iter().flat_map(|found| call.records.baseline_of(found.as_str()));

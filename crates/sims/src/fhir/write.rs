@@ -24,6 +24,7 @@ pub(crate) fn check(resource_type: ResourceType, resource: &Value) -> Result<(),
             return Err(Refusal::bad("invalid", message).at("Resource.resourceType"));
         }
     }
+    super::depth::check(resource)?;
     fhir::validate(resource).map_err(|faults| Refusal::invalid(&faults))
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn world(layers: Vec<Arc<Layer>>) -> World {
         is_active: true,
         records,
     };
-    World { seq: 0, sandboxes: BTreeMap::from([(id, sandbox)]) }
+    World { seq: 0, oldest: 0, sandboxes: BTreeMap::from([(id, sandbox)]) }
 }
 
 pub(crate) fn layer(resources: &[Value]) -> Arc<Layer> {

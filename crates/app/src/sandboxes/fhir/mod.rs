@@ -77,6 +77,8 @@ pub async fn exchange(app: &App, access: Access, request: Request) -> Result<Res
 const SMART_CONFIGURATION: &str = ".well-known/smart-configuration";
 
 fn remote_of(sandbox: &StoredSandbox) -> Option<Remote> {
+    // Most have none: no need to read the whole config for every request.
+    sandbox.config.get("remote")?;
     sims::authored::read::<FhirConfig>(&sandbox.config).ok()?.remote
 }
 

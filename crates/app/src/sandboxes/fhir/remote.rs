@@ -6,10 +6,12 @@ use model::api_key::masked;
 use model::event::EventType;
 use serde_json::{Value, json};
 use sims::fhir::config::Remote;
+use sims::fhir::judge;
 use world::{NewEvent, Outcome};
 
 use super::{Access, Request, Response};
-use crate::outbound::{CallError, Fetched};
+use crate::live::Cost;
+use crate::outbound::{self, CallError, Fetched};
 use crate::{App, AppError};
 
 /// Headers of the answer that a FHIR client reads.
@@ -23,12 +25,17 @@ pub(super) async fn exchange(
     app: &App,
     access: Access,
     remote: &Remote,
-    request: Request,
+    mut request: Request,
 ) -> Result<Response, AppError> {
-    let called = call(app, remote, &request).await;
-    let response = match called {
-        Ok(fetched) => passed_back(remote, &request, &fetched),
-        Err(error) => refused(&error),
+    // Of a sandbox that has ended, the other server must not hear any more.
+    let nothing = |_: &world::World, _: &world::Context<'_>| Outcome { answer: (), changes: vec![], events: vec![] };
+    app.ask(&access.sandbox, Cost::Light, nothing).await?;
+    let response = match access.client.scopes.as_ref().and_then(|scopes| judge::refusal(scopes, &mut request)) {
+        Some(refusal) => refusal,
+        None => match call(app, remote, &request).await {
+            Ok(fetched) => passed_back(remote, &request, &fetched),
+            Err(error) => refused(&error),
+        },
     };
     let event = event(&access, &request, &response);
     let answer = Arc::new(response);
@@ -45,8 +52,7 @@ pub(super) async fn exchange(
 
 async fn call(app: &App, remote: &Remote, request: &Request) -> Result<Fetched, CallError> {
     let there = remote.base_url.trim_end_matches('/');
-    let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
-    let url = format!("{there}/{}{query}", request.path);
+    let url = outbound::below(there, &request.path, &request.query).ok_or(CallError::Outside)?;
     let own = request.headers.iter().filter(|(name, _)| PASSED_ON.contains(&name.as_str()));
     let headers: Vec<(String, String)> =
         own.cloned().chain(remote.headers.iter().map(|(name, value)| (name.clone(), value.clone()))).collect();
@@ -73,11 +79,12 @@ fn replaced(body: &[u8], from: &str, to: &str) -> Vec<u8> {
 }
 
 fn refused(error: &CallError) -> Response {
-    let status = match error {
-        CallError::NotAllowed(_) => 403,
-        CallError::NoAnswer | CallError::TooLarge => 502,
+    let (status, code) = match error {
+        CallError::NotAllowed(_) => (403, "forbidden"),
+        CallError::Outside => (400, "invalid"),
+        CallError::NoAnswer | CallError::TooLarge => (502, "transient"),
     };
-    let issue = json!({"severity": "error", "code": "transient", "diagnostics": error.to_string()});
+    let issue = json!({"severity": "error", "code": code, "diagnostics": error.to_string()});
     let body = json!({"resourceType": "OperationOutcome", "issue": [issue]}).to_string();
     Response { status, headers: Vec::new(), body }
 }

@@ -4,6 +4,7 @@
 use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use model::api_key::ACCESS_TOKEN_PREFIX;
 use model::event::EventType;
 use model::simulator::SimulatorType;
 use model::{SandboxId, Timestamp};
@@ -18,7 +19,6 @@ use crate::live::Cost;
 use crate::{App, AppError};
 
 pub const LIFETIME_SECONDS: i64 = 300;
-const PREFIX: &str = "vrl_smart_";
 const ALL: &str = "system/*.cruds";
 
 /// What a client sends to the token endpoint.
@@ -109,12 +109,12 @@ async fn note(
 fn sign(sandbox: &StoredSandbox, scope: &str, expires_at: Timestamp, nonce: &str) -> String {
     let claims = URL_SAFE_NO_PAD.encode(format!("{},{nonce},{scope}", expires_at.milliseconds()));
     let signature = hmac::sign(&credentials::token_key(sandbox), claims.as_bytes());
-    format!("{PREFIX}{claims}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref()))
+    format!("{ACCESS_TOKEN_PREFIX}{claims}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref()))
 }
 
 /// The scopes of a token that this sandbox gave and that is not past its time.
 pub(crate) fn verify(sandbox: &StoredSandbox, presented: &str, now: Timestamp) -> Option<Scopes> {
-    let (claims, signature) = presented.strip_prefix(PREFIX)?.split_once('.')?;
+    let (claims, signature) = presented.strip_prefix(ACCESS_TOKEN_PREFIX)?.split_once('.')?;
     let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
     hmac::verify(&credentials::token_key(sandbox), claims.as_bytes(), &signature).ok()?;
     let claims = String::from_utf8(URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
@@ -126,5 +126,5 @@ pub(crate) fn verify(sandbox: &StoredSandbox, presented: &str, now: Timestamp) -
 
 /// Whether text has the form of an access token, whatever it is worth.
 pub fn is_token(text: &str) -> bool {
-    text.starts_with(PREFIX)
+    text.starts_with(ACCESS_TOKEN_PREFIX)
 }

@@ -75,12 +75,15 @@ fn raw_path(parts: &Parts) -> &str {
 }
 
 fn message(state: &State, parts: &Parts, sandbox: &SandboxId, path: String, body: Vec<u8>) -> fhir::Request {
-    let header = |name: &&str| Some(((*name).to_owned(), parts.headers.get(*name)?.to_str().ok()?.to_owned()));
+    // From those that were sent, which are fewer than those that matter.
+    let sent = parts.headers.keys().filter(|name| HEADERS.contains(&name.as_str()));
+    let header =
+        |name: &HeaderName| Some((name.as_str().to_owned(), parts.headers.get(name)?.to_str().ok()?.to_owned()));
     fhir::Request {
         method: parts.method.as_str().to_owned(),
         path,
         query: parts.uri.query().unwrap_or_default().to_owned(),
-        headers: HEADERS.iter().filter_map(header).collect(),
+        headers: sent.filter_map(header).collect(),
         body,
         base_url: format!("{}/sandboxes/{sandbox}/fhir", base_url::of(parts, state)),
     }

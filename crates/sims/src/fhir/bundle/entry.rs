@@ -11,17 +11,17 @@ use crate::fhir::route::{Action, Body};
 use crate::fhir::{address, media};
 
 #[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) full_url: Option<String>,
-    pub(super) action: Action,
-    pub(super) parameters: Vec<(String, String)>,
-    pub(super) conditions: Conditions,
+pub(crate) struct Entry {
+    pub(crate) full_url: Option<String>,
+    pub(crate) action: Action,
+    pub(crate) parameters: Vec<(String, String)>,
+    pub(crate) conditions: Conditions,
     /// The resource, or the patch.
-    pub(super) body: Option<Value>,
+    pub(crate) body: Option<Value>,
 }
 
 impl Entry {
-    pub(super) fn read(entry: &Value, base_url: &str) -> Result<Self, Refusal> {
+    pub(crate) fn read(entry: &Value, base_url: &str) -> Result<Self, Refusal> {
         let request = &entry["request"];
         let text = |name: &str| request[name].as_str();
         let method = text("method").ok_or_else(|| Refusal::bad("required", "the entry has no request.method"))?;
@@ -52,7 +52,7 @@ impl Entry {
     }
 
     /// The call for this entry, on the world as the entries before have left it.
-    pub(super) fn call<'a>(&self, outer: &Call<'a>, world: &'a World, sandbox: &'a Sandbox) -> Call<'a> {
+    pub(crate) fn call<'a>(&self, outer: &Call<'a>, world: &'a World, sandbox: &'a Sandbox) -> Call<'a> {
         Call {
             world,
             sandbox,

@@ -10,6 +10,8 @@ use serde_json::{Map, Value, json};
 use super::call::{Call, Returns};
 use super::outcome::{Refusal, excerpt};
 use super::reply::{Content, Reply, status_line};
+pub(crate) use entry::Entry;
+pub(crate) use references::{criteria, split_criteria};
 
 /// A Bundle may have so many entries.
 pub(crate) const MOST_ENTRIES: usize = 10_000;

@@ -37,7 +37,7 @@ pub(super) fn rewrite(resource: &mut Value, names: &Names, full_url: Option<&str
 }
 
 /// The conditional references of a resource: `Patient?identifier=…`.
-pub(super) fn criteria(resource: &mut Value, found: &mut BTreeSet<String>) -> Result<(), Refusal> {
+pub(crate) fn criteria(resource: &mut Value, found: &mut BTreeSet<String>) -> Result<(), Refusal> {
     walk_resource(resource, &mut |element, text| {
         if element.path() == REFERENCE && split_criteria(text).is_some() {
             found.insert(text.clone());
@@ -47,7 +47,7 @@ pub(super) fn criteria(resource: &mut Value, found: &mut BTreeSet<String>) -> Re
 }
 
 /// The type and the criteria of a conditional reference.
-pub(super) fn split_criteria(reference: &str) -> Option<(ResourceType, &str)> {
+pub(crate) fn split_criteria(reference: &str) -> Option<(ResourceType, &str)> {
     let (name, criteria) = reference.split_once('?')?;
     Some((name.parse().ok()?, criteria))
 }

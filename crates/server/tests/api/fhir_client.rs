@@ -1,0 +1,185 @@
+//! A client of one FHIR sandbox, what the sandbox holds, and dice that fall the same way every time.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::{Answer, Caller, Database, TestServer};
+
+use crate::request::Request;
+
+/// Someone who uses a sandbox: with the organization's key or with a token.
+#[derive(Clone)]
+pub(crate) struct Ehr {
+    pub(crate) caller: Caller,
+    pub(crate) sandbox: String,
+}
+
+impl Ehr {
+    /// A sandbox of its own simulator and playground, over these resources.
+    pub(crate) async fn over(caller: &Caller, resources: &[Value]) -> Self {
+        let simulator = caller.post("/simulators", json!({"type": "Fhir", "name": "EHR"})).await.expect(201).id();
+        let mut body = json!({"simulator_id": simulator});
+        if !resources.is_empty() {
+            let dataset = caller.post("/datasets", json!({"name": "Records", "type": "fhir"})).await.expect(201).id();
+            let lines: String = resources.iter().map(|resource| format!("{resource}\n")).collect();
+            let data = format!("/datasets/{dataset}/data");
+            caller.put_bytes(&data, "application/fhir+ndjson", lines).await.expect(200);
+            body["dataset_id"] = json!(dataset);
+        }
+        let sandbox = caller.post("/sandboxes", body).await.expect(201).id();
+        Self { caller: caller.clone(), sandbox }
+    }
+
+    pub(crate) fn with(&self, caller: &Caller) -> Self {
+        Self { caller: caller.clone(), sandbox: self.sandbox.clone() }
+    }
+
+    pub(crate) fn path(&self, address: &str) -> String {
+        format!("/sandboxes/{}/fhir/{address}", self.sandbox)
+    }
+
+    pub(crate) async fn ask(&self, method: Method, address: &str, body: Option<&Value>) -> Answer {
+        self.ask_with(method, address, &[], body).await
+    }
+
+    pub(crate) async fn ask_with(
+        &self,
+        method: Method,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Answer {
+        let media = if method == Method::PATCH { "application/json-patch+json" } else { "application/fhir+json" };
+        let body = body.map(|body| (media, body.to_string().into_bytes()));
+        self.caller.send_bytes(method, &self.path(address), headers, body).await
+    }
+
+    pub(crate) async fn get(&self, address: &str) -> Answer {
+        self.ask(Method::GET, address, None).await
+    }
+
+    pub(crate) async fn post(&self, address: &str, body: &Value) -> Answer {
+        self.ask(Method::POST, address, Some(body)).await
+    }
+
+    pub(crate) async fn put(&self, address: &str, body: &Value) -> Answer {
+        self.ask(Method::PUT, address, Some(body)).await
+    }
+
+    pub(crate) async fn total(&self, search: &str) -> u64 {
+        self.get(search).await.expect(200)["total"].as_u64().expect("a total")
+    }
+
+    pub(crate) async fn reset(&self) {
+        let playground = self.caller.get(&format!("/sandboxes/{}", self.sandbox)).await.expect(200);
+        let playground = playground["playground_id"].as_str().unwrap().to_owned();
+        self.caller.post(&format!("/playgrounds/{playground}/reset"), json!({})).await.expect(200);
+    }
+
+    /// All of a list of evidence, page by page: `events`, `state` or `diff`.
+    pub(crate) async fn evidence(&self, list: &str) -> Vec<Value> {
+        let (mut found, mut cursor) = (Vec::new(), String::new());
+        loop {
+            let page = self.caller.get(&format!("/sandboxes/{}/{list}?limit=100{cursor}", self.sandbox)).await.expect(200);
+            found.extend_from_slice(page.data());
+            match page["_meta"]["next"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return found,
+            }
+        }
+    }
+
+    /// What a client and an author can see of the content: state, differences, history and what a search counts.
+    pub(crate) async fn content(&self, counted: &str) -> Value {
+        let history = self.get("_history?_count=1000").await.expect(200);
+        // Nodes differ in their own addresses.
+        let history = history["entry"].as_array().into_iter().flatten();
+        let history: Vec<Value> = history.map(|entry| json!([entry["resource"], entry["request"], entry["response"]])).collect();
+        json!({
+            "state": self.evidence("state").await,
+            "diff": self.evidence("diff").await,
+            "history": history,
+            "total": self.total(counted).await,
+        })
+    }
+
+    /// What a client needs to get tokens.
+    pub(crate) async fn client_secret(&self) -> String {
+        let shown = self.caller.get(&format!("/sandboxes/{}", self.sandbox)).await.expect(200);
+        shown["credentials"]["client_secret"].as_str().expect("a secret").to_owned()
+    }
+
+    /// The sandbox as a client with a SMART token of these scopes sees it.
+    pub(crate) async fn smart(&self, server: &TestServer, scope: &str) -> Self {
+        self.with(&server.caller(&self.token(server, scope).await))
+    }
+
+    pub(crate) async fn token(&self, server: &TestServer, scope: &str) -> String {
+        let form = format!(
+            "grant_type=client_credentials&client_id={}&client_secret={}&scope={}",
+            self.sandbox,
+            self.client_secret().await,
+            scope.replace(' ', "%20")
+        );
+        let answer = token_request(&self.sandbox, &form).send(&server.anonymous()).await.expect(200);
+        answer["access_token"].as_str().expect("a token").to_owned()
+    }
+}
+
+pub(crate) fn token_request(sandbox: &str, form: &str) -> Request {
+    let path = format!("/sandboxes/{sandbox}/fhir/auth/token");
+    Request::new(Method::POST, path).content("application/x-www-form-urlencoded", form)
+}
+
+/// The same sandbox on every node that may serve it: two on PostgreSQL, one on SQLite.
+pub(crate) async fn on_every_node(server: &TestServer, ehr: &Ehr) -> (Vec<TestServer>, Vec<Ehr>) {
+    let mut more = Vec::new();
+    if server.database().kind() == Database::Postgres {
+        more.push(server.another_node().await);
+    }
+    let others = more.iter().map(|node| ehr.with(&node.caller(ehr.caller.key())));
+    let all = std::iter::once(ehr.clone()).chain(others).collect();
+    (more, all)
+}
+
+pub(crate) fn patient(id: &str) -> Value {
+    json!({"resourceType": "Patient", "id": id, "active": true})
+}
+
+pub(crate) fn observation(id: &str, patient: &str) -> Value {
+    json!({"resourceType": "Observation", "id": id, "status": "final", "code": {"text": "weight"},
+        "subject": {"reference": format!("Patient/{patient}")}})
+}
+
+pub(crate) fn transaction(entries: Vec<Value>) -> Value {
+    json!({"resourceType": "Bundle", "type": "transaction", "entry": entries})
+}
+
+pub(crate) fn entry(method: &str, url: &str, resource: Option<Value>) -> Value {
+    let mut entry = json!({"request": {"method": method, "url": url}});
+    if let Some(resource) = resource {
+        entry["resource"] = resource;
+    }
+    entry
+}
+
+/// SplitMix64: the same numbers in every run.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Less than `most`, which is not 0.
+    pub(crate) fn below(&mut self, most: usize) -> usize {
+        usize::try_from(self.next() % most as u64).expect("less than most")
+    }
+
+    pub(crate) fn pick<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())].clone()
+    }
+}
