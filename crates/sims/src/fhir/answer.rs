@@ -40,7 +40,9 @@ pub fn answer(
     let mut sent = if request.body.is_empty() { Sent::Nothing } else { Sent::Text };
     let mut is_pretty = false;
     let mut result = carried_out(world, sandbox, client, request, context, (&mut sent, &mut is_pretty));
-    if let (Sent::Text, Ok(json)) = (&sent, serde_json::from_slice(&request.body)) {
+    if let (Sent::Text, Ok(json)) = (&sent, serde_json::from_slice(&request.body))
+        && !depth::is_too_deep(&json)
+    {
         sent = Sent::Json(json);
     }
     let changes = result.as_mut().map(|reply| std::mem::take(&mut reply.changes)).unwrap_or_default();
