@@ -135,7 +135,9 @@ mod tests {
         assert_eq!(below(base, "Patient/1", "a=b").as_deref(), Some("https://fhir.example.org/r4/Patient/1?a=b"));
         assert_eq!(below(base, "", "").as_deref(), Some("https://fhir.example.org/r4/"));
         assert_eq!(below(base, "Patient/a%2Fb", "").as_deref(), Some("https://fhir.example.org/r4/Patient/a%2Fb"));
-        for outside in ["../admin", "Patient/../../admin", "%2e%2e/admin", ".%2E/%2e./admin", "..\\admin", "/../../admin"] {
+        for outside in
+            ["../admin", "Patient/../../admin", "%2e%2e/admin", ".%2E/%2e./admin", "..\\admin", "/../../admin"]
+        {
             assert_eq!(below(base, outside, ""), None, "{outside}");
         }
     }

@@ -146,7 +146,10 @@ async fn check(api: &Api, fhir: &str, journal: &mut Journal) -> usize {
     for (client, (acknowledged, attempted)) in &mut journal.counters {
         let shown = api.try_get(&format!("{fhir}/Observation/{client}")).await;
         let value = shown.as_ref().map_or(0, |shown| shown["valueInteger"].as_u64().unwrap());
-        assert!((*acknowledged..=*attempted).contains(&value), "{client} is at {value}, not {acknowledged} to {attempted}");
+        assert!(
+            (*acknowledged..=*attempted).contains(&value),
+            "{client} is at {value}, not {acknowledged} to {attempted}"
+        );
         let version = shown.map_or(0, |shown| shown["meta"]["versionId"].as_str().unwrap().parse().unwrap());
         assert_eq!(version, value, "a version of {client} is missing or was made twice");
         (*acknowledged, *attempted) = (value, value);

@@ -53,7 +53,11 @@ fn sound_entries(dice: &mut Dice, count: usize) -> Vec<Value> {
         let id = free.remove(dice.below(free.len()));
         match dice.below(2) {
             0 => entry("DELETE", &format!("Patient/{id}"), None),
-            _ => entry("PUT", &format!("Patient/{id}"), Some(json!({"resourceType": "Patient", "id": id, "gender": "male"}))),
+            _ => entry(
+                "PUT",
+                &format!("Patient/{id}"),
+                Some(json!({"resourceType": "Patient", "id": id, "gender": "male"})),
+            ),
         }
     };
     (0..count).map(&mut sound).collect()
@@ -82,7 +86,11 @@ fn bad_entry(dice: &mut Dice) -> Value {
         with(entry("POST", "Patient", Some(patient("x"))), "ifNoneExist", "gender=other"),
         entry("DELETE", "Patient?gender=other", None),
         entry("GET", "Patient/nobody", None),
-        entry("PATCH", "Patient/twin1", Some(json!({"resourceType": "Binary", "contentType": "text/plain", "data": "eA=="}))),
+        entry(
+            "PATCH",
+            "Patient/twin1",
+            Some(json!({"resourceType": "Binary", "contentType": "text/plain", "data": "eA=="})),
+        ),
         json!({"resource": patient("x")}),
     ];
     dice.pick(&all)

@@ -79,7 +79,8 @@ impl Ehr {
     pub(crate) async fn evidence(&self, list: &str) -> Vec<Value> {
         let (mut found, mut cursor) = (Vec::new(), String::new());
         loop {
-            let page = self.caller.get(&format!("/sandboxes/{}/{list}?limit=100{cursor}", self.sandbox)).await.expect(200);
+            let page =
+                self.caller.get(&format!("/sandboxes/{}/{list}?limit=100{cursor}", self.sandbox)).await.expect(200);
             found.extend_from_slice(page.data());
             match page["_meta"]["next"].as_str() {
                 Some(next) => cursor = format!("&cursor={next}"),
@@ -93,7 +94,8 @@ impl Ehr {
         let history = self.get("_history?_count=1000").await.expect(200);
         // Nodes differ in their own addresses.
         let history = history["entry"].as_array().into_iter().flatten();
-        let history: Vec<Value> = history.map(|entry| json!([entry["resource"], entry["request"], entry["response"]])).collect();
+        let history: Vec<Value> =
+            history.map(|entry| json!([entry["resource"], entry["request"], entry["response"]])).collect();
         json!({
             "state": self.evidence("state").await,
             "diff": self.evidence("diff").await,

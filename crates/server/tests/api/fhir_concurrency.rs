@@ -127,7 +127,8 @@ async fn conditional_creates(nodes: &[Ehr], rounds: usize, about: &str) {
         let body = json!({"resourceType": "Patient", "identifier": [{"system": system, "value": value}]});
         let condition = format!("identifier={system}|{value}");
         let headers = [("if-none-exist", condition.as_str())];
-        let create = |number: usize| nodes[number % nodes.len()].ask_with(Method::POST, "Patient", &headers, Some(&body));
+        let create =
+            |number: usize| nodes[number % nodes.len()].ask_with(Method::POST, "Patient", &headers, Some(&body));
         let answers = join_all((0..AT_ONCE).map(create)).await;
         let made = answers.iter().filter(|answer| answer.status == 201).count();
         assert_eq!(made, 1, "{:?}", answers.iter().map(|answer| answer.status).collect::<Vec<_>>());

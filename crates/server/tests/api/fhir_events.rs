@@ -127,16 +127,34 @@ fn wrong_places(ehr: &Ehr, secret: &str) -> Vec<Request> {
         at(Method::GET, secret.to_owned()),
         at(Method::GET, format!("Patient/p1/_history/{secret}")),
         at(Method::DELETE, format!("Patient?identifier={secret}")),
-        at(Method::PUT, "Patient/p1".into()).content(fhir, json!({"resourceType": "Patient", "id": secret}).to_string()),
+        at(Method::PUT, "Patient/p1".into())
+            .content(fhir, json!({"resourceType": "Patient", "id": secret}).to_string()),
         at(Method::PUT, "Patient/p1".into()).content(fhir, json!({"resourceType": secret, "id": "p1"}).to_string()),
-        at(Method::PUT, "Patient/p1".into()).content(fhir, json!({"resourceType": "Patient", "id": "p1", secret: secret}).to_string()),
+        at(Method::PUT, "Patient/p1".into())
+            .content(fhir, json!({"resourceType": "Patient", "id": "p1", secret: secret}).to_string()),
         at(Method::PUT, "Patient/p1".into()).content(fhir, format!("{{\"a\": \"{secret}\"")),
-        at(Method::POST, "Patient/_search".into()).content("application/x-www-form-urlencoded", format!("name={secret}&token={secret}")),
-        at(Method::POST, String::new()).content(fhir, transaction(vec![entry("GET", &format!("Patient/{secret}"), None)]).to_string()),
-        at(Method::PATCH, "Patient/p1".into()).content("application/json-patch+json", json!([{"op": "test", "path": format!("/{secret}"), "value": secret}]).to_string()),
+        at(Method::POST, "Patient/_search".into())
+            .content("application/x-www-form-urlencoded", format!("name={secret}&token={secret}")),
+        at(Method::POST, String::new())
+            .content(fhir, transaction(vec![entry("GET", &format!("Patient/{secret}"), None)]).to_string()),
+        at(Method::PATCH, "Patient/p1".into()).content(
+            "application/json-patch+json",
+            json!([{"op": "test", "path": format!("/{secret}"), "value": secret}]).to_string(),
+        ),
         at(Method::from_bytes(b"X").unwrap(), secret.to_owned()),
     ];
-    for header in ["accept", "prefer", "if-none-match", "x-provenance", "x-request-id", "user-agent", "idempotency-key", "x-api-key", "cookie", "content-type"] {
+    for header in [
+        "accept",
+        "prefer",
+        "if-none-match",
+        "x-provenance",
+        "x-request-id",
+        "user-agent",
+        "idempotency-key",
+        "x-api-key",
+        "cookie",
+        "content-type",
+    ] {
         requests.push(at(Method::GET, "Patient/p1".into()).header(header, secret));
     }
     for header in ["if-match", "if-none-exist"] {
@@ -160,8 +178,16 @@ fn wrong_credentials(ehr: &Ehr, secret: &str) -> Vec<Request> {
         token_request(id, &format!("grant_type=client_credentials&client_id={id}&client_secret={secret}")),
         token_request(id, &format!("grant_type=client_credentials&client_id={secret}&client_secret={secret}")),
         token_request(id, &format!("grant_type={secret}&client_id={id}&client_secret={secret}")),
-        token_request(id, &format!("grant_type=client_credentials&client_id={id}&client_secret={secret}&scope=system/*.rs%20{secret}")),
-        token_request(id, &format!("grant_type=client_credentials&client_id={id}&client_secret={secret}&scope={secret}")),
+        token_request(
+            id,
+            &format!(
+                "grant_type=client_credentials&client_id={id}&client_secret={secret}&scope=system/*.rs%20{secret}"
+            ),
+        ),
+        token_request(
+            id,
+            &format!("grant_type=client_credentials&client_id={id}&client_secret={secret}&scope={secret}"),
+        ),
         token_request(id, &format!("{secret}={secret}")),
     ]
 }

@@ -195,9 +195,21 @@ fn shapes(next: &str) -> Vec<Shape> {
         shapes.push(Shape { method, address: address.to_owned(), body, headers: Vec::new() });
     };
     for address in [
-        "", "/", "/Patient/hidden-4711", "/Patient/hidden-4711/_history", "/Patient/hidden-4711/_history/1", "/Patient",
-        "/Patient?name=hidden", "/Patient?_has:Observation:subject:status=final", "/Observation?subject.name=hidden",
-        "/Observation?_include=*", "/_history", "/Patient/_history", "/Patient/hidden-4711/$everything", "/Nonsense", "/%00",
+        "",
+        "/",
+        "/Patient/hidden-4711",
+        "/Patient/hidden-4711/_history",
+        "/Patient/hidden-4711/_history/1",
+        "/Patient",
+        "/Patient?name=hidden",
+        "/Patient?_has:Observation:subject:status=final",
+        "/Observation?subject.name=hidden",
+        "/Observation?_include=*",
+        "/_history",
+        "/Patient/_history",
+        "/Patient/hidden-4711/$everything",
+        "/Nonsense",
+        "/%00",
     ] {
         add(Method::GET, address, None);
     }
@@ -222,10 +234,21 @@ fn shapes(next: &str) -> Vec<Shape> {
     add(Method::DELETE, "/Patient?name=hidden", None);
     shapes.retain(|shape| shape.method != Method::HEAD);
     let form = ("application/x-www-form-urlencoded", b"name=hidden".to_vec());
-    shapes.push(Shape { method: Method::POST, address: "/Patient/_search".into(), body: Some(form), headers: Vec::new() });
+    shapes.push(Shape {
+        method: Method::POST,
+        address: "/Patient/_search".into(),
+        body: Some(form),
+        headers: Vec::new(),
+    });
     let body = Some((fhir, patient("x").to_string().into_bytes()));
-    for headers in [("if-none-exist", "name=hidden"), ("prefer", "return=representation"), ("content-encoding", "gzip")] {
-        shapes.push(Shape { method: Method::POST, address: "/Patient".into(), body: body.clone(), headers: vec![headers] });
+    for headers in [("if-none-exist", "name=hidden"), ("prefer", "return=representation"), ("content-encoding", "gzip")]
+    {
+        shapes.push(Shape {
+            method: Method::POST,
+            address: "/Patient".into(),
+            body: body.clone(),
+            headers: vec![headers],
+        });
     }
     shapes
 }
@@ -348,7 +371,12 @@ fn new_ids(value: &Value) -> Vec<String> {
 /// Uses the links of another sandbox's pages on one's own; they show nothing that is not one's own.
 async fn follow_links(own: &Ehr, theirs: &Ehr) -> usize {
     let mut followed = 0;
-    for search in ["Patient?_count=1", "_history?_count=1", "Patient/_history?_count=1", "Patient/hidden-4711/$everything?_count=1"] {
+    for search in [
+        "Patient?_count=1",
+        "_history?_count=1",
+        "Patient/_history?_count=1",
+        "Patient/hidden-4711/$everything?_count=1",
+    ] {
         let page = theirs.get(search).await.expect(200);
         for relation in ["self", "next", "last"] {
             let url = link(&page, relation);

@@ -76,9 +76,19 @@ impl<'a> Trial<'a> {
     }
 
     async fn send(&mut self, case: Case) {
-        let shown = format!("{} {:.300} {:?} {:.600}", case.method, case.address, case.headers, String::from_utf8_lossy(&case.body));
+        let shown = format!(
+            "{} {:.300} {:?} {:.600}",
+            case.method,
+            case.address,
+            case.headers,
+            String::from_utf8_lossy(&case.body)
+        );
         let answer = raw::exchange(self.server, &self.bytes(&case)).await;
-        let status: u16 = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("{shown}: {answer}"));
+        let status: u16 = answer
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok())
+            .unwrap_or_else(|| panic!("{shown}: {answer}"));
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
         self.count += 1;
         *self.statuses.entry(status).or_default() += 1;
@@ -145,7 +155,11 @@ fn body_case(dice: &mut Dice) -> Case {
             break;
         }
     }
-    Case::new(dice.pick(&["PUT", "PUT", "POST"]), address.replace("/p1", if dice.below(4) == 0 { "" } else { "/p1" }), bytes)
+    Case::new(
+        dice.pick(&["PUT", "PUT", "POST"]),
+        address.replace("/p1", if dice.below(4) == 0 { "" } else { "/p1" }),
+        bytes,
+    )
 }
 
 /// JSON that can be read, with a value somewhere that should not be there.
@@ -160,10 +174,31 @@ fn tree_case(dice: &mut Dice) -> Case {
 fn odd_text(dice: &mut Dice) -> String {
     let deep = [20, 60, 100, 120, 126, 127, 128, 500][dice.below(8)];
     let texts = [
-        "null", "true", "[]", "{}", "[[]]", "\"\"", "\" \"", "0", "-0", "1e400", "-1e-400", "1.0000000000000000000000000000001",
-        "99999999999999999999999999", "\"\\u0000\"", "\"\\ud83d\\ude00\"", "\"\\ud800\"", "\"\u{202e}\u{feff}\"", "\"\\uffff\"",
-        "{\"a\":1,\"a\":2}", "[null]", "{\"reference\":\"Patient/p1\"}", "\"2020-13-45\"", "{\"extension\":[]}",
-        "{\"$serde_json::private::Number\":\"1\"}", "{\"$serde_json::private::RawValue\":\"[\"}",
+        "null",
+        "true",
+        "[]",
+        "{}",
+        "[[]]",
+        "\"\"",
+        "\" \"",
+        "0",
+        "-0",
+        "1e400",
+        "-1e-400",
+        "1.0000000000000000000000000000001",
+        "99999999999999999999999999",
+        "\"\\u0000\"",
+        "\"\\ud83d\\ude00\"",
+        "\"\\ud800\"",
+        "\"\u{202e}\u{feff}\"",
+        "\"\\uffff\"",
+        "{\"a\":1,\"a\":2}",
+        "[null]",
+        "{\"reference\":\"Patient/p1\"}",
+        "\"2020-13-45\"",
+        "{\"extension\":[]}",
+        "{\"$serde_json::private::Number\":\"1\"}",
+        "{\"$serde_json::private::RawValue\":\"[\"}",
     ];
     match dice.below(5) {
         0 => format!("{}1{}", "[".repeat(deep), "]".repeat(deep)),
@@ -190,7 +225,18 @@ fn spoil(value: &mut Value, odd: &str, dice: &mut Dice) {
             spoil(&mut items[at], odd, dice);
         }
         Value::Object(members) => {
-            let name = dice.pick(&["extension", "name", "id", "meta", "text", "contained", "_active", "resourceType", "x", ""]);
+            let name = dice.pick(&[
+                "extension",
+                "name",
+                "id",
+                "meta",
+                "text",
+                "contained",
+                "_active",
+                "resourceType",
+                "x",
+                "",
+            ]);
             members.insert(name.to_owned(), json!("@odd"));
         }
         other => *other = json!("@odd"),
@@ -198,7 +244,21 @@ fn spoil(value: &mut Value, odd: &str, dice: &mut Dice) {
 }
 
 fn patch_case(dice: &mut Dice) -> Case {
-    let paths = ["", "/", "/active", "/name/0/family", "/name/-", "/name/99", "/id", "/resourceType", "/~2", "/a/b", "x", "/meta", "//"];
+    let paths = [
+        "",
+        "/",
+        "/active",
+        "/name/0/family",
+        "/name/-",
+        "/name/99",
+        "/id",
+        "/resourceType",
+        "/~2",
+        "/a/b",
+        "x",
+        "/meta",
+        "//",
+    ];
     let operation = |dice: &mut Dice| {
         let op = dice.pick(&["add", "remove", "replace", "move", "copy", "test", "spell", ""]);
         let mut operation = json!({"op": op, "path": dice.pick(&paths), "from": dice.pick(&paths), "value": "@odd"});
@@ -215,8 +275,26 @@ fn patch_case(dice: &mut Dice) -> Case {
 
 fn bundle_case(dice: &mut Dice) -> Case {
     let methods = ["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "get", "", "TRACE"];
-    let urls = ["Patient", "Patient/p1", "Patient/p2", "", "/", "?", "Patient?", "Patient?_id=p1", "http://elsewhere/Patient", "$x", "../Patient",
-        "Patient/p1/_history/1", "Patient/p1/$everything", "_history", "metadata", "Bundle", "\u{0}", "Patient/%00"];
+    let urls = [
+        "Patient",
+        "Patient/p1",
+        "Patient/p2",
+        "",
+        "/",
+        "?",
+        "Patient?",
+        "Patient?_id=p1",
+        "http://elsewhere/Patient",
+        "$x",
+        "../Patient",
+        "Patient/p1/_history/1",
+        "Patient/p1/$everything",
+        "_history",
+        "metadata",
+        "Bundle",
+        "\u{0}",
+        "Patient/%00",
+    ];
     let mut entries = Vec::new();
     for _ in 0..dice.below(5) {
         let resource = (dice.below(3) > 0).then(|| a_resource(dice).1);
@@ -234,14 +312,88 @@ fn bundle_case(dice: &mut Dice) -> Case {
 }
 
 fn query_case(dice: &mut Dice) -> Case {
-    let names = ["_id", "name", "birthdate", "_count", "_sort", "_include", "_revinclude", "_has:Observation:subject:code", "general-practitioner.name",
-        "identifier", "_lastUpdated", "_summary", "_elements", "_total", "_page", "_format", "x", "name:exact", "name:nonsense", "_type", "link:Patient.name",
-        "_has", "_has:", "_include:iterate", "subject:Patient.name.x", "_filter", "_text", "_list", "_contained", "%00", "family:missing", "_since", "gender:not", ".", ":", ""];
-    let values = ["", "p1", "-1", "0", "999999999999999999999", "1e9", "ge2020", "2020-02-31", "eq", "a|b|c", "|", ",", "\\", "\\,", "$", "*", "Patient:*",
-        "Observation:subject", "(((((a+)+)+)+$", "%", "%zz", "%00", "%ff%fe", "true", "null", "NaN", "data,text", "Patient/p1", "http://a/b", "%F0%9F%98%80", "gt2020-01-01T00:00:00Z"];
+    let names = [
+        "_id",
+        "name",
+        "birthdate",
+        "_count",
+        "_sort",
+        "_include",
+        "_revinclude",
+        "_has:Observation:subject:code",
+        "general-practitioner.name",
+        "identifier",
+        "_lastUpdated",
+        "_summary",
+        "_elements",
+        "_total",
+        "_page",
+        "_format",
+        "x",
+        "name:exact",
+        "name:nonsense",
+        "_type",
+        "link:Patient.name",
+        "_has",
+        "_has:",
+        "_include:iterate",
+        "subject:Patient.name.x",
+        "_filter",
+        "_text",
+        "_list",
+        "_contained",
+        "%00",
+        "family:missing",
+        "_since",
+        "gender:not",
+        ".",
+        ":",
+        "",
+    ];
+    let values = [
+        "",
+        "p1",
+        "-1",
+        "0",
+        "999999999999999999999",
+        "1e9",
+        "ge2020",
+        "2020-02-31",
+        "eq",
+        "a|b|c",
+        "|",
+        ",",
+        "\\",
+        "\\,",
+        "$",
+        "*",
+        "Patient:*",
+        "Observation:subject",
+        "(((((a+)+)+)+$",
+        "%",
+        "%zz",
+        "%00",
+        "%ff%fe",
+        "true",
+        "null",
+        "NaN",
+        "data,text",
+        "Patient/p1",
+        "http://a/b",
+        "%F0%9F%98%80",
+        "gt2020-01-01T00:00:00Z",
+    ];
     let pair = |dice: &mut Dice| format!("{}={}", dice.pick(&names), dice.pick(&values));
     let pairs: Vec<String> = (0..1 + dice.below(5)).map(|_| pair(dice)).collect();
-    let address = dice.pick(&["/Patient", "/Observation", "/Patient/p1", "/_history", "/Patient/_history", "/Patient/p1/$everything", "/metadata"]);
+    let address = dice.pick(&[
+        "/Patient",
+        "/Observation",
+        "/Patient/p1",
+        "/_history",
+        "/Patient/_history",
+        "/Patient/p1/$everything",
+        "/metadata",
+    ]);
     let query = pairs.join(if dice.below(6) == 0 { ";" } else { "&" });
     if dice.below(4) == 0 {
         let mut case = Case::new("POST", "/Patient/_search", query);
@@ -252,22 +404,109 @@ fn query_case(dice: &mut Dice) -> Case {
 }
 
 fn path_case(dice: &mut Dice) -> Case {
-    let parts = ["Patient", "p1", "_history", "1", "_search", "$everything", "$validate", "$x", "..", ".", "%2e%2e", "%2F", "%00", "%ff", "", "Pateint",
-        "patient", "metadata", ".well-known", "smart-configuration", "*", "%F0%9F%98%80", "\\", "{}", "|", "~", "'", ";a=b", "@", "-1", "0", "x%zz"];
+    let parts = [
+        "Patient",
+        "p1",
+        "_history",
+        "1",
+        "_search",
+        "$everything",
+        "$validate",
+        "$x",
+        "..",
+        ".",
+        "%2e%2e",
+        "%2F",
+        "%00",
+        "%ff",
+        "",
+        "Pateint",
+        "patient",
+        "metadata",
+        ".well-known",
+        "smart-configuration",
+        "*",
+        "%F0%9F%98%80",
+        "\\",
+        "{}",
+        "|",
+        "~",
+        "'",
+        ";a=b",
+        "@",
+        "-1",
+        "0",
+        "x%zz",
+    ];
     let path: String = (0..1 + dice.below(5)).map(|_| format!("/{}", dice.pick(&parts))).collect();
-    let method = dice.pick(&["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "TRACE", "PROPFIND", "M-SEARCH", "X", "get"]);
+    let method =
+        dice.pick(&["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "TRACE", "PROPFIND", "M-SEARCH", "X", "get"]);
     let body = if dice.below(2) == 0 { patient("p1").to_string() } else { String::new() };
     Case::new(method, path, body)
 }
 
 fn header_case(dice: &mut Dice) -> Case {
-    let names = ["accept", "content-type", "prefer", "if-match", "if-none-match", "if-modified-since", "if-none-exist", "x-provenance", "x-request-id",
-        "accept-encoding", "content-encoding", "accept-charset", "range", "expect", "x-http-method-override", "origin"];
-    let values = ["", "*", "*/*", "x", "W/\"1\"", "\"1\"", "W/\"999\"", "\"", "application/xml", "application/fhir+json; charset=utf-16", "text/plain",
-        "application/fhir+json;fhirVersion=5.0", "return=nothing", "handling=strict", "Mon, 99 Foo 2020", "identifier=", "identifier=%00", "_id=p1", "nonsense=1",
-        "gender=male&gender=female", "?", "\u{e9}", "\u{1f600}", "bytes=0-", "gzip", "name=((((a+)+)+)", "DELETE", "null"];
-    let (method, address) = dice.pick(&[("GET", "/Patient/p1"), ("GET", "/Patient"), ("PUT", "/Patient/p1"), ("POST", "/Patient"), ("DELETE", "/Patient/nobody"), ("PATCH", "/Patient/p1")]);
-    let body = if ["PUT", "POST"].contains(&method) { json!({"resourceType": "Patient", "id": "p1"}).to_string() } else { String::new() };
+    let names = [
+        "accept",
+        "content-type",
+        "prefer",
+        "if-match",
+        "if-none-match",
+        "if-modified-since",
+        "if-none-exist",
+        "x-provenance",
+        "x-request-id",
+        "accept-encoding",
+        "content-encoding",
+        "accept-charset",
+        "range",
+        "expect",
+        "x-http-method-override",
+        "origin",
+    ];
+    let values = [
+        "",
+        "*",
+        "*/*",
+        "x",
+        "W/\"1\"",
+        "\"1\"",
+        "W/\"999\"",
+        "\"",
+        "application/xml",
+        "application/fhir+json; charset=utf-16",
+        "text/plain",
+        "application/fhir+json;fhirVersion=5.0",
+        "return=nothing",
+        "handling=strict",
+        "Mon, 99 Foo 2020",
+        "identifier=",
+        "identifier=%00",
+        "_id=p1",
+        "nonsense=1",
+        "gender=male&gender=female",
+        "?",
+        "\u{e9}",
+        "\u{1f600}",
+        "bytes=0-",
+        "gzip",
+        "name=((((a+)+)+)",
+        "DELETE",
+        "null",
+    ];
+    let (method, address) = dice.pick(&[
+        ("GET", "/Patient/p1"),
+        ("GET", "/Patient"),
+        ("PUT", "/Patient/p1"),
+        ("POST", "/Patient"),
+        ("DELETE", "/Patient/nobody"),
+        ("PATCH", "/Patient/p1"),
+    ]);
+    let body = if ["PUT", "POST"].contains(&method) {
+        json!({"resourceType": "Patient", "id": "p1"}).to_string()
+    } else {
+        String::new()
+    };
     let mut case = Case::new(method, address, body);
     for _ in 0..1 + dice.below(3) {
         let name = dice.pick(&names);
@@ -307,11 +546,23 @@ fn fixed_cases() -> Vec<Case> {
     // Around the depth at which reading stops: what is kept as an event must be readable.
     for depth in 90..=130 {
         let deep = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
-        cases.push(Case::new("PUT", "/Patient/p1", format!("{{\"resourceType\":\"Patient\",\"id\":\"p1\",\"name\":{deep}}}")));
+        cases.push(Case::new(
+            "PUT",
+            "/Patient/p1",
+            format!("{{\"resourceType\":\"Patient\",\"id\":\"p1\",\"name\":{deep}}}"),
+        ));
         let inner = "{\"url\":\"urn:x\",\"extension\":[".repeat(depth / 2);
         let open = format!("{{\"resourceType\":\"Patient\",\"id\":\"p1\",\"extension\":[{inner}");
-        cases.push(Case::new("PUT", "/Patient/p1", format!("{open}{{\"url\":\"urn:y\",\"valueString\":\"x\"}}{}]}}", "]}".repeat(depth / 2))));
-        cases.push(Case::new("PATCH", "/Patient/p1", format!("[{{\"op\":\"test\",\"path\":\"/name\",\"value\":{deep}}}]")));
+        cases.push(Case::new(
+            "PUT",
+            "/Patient/p1",
+            format!("{open}{{\"url\":\"urn:y\",\"valueString\":\"x\"}}{}]}}", "]}".repeat(depth / 2)),
+        ));
+        cases.push(Case::new(
+            "PATCH",
+            "/Patient/p1",
+            format!("[{{\"op\":\"test\",\"path\":\"/name\",\"value\":{deep}}}]"),
+        ));
         cases.push(Case::new("GET", "/Patient/p1", ""));
         cases.push(Case::new("POST", "", transaction(vec![entry("GET", "Patient/p1", None)]).to_string()));
     }

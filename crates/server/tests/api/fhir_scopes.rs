@@ -111,8 +111,13 @@ fn looks() -> Vec<(Method, String, Option<Value>)> {
     .into_iter()
     .map(|address| (Method::GET, address.to_owned(), None))
     .collect();
-    let inner = ["Observation/o1", "Observation?_summary=count", "Patient/p1/$everything", "Patient?_revinclude=*",
-        "Patient?_has:Observation:subject:status=final"];
+    let inner = [
+        "Observation/o1",
+        "Observation?_summary=count",
+        "Patient/p1/$everything",
+        "Patient?_revinclude=*",
+        "Patient?_has:Observation:subject:status=final",
+    ];
     for address in inner {
         for kind in ["transaction", "batch"] {
             let mut bundle = transaction(vec![entry("GET", address, None)]);

@@ -51,7 +51,9 @@ fn interaction(
     }
     match action {
         Action::Metadata | Action::SmartConfiguration | Action::ValidateType(_) => return Ok(()),
-        Action::SystemHistory | Action::Everything(_) => return everything(scopes, &[Permission::Read, Permission::Search]),
+        Action::SystemHistory | Action::Everything(_) => {
+            return everything(scopes, &[Permission::Read, Permission::Search]);
+        }
         Action::Search(searched) | Action::ConditionalUpdate(searched) | Action::ConditionalDelete(searched) => {
             return search(scopes, *searched, parameters, base_url);
         }
@@ -66,7 +68,9 @@ fn interaction(
             let text = text.split_once('?').map_or(text, |(_, criteria)| criteria);
             search(scopes, *created, &address::pairs(text), base_url)?;
         }
-        Action::Patch(changed, _) | Action::ValidateInstance(changed, _) => require(scopes, Permission::Read, *changed)?,
+        Action::Patch(changed, _) | Action::ValidateInstance(changed, _) => {
+            require(scopes, Permission::Read, *changed)?
+        }
         _ => {}
     }
     if parameters.iter().all(|(name, _)| HARMLESS.contains(&name.as_str())) {
@@ -130,12 +134,14 @@ fn require(scopes: &Scopes, permission: Permission, resource_type: ResourceType)
 }
 
 fn everything(scopes: &Scopes, permissions: &[Permission]) -> Result<(), Refusal> {
-    let has_all = permissions.iter().all(|permission| ResourceType::all().all(|found| scopes.allow(*permission, found)));
+    let has_all =
+        permissions.iter().all(|permission| ResourceType::all().all(|found| scopes.allow(*permission, found)));
     if has_all {
         return Ok(());
     }
     let letters: String = permissions.iter().map(|permission| permission.letter()).collect();
-    let message = format!("another server answers here, perhaps with any type: this needs the scope system/*.{letters}");
+    let message =
+        format!("another server answers here, perhaps with any type: this needs the scope system/*.{letters}");
     Err(Refusal::new(403, "forbidden", message))
 }
 
@@ -198,13 +204,22 @@ mod tests {
         assert_eq!(status(narrow, "POST", "", &bundle(&get("Patient/1"))), 200);
         let referring = json!({"request": {"method": "POST", "url": "Patient"}, "resource": {"resourceType": "Patient",
             "generalPractitioner": [{"reference": "Practitioner?name=a"}]}});
-        for refused in [get("Observation/1"), get("Patient?_revinclude=*"), get("$x"), referring.to_string(), "1".into()] {
-            assert_eq!(status(narrow, "POST", "", &bundle(&format!("{},{refused}", get("Patient/1")))), 403, "{refused}");
+        for refused in
+            [get("Observation/1"), get("Patient?_revinclude=*"), get("$x"), referring.to_string(), "1".into()]
+        {
+            assert_eq!(
+                status(narrow, "POST", "", &bundle(&format!("{},{refused}", get("Patient/1")))),
+                403,
+                "{refused}"
+            );
         }
         assert_eq!(status(narrow, "POST", "", "<Bundle/>"), 403);
         let twice = format!(r#"{{"entry":[{}],{}"#, get("Observation/1"), &bundle(&get("Patient/1"))[1..]);
         let mut request = Request { method: "POST".into(), body: twice.into_bytes(), ..Request::default() };
         assert_eq!(refusal(&Scopes::parse(narrow), &mut request), None);
-        assert!(!String::from_utf8_lossy(&request.body).contains("Observation"), "the first of two members is passed on");
+        assert!(
+            !String::from_utf8_lossy(&request.body).contains("Observation"),
+            "the first of two members is passed on"
+        );
     }
 }
