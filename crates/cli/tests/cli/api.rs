@@ -31,6 +31,25 @@ impl Api {
         answer.json().await.ok()
     }
 
+    /// A FHIR resource by any method; `None` when the server was gone before it answered.
+    pub(crate) async fn send(&self, method: &str, path: &str, body: Value) -> Option<Value> {
+        let method = method.parse().expect("a method");
+        let request = self.http.request(method, format!("{}{path}", self.base_url)).bearer_auth(&self.key).json(&body);
+        let answer = request.send().await.ok()?;
+        assert!(answer.status().is_success(), "{path}: {}", answer.status());
+        answer.json().await.ok()
+    }
+
+    /// `None` when there is no such thing.
+    pub(crate) async fn try_get(&self, path: &str) -> Option<Value> {
+        let answer = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
+        if answer.status() == 404 {
+            return None;
+        }
+        assert_eq!(answer.status(), 200, "{path}");
+        answer.json().await.unwrap()
+    }
+
     pub(crate) async fn read(&self, path: &str) -> String {
         let answer = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");

@@ -29,7 +29,9 @@ both_databases! {
         let mut referring = observation("o1", "p1");
         referring["subject"]["reference"] = json!(absolute);
         here.post("", &transaction(vec![entry("PUT", "Observation/o1", Some(referring))])).await.expect(200);
-        assert_eq!(here.total("Observation?subject=Patient/p1").await, 1);
+        assert_eq!(here.get("Observation/o1").await.expect(200)["subject"]["reference"], *absolute);
+        let own = format!("{}{}", server.base_url, there.path("Patient/p1"));
+        assert_eq!(there.get("Observation/o1").await.expect(200)["subject"]["reference"], *own);
         here.ask(Method::DELETE, "Patient/new", None).await.expect(204);
         here.get("Patient/new").await.expect(410);
         let unreadable = here.caller.send_bytes(Method::PUT, &here.path("Patient/p1"), &[], Some(("application/fhir+json", b"{".to_vec()))).await;

@@ -40,7 +40,9 @@ pub fn answer(
     let mut sent = if request.body.is_empty() { Sent::Nothing } else { Sent::Text };
     let mut is_pretty = false;
     let mut result = carried_out(world, sandbox, client, request, context, (&mut sent, &mut is_pretty));
-    if let (Sent::Text, Ok(json)) = (&sent, serde_json::from_slice(&request.body)) {
+    if let (Sent::Text, Ok(json)) = (&sent, serde_json::from_slice(&request.body))
+        && !depth::is_too_deep(&json)
+    {
         sent = Sent::Json(json);
     }
     let changes = result.as_mut().map(|reply| std::mem::take(&mut reply.changes)).unwrap_or_default();
@@ -106,6 +108,7 @@ fn body(request: &Request, action: &Action) -> Result<Option<Value>, Refusal> {
         Body::Form => {
             if request.method == "POST" {
                 media::check_form(content_type, is_empty)?;
+                check_form_size(request.body.len())?;
             }
             return Ok(None);
         }
@@ -120,6 +123,16 @@ fn body(request: &Request, action: &Action) -> Result<Option<Value>, Refusal> {
     let parsed = serde_json::from_slice(&request.body).map_err(unreadable)?;
     depth::check(&parsed)?;
     Ok(Some(parsed))
+}
+
+/// A search of this size is none that anybody writes; what it looks for would be held many times over.
+const MOST_FORM_BYTES: usize = 1 << 20;
+
+fn check_form_size(bytes: usize) -> Result<(), Refusal> {
+    if bytes > MOST_FORM_BYTES {
+        return Err(Refusal::new(413, "too-long", format!("a search has at most {MOST_FORM_BYTES} bytes")));
+    }
+    Ok(())
 }
 
 /// Takes a parameter out; the last one of the name counts.

@@ -7,8 +7,13 @@ use super::outcome::Refusal;
 
 const MOST_LEVELS: usize = 100;
 
+/// Whether it is too deep to be kept inside something else.
+pub fn is_too_deep(value: &Value) -> bool {
+    is_deeper(value, MOST_LEVELS)
+}
+
 pub(crate) fn check(value: &Value) -> Result<(), Refusal> {
-    if is_deeper(value, MOST_LEVELS) {
+    if is_too_deep(value) {
         return Err(Refusal::bad("too-long", format!("the JSON is nested deeper than {MOST_LEVELS} levels")));
     }
     Ok(())

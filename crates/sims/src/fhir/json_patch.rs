@@ -7,8 +7,10 @@ use super::outcome::excerpt;
 
 /// A patch may hold so many operations.
 const MOST_OPERATIONS: usize = 10_000;
-/// Copies may write so many bytes: each can double the document.
-const MOST_COPIED_BYTES: usize = 16 << 20;
+/// Copies may take so much memory: each can double the document.
+const MOST_COPIED_BYTES: usize = 4 << 20;
+/// About what a value takes in memory besides its text.
+const VALUE_BYTES: usize = 100;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Operation {
@@ -82,16 +84,28 @@ fn apply_one(document: &mut Value, operation: &Operation, copied: &mut usize) ->
             path.add(document, value)
         }
         Action::Copy(from) => {
-            let value = from.find_mut(document)?.clone();
-            *copied += value.to_string().len();
+            let value = from.find_mut(document)?;
+            *copied += weight(value);
             if *copied > MOST_COPIED_BYTES {
                 return Err("copies too much".to_owned());
             }
+            let value = value.clone();
             path.add(document, value)
         }
         Action::Test(value) if equal(path.find_mut(document)?, value) => Ok(()),
         Action::Test(_) => Err(format!("the test of {} failed", excerpt(&path.text))),
     }
+}
+
+/// About how many bytes of memory a copy takes. Small values weigh more than their text.
+fn weight(value: &Value) -> usize {
+    VALUE_BYTES
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(weight).sum(),
+            Value::Object(fields) => fields.iter().map(|(key, value)| key.len() + VALUE_BYTES + weight(value)).sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
 }
 
 impl Pointer {
@@ -253,8 +267,14 @@ mod tests {
 
     #[test]
     fn copies_do_not_explode() {
-        let mut operations = vec![r#"{"op":"add","path":"/a","value":["0123456789abcdef"]}"#.to_owned()];
-        operations.extend((0..40).map(|_| r#"{"op":"copy","from":"/a","path":"/a/-"}"#.to_owned()));
-        assert!(patched("{}", &format!("[{}]", operations.join(","))).unwrap_err().contains("copies too much"));
+        for (seed, most) in [(r#"["0123456789abcdef"]"#, 16), ("[[]]", 16), ("[{}]", 16)] {
+            let mut operations = vec![format!(r#"{{"op":"add","path":"/a","value":{seed}}}"#)];
+            operations.extend((0..40).map(|_| r#"{"op":"copy","from":"/a","path":"/a/-"}"#.to_owned()));
+            let refused = patched("{}", &format!("[{}]", operations.join(","))).unwrap_err();
+            let (place, reason) = refused.split_once(": ").unwrap();
+            assert_eq!(reason, "copies too much");
+            let place: usize = place.trim_start_matches("operation ").parse().unwrap();
+            assert!(place <= most, "{seed} was doubled {place} times");
+        }
     }
 }

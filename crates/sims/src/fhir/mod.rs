@@ -8,7 +8,7 @@ mod conditional;
 pub mod config;
 mod create;
 mod delete;
-mod depth;
+pub mod depth;
 mod event;
 mod everything;
 mod history;

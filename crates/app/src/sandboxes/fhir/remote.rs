@@ -6,7 +6,7 @@ use model::api_key::masked;
 use model::event::EventType;
 use serde_json::{Value, json};
 use sims::fhir::config::Remote;
-use sims::fhir::judge;
+use sims::fhir::{depth, judge};
 use world::{NewEvent, Outcome};
 
 use super::{Access, Request, Response};
@@ -113,11 +113,12 @@ fn event(access: &Access, request: &Request, response: &Response) -> NewEvent {
     }
 }
 
-/// As JSON where it is, else as text.
+/// As JSON where it is and can be read inside of an event, else as text.
 fn shown(body: &str) -> Value {
     if body.is_empty() {
         return Value::Null;
     }
     let text = masked(body);
-    serde_json::from_str(&text).unwrap_or(Value::String(text))
+    let json = serde_json::from_str(&text).ok().filter(|json| !depth::is_too_deep(json));
+    json.unwrap_or(Value::String(text))
 }
