@@ -1,0 +1,1 @@
+//! Tables of expressions and what they find.
