@@ -59,6 +59,14 @@ impl Case {
     }
 }
 
+impl Case {
+    /// Two faults are found before it is known what the request asks for.
+    fn is_refused_at_the_door(&self) -> bool {
+        let path = self.address.split('?').next().unwrap_or_default();
+        path.contains("%ff") || self.headers.iter().any(|(name, _)| name == "content-encoding")
+    }
+}
+
 /// Sends cases and looks at what they leave behind.
 struct Trial<'a> {
     server: &'a TestServer,
@@ -97,13 +105,13 @@ impl<'a> Trial<'a> {
             // What is no HTTP is refused before it is anyone's.
             assert!([400, 414, 431].contains(&status) && body.is_empty(), "{shown}: {answer}");
             self.unheard += 1;
-        } else if status >= 400 && case.method != "HEAD" {
+            return;
+        }
+        self.unheard += usize::from(case.is_refused_at_the_door());
+        if status >= 400 && case.method != "HEAD" {
             let json: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{shown}: {answer}"));
             assert_eq!(json["resourceType"], "OperationOutcome", "{shown}: {answer}");
-            let words = json["issue"][0]["diagnostics"].as_str().unwrap_or_else(|| panic!("{shown}: {answer}"));
-            // Two faults are found before it is known what the request asks for.
-            self.unheard +=
-                usize::from(words.contains("Content-Encoding") || words.contains("path is not valid UTF-8"));
+            assert!(json["issue"][0]["diagnostics"].is_string(), "{shown}: {answer}");
             assert!(head.contains("application/fhir+json"), "{shown}: {head}");
         }
         let state = state(&self.ehr).await;
