@@ -217,7 +217,7 @@ impl App {
         if text.len() <= MOST_INLINE {
             return Ok(Text::Inline(Arc::clone(text)));
         }
-        Ok(Text::Blob(self.blobs().put(bytes::Bytes::copy_from_slice(text.as_bytes())).await?))
+        Ok(Text::Blob(self.blobs().put(bytes::Bytes::from_owner(Shared(Arc::clone(text)))).await?))
     }
 
     fn entry(&self, event: NewEvent) -> Entry {
@@ -240,6 +240,15 @@ impl App {
         let now = self.now();
         let new_id = || self.inner.ids.next(now).to_string();
         run(&Context { now, new_id: &new_id })
+    }
+}
+
+/// Text that is stored without a copy of it.
+struct Shared(Arc<str>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
     }
 }
 

@@ -31,11 +31,11 @@ both_databases! {
         }
         assert!(trial.count >= 1000);
         let events = ehr.evidence("events").await;
-        assert!(events.len() >= trial.count - trial.unheard, "{} events of {} requests", events.len(), trial.count);
+        assert_eq!(events.len(), trial.count - trial.unheard, "every request that reaches the sandbox is one event");
         let fresh = server.another_node().await;
         let folded = ehr.with(&fresh.caller(ehr.caller.key()));
         assert_eq!(folded.evidence("state").await, ehr.evidence("state").await);
-        eprintln!("{} malformed requests: {:?}, {} not even HTTP", trial.count, trial.statuses, trial.unheard);
+        eprintln!("{} malformed requests: {:?}, {} refused before they reached the sandbox", trial.count, trial.statuses, trial.unheard);
     }
 }
 
@@ -56,6 +56,14 @@ impl Case {
         };
         let headers = vec![("content-type".to_owned(), media.to_owned())];
         Self { method: method.to_owned(), address: address.into(), headers, body: body.into() }
+    }
+}
+
+impl Case {
+    /// Two faults are found before it is known what the request asks for.
+    fn is_refused_at_the_door(&self) -> bool {
+        let path = self.address.split('?').next().unwrap_or_default();
+        path.contains("%ff") || self.headers.iter().any(|(name, _)| name == "content-encoding")
     }
 }
 
@@ -97,7 +105,10 @@ impl<'a> Trial<'a> {
             // What is no HTTP is refused before it is anyone's.
             assert!([400, 414, 431].contains(&status) && body.is_empty(), "{shown}: {answer}");
             self.unheard += 1;
-        } else if status >= 400 && case.method != "HEAD" {
+            return;
+        }
+        self.unheard += usize::from(case.is_refused_at_the_door());
+        if status >= 400 && case.method != "HEAD" {
             let json: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{shown}: {answer}"));
             assert_eq!(json["resourceType"], "OperationOutcome", "{shown}: {answer}");
             assert!(json["issue"][0]["diagnostics"].is_string(), "{shown}: {answer}");
