@@ -18,11 +18,11 @@ use std::cell::{Cell, RefCell};
 use regex::Regex;
 use serde_json::Value;
 
+use super::EvaluationFault;
 use super::constant::{Constant, constant};
 use super::item::{Item, Node};
 use super::resolved::Context;
 use super::syntax::{Arguments, Call, Expression, Literal, Start, Step, TypeOperator, Variable};
-use super::EvaluationFault;
 
 pub(super) type Found<'v> = Result<Vec<Item<'v>>, EvaluationFault>;
 
@@ -105,9 +105,7 @@ impl<'v> Evaluator<'v> {
                 }
                 Ok(found)
             }
-            Expression::Sign { is_negative, operand } => {
-                arithmetic::sign(*is_negative, self.evaluate(operand, scope)?)
-            }
+            Expression::Sign { is_negative, operand } => arithmetic::sign(*is_negative, self.evaluate(operand, scope)?),
             Expression::Chain { first, rest } => {
                 let mut left = self.evaluate(first, scope)?;
                 for (operator, right) in rest {
@@ -172,7 +170,13 @@ impl<'v> Evaluator<'v> {
         let mut found = Vec::new();
         for item in from {
             match (item, name) {
-                (Item::Node(node), name) => node.children(Some(name), &mut found),
+                (Item::Node(node), name) => {
+                    if let Some((element, used)) = node.choice_key(name) {
+                        let reason = format!("write {element}.ofType({used}), not {name}");
+                        return Err(EvaluationFault::Unusable { place: "a choice of types", reason });
+                    }
+                    node.children(Some(name), &mut found);
+                }
                 (Item::Type(info), "name") => found.push(Item::Text(Cow::Borrowed(info.name))),
                 (Item::Type(info), "namespace") => found.push(Item::Text(Cow::Borrowed(info.namespace))),
                 _ => {}
@@ -242,8 +246,14 @@ impl<'v> Given<'_, 'v> {
         }
     }
 
+    /// A date of a resource counts as the text that it is written as; one of System does not.
     fn text_input(&self, input: &[Item<'v>]) -> Result<Option<Cow<'v, str>>, EvaluationFault> {
-        self.as_text(self.input(input)?)
+        match input {
+            [Item::Node(node)] if node.is_primitive() && node.value().is_some_and(Value::is_string) => {
+                Ok(node.value().and_then(Value::as_str).map(Cow::Borrowed))
+            }
+            input => self.as_text(self.input(input)?),
+        }
     }
 
     fn text(&self, at: usize) -> Result<Option<Cow<'v, str>>, EvaluationFault> {
