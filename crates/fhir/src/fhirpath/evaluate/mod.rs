@@ -94,6 +94,15 @@ impl<'v> Evaluator<'v> {
         Ok(())
     }
 
+    /// Counts what a copy of the items costs: computed texts are copied in full.
+    fn spend_copy(&self, items: &[Item<'v>]) -> Result<(), EvaluationFault> {
+        let cost = |item: &Item<'_>| match item {
+            Item::Text(Cow::Owned(text)) => 1 + text.len() / 64,
+            _ => 1,
+        };
+        self.spend(items.iter().map(cost).sum())
+    }
+
     fn evaluate(&self, expression: &'v Expression, scope: &Scope<'_, 'v>) -> Found<'v> {
         self.spend(1)?;
         match expression {
@@ -128,11 +137,17 @@ impl<'v> Evaluator<'v> {
 
     fn start(&self, start: &'v Start, scope: &Scope<'_, 'v>) -> Found<'v> {
         match start {
-            Start::Variable(Variable::This) => Ok(scope.this.to_vec()),
+            Start::Variable(Variable::This) => {
+                self.spend_copy(scope.this)?;
+                Ok(scope.this.to_vec())
+            }
             Start::Variable(Variable::Index) => {
                 Ok(scope.index.and_then(|at| i64::try_from(at).ok()).map(Item::Integer).into_iter().collect())
             }
-            Start::Variable(Variable::Total) => Ok(scope.total.unwrap_or_default().to_vec()),
+            Start::Variable(Variable::Total) => {
+                self.spend_copy(scope.total.unwrap_or_default())?;
+                Ok(scope.total.unwrap_or_default().to_vec())
+            }
             Start::Empty => Ok(Vec::new()),
             Start::Literal(literal) => Ok(vec![of_literal(literal)]),
             Start::Constant(name) => Ok(match constant(name) {
