@@ -88,6 +88,12 @@ impl<'v> Node<'v> {
         if self.is_primitive() { self.extra?.as_object() } else { self.value?.as_object() }
     }
 
+    /// The element and type if the name is only the JSON key of a choice here: `value` and `Quantity`.
+    pub(super) fn choice_key(&self, name: &str) -> Option<(&'static str, &'static str)> {
+        let (_, element, used) = self.structure.element(name).filter(|(_, element, _)| element.is_choice())?;
+        (element.name() != name).then(|| (element.name(), used.name()))
+    }
+
     /// Children of one name, or of all; in the order of the JSON.
     pub(super) fn children(&self, name: Option<&str>, found: &mut Vec<Item<'v>>) {
         let Some(members) = self.members() else { return };
@@ -168,7 +174,9 @@ impl<'v> Node<'v> {
 
     /// The System value of a primitive. One that is not written as its type demands is what its JSON says.
     fn atom(&self) -> Option<Item<'v>> {
-        let Some(primitive) = self.primitive() else { return self.quantity().map(|found| Item::Quantity(Box::new(found))) };
+        let Some(primitive) = self.primitive() else {
+            return self.quantity().map(|found| Item::Quantity(Box::new(found)));
+        };
         Some(match self.value? {
             Value::Bool(value) => Item::Boolean(*value),
             Value::Number(number) => of_number(number, primitive == Primitive::Decimal)?,
@@ -240,7 +248,8 @@ impl<'v> Item<'v> {
         let name = match self {
             Self::Node(node) => {
                 let structure = node.structure;
-                let named = if structure.path().contains('.') { structure.base().unwrap_or(structure) } else { structure };
+                let named =
+                    if structure.path().contains('.') { structure.base().unwrap_or(structure) } else { structure };
                 return TypeInfo { namespace: "FHIR", name: named.path() };
             }
             Self::Boolean(_) => "Boolean",

@@ -124,7 +124,8 @@ impl Parser {
             TokenKind::Number(number) => self.number(&number).map(Start::Literal),
             TokenKind::Moment(text) => {
                 let kind = MomentKind::of_literal(&text);
-                let moment = Moment::parse(kind, text.strip_prefix('T').filter(|_| kind == MomentKind::Time).unwrap_or(&text));
+                let moment =
+                    Moment::parse(kind, text.strip_prefix('T').filter(|_| kind == MomentKind::Time).unwrap_or(&text));
                 let moment = moment.ok_or_else(|| self.fault(&format!("no such date or time: @{text}")))?;
                 self.at += 1;
                 Ok(Start::Literal(Literal::Moment(moment)))
@@ -182,8 +183,8 @@ impl Parser {
         if !self.takes("(") {
             return Ok(None);
         }
-        let function = Function::named(name)
-            .ok_or_else(|| PathFault { place, reason: format!("unknown function {name}()") })?;
+        let function =
+            Function::named(name).ok_or_else(|| PathFault { place, reason: format!("unknown function {name}()") })?;
         if let Some(reason) = function.refusal() {
             return Err(PathFault { place, reason: format!("{name}() is not supported: {reason}") });
         }

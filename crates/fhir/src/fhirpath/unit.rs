@@ -135,9 +135,8 @@ impl Measure {
     /// The value in base units, and their code.
     pub(super) fn base_quantity(&self, value: Decimal) -> Option<(Decimal, String)> {
         let parts = BASES.iter().zip(self.dimension).filter(|(_, power)| *power != 0);
-        let parts: Vec<_> = parts
-            .map(|(base, power)| if power == 1 { (*base).to_owned() } else { format!("{base}{power}") })
-            .collect();
+        let parts: Vec<_> =
+            parts.map(|(base, power)| if power == 1 { (*base).to_owned() } else { format!("{base}{power}") }).collect();
         let code = if parts.is_empty() { "1".to_owned() } else { parts.join(".") };
         Some((value.checked_mul(self.factor)?.normalize(), code))
     }
@@ -148,8 +147,7 @@ fn term(text: &str, depth: usize) -> Option<(Measure, &str)> {
     if depth > 4 {
         return None;
     }
-    let (mut total, mut rest) =
-        if text.starts_with('/') { (Measure::ONE, text) } else { component(text, depth)? };
+    let (mut total, mut rest) = if text.starts_with('/') { (Measure::ONE, text) } else { component(text, depth)? };
     loop {
         let is_quotient = rest.starts_with('/');
         if !is_quotient && !rest.starts_with('.') {
@@ -283,7 +281,9 @@ mod tests {
 
     #[test]
     fn what_is_no_unit_is_none() {
-        for code in ["", "lbs", "mg/", "{", "(g", "g)", "kk", "m999", "((((((g))))))", "[s]", "tablet", "µg", &"m.".repeat(40)] {
+        for code in
+            ["", "lbs", "mg/", "{", "(g", "g)", "kk", "m999", "((((((g))))))", "[s]", "tablet", "µg", &"m.".repeat(40)]
+        {
             assert_eq!(Measure::of(code), None, "{code}");
         }
     }

@@ -5,6 +5,7 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
 use super::equality::{number, quantities};
+use super::strings::LONGEST_TEXT;
 use super::{Found, single, wrong_type};
 use crate::fhirpath::EvaluationFault;
 use crate::fhirpath::item::Item;
@@ -39,6 +40,7 @@ pub(super) fn calculate<'v>(operator: Operator, left: &[Item<'v>], right: &[Item
     let result = match (&left_atom, &right_atom) {
         (Item::Integer(left), Item::Integer(right)) => integers(operator, *left, *right),
         (Item::Text(left), Item::Text(right)) if operator == Operator::Plus => {
+            bounded(left.len() + right.len(), place)?;
             Some(Item::text(format!("{left}{right}")))
         }
         (Item::Moment(moment), Item::Quantity(quantity)) if matches!(operator, Operator::Plus | Operator::Minus) => {
@@ -73,7 +75,16 @@ fn join<'v>(left: Option<&Item<'v>>, right: Option<&Item<'v>>) -> Found<'v> {
             _ => return Err(wrong_type(item, "&")),
         }
     }
+    bounded(joined.len(), "&")?;
     Ok(vec![Item::text(joined)])
+}
+
+/// A text that doubles at every turn would fill the memory long before the budget ends it.
+fn bounded(length: usize, place: &'static str) -> Result<(), EvaluationFault> {
+    if length <= LONGEST_TEXT {
+        return Ok(());
+    }
+    Err(EvaluationFault::Unusable { place, reason: "the text grows too long".to_owned() })
 }
 
 fn integers<'v>(operator: Operator, left: i64, right: i64) -> Option<Item<'v>> {

@@ -177,9 +177,7 @@ pub(in crate::fhirpath) fn converts_to_time<'v>(given: &Given<'_, 'v>, input: Ve
 fn as_time<'v>(item: &Item<'v>) -> Option<Item<'v>> {
     match item {
         Item::Moment(moment) => (moment.kind() == MomentKind::Time).then_some(Item::Moment(*moment)),
-        Item::Text(text) => {
-            Moment::parse(MomentKind::Time, text.strip_prefix('T').unwrap_or(text)).map(Item::Moment)
-        }
+        Item::Text(text) => Moment::parse(MomentKind::Time, text.strip_prefix('T').unwrap_or(text)).map(Item::Moment),
         _ => None,
     }
 }

@@ -109,11 +109,13 @@ impl<'v> Evaluator<'v> {
                 Ok(true)
             }
             (Value::Array(left), Value::Array(right)) => self.arrays_alike(left, right, likeness),
-            (Value::Number(left), Value::Number(right)) => Ok(match (decimal(left.as_str()), decimal(right.as_str())) {
-                (Some(left), Some(right)) if likeness == Likeness::Equivalent => is_equivalent(left, right),
-                (Some(left), Some(right)) => left == right,
-                _ => left == right,
-            }),
+            (Value::Number(left), Value::Number(right)) => {
+                Ok(match (decimal(left.as_str()), decimal(right.as_str())) {
+                    (Some(left), Some(right)) if likeness == Likeness::Equivalent => is_equivalent(left, right),
+                    (Some(left), Some(right)) => left == right,
+                    _ => left == right,
+                })
+            }
             (Value::String(left), Value::String(right)) if likeness == Likeness::Equivalent => {
                 Ok(texts_equivalent(left, right))
             }
@@ -206,7 +208,11 @@ fn texts_equivalent(left: &str, right: &str) -> bool {
 }
 
 /// Which is less; nothing if that cannot be told, a fault if there is no order between such values.
-pub(super) fn compare(left: &Item<'_>, right: &Item<'_>, place: &'static str) -> Result<Option<Ordering>, EvaluationFault> {
+pub(super) fn compare(
+    left: &Item<'_>,
+    right: &Item<'_>,
+    place: &'static str,
+) -> Result<Option<Ordering>, EvaluationFault> {
     let (Some(left_atom), Some(right_atom)) = (left.atom(), right.atom()) else {
         let unclear = |item: &Item<'_>| matches!(item, Item::Node(node) if node.is_primitive() || node.is("Quantity"));
         let other = [left, right].into_iter().find(|item| item.atom().is_none() && !unclear(item));

@@ -2,10 +2,10 @@
 //! types (`#types`).
 
 use super::{Found, Given, boolean};
+use crate::fhirpath::EvaluationFault;
 use crate::fhirpath::item::Item;
 use crate::fhirpath::syntax::TypeName;
 use crate::fhirpath::types::is_instance;
-use crate::fhirpath::EvaluationFault;
 
 pub(in crate::fhirpath) fn filter<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
     let mut found = Vec::new();

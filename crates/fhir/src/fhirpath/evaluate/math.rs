@@ -19,11 +19,7 @@ fn input<'v>(given: &Given<'_, 'v>, input: &[Item<'v>]) -> Result<Option<Decimal
     }
 }
 
-fn mapped<'v>(
-    given: &Given<'_, 'v>,
-    items: &[Item<'v>],
-    apply: impl FnOnce(Decimal) -> Option<Item<'v>>,
-) -> Found<'v> {
+fn mapped<'v>(given: &Given<'_, 'v>, items: &[Item<'v>], apply: impl FnOnce(Decimal) -> Option<Item<'v>>) -> Found<'v> {
     Ok(input(given, items)?.and_then(apply).into_iter().collect())
 }
 

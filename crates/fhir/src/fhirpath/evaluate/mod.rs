@@ -18,11 +18,11 @@ use std::cell::{Cell, RefCell};
 use regex::Regex;
 use serde_json::Value;
 
+use super::EvaluationFault;
 use super::constant::{Constant, constant};
 use super::item::{Item, Node};
 use super::resolved::Context;
 use super::syntax::{Arguments, Call, Expression, Literal, Start, Step, TypeOperator, Variable};
-use super::EvaluationFault;
 
 pub(super) type Found<'v> = Result<Vec<Item<'v>>, EvaluationFault>;
 
@@ -94,6 +94,15 @@ impl<'v> Evaluator<'v> {
         Ok(())
     }
 
+    /// Counts what a copy of the items costs: computed texts are copied in full.
+    fn spend_copy(&self, items: &[Item<'v>]) -> Result<(), EvaluationFault> {
+        let cost = |item: &Item<'_>| match item {
+            Item::Text(Cow::Owned(text)) => 1 + text.len() / 64,
+            _ => 1,
+        };
+        self.spend(items.iter().map(cost).sum())
+    }
+
     fn evaluate(&self, expression: &'v Expression, scope: &Scope<'_, 'v>) -> Found<'v> {
         self.spend(1)?;
         match expression {
@@ -105,9 +114,7 @@ impl<'v> Evaluator<'v> {
                 }
                 Ok(found)
             }
-            Expression::Sign { is_negative, operand } => {
-                arithmetic::sign(*is_negative, self.evaluate(operand, scope)?)
-            }
+            Expression::Sign { is_negative, operand } => arithmetic::sign(*is_negative, self.evaluate(operand, scope)?),
             Expression::Chain { first, rest } => {
                 let mut left = self.evaluate(first, scope)?;
                 for (operator, right) in rest {
@@ -130,11 +137,17 @@ impl<'v> Evaluator<'v> {
 
     fn start(&self, start: &'v Start, scope: &Scope<'_, 'v>) -> Found<'v> {
         match start {
-            Start::Variable(Variable::This) => Ok(scope.this.to_vec()),
+            Start::Variable(Variable::This) => {
+                self.spend_copy(scope.this)?;
+                Ok(scope.this.to_vec())
+            }
             Start::Variable(Variable::Index) => {
                 Ok(scope.index.and_then(|at| i64::try_from(at).ok()).map(Item::Integer).into_iter().collect())
             }
-            Start::Variable(Variable::Total) => Ok(scope.total.unwrap_or_default().to_vec()),
+            Start::Variable(Variable::Total) => {
+                self.spend_copy(scope.total.unwrap_or_default())?;
+                Ok(scope.total.unwrap_or_default().to_vec())
+            }
             Start::Empty => Ok(Vec::new()),
             Start::Literal(literal) => Ok(vec![of_literal(literal)]),
             Start::Constant(name) => Ok(match constant(name) {
@@ -172,7 +185,13 @@ impl<'v> Evaluator<'v> {
         let mut found = Vec::new();
         for item in from {
             match (item, name) {
-                (Item::Node(node), name) => node.children(Some(name), &mut found),
+                (Item::Node(node), name) => {
+                    if let Some((element, used)) = node.choice_key(name) {
+                        let reason = format!("write {element}.ofType({used}), not {name}");
+                        return Err(EvaluationFault::Unusable { place: "a choice of types", reason });
+                    }
+                    node.children(Some(name), &mut found);
+                }
                 (Item::Type(info), "name") => found.push(Item::Text(Cow::Borrowed(info.name))),
                 (Item::Type(info), "namespace") => found.push(Item::Text(Cow::Borrowed(info.namespace))),
                 _ => {}
@@ -242,8 +261,14 @@ impl<'v> Given<'_, 'v> {
         }
     }
 
+    /// A date of a resource counts as the text that it is written as; one of System does not.
     fn text_input(&self, input: &[Item<'v>]) -> Result<Option<Cow<'v, str>>, EvaluationFault> {
-        self.as_text(self.input(input)?)
+        match input {
+            [Item::Node(node)] if node.is_primitive() && node.value().is_some_and(Value::is_string) => {
+                Ok(node.value().and_then(Value::as_str).map(Cow::Borrowed))
+            }
+            input => self.as_text(self.input(input)?),
+        }
     }
 
     fn text(&self, at: usize) -> Result<Option<Cow<'v, str>>, EvaluationFault> {

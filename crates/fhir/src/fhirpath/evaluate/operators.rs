@@ -35,7 +35,11 @@ pub(super) fn operate<'v>(
         Operator::Less | Operator::LessOrEqual | Operator::Greater | Operator::GreaterOrEqual => {
             order(operator, &left, &right)
         }
-        _ => arithmetic::calculate(operator, &left, &right),
+        _ => {
+            let found = arithmetic::calculate(operator, &left, &right)?;
+            evaluator.spend_copy(&found)?;
+            Ok(found)
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::fhirpath::item::Item;
 const PATTERN_BYTES: usize = 1 << 20;
 const MOST_PATTERNS: usize = 16;
 /// A text that replacement or joining may not outgrow.
-const LONGEST_TEXT: usize = 1 << 20;
+pub(super) const LONGEST_TEXT: usize = 1 << 17;
 
 fn with_argument<'v>(
     given: &Given<'_, 'v>,
@@ -26,7 +26,9 @@ fn with_argument<'v>(
 }
 
 fn mapped<'v>(given: &Given<'_, 'v>, input: &[Item<'v>], apply: impl FnOnce(&str) -> String) -> Found<'v> {
-    Ok(given.text_input(input)?.map(|text| Item::text(apply(&text))).into_iter().collect())
+    let Some(text) = given.text_input(input)? else { return Ok(Vec::new()) };
+    given.evaluator.spend(text.len() / 64)?;
+    Ok(vec![Item::text(apply(&text))])
 }
 
 fn integer<'v>(value: usize) -> Item<'v> {
@@ -107,11 +109,10 @@ pub(in crate::fhirpath) fn replace_matches<'v>(given: &Given<'_, 'v>, input: Vec
             return Ok(vec![Item::text(text.to_owned())]);
         }
         let regex = given.evaluator.pattern(given, Cow::Borrowed(pattern))?;
-        let groups = substitution.matches('$').count() + 1;
-        let most = (text.len() + 1).saturating_mul(substitution.len() + groups * text.len().min(1_024));
-        if most > LONGEST_TEXT {
-            bounded(given, text.len() + regex.find_iter(text).count().saturating_mul(substitution.len()))?;
-        }
+        // Each `$` may repeat what was matched.
+        let repeats = substitution.matches('$').count() + 1;
+        let matched = regex.find_iter(text).count().saturating_mul(substitution.len());
+        bounded(given, text.len().saturating_mul(repeats).saturating_add(matched))?;
         Ok(vec![Item::text(regex.replace_all(text, substitution.as_ref()).into_owned())])
     })
 }

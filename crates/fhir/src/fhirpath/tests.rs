@@ -1,1 +1,0 @@
-//! Tables of expressions and what they find.
