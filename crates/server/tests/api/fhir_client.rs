@@ -152,6 +152,7 @@ pub(crate) fn observation(id: &str, patient: &str) -> Value {
         "subject": {"reference": format!("Patient/{patient}")}})
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "entries are made for the one transaction")]
 pub(crate) fn transaction(entries: Vec<Value>) -> Value {
     json!({"resourceType": "Bundle", "type": "transaction", "entry": entries})
 }

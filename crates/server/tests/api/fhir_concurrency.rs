@@ -24,7 +24,7 @@ const RESETS: usize = 80;
 both_databases! {
     async fn of_many_conditional_creates_one_creates(server: TestServer) {
         let ehr = Ehr::over(&server.organization("Acme").await, &[]).await;
-        conditional_creates(&[ehr.clone()], ROUNDS, "alone").await;
+        conditional_creates(std::slice::from_ref(&ehr), ROUNDS, "alone").await;
         let (_more, nodes) = on_every_node(&server, &ehr).await;
         conditional_creates(&nodes, ROUNDS, "spread").await;
         assert_eq!(ehr.total("Patient").await, 2 * ROUNDS as u64);

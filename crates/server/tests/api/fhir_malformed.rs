@@ -177,7 +177,7 @@ fn body_case(dice: &mut Dice) -> Case {
 fn tree_case(dice: &mut Dice) -> Case {
     let (address, mut resource) = a_resource(dice);
     let odd = odd_text(dice);
-    spoil(&mut resource, &odd, dice);
+    spoil(&mut resource, dice);
     Case::new("PUT", address, resource.to_string().replace("\"@odd\"", &odd))
 }
 
@@ -223,17 +223,17 @@ fn odd_text(dice: &mut Dice) -> String {
 }
 
 /// Puts a mark for the odd value somewhere, in the place of something or beside it.
-fn spoil(value: &mut Value, odd: &str, dice: &mut Dice) {
+fn spoil(value: &mut Value, dice: &mut Dice) {
     let stop = dice.below(3) == 0;
     match value {
         Value::Object(members) if !stop && !members.is_empty() => {
             let at = dice.below(members.len());
             let (_, member) = members.iter_mut().nth(at).expect("a member");
-            spoil(member, odd, dice);
+            spoil(member, dice);
         }
         Value::Array(items) if !stop && !items.is_empty() => {
             let at = dice.below(items.len());
-            spoil(&mut items[at], odd, dice);
+            spoil(&mut items[at], dice);
         }
         Value::Object(members) => {
             let name = dice.pick(&[
@@ -317,7 +317,7 @@ fn bundle_case(dice: &mut Dice) -> Case {
     bundle["type"] = json!(dice.pick(&["transaction", "batch", "transaction", "collection", "x"]));
     let odd = odd_text(dice);
     if dice.below(2) == 0 {
-        spoil(&mut bundle, &odd, dice);
+        spoil(&mut bundle, dice);
     }
     Case::new("POST", dice.pick(&["", "/", "/Bundle", "/Patient"]), bundle.to_string().replace("\"@odd\"", &odd))
 }
@@ -554,28 +554,28 @@ fn fixed_cases() -> Vec<Case> {
         Case::new("PUT", "/Patient/p1", format!("{{\"a\":{}", "[".repeat(100_000))),
         Case::new("PUT", "/Patient/p1", "{\"a\":".repeat(100_000)),
     ];
-    // Around the depth at which reading stops: what is kept as an event must be readable.
-    for depth in 90..=130 {
-        let deep = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
-        cases.push(Case::new(
-            "PUT",
-            "/Patient/p1",
-            format!("{{\"resourceType\":\"Patient\",\"id\":\"p1\",\"name\":{deep}}}"),
-        ));
-        let inner = "{\"url\":\"urn:x\",\"extension\":[".repeat(depth / 2);
-        let open = format!("{{\"resourceType\":\"Patient\",\"id\":\"p1\",\"extension\":[{inner}");
-        cases.push(Case::new(
-            "PUT",
-            "/Patient/p1",
-            format!("{open}{{\"url\":\"urn:y\",\"valueString\":\"x\"}}{}]}}", "]}".repeat(depth / 2)),
-        ));
-        cases.push(Case::new(
-            "PATCH",
-            "/Patient/p1",
-            format!("[{{\"op\":\"test\",\"path\":\"/name\",\"value\":{deep}}}]"),
-        ));
-        cases.push(Case::new("GET", "/Patient/p1", ""));
-        cases.push(Case::new("POST", "", transaction(vec![entry("GET", "Patient/p1", None)]).to_string()));
-    }
+    cases.extend((90..=130).flat_map(deep_cases));
+    cases
+}
+
+/// Around the depth at which reading stops: what is kept as an event must be readable.
+fn deep_cases(depth: usize) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let deep = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+    cases.push(Case::new(
+        "PUT",
+        "/Patient/p1",
+        format!("{{\"resourceType\":\"Patient\",\"id\":\"p1\",\"name\":{deep}}}"),
+    ));
+    let inner = "{\"url\":\"urn:x\",\"extension\":[".repeat(depth / 2);
+    let open = format!("{{\"resourceType\":\"Patient\",\"id\":\"p1\",\"extension\":[{inner}");
+    cases.push(Case::new(
+        "PUT",
+        "/Patient/p1",
+        format!("{open}{{\"url\":\"urn:y\",\"valueString\":\"x\"}}{}]}}", "]}".repeat(depth / 2)),
+    ));
+    cases.push(Case::new("PATCH", "/Patient/p1", format!("[{{\"op\":\"test\",\"path\":\"/name\",\"value\":{deep}}}]")));
+    cases.push(Case::new("GET", "/Patient/p1", ""));
+    cases.push(Case::new("POST", "", transaction(vec![entry("GET", "Patient/p1", None)]).to_string()));
     cases
 }
