@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(blocks.reaching(0..300, 290_u64.to_be_bytes()), [64..128, 256..300]);
         assert_eq!(blocks.reaching(0..100, 0_u64.to_be_bytes()).first(), Some(&(0..100)));
         assert_eq!(blocks.reaching(65..66, 900_u64.to_be_bytes()).first(), Some(&(65..66)));
-        assert_eq!(blocks.reaching(0..300, 2000_u64.to_be_bytes()), []);
+        assert!(blocks.reaching(0..300, 2000_u64.to_be_bytes()).is_empty());
         assert!(!blocks.has_reversed && Blocks::new(&terms([(5, 4)].into_iter())).has_reversed);
     }
 }
