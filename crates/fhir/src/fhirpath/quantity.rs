@@ -144,15 +144,27 @@ impl Quantity {
         if self.code() == other.code() {
             return Some(Aligned { left: self.value, right: other.value });
         }
-        let (left, right) = (self.measure()?, other.measure()?);
-        if !left.is_comparable(&right) {
-            return None;
+        let (above, below) = self.ratio(other)?;
+        Some(if above >= below {
+            Aligned { left: self.value, right: other.value.checked_mul(below)?.checked_div(above)? }
+        } else {
+            Aligned { left: self.value.checked_mul(above)?.checked_div(below)?, right: other.value }
+        })
+    }
+
+    /// How many of the other's unit one of its own is, if they measure the same thing.
+    fn ratio(&self, other: &Self) -> Option<(Decimal, Decimal)> {
+        if self.code() == other.code() {
+            return Some((Decimal::ONE, Decimal::ONE));
         }
-        let coarser = left.factor.max(right.factor);
-        let in_coarser = |value: Decimal, factor: Decimal| {
-            if factor == coarser { Some(value) } else { value.checked_mul(factor)?.checked_div(coarser) }
-        };
-        Some(Aligned { left: in_coarser(self.value, left.factor)?, right: in_coarser(other.value, right.factor)? })
+        let (left, right) = (self.measure()?, other.measure()?);
+        left.is_comparable(&right).then(|| left.ratio(&right))?
+    }
+
+    /// Both multiplied to one unit, which is exact where a division would not be.
+    fn crossed(&self, other: &Self) -> Option<(Decimal, Decimal)> {
+        let (above, below) = self.ratio(other)?;
+        Some((self.value.checked_mul(above)?, other.value.checked_mul(below)?))
     }
 
     /// Nothing if that depends on the calendar or the units measure different things.
@@ -160,7 +172,7 @@ impl Quantity {
         if self.is_apart(other) {
             return None;
         }
-        let Aligned { left, right } = self.aligned(other)?;
+        let (left, right) = self.crossed(other)?;
         Some(left.cmp(&right))
     }
 
@@ -169,7 +181,7 @@ impl Quantity {
         if self.is_apart(other) {
             return None;
         }
-        Some(self.aligned(other).is_some_and(|Aligned { left, right }| left == right))
+        Some(self.crossed(other).is_some_and(|(left, right)| left == right))
     }
 
     pub(super) fn is_equivalent(&self, other: &Self) -> bool {
@@ -186,9 +198,9 @@ impl Quantity {
         if self.is_apart(other) {
             return None;
         }
-        let (left, right) = (self.measure()?, other.measure()?);
+        let (above, below) = self.ratio(other)?;
         let Aligned { left: first, right: second } = self.aligned(other)?;
-        let unit = if left.factor >= right.factor { &self.unit } else { &other.unit };
+        let unit = if above >= below { &self.unit } else { &other.unit };
         Some(Self { value: sum(first, second)?, unit: unit.clone() })
     }
 
@@ -198,9 +210,8 @@ impl Quantity {
         if self.code() == target.code() {
             return Some(Self { value: self.value, unit: target.unit });
         }
-        let (from, to) = (self.measure()?, target.measure()?);
-        let is_possible = from.is_comparable(&to) && !self.is_apart(&target);
-        let value = self.value.checked_mul(from.factor)?.checked_div(to.factor).filter(|_| is_possible)?;
+        let (above, below) = self.ratio(&target).filter(|_| !self.is_apart(&target))?;
+        let value = self.value.checked_mul(above)?.checked_div(below)?;
         Some(Self { value, unit: target.unit })
     }
 

@@ -11,8 +11,9 @@ const BASES: [&str; 13] = ["m", "s", "g", "mol", "K", "C", "cd", "rad", "Cel", "
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Measure {
-    /// How many of the base units one is.
-    pub(super) factor: Decimal,
+    /// How many of the base units one is, as a fraction: 1/h has no end as a decimal.
+    above: Decimal,
+    below: Decimal,
     dimension: Dimension,
 }
 
@@ -81,7 +82,7 @@ const UNITS: [(&str, bool, &str, &str); 51] = [
     ("A", true, "1", "C/s"),
     ("V", true, "1000", "g.m2/s2/C"),
     ("kat", true, "1", "mol/s"),
-    ("U", true, "0.0000000166666666666666666667", "mol/s"),
+    ("U", true, "0.000001", "mol/min"),
     ("[in_i]", false, "0.0254", "m"),
     ("[ft_i]", false, "0.3048", "m"),
     ("[mi_i]", false, "1609.344", "m"),
@@ -95,7 +96,7 @@ const UNITS: [(&str, bool, &str, &str); 51] = [
 const LONGEST: usize = 64;
 
 impl Measure {
-    const ONE: Self = Self { factor: Decimal::ONE, dimension: [0; BASES.len()] };
+    const ONE: Self = Self { above: Decimal::ONE, below: Decimal::ONE, dimension: [0; BASES.len()] };
 
     pub(super) fn of(code: &str) -> Option<Self> {
         if code.is_empty() || code.len() > LONGEST || !code.is_ascii() {
@@ -109,12 +110,18 @@ impl Measure {
         self.dimension == other.dimension
     }
 
+    /// One of these to one of those, as a fraction.
+    pub(super) fn ratio(&self, other: &Self) -> Option<(Decimal, Decimal)> {
+        Some((self.above.checked_mul(other.below)?, self.below.checked_mul(other.above)?))
+    }
+
     pub(super) fn times(&self, other: &Self) -> Option<Self> {
         let mut dimension = self.dimension;
         for (power, more) in dimension.iter_mut().zip(other.dimension) {
             *power = power.checked_add(more)?;
         }
-        Some(Self { factor: self.factor.checked_mul(other.factor)?, dimension })
+        let above = self.above.checked_mul(other.above)?;
+        Some(Self { above, below: self.below.checked_mul(other.below)?, dimension })
     }
 
     pub(super) fn over(&self, other: &Self) -> Option<Self> {
@@ -129,7 +136,8 @@ impl Measure {
         if exponent >= 0 {
             return Some(result);
         }
-        Some(Self { factor: Decimal::ONE.checked_div(result.factor)?, dimension: result.dimension.map(|power| -power) })
+        let dimension = result.dimension.map(|power| -power);
+        Some(Self { above: result.below, below: result.above, dimension })
     }
 
     /// The value in base units, and their code.
@@ -138,7 +146,7 @@ impl Measure {
         let parts: Vec<_> =
             parts.map(|(base, power)| if power == 1 { (*base).to_owned() } else { format!("{base}{power}") }).collect();
         let code = if parts.is_empty() { "1".to_owned() } else { parts.join(".") };
-        Some((value.checked_mul(self.factor)?.normalize(), code))
+        Some((value.checked_mul(self.above)?.checked_div(self.below)?.normalize(), code))
     }
 }
 
@@ -197,7 +205,7 @@ fn symbol_end(text: &str) -> usize {
 /// `m2`, `s-1`, `10*3`, `24`.
 fn powered(symbol: &str) -> Option<Measure> {
     if !symbol.is_empty() && symbol.len() < 9 && symbol.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some(Measure { factor: symbol.parse().ok()?, ..Measure::ONE });
+        return Some(Measure { above: symbol.parse().ok()?, ..Measure::ONE });
     }
     if let Some(measure) = unit(symbol) {
         return Some(measure);
@@ -219,20 +227,20 @@ fn unit(symbol: &str) -> Option<Measure> {
     PREFIXES.iter().find_map(|(prefix, power)| {
         let name = symbol.strip_prefix(prefix)?;
         let row = UNITS.iter().find(|(unit, takes_prefix, ..)| *takes_prefix && *unit == name)?;
-        let scale = Measure { factor: Decimal::TEN, ..Measure::ONE }.power(*power)?;
+        let scale = Measure { above: Decimal::TEN, ..Measure::ONE }.power(*power)?;
         measure(row)?.times(&scale)
     })
 }
 
 fn measure((name, _, worth, meaning): &(&str, bool, &str, &str)) -> Option<Measure> {
-    let factor = worth.parse().ok()?;
+    let above = worth.parse().ok()?;
     if let Some(at) = BASES.iter().position(|base| base == meaning) {
         let mut dimension = Measure::ONE.dimension;
         dimension[at] = 1;
-        return Some(Measure { factor, dimension });
+        return Some(Measure { above, dimension, ..Measure::ONE });
     }
     let base = if meaning.is_empty() || meaning == name { Measure::ONE } else { Measure::of(meaning)? };
-    Some(Measure { factor, dimension: base.dimension })
+    Measure { above, ..Measure::ONE }.times(&base)
 }
 
 #[cfg(test)]
@@ -267,7 +275,8 @@ mod tests {
         ] {
             let (left_measure, right_measure) = (Measure::of(left).unwrap(), Measure::of(right).unwrap());
             assert!(left_measure.is_comparable(&right_measure), "{left} {right}");
-            let found = left_measure.factor / right_measure.factor;
+            let (above, below) = left_measure.ratio(&right_measure).unwrap();
+            let found = above / below;
             assert_eq!(found.normalize(), ratio.parse::<Decimal>().unwrap().normalize(), "{left} {right}");
         }
     }

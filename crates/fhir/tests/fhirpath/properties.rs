@@ -83,7 +83,7 @@ fn expression() -> impl Strategy<Value = String> {
             inner.clone().prop_map(|inner| format!("-({inner}).first()")),
             inner.clone().prop_map(|inner| format!("name.where({inner}).given[0]")),
             (inner.clone(), inner.clone()).prop_map(|(left, right)| format!("iif({left}, {right})")),
-            inner.prop_map(|inner| format!("({inner}) is System.Boolean")),
+            inner.prop_map(|inner| format!("(({inner}) is System.Boolean)")),
         ]
     })
 }
