@@ -1,0 +1,142 @@
+//! What holds for any message: exact round trip, no panic, paths as a naive splitter reads them.
+
+use proptest::prelude::*;
+use verial_hl7v2::{Delimiters, Draft, Limits, Message, fuzz_parse};
+
+use crate::{found, samples};
+
+const DELIMITERS: &str = "|^~\\&#*!?%$@;:+-_/<>";
+
+/// Five different ones, and the truncation character in some.
+fn delimiters() -> impl Strategy<Value = Delimiters> {
+    let characters: Vec<char> = DELIMITERS.chars().collect();
+    let shuffled = Just(characters).prop_shuffle();
+    (shuffled, 4..=5_usize).prop_map(|(characters, count)| {
+        let encoding: String = characters[1..=count].iter().collect();
+        Delimiters::new(characters[0], &encoding).unwrap()
+    })
+}
+
+/// Field, repetition, component, subcomponent.
+type Values = Vec<Vec<Vec<Vec<String>>>>;
+
+fn values() -> impl Strategy<Value = Values> {
+    let value = prop_oneof![3 => "[a-z0-9 ]{0,6}", 1 => r#"[|^~\\&#*!?%$@"é\r\nX0F.]{0,6}"#, 1 => Just("\"\"".to_owned())];
+    let component = prop::collection::vec(value, 1..3);
+    let repetition = prop::collection::vec(component, 1..3);
+    let field = prop::collection::vec(repetition, 1..3);
+    prop::collection::vec(field, 1..5)
+}
+
+fn written(delimiters: Delimiters, segments: &[Values]) -> Message {
+    let mut draft = Draft::new(delimiters);
+    draft.header().component(9, 1, "ADT").component(9, 2, "A01").field(10, "1").field(12, "2.5");
+    for fields in segments {
+        let segment = draft.segment("ZZ1");
+        for (field, number) in fields.iter().zip(1..) {
+            for (repetition, count) in field.iter().zip(1..) {
+                for (component, part) in repetition.iter().zip(1..) {
+                    for (value, subpart) in component.iter().zip(1..) {
+                        segment.value(number, count, part, subpart, value);
+                    }
+                }
+            }
+        }
+    }
+    draft.build().unwrap()
+}
+
+/// The raw text at a position, by plain splitting.
+fn naive(line: &str, delimiters: &Delimiters, numbers: [usize; 4]) -> Option<String> {
+    let encoding: Vec<char> = delimiters.encoding_characters().chars().collect();
+    let field = line.split(delimiters.field_separator()).nth(numbers[0])?;
+    let repetition = field.split(encoding[1]).nth(numbers[1] - 1)?;
+    let component = repetition.split(encoding[0]).nth(numbers[2] - 1)?;
+    component.split(encoding[3]).nth(numbers[3] - 1).filter(|raw| !raw.is_empty()).map(str::to_owned)
+}
+
+proptest! {
+    #[test]
+    fn what_was_written_is_read(delimiters in delimiters(), segments in prop::collection::vec(values(), 1..4)) {
+        let message = written(delimiters, &segments);
+        prop_assert_eq!(message.delimiters(), &delimiters);
+        for (fields, nth) in segments.iter().zip(1..) {
+            for (field, number) in fields.iter().zip(1..) {
+                for (repetition, count) in field.iter().zip(1..) {
+                    for (component, part) in repetition.iter().zip(1..) {
+                        for (value, subpart) in component.iter().zip(1..) {
+                            let path = format!("ZZ1[{nth}].{number}[{count}].{part}.{subpart}");
+                            let expected: Vec<String> = Some(value.clone()).filter(|value| !value.is_empty()).into_iter().collect();
+                            prop_assert_eq!(found(&message, &path), expected, "{} in {}", path, message);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn print_after_parse_is_identity(
+        delimiters in delimiters(),
+        segments in prop::collection::vec(values(), 1..4),
+        end in prop_oneof![Just("\r"), Just("\n"), Just("\r\n")],
+    ) {
+        let text = written(delimiters, &segments).text().replace('\r', end);
+        let limits = Limits::default();
+        let message = Message::parse(text.as_bytes(), &limits).unwrap();
+        prop_assert_eq!(message.text(), &text);
+        let bytes = message.to_bytes();
+        prop_assert_eq!(bytes.as_ref(), text.as_bytes());
+        prop_assert_eq!(Message::parse_text(&text, &limits).unwrap(), message);
+    }
+
+    #[test]
+    fn paths_are_what_a_naive_splitter_finds(
+        delimiters in delimiters(),
+        lines in prop::collection::vec("[a-z|^~\\\\&#*!?%$@é\"]{0,30}", 1..4),
+        numbers in [1..6_usize, 1..4, 1..4, 1..4],
+    ) {
+        let separator = delimiters.field_separator();
+        let lines: Vec<String> = lines.iter().map(|line| format!("ZZ1{separator}{line}")).collect();
+        let header = format!("MSH{separator}{}{separator}A", delimiters.encoding_characters());
+        let text = format!("{header}\r{}", lines.join("\r"));
+        let message = Message::parse_text(&text, &Limits::default()).unwrap();
+        for (line, nth) in lines.iter().zip(1..) {
+            let [field, repetition, component, subcomponent] = numbers;
+            let path = format!("ZZ1[{nth}].{field}[{repetition}].{component}.{subcomponent}").parse().unwrap();
+            let raw: Option<String> = message.find(&path).next().map(|value| value.raw().to_owned());
+            prop_assert_eq!(raw, naive(line, &delimiters, numbers), "{} in {}", path, text);
+        }
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fuzz_parse(&bytes);
+        fuzz_parse(&[b"MSH|^~\\&|", bytes.as_slice()].concat());
+    }
+
+    #[test]
+    fn no_change_of_a_sample_panics(
+        sample in 0..10_usize,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = samples::all()[sample].clone().into_bytes();
+        for (index, byte) in changes {
+            let index = index.index(bytes.len());
+            bytes[index] = byte;
+        }
+        fuzz_parse(&bytes);
+        bytes.truncate(cut.index(bytes.len()));
+        fuzz_parse(&bytes);
+    }
+
+    #[test]
+    fn no_order_of_segments_panics(lines in prop::collection::vec(0..9_usize, 0..30)) {
+        let sample = samples::result();
+        let (header, rest) = sample.split_once('\r').unwrap();
+        let rest: Vec<&str> = rest.lines().flat_map(|text| text.split('\r')).collect();
+        let text: String = lines.iter().map(|line| format!("\r{}", rest[line % rest.len()])).collect();
+        fuzz_parse(format!("{header}{text}").as_bytes());
+    }
+}
