@@ -1,0 +1,140 @@
+//! Values of a transaction by segment, loop and position: `EB[n].1`, `NM1[1=IL].9`, `2110C.EB.1`.
+//!
+//! The notation itself is an author's and is read where criteria are; here are its parts. All numbers count from 1.
+//! An empty element is not there, and spaces that only fill a width are not part of a value.
+
+use std::borrow::Cow;
+
+use crate::guide::Guide;
+use crate::loops::Loops;
+use crate::{Element, Interchange, Segment, Transaction};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Query<'q> {
+    /// The guide's name of the loop; segments of the loops below it do not count.
+    pub within: Option<&'q str>,
+    pub segment: &'q str,
+    pub selector: Option<Selector<'q>>,
+    /// None means the whole segment.
+    pub position: Option<Position>,
+}
+
+/// Which of several segments of one name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selector<'q> {
+    Nth(usize),
+    Where { position: Position, value: &'q str },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    pub element: usize,
+    /// None means every one.
+    pub repetition: Option<usize>,
+    /// None means the whole, with `:` between several components.
+    pub component: Option<usize>,
+}
+
+impl Position {
+    pub fn element(element: usize) -> Self {
+        Self { element, repetition: None, component: None }
+    }
+}
+
+/// What paths look into: one transaction with the envelope around it, or an interchange with TA1 and no transaction.
+#[derive(Clone, Debug)]
+pub struct View<'i, 'a> {
+    /// In the order of the text.
+    envelope_before: Vec<Segment<'a>>,
+    segments: &'i [Segment<'a>],
+    envelope_after: Vec<Segment<'a>>,
+    loops: Option<Loops<'i, 'a>>,
+}
+
+impl<'i, 'a> View<'i, 'a> {
+    /// ISA, GS, ST to SE, GE and IEA.
+    pub fn of_transaction(transaction: &Transaction<'i, 'a>) -> Self {
+        let group = transaction.group();
+        let interchange = group.interchange();
+        let segments = transaction.segments();
+        Self {
+            envelope_before: vec![interchange.header(), group.header()],
+            segments,
+            envelope_after: group.trailer().into_iter().chain(interchange.trailer()).collect(),
+            loops: Guide::of(transaction).map(|guide| Loops::read(guide, segments)),
+        }
+    }
+
+    /// ISA, the segments that are in no group, and IEA.
+    pub fn of_interchange(interchange: &'i Interchange<'a>) -> Self {
+        let outside = interchange.outside_groups().map(|(_, segment)| segment);
+        let envelope_before = std::iter::once(interchange.header()).chain(outside).collect();
+        let envelope_after = interchange.trailer().into_iter().collect();
+        Self { envelope_before, segments: &[], envelope_after, loops: None }
+    }
+
+    /// None where the transaction's guide has no table.
+    pub fn loops(&self) -> Option<&Loops<'i, 'a>> {
+        self.loops.as_ref()
+    }
+
+    /// The segments that are meant, in the order of the text.
+    pub fn select(&self, query: &Query<'_>) -> Vec<Segment<'a>> {
+        let is_named = |segment: &Segment<'a>| segment.name() == query.segment;
+        let mut found: Vec<Segment<'a>> = match query.within {
+            None => {
+                let all = self.envelope_before.iter().chain(self.segments).chain(&self.envelope_after);
+                all.copied().filter(is_named).collect()
+            }
+            Some(within) => self.segments_of_loop(within).filter(is_named).collect(),
+        };
+        match query.selector {
+            None => {}
+            Some(Selector::Nth(number)) => {
+                found = number.checked_sub(1).and_then(|at| found.get(at).copied()).into_iter().collect();
+            }
+            Some(Selector::Where { position, value }) => {
+                found.retain(|segment| values(segment, position).any(|found| found == value));
+            }
+        }
+        found
+    }
+
+    fn segments_of_loop(&self, name: &str) -> impl Iterator<Item = Segment<'a>> {
+        let loops = self.loops.as_ref();
+        let placed = self.segments.iter().zip(1..);
+        placed
+            .filter(move |(_, position)| loops.and_then(|loops| loops.within(*position)) == Some(name))
+            .map(|(segment, _)| *segment)
+    }
+
+    /// The values that are meant, in the order of the text. A whole segment is written with the usual delimiters.
+    pub fn values(&self, query: &Query<'_>) -> Vec<Cow<'a, str>> {
+        let segments = self.select(query).into_iter();
+        match query.position {
+            None => segments.map(|segment| Cow::Owned(segment.canonical())).collect(),
+            Some(position) => segments.flat_map(|segment| values(&segment, position)).collect(),
+        }
+    }
+}
+
+/// The values at a position of one segment: several if the element repeats.
+pub fn values<'a>(segment: &Segment<'a>, position: Position) -> impl Iterator<Item = Cow<'a, str>> + use<'a> {
+    let repetitions = segment.element(position.element).into_iter().flat_map(|element| element.repetitions());
+    repetitions
+        .zip(1..)
+        .filter(move |(_, number)| position.repetition.is_none_or(|wanted| wanted == *number))
+        .filter_map(move |(repetition, _)| value(repetition, position.component))
+}
+
+fn value<'a>(repetition: Element<'a>, component: Option<usize>) -> Option<Cow<'a, str>> {
+    let text = match component {
+        None => repetition.canonical(),
+        Some(number) => Cow::Borrowed(repetition.component(number)?),
+    };
+    let trimmed = match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_end_matches(' ')),
+        Cow::Owned(text) => Cow::Owned(text.trim_end_matches(' ').to_owned()),
+    };
+    (!trimmed.is_empty()).then_some(trimmed)
+}
