@@ -4,12 +4,18 @@
 //! The example: [`EXAMPLE`]. Evidence: `fieldResults[{path,expected,actual,passed}]`.
 
 use model::FieldErrors;
+use model::event::EventType;
+use model::simulator::SimulatorType;
 use serde::Deserialize;
 
 use crate::authored::{Authored, Notation};
 use crate::checks::{Check, CheckInfo};
+use crate::compare::Typing;
 use crate::count::Count;
+use crate::evidence::{Case, Evaluated, text};
 use crate::field::{FieldAssertion, check_fields};
+use crate::judge::{Sheet, hold_fields, judge};
+use crate::matching::Match;
 use crate::path::json::JsonPath;
 
 pub const EXAMPLE: &str = r#"{
@@ -58,6 +64,24 @@ impl Check for CdsResponse {
 
     fn validate(&self, errors: &mut FieldErrors) {
         check_fields("fields", &self.fields, errors);
+    }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let hook = self.hook.as_ref().map(|hook| hook.ready()).transpose()?;
+        let events = case.events(SimulatorType::CdsHooks, &[EventType::CdsInvoke, EventType::CdsFeedback])?;
+        let is_meant = |payload: &&serde_json::Value| {
+            payload.is_object() && hook.is_none_or(|hook| text(payload, "hook") == Some(hook.0.as_str()))
+        };
+        let meant = events.iter().filter(|event| is_meant(&&event.payload));
+        let sheets = meant.map(|event| {
+            let find = |path: &JsonPath| Ok(path.find(&event.payload, &case.budget)?.into_iter().cloned().collect());
+            let fields = hold_fields(&self.fields, Typing::Typed, &case.budget, find);
+            Sheet { name: event.id.to_string(), fields, ..Sheet::default() }
+        });
+        let sheets: Vec<Sheet> = sheets.collect();
+        let judgement = judge("answer", sheets.len(), sheets, Match::Any, self.count);
+        let results = judgement.field_results();
+        judgement.outcome([("fieldResults", results)])
     }
 }
 

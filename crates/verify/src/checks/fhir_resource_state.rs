@@ -4,18 +4,27 @@
 //! values that must all hold; a field is named by `path` or by a `fhirpath` expression. The example: [`EXAMPLE`].
 //! Evidence: `fieldResults[{path,expected,actual,passed}]`, `matched[]`.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use fhir::search::Query;
 use fhir::{ResourceType, UnknownResourceType};
 use model::reading::{LONGEST_NAME, shortened};
+use model::simulator::SimulatorType;
 use model::{FieldErrors, patch};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
+use world::{Hit, Page, Seq};
 
 use crate::authored::{Authored, Notation};
+use crate::bounds::MOST_LISTED;
+use crate::budget::Budget;
 use crate::checks::{Check, CheckInfo};
+use crate::compare::Typing;
 use crate::comparison::{Comparison, Op};
 use crate::count::Count;
+use crate::evidence::{Case, Evaluated};
+use crate::judge::{FieldResult, MOST_CANDIDATES, Sheet, is_absence, judge, names};
 use crate::limits::{self, LONGEST_LIST, LONGEST_PATH, LONGEST_TEXT};
 use crate::matching::Match;
 use crate::path::fhirpath::FhirPath;
@@ -133,6 +142,86 @@ impl Check for FhirResourceState {
             check_search(parameter, values).unwrap_or_else(|fault| errors.add(place, fault));
         }
         errors.each("fields", &self.fields, LONGEST_LIST, FhirFieldAssertion::check);
+    }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let resource_type = *self.resource_type.ready()?;
+        let (query, is_sorted) = self.query(resource_type)?;
+        let only_first = self.matching == Match::First && !is_absence(self.count);
+        let page = Page { offset: 0, count: if only_first { MOST_LISTED } else { MOST_CANDIDATES + 1 } };
+        let mut found = 0;
+        let mut hits: Vec<Hit<'_>> = Vec::new();
+        for sandbox in case.sandboxes(SimulatorType::Fhir)? {
+            let part = sandbox.records.search(resource_type, &query, Seq::MAX, page);
+            case.budget.spend(part.total)?;
+            found += part.total;
+            hits.extend(part.matches);
+        }
+        if !is_sorted {
+            hits.sort_by_key(|hit| Reverse(hit.record.at));
+        }
+        if !only_first && found > MOST_CANDIDATES {
+            return Err(format!("{found} resources found, more than can be looked at one by one: narrow the search"));
+        }
+        let references: Vec<String> = hits.iter().map(|hit| format!("{resource_type}/{}", hit.record.key)).collect();
+        let considered = if only_first { 1 } else { hits.len() };
+        let sheets = hits.iter().zip(&references).take(considered).map(|(hit, name)| {
+            let resource = hit.record.json();
+            case.budget.spend(hit.record.text().len())?;
+            let fields = self.fields.iter().map(|field| field.hold(&resource, &case.budget)).collect();
+            Ok(Sheet { name: name.clone(), fields, ..Sheet::default() })
+        });
+        let sheets = sheets.collect::<Result<Vec<_>, String>>()?;
+        let judgement = judge(resource_type.as_str(), found, sheets, self.matching, self.count);
+        let matched = if is_absence(self.count) { judgement.names() } else { names(references.iter().map(String::as_str)) };
+        let results = judgement.field_results();
+        judgement.outcome([("fieldResults", results), ("matched", matched)])
+    }
+}
+
+impl FhirResourceState {
+    /// The search, and whether the author says in which order. Newest first is the default.
+    fn query(&self, resource_type: ResourceType) -> Result<(Query, bool), String> {
+        let values = self.search.iter().flat_map(|(name, values)| values.0.iter().map(move |value| (name, value)));
+        let mut pairs: Vec<(String, String)> = values.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let is_sorted = self.search.contains_key("_sort");
+        if !is_sorted {
+            pairs.push(("_sort".to_owned(), "-_lastUpdated".to_owned()));
+        }
+        let mut query = fhir::search::parse(resource_type, "", &pairs)
+            .map_err(|fault| format!("search parameter `{}`: {}", fault.parameter, fault.reason))?;
+        if let Some((parameter, reason)) = query.ignored.first() {
+            return Err(format!("search parameter `{parameter}` is not understood: {reason}"));
+        }
+        query.includes.clear();
+        Ok((query, is_sorted))
+    }
+}
+
+impl FhirFieldAssertion {
+    fn hold(&self, resource: &Value, budget: &Budget) -> FieldResult {
+        let compared = || {
+            let found = self.find(resource, budget)?;
+            let comparison = self.comparison().map_err(|faults| faults.to_string())?;
+            Ok((comparison, found, Typing::Typed))
+        };
+        FieldResult::new(self.named(), self.op, self.expected.as_ref(), compared(), budget)
+    }
+
+    fn named(&self) -> String {
+        match (&self.path, &self.fhirpath) {
+            (Some(path), _) => path.to_string(),
+            (None, Some(expression)) => expression.to_string(),
+            (None, None) => String::new(),
+        }
+    }
+
+    fn find(&self, resource: &Value, budget: &Budget) -> Result<Vec<Value>, String> {
+        match (&self.path, &self.fhirpath) {
+            (Some(path), _) => Ok(path.ready()?.find(resource, budget)?.into_iter().cloned().collect()),
+            (None, Some(expression)) => expression.ready()?.find(resource, budget),
+            (None, None) => Err("has neither `path` nor `fhirpath`".to_owned()),
+        }
     }
 }
 

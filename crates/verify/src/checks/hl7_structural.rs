@@ -5,12 +5,19 @@
 
 use std::collections::BTreeMap;
 
+use hl7v2::{Limits, Message};
 use model::FieldErrors;
+use model::event::{Event, EventType};
+use model::simulator::SimulatorType;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::checks::{Check, CheckInfo};
+use crate::compare::{Typing, nfc};
 use crate::count::Count;
+use crate::evidence::{Case, Evaluated, hl7_text};
 use crate::field::{FieldAssertion, check_fields};
+use crate::judge::{Sheet, hold_fields, is_absence, judge};
 use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::hl7::{Hl7Key, Hl7Path};
@@ -49,6 +56,53 @@ impl Check for Hl7Structural {
         check_correlation(&self.correlate_by, Hl7Key::to_string, errors);
         check_fields("fields", &self.fields, errors);
     }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let mut sheets = Vec::new();
+        for event in case.events(SimulatorType::Hl7, &[EventType::Hl7Outbound])? {
+            sheets.extend(self.hold(event, case)?);
+        }
+        let judgement = judge("message", sheets.len(), sheets, self.matching, self.count);
+        let matched = judgement.shown.first().map_or(Value::Null, |sheet| sheet.name.as_str().into());
+        let results = judgement.field_results();
+        judgement.outcome([("field_results", results), ("matched_event_id", matched)])
+    }
+}
+
+impl Hl7Structural {
+    /// None for a message that does not correlate. One that cannot be read is a candidate only where absence is asserted.
+    fn hold(&self, event: &Event, case: &Case<'_>) -> Result<Option<Sheet>, String> {
+        let name = event.id.to_string();
+        let text = hl7_text(&event.payload);
+        case.budget.spend(text.map_or(0, |text| text.len() * (1 + self.fields.len() + self.correlate_by.len())))?;
+        let message = text
+            .ok_or_else(|| "the event has no message".to_owned())
+            .and_then(|text| Message::parse_text(text, &Limits::default()).map_err(|fault| fault.to_string()));
+        match message {
+            Err(fault) if is_absence(self.count) => Ok(Some(Sheet { name, fault: Some(fault), ..Sheet::default() })),
+            Err(_) => Ok(None),
+            Ok(message) if !self.correlates(&message) => Ok(None),
+            Ok(message) => {
+                let find = |path: &Hl7Path| Ok(path.find(&message).into_iter().map(Value::from).collect());
+                let fields = hold_fields(&self.fields, Typing::Untyped, &case.budget, find);
+                Ok(Some(Sheet { name, fields, ..Sheet::default() }))
+            }
+        }
+    }
+
+    fn correlates(&self, message: &Message) -> bool {
+        self.correlate_by.iter().all(|(key, wanted)| match key {
+            Hl7Key::MessageType => is_of_type(message, wanted),
+            Hl7Key::TriggerEvent => message.trigger_event() == *wanted,
+            Hl7Key::Path(path) => path.find(message).iter().any(|found| nfc(found) == nfc(wanted)),
+        })
+    }
+}
+
+/// `ORM`, or `ORM^O01` with the trigger event.
+fn is_of_type(message: &Message, wanted: &str) -> bool {
+    let (wanted, trigger) = wanted.split_once('^').map_or((wanted, None), |(wanted, trigger)| (wanted, Some(trigger)));
+    message.message_type() == wanted && trigger.is_none_or(|trigger| message.trigger_event() == trigger)
 }
 
 #[cfg(test)]

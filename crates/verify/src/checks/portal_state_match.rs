@@ -4,6 +4,7 @@
 //! `value`, those that have a value there. The example: [`EXAMPLE`].
 //! Evidence: `assertionResults[{path,expected,actual,passed}]`.
 
+use model::simulator::SimulatorType;
 use model::template::is_template;
 use model::{FieldErrors, patch};
 use serde::Deserialize;
@@ -11,8 +12,11 @@ use serde_json::Value;
 
 use crate::authored::Authored;
 use crate::checks::{Check, CheckInfo};
+use crate::compare::{Typing, is_equal};
 use crate::count::Count;
+use crate::evidence::{Case, Evaluated};
 use crate::field::{FieldAssertion, check_fields};
+use crate::judge::{Sheet, hold_fields, judge};
 use crate::limits::{self, LONGEST_TEXT};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
@@ -66,6 +70,27 @@ impl Check for PortalStateMatch {
             errors.add("correlate_by.value", fault);
         }
         check_fields("assertions", &self.assertions, errors);
+    }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let RowCorrelation { resource, key, value } = &self.correlate_by;
+        let key = key.ready()?;
+        let mut sheets = Vec::new();
+        for (name, row) in case.rows(SimulatorType::Payer, resource)? {
+            let found = key.find(&row, &case.budget)?;
+            let is_meant = |found: &&Value| match value {
+                Some(value) => is_equal(found, value, Typing::Typed),
+                None => !found.is_null(),
+            };
+            if found.iter().any(is_meant) {
+                let find = |path: &JsonPath| Ok(path.find(&row, &case.budget)?.into_iter().cloned().collect());
+                let fields = hold_fields(&self.assertions, Typing::Typed, &case.budget, find);
+                sheets.push(Sheet { name, fields, ..Sheet::default() });
+            }
+        }
+        let judgement = judge("row", sheets.len(), sheets, self.matching, self.count);
+        let results = judgement.field_results();
+        judgement.outcome([("assertionResults", results)])
     }
 }
 

@@ -4,10 +4,16 @@
 //! come one after the other. The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found,turn}]`.
 
 use model::FieldErrors;
+use model::event::EventType;
+use model::simulator::SimulatorType;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::checks::{Check, CheckInfo};
-use crate::phrase::{Phrase, check_phrases};
+use crate::evidence::{Case, Evaluated, text};
+use crate::judge::{Sheet, judge};
+use crate::matching::Match;
+use crate::phrase::{Phrase, Transcript, check_phrases};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "voice-transcript",
@@ -51,6 +57,37 @@ impl Check for VoiceTranscript {
         check_phrases("not_contains", &self.not_contains, errors);
         if self.contains.is_empty() && self.not_contains.is_empty() {
             errors.add("", "says nothing: give `contains` or `not_contains`");
+        }
+    }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let events = case.events(SimulatorType::Voice, &[EventType::VoiceTurn])?;
+        let turns = events.iter().map(|event| &event.payload).filter(|turn| self.is_meant(turn));
+        let texts = turns.flat_map(|turn| {
+            let index = turn.get("index").filter(|index| index.is_u64()).cloned().unwrap_or_default();
+            let texts = [text(turn, "text"), text(turn, "dtmf")].into_iter().flatten();
+            texts.filter(|text| !text.is_empty()).map(move |text| (index.clone(), text))
+        });
+        let texts: Vec<(Value, &str)> = texts.collect();
+        let mut sheets = Vec::new();
+        if !texts.is_empty() {
+            let transcript = Transcript::new(texts, &case.budget)?;
+            let phrases = transcript.hold(&self.contains, &self.not_contains, self.in_order, &case.budget)?;
+            sheets.push(Sheet { phrases, ..Sheet::default() });
+        }
+        let judgement = judge("transcript", sheets.len(), sheets, Match::First, None);
+        let results = judgement.phrase_results();
+        judgement.outcome([("phraseResults", results)])
+    }
+}
+
+impl VoiceTranscript {
+    fn is_meant(&self, turn: &Value) -> bool {
+        match (self.speaker, text(turn, "speaker")) {
+            (_, None) => false,
+            (Speaker::Any, Some(_)) => true,
+            (Speaker::Agent, Some(speaker)) => speaker == "agent",
+            (Speaker::Caller, Some(speaker)) => speaker == "caller",
         }
     }
 }

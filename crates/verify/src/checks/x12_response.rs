@@ -6,11 +6,19 @@
 use std::collections::BTreeMap;
 
 use model::FieldErrors;
+use model::event::{Event, EventType};
+use model::simulator::SimulatorType;
 use serde::Deserialize;
+use serde_json::Value;
+use x12::query::View;
+use x12::{Body, Limits};
 
 use crate::checks::{Check, CheckInfo};
+use crate::compare::{Typing, nfc};
 use crate::count::Count;
+use crate::evidence::{Case, Evaluated, x12_text};
 use crate::field::{FieldAssertion, check_fields};
+use crate::judge::{Sheet, hold_fields, is_absence, judge};
 use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::x12::{X12Key, X12Path};
@@ -75,6 +83,76 @@ impl Check for X12Response {
     fn validate(&self, errors: &mut FieldErrors) {
         check_correlation(&self.correlate_by, |key| key.0.to_string(), errors);
         check_fields("fields", &self.fields, errors);
+    }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let mut sheets = Vec::new();
+        for event in case.events(SimulatorType::Clearinghouse, &[EventType::X12Response])? {
+            sheets.extend(self.hold(event, case)?);
+        }
+        let judgement = judge("transaction", sheets.len(), sheets, self.matching, self.count);
+        let results = judgement.field_results();
+        judgement.outcome([("fieldResults", results)])
+    }
+}
+
+impl X12Response {
+    /// The transactions of one response that are meant. A response that cannot be read is a candidate only where absence is
+    /// asserted.
+    fn hold(&self, event: &Event, case: &Case<'_>) -> Result<Vec<Sheet>, String> {
+        let name = event.id.to_string();
+        let text = x12_text(&event.payload);
+        case.budget.spend(text.map_or(0, |text| text.len() * (1 + self.fields.len() + self.correlate_by.len())))?;
+        let body = text
+            .ok_or_else(|| "the event has no interchange".to_owned())
+            .and_then(|text| x12::parse(text, &Limits::default()).map_err(|fault| fault.to_string()));
+        match body {
+            Err(fault) if is_absence(self.count) => Ok(vec![Sheet { name, fault: Some(fault), ..Sheet::default() }]),
+            Err(_) => Ok(Vec::new()),
+            Ok(body) => {
+                let views = self.views(&body).into_iter().filter(|view| self.correlates(view));
+                let hold = |view: View<'_, '_>| {
+                    let find = |path: &X12Path| Ok(path.find(&view).into_iter().map(Value::from).collect());
+                    let fields = hold_fields(&self.fields, Typing::Untyped, &case.budget, find);
+                    Sheet { name: name.clone(), fields, ..Sheet::default() }
+                };
+                Ok(views.map(hold).collect())
+            }
+        }
+    }
+
+    fn views<'i, 'a>(&self, body: &'i Body<'a>) -> Vec<View<'i, 'a>> {
+        if self.transaction == Transaction::InterchangeAcknowledgment {
+            let has_one = |interchange: &&x12::Interchange<'_>| {
+                interchange.outside_groups().any(|(_, segment)| segment.name() == "TA1")
+            };
+            return body.interchanges().iter().filter(has_one).map(View::of_interchange).collect();
+        }
+        let meant = body.transactions().filter(|one| self.transaction.is_meant(one.set(), one.version()));
+        meant.map(|one| View::of_transaction(&one)).collect()
+    }
+
+    fn correlates(&self, view: &View<'_, '_>) -> bool {
+        self.correlate_by.iter().all(|(key, wanted)| key.0.find(view).iter().any(|found| nfc(found) == nfc(wanted)))
+    }
+}
+
+impl Transaction {
+    /// By ST01 and the guide's number: the acknowledgment of claims is a 277 by a guide of its own.
+    fn is_meant(self, set: &str, version: &str) -> bool {
+        let is_acknowledgment = version.contains("X214");
+        match self {
+            Self::EligibilityInquiry => set == "270",
+            Self::EligibilityResponse => set == "271",
+            Self::ClaimStatusRequest => set == "276",
+            Self::ClaimStatusResponse => set == "277" && !is_acknowledgment,
+            Self::ClaimAcknowledgment => set == "277" && is_acknowledgment,
+            Self::ServicesReview => set == "278",
+            Self::Remittance => set == "835",
+            Self::Claim => set == "837",
+            Self::ImplementationAcknowledgment => set == "999",
+            Self::InterchangeAcknowledgment => false,
+        }
     }
 }
 
