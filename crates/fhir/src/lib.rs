@@ -4,6 +4,7 @@
 
 pub mod definitions;
 mod excerpt;
+pub mod fhirpath;
 pub mod ingest;
 pub mod layer;
 mod reference;

@@ -1,0 +1,164 @@
+//! String manipulation (<https://hl7.org/fhirpath/N1/#string-manipulation>); places count Unicode characters.
+
+use std::borrow::Cow;
+
+use regex::{Regex, RegexBuilder};
+
+use super::{Evaluator, Found, Given, boolean};
+use crate::fhirpath::EvaluationFault;
+use crate::fhirpath::item::Item;
+
+/// A bound on what one pattern may compile to.
+const PATTERN_BYTES: usize = 1 << 20;
+const MOST_PATTERNS: usize = 16;
+/// A text that replacement or joining may not outgrow.
+const LONGEST_TEXT: usize = 1 << 20;
+
+fn with_argument<'v>(
+    given: &Given<'_, 'v>,
+    input: &[Item<'v>],
+    apply: impl FnOnce(&str, &str) -> Found<'v>,
+) -> Found<'v> {
+    match (given.text_input(input)?, given.text(0)?) {
+        (Some(text), Some(argument)) => apply(&text, &argument),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn mapped<'v>(given: &Given<'_, 'v>, input: &[Item<'v>], apply: impl FnOnce(&str) -> String) -> Found<'v> {
+    Ok(given.text_input(input)?.map(|text| Item::text(apply(&text))).into_iter().collect())
+}
+
+fn integer<'v>(value: usize) -> Item<'v> {
+    Item::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+pub(in crate::fhirpath) fn index_of<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    with_argument(given, &input, |text, part| {
+        let at = text.find(part).map(|at| text[..at].chars().count());
+        Ok(vec![at.map_or(Item::Integer(-1), integer)])
+    })
+}
+
+pub(in crate::fhirpath) fn substring<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    let (Some(text), Some(start)) = (given.text_input(&input)?, given.integer(0)?) else { return Ok(Vec::new()) };
+    let length = given.integer(1)?.map_or(usize::MAX, |length| usize::try_from(length).unwrap_or(0));
+    let Some(start) = usize::try_from(start).ok().filter(|start| *start < text.chars().count()) else {
+        return Ok(Vec::new());
+    };
+    Ok(vec![Item::text(text.chars().skip(start).take(length).collect::<String>())])
+}
+
+pub(in crate::fhirpath) fn starts_with<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    with_argument(given, &input, |text, part| boolean(text.starts_with(part)))
+}
+
+pub(in crate::fhirpath) fn ends_with<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    with_argument(given, &input, |text, part| boolean(text.ends_with(part)))
+}
+
+pub(in crate::fhirpath) fn contains<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    with_argument(given, &input, |text, part| boolean(text.contains(part)))
+}
+
+pub(in crate::fhirpath) fn upper<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    mapped(given, &input, str::to_uppercase)
+}
+
+pub(in crate::fhirpath) fn lower<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    mapped(given, &input, str::to_lowercase)
+}
+
+pub(in crate::fhirpath) fn trim<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    mapped(given, &input, |text| text.trim().to_owned())
+}
+
+pub(in crate::fhirpath) fn replace<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    let Some(substitution) = given.text(1)? else { return Ok(Vec::new()) };
+    with_argument(given, &input, |text, pattern| {
+        let count = if pattern.is_empty() { text.chars().count() + 1 } else { text.matches(pattern).count() };
+        bounded(given, text.len().saturating_add(count.saturating_mul(substitution.len())))?;
+        Ok(vec![Item::text(text.replace(pattern, &substitution))])
+    })
+}
+
+fn bounded(given: &Given<'_, '_>, length: usize) -> Result<(), EvaluationFault> {
+    given.evaluator.spend(length / 64)?;
+    if length > LONGEST_TEXT { Err(given.unusable("the text grows too long")) } else { Ok(()) }
+}
+
+/// Anywhere in the text.
+pub(in crate::fhirpath) fn matches<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    with_argument(given, &input, |text, pattern| {
+        boolean(given.evaluator.pattern(given, Cow::Borrowed(pattern))?.is_match(text))
+    })
+}
+
+pub(in crate::fhirpath) fn matches_full<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    with_argument(given, &input, |text, pattern| {
+        boolean(given.evaluator.pattern(given, Cow::Owned(format!("^(?:{pattern})$")))?.is_match(text))
+    })
+}
+
+pub(in crate::fhirpath) fn replace_matches<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    let Some(substitution) = given.text(1)? else { return Ok(Vec::new()) };
+    with_argument(given, &input, |text, pattern| {
+        if pattern.is_empty() {
+            return Ok(vec![Item::text(text.to_owned())]);
+        }
+        let regex = given.evaluator.pattern(given, Cow::Borrowed(pattern))?;
+        let groups = substitution.matches('$').count() + 1;
+        let most = (text.len() + 1).saturating_mul(substitution.len() + groups * text.len().min(1_024));
+        if most > LONGEST_TEXT {
+            bounded(given, text.len() + regex.find_iter(text).count().saturating_mul(substitution.len()))?;
+        }
+        Ok(vec![Item::text(regex.replace_all(text, substitution.as_ref()).into_owned())])
+    })
+}
+
+pub(in crate::fhirpath) fn length<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    Ok(given.text_input(&input)?.map(|text| integer(text.chars().count())).into_iter().collect())
+}
+
+pub(in crate::fhirpath) fn to_chars<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    let Some(text) = given.text_input(&input)? else { return Ok(Vec::new()) };
+    given.evaluator.spend(text.len())?;
+    Ok(text.chars().map(|letter| Item::text(letter.to_string())).collect())
+}
+
+pub(in crate::fhirpath) fn split<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    with_argument(given, &input, |text, separator| {
+        given.evaluator.spend(text.len())?;
+        Ok(text.split(separator).map(|part| Item::text(part.to_owned())).collect())
+    })
+}
+
+pub(in crate::fhirpath) fn join<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    let separator = given.text(0)?.unwrap_or_default();
+    let mut parts = Vec::with_capacity(input.len());
+    for item in &input {
+        parts.extend(given.text_input(std::slice::from_ref(item))?);
+    }
+    if parts.is_empty() {
+        return Ok(Vec::new());
+    }
+    bounded(given, parts.iter().map(|part| part.len() + separator.len()).sum())?;
+    Ok(vec![Item::text(parts.join(&separator))])
+}
+
+impl Evaluator<'_> {
+    /// Compiled with `.` for any character, as the specification wants.
+    fn pattern(&self, given: &Given<'_, '_>, pattern: Cow<'_, str>) -> Result<Regex, EvaluationFault> {
+        if let Some((_, regex)) = self.patterns.borrow().iter().find(|(known, _)| *known == pattern) {
+            return Ok(regex.clone());
+        }
+        self.spend(100)?;
+        let built = RegexBuilder::new(&pattern).dot_matches_new_line(true).size_limit(PATTERN_BYTES).build();
+        let regex = built.map_err(|_| given.unusable("the pattern is no regular expression that can be used"))?;
+        let mut patterns = self.patterns.borrow_mut();
+        if patterns.len() < MOST_PATTERNS {
+            patterns.push((pattern.into_owned(), regex.clone()));
+        }
+        Ok(regex)
+    }
+}

@@ -1,0 +1,75 @@
+//! What an evaluation knows besides the resource: the time, and where references lead.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use serde_json::Value;
+
+use super::moment::Moment;
+
+/// Finds what a reference such as `Patient/1` points to; contained resources and entries of the same Bundle are found
+/// without it.
+pub trait Resolver {
+    fn resolve(&self, reference: &str) -> Option<Cow<'_, Value>>;
+}
+
+/// Serves one evaluation or many on data that outlives it; it keeps what it resolved.
+pub struct Context<'r> {
+    /// What `now()`, `today()` and `timeOfDay()` tell.
+    pub now: Moment,
+    pub resolver: Option<&'r dyn Resolver>,
+    /// How many steps one evaluation may take.
+    pub budget: u64,
+    resolved: OnceCell<Box<Slot>>,
+}
+
+/// Resolved resources in the order of their first use, in a list because results borrow from it while it grows.
+struct Slot {
+    reference: String,
+    value: Option<Value>,
+    next: OnceCell<Box<Slot>>,
+}
+
+/// A bound on what one context keeps.
+const MOST_RESOLVED: usize = 1_000;
+
+impl<'r> Context<'r> {
+    pub const BUDGET: u64 = 1_000_000;
+
+    pub fn at(now: Moment) -> Self {
+        Self { now, resolver: None, budget: Self::BUDGET, resolved: OnceCell::new() }
+    }
+
+    #[must_use]
+    pub fn resolving(mut self, resolver: &'r dyn Resolver) -> Self {
+        self.resolver = Some(resolver);
+        self
+    }
+
+    /// Nothing if it leads nowhere; `Err` if too many were resolved.
+    pub(super) fn resolve<'v>(&'v self, reference: &str) -> Result<Option<&'v Value>, usize>
+    where
+        'r: 'v,
+    {
+        let Some(resolver) = self.resolver else { return Ok(None) };
+        let mut place = &self.resolved;
+        let mut count = 0;
+        while let Some(slot) = place.get() {
+            if slot.reference == reference {
+                return Ok(slot.value.as_ref());
+            }
+            place = &slot.next;
+            count += 1;
+        }
+        if count == MOST_RESOLVED {
+            return Err(MOST_RESOLVED);
+        }
+        let value = match resolver.resolve(reference) {
+            Some(Cow::Borrowed(value)) => return Ok(Some(value)),
+            Some(Cow::Owned(value)) => Some(value),
+            None => None,
+        };
+        let slot = Box::new(Slot { reference: reference.to_owned(), value, next: OnceCell::new() });
+        Ok(place.get_or_init(|| slot).value.as_ref())
+    }
+}
