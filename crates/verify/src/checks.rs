@@ -17,7 +17,6 @@ pub trait Check: DeserializeOwned {
     fn validate(&self, errors: &mut FieldErrors);
 
     /// Holds the check, its templates bound, against the evidence.
-    #[expect(private_interfaces, reason = "checks are evaluated through `verify::evaluate` only")]
     fn evaluate(&self, case: &Case<'_>) -> Evaluated;
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The names below are those that the simulators write; they stand here and nowhere else in this crate.
 
+use model::Timestamp;
 use model::event::{Event, EventType};
 use model::score::Score;
 use model::simulator::SimulatorType;
@@ -40,10 +41,10 @@ impl Outcome {
 }
 
 /// What an evaluation ends with; a fault is why it could not be brought to its end, and fails the criterion.
-pub(crate) type Evaluated = Result<Outcome, String>;
+pub type Evaluated = Result<Outcome, String>;
 
 /// The evidence, and what may be spent on looking at it.
-pub(crate) struct Case<'a> {
+pub struct Case<'a> {
     pub(crate) evidence: Evidence<'a>,
     pub(crate) budget: Budget,
 }
@@ -62,6 +63,12 @@ const X12_TEXT: [&str; 3] = ["payload", "interchange", "response"];
 impl<'a> Case<'a> {
     pub(crate) fn new(evidence: Evidence<'a>) -> Self {
         Self { evidence, budget: Budget::new() }
+    }
+
+    /// When the last thing happened: the time that there is without a clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        let created = self.evidence.world.sandboxes.values().map(|sandbox| sandbox.created_at);
+        self.evidence.events.last().map(|event| event.at).into_iter().chain(created).max().unwrap_or(Timestamp(0))
     }
 
     /// The sandboxes of a kind. That there is none is a fault: nothing can be said about what is not there.

@@ -87,6 +87,9 @@ impl Check for CdsResponse {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -106,5 +109,27 @@ mod tests {
         check(json!({"hook": ""}), &[("hook", "empty")]);
         check(json!({"hook": "order-sign", "match": "all"}), &[("match", "not a known field")]);
         check(json!({"fields": [{"path": "cards[", "expected": 1}]}), &[("fields.0.path", "without `]`")]);
+    }
+
+    #[test]
+    fn answers_are_compared() {
+        let payload = json!({"hook": "order-sign", "cards": [{"indicator": "info"}, {"indicator": "warning"}]});
+        let playground = Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsInvoke, payload);
+        let assertion = |specification: Value| {
+            let mut assertion = specification;
+            assertion["assert"] = json!("cds-response");
+            assertion
+        };
+        scores(
+            &playground,
+            &assertion(json!({"hook": "order-sign", "fields": [{"path": "cards.*.indicator", "expected": "warning"}]})),
+            "1/1",
+            &json!({"fieldResults": [
+                {"path": "cards.*.indicator", "expected": "warning", "actual": ["info", "warning"], "passed": true}]}),
+        );
+        says(&playground, &assertion(json!({"hook": "patient-view"})), "0/1", "no answer");
+        says(&playground, &assertion(json!({"hook": "order-sign", "count": 0})), "0/1", "1 answer");
+        let odd = Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsInvoke, json!(null));
+        says(&odd, &assertion(json!({"fields": [{"path": "cards", "expected": null}]})), "0/1", "no answer");
     }
 }

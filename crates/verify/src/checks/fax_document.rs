@@ -98,6 +98,8 @@ impl FaxDocument {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -118,5 +120,39 @@ mod tests {
         check(json!({"pages": 0}), &[("pages", "one page")]);
         check(json!({"pages": {"min": 0}, "count": {}}), &[("pages", "never fail"), ("count", "never fail")]);
         check(json!({"contains": [" "], "not_contains": [5]}), &[("contains.0", "empty"), ("not_contains.0", "string")]);
+    }
+
+    #[test]
+    fn sent_faxes_are_read() {
+        let fax = |direction: &str, status: &str, text: Option<&str>| {
+            json!({"direction": direction, "status": status, "to_number": "+1 (555) 010-0199", "pages": 2, "text": text})
+        };
+        let playground = Playground::new(&[])
+            .write(SimulatorType::Fax, "faxes", "a", &fax("outbound", "sent", Some("Letter of Medical Necessity")))
+            .write(SimulatorType::Fax, "faxes", "b", &fax("outbound", "failed", Some("MRI")))
+            .write(SimulatorType::Fax, "faxes", "c", &fax("inbound", "sent", Some("MRI")));
+        let assertion = |specification: Value| {
+            let mut assertion = specification;
+            assertion["assert"] = json!("fax-document");
+            assertion
+        };
+        scores(
+            &playground,
+            &assertion(json!({"to_number": "+15550100199", "pages": 2, "contains": ["medical necessity"]})),
+            "1/1",
+            &json!({"phraseResults": [{"phrase": "medical necessity", "found": true, "turn": null}], "matched": ["a"]}),
+        );
+        for (specification, score) in [
+            (json!({"contains": ["MRI"]}), "0/1"),
+            (json!({"contains": ["MRI"], "count": 0}), "1/1"),
+            (json!({"to_number": "911"}), "0/1"),
+            (json!({"pages": 3}), "0/1"),
+            (json!({"not_contains": ["letter"]}), "0/1"),
+        ] {
+            says(&playground, &assertion(specification), score, "");
+        }
+        let unread = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "a", &fax("outbound", "sent", None));
+        says(&unread, &assertion(json!({"not_contains": ["x"]})), "0/1", "0 of 1");
+        says(&unread, &assertion(json!({"contains": ["x"], "count": 0})), "0/1", "cannot be told");
     }
 }

@@ -107,6 +107,9 @@ fn is_of_type(message: &Message, wanted: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -137,5 +140,66 @@ mod tests {
         check(json!({"fields": [{"path": "PID.3", "fhirpath": "x"}]}), &[("fields.0.fhirpath", "not a known field")]);
         check(json!({"fields": [{"path": "status", "expected": 1}]}), &[("fields.0.path", "segment name")]);
         check(json!({"count": -1, "match": "best"}), &[("count", "whole number"), ("match", "one of `first`")]);
+    }
+
+    const ORM: &str = "MSH|^~\\&|A|B|C|D|20260401||ORM^O01|7|P|2.5\rPID|||123^^^MRN~9||Smith^Ann\rOBX|1|NM|718-7^Hb||13.20|g/dL";
+
+    fn interface() -> Playground {
+        let sent = |playground: Playground, payload: Value| {
+            playground.event(SimulatorType::Hl7, EventType::Hl7Outbound, payload)
+        };
+        let playground = sent(Playground::new(&[]), json!({"payload": ORM.replace("123", "777")}));
+        let playground = sent(playground, json!({"payload": ORM}));
+        playground.with_entity(json!({"data": {"mrn": "123"}}))
+    }
+
+    fn assertion(specification: Value) -> Value {
+        let mut assertion = specification;
+        assertion["assert"] = json!("hl7-structural");
+        assertion
+    }
+
+    #[test]
+    fn messages_are_correlated_and_compared() {
+        let specification = json!({
+            "correlate_by": {"message_type": "ORM^O01", "PID.3.1": "{{entity.mrn}}"},
+            "fields": [
+                {"path": "OBX[3.1=718-7].5", "op": "between", "expected": [12, 16]},
+                {"path": "OBX.5", "expected": 13.2},
+                {"path": "PID.5.1", "expected": "Smyth"},
+                {"path": "MSH.1", "expected": "|"},
+            ],
+        });
+        scores(
+            &interface(),
+            &assertion(specification),
+            "3/4",
+            &json!({
+                "field_results": [
+                    {"path": "OBX[3.1=718-7].5", "op": "between", "expected": [12, 16], "actual": "13.20", "passed": true},
+                    {"path": "OBX.5", "expected": 13.2, "actual": "13.20", "passed": true},
+                    {"path": "PID.5.1", "expected": "Smyth", "actual": "Smith", "passed": false},
+                    {"path": "MSH.1", "expected": "|", "actual": "|", "passed": true},
+                ],
+                "matched_event_id": "evt_00000000000000000000000002",
+            }),
+        );
+    }
+
+    #[test]
+    fn absence_and_unreadable_messages() {
+        let none_sent = json!({"correlate_by": {"message_type": "ORM"}, "count": {"max": 0}});
+        says(&interface(), &assertion(none_sent.clone()), "0/1", "2 message");
+        says(&Playground::new(&[]), &assertion(none_sent.clone()), "1/1", "as it should");
+        says(&Playground::empty(), &assertion(none_sent.clone()), "0/1", "no Hl7 sandbox");
+        says(&Playground::new(&[]), &assertion(json!({})), "0/1", "no message found");
+        for payload in [json!(null), json!({}), json!({"payload": 5}), json!({"payload": "garbage"}), json!({"payload": ""})] {
+            let odd = Playground::new(&[]).event(SimulatorType::Hl7, EventType::Hl7Outbound, payload);
+            says(&odd, &assertion(json!({})), "0/1", "no message found");
+            says(&odd, &assertion(none_sent.clone()), "0/1", "1 message");
+        }
+        let other = json!({"correlate_by": {"message_type": "ORM^O02"}});
+        says(&interface(), &assertion(other), "0/1", "no message found");
+        says(&interface(), &assertion(json!({"count": 2, "match": "all"})), "1/1", "2 of 2");
     }
 }

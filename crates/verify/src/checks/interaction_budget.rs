@@ -99,6 +99,8 @@ impl Check for InteractionBudget {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::simulator::SimulatorType;
     use super::*;
     use serde_json::json;
 
@@ -124,5 +126,20 @@ mod tests {
             json!({"max": {"fhir_requests": 1, "voice_turn": -1, "file_read": "3"}}),
             &[("max.fhir_requests", "one of `fhir_request`"), ("max.voice_turn", "whole"), ("max.file_read", "whole")],
         );
+    }
+
+    #[test]
+    fn events_are_counted() {
+        let request = |playground: Playground, kind: EventType| playground.event(SimulatorType::Fhir, kind, json!({}));
+        let playground = [EventType::FhirRequest, EventType::ScenarioStep, EventType::FhirRequest, EventType::PortalSubmit]
+            .into_iter()
+            .fold(Playground::new(&[]), request);
+        let assertion = |max: Value| json!({"assert": "interaction-budget", "max": max});
+        let counts = json!({"counts": {"fhir_request": 2, "portal_submit": 1, "scenario_step": 1}});
+        scores(&playground, &assertion(json!(3)), "1/1", &counts);
+        scores(&playground, &assertion(json!(2)), "0/1", &counts);
+        scores(&playground, &assertion(json!({"fhir_request": 2})), "1/1", &counts);
+        says(&playground, &assertion(json!({"fhir_request": 1})), "0/1", "2 fhir_request, not 1");
+        says(&Playground::empty(), &assertion(json!(5)), "0/1", "no sandbox");
     }
 }

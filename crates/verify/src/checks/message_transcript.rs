@@ -110,6 +110,9 @@ fn body(payload: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -130,5 +133,41 @@ mod tests {
             json!({"channel": "fax", "direction": "out", "contains": ["x"]}),
             &[("channel", "must be `sms` or `email`"), ("direction", "must be `inbound`")],
         );
+    }
+
+    #[test]
+    fn messages_are_one_transcript() {
+        let sent = |playground: Playground, channel: &str, body: &str| {
+            let payload = json!({"channel": channel, "body": body});
+            playground.event(SimulatorType::Message, EventType::MessageOutbound, payload)
+        };
+        let playground = sent(Playground::new(&[]), "sms", "Hello Ann");
+        let playground = sent(playground, "email", "your diagnosis");
+        let playground = sent(playground, "sms", "your appointment is at 9");
+        let assertion = |specification: Value| {
+            let mut assertion = specification;
+            assertion["assert"] = json!("message-transcript");
+            assertion
+        };
+        scores(
+            &playground,
+            &assertion(json!({"channel": "sms", "contains": ["Ann", "appointment"], "not_contains": ["diagnosis"]})),
+            "1/1",
+            &json!({"phraseResults": [
+                {"phrase": "Ann", "found": true, "turn": 0},
+                {"phrase": "appointment", "found": true, "turn": 1},
+                {"phrase": "diagnosis", "found": false, "turn": null, "forbidden": true},
+            ]}),
+        );
+        for (specification, score) in [
+            (json!({"count": 3}), "1/1"),
+            (json!({"count": 2}), "0/1"),
+            (json!({"not_contains": ["diagnosis"]}), "0/1"),
+            (json!({"direction": "inbound", "not_contains": ["diagnosis"]}), "0/1"),
+            (json!({"contains": ["diagnosis"], "count": 0}), "0/1"),
+            (json!({"channel": "sms", "contains": ["diagnosis"], "count": 0}), "1/1"),
+        ] {
+            says(&playground, &assertion(specification), score, "");
+        }
     }
 }

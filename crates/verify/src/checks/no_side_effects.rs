@@ -302,6 +302,9 @@ impl NoSideEffects {
 mod tests {
     use super::*;
     use crate::testing::round_trip;
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -339,5 +342,57 @@ mod tests {
         let everything: Vec<String> = Area::ALL.iter().map(|area| format!("{area}/**")).collect();
         check(json!({"allow": everything}), &[("allow", "never fail")]);
         check(json!({"allow": vec!["fhir/Task"; 201]}), &[("allow", "at most 200")]);
+    }
+
+    fn before() -> Playground {
+        Playground::new(&[json!({"resourceType": "Patient", "id": "p1", "active": true})])
+    }
+
+    fn assertion(allow: &[&str]) -> Value {
+        json!({"assert": "no-side-effects", "allow": allow})
+    }
+
+    #[test]
+    fn what_is_not_allowed_is_listed() {
+        let orm = json!({"payload": "MSH|^~\\&|||||||ORM^O01|1|P|2.5"});
+        let playground = before()
+            .fhir(&json!({"resourceType": "Appointment", "id": "a"}))
+            .write(SimulatorType::Fhir, "Patient", "p1", &Value::Null)
+            .write(SimulatorType::Files, "files", "outbox/x/a.txt", &json!({"size": 1}))
+            .write(SimulatorType::Payer, "drafts", "d", &json!({"step": 1}))
+            .event(SimulatorType::Hl7, EventType::Hl7Outbound, orm);
+        scores(
+            &playground,
+            &assertion(&[]),
+            "0/1",
+            &json!({"unexpected": [
+                {"resource": "fhir/Appointment/a", "change": "create"},
+                {"resource": "fhir/Patient/p1", "change": "delete"},
+                {"resource": "files/outbox/x/a.txt", "change": "create"},
+                {"resource": "portal/drafts/d", "change": "create"},
+                {"resource": "hl7/ORM^O01", "change": "send"},
+            ]}),
+        );
+        let all = ["fhir/Appointment", "fhir/Patient/p1", "files/outbox/**", "portal/drafts", "hl7/ORM^O01"];
+        scores(&playground, &assertion(&all), "1/1", &json!({"unexpected": []}));
+        says(&playground, &assertion(&all[1..]), "0/1", "1 effects");
+        says(&playground, &assertion(&["fhir/*", "files/*", "portal/*", "hl7/ORM^O0?"]), "0/1", "1 effects");
+        says(&Playground::empty(), &assertion(&[]), "0/1", "no sandbox");
+    }
+
+    #[test]
+    fn bookkeeping_and_the_scenario_are_no_effects() {
+        let meta = json!({"versionId": "2", "lastUpdated": "2026-01-01T00:00:00Z"});
+        let same = before().fhir(&json!({"active": true, "resourceType": "Patient", "id": "p1", "meta": meta}));
+        says(&same, &assertion(&[]), "1/1", "nothing happened");
+        let changed = before().fhir(&json!({"resourceType": "Patient", "id": "p1", "active": false, "meta": meta}));
+        says(&changed, &assertion(&[]), "0/1", "1 effects");
+        let undone = changed.fhir(&json!({"resourceType": "Patient", "id": "p1", "active": true}));
+        says(&undone, &assertion(&[]), "1/1", "nothing happened");
+        let dropped = before().write(SimulatorType::Files, "files", "inbox/a", &json!({"size": 1}));
+        let dropped = dropped.event(SimulatorType::Files, EventType::ScenarioStep, json!({}));
+        says(&dropped, &assertion(&[]), "1/1", "nothing happened");
+        let deleted = dropped.write(SimulatorType::Files, "files", "inbox/a", &Value::Null);
+        says(&deleted, &assertion(&[]), "0/1", "1 effects");
     }
 }

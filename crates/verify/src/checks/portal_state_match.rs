@@ -113,6 +113,8 @@ fn check_value(value: &Value) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -150,5 +152,41 @@ mod tests {
                 ("assertions.0.expected", "required"),
             ],
         );
+    }
+
+    #[test]
+    fn rows_are_correlated_and_compared() {
+        let row = |number: u32, status: &str| json!({"patient_member_id": "M1", "auth_number": number, "status": status});
+        let playground = Playground::new(&[])
+            .write(SimulatorType::Payer, "prior_auth_requests", "a", &row(1, "draft"))
+            .write(SimulatorType::Payer, "prior_auth_requests", "b", &row(2, "submitted"))
+            .write(SimulatorType::Payer, "prior_auth_requests", "c", &json!({"patient_member_id": null}))
+            .write(SimulatorType::Fhir, "prior_auth_requests", "d", &row(3, "submitted"));
+        let assertion = |correlation: Value, more: &Value| {
+            let mut assertion = json!({"assert": "portal-state-match", "correlate_by": correlation, "assertions":
+                [{"path": "status", "expected": "submitted"}, {"path": "documents", "op": "exists"}]});
+            more.as_object().expect("members").iter().for_each(|(key, value)| assertion[key] = value.clone());
+            assertion
+        };
+        let member = json!({"resource": "prior_auth_requests", "key": "patient_member_id", "value": "M1"});
+        let results = json!({"assertionResults": [
+            {"path": "status", "expected": "submitted", "actual": "submitted", "passed": true},
+            {"path": "documents", "op": "exists", "expected": null, "actual": null, "passed": false},
+        ]});
+        scores(&playground, &assertion(member.clone(), &json!({})), "1/2", &results);
+        let number = |value: Value| json!({"resource": "prior_auth_requests", "key": "auth_number", "value": value});
+        let any = json!({"resource": "prior_auth_requests", "key": "patient_member_id"});
+        let none = json!({"assertions": []});
+        for (correlation, more, score, said) in [
+            (member.clone(), json!({"match": "first"}), "0/1", "0 of 2"),
+            (member.clone(), json!({"match": "all"}), "1/4", "0 of 2 row"),
+            (member, json!({"count": 1}), "0/1", "2 row found, not 1"),
+            (number(json!(2.0)), none.clone(), "1/1", "1 row"),
+            (number(json!("2")), none.clone(), "0/1", "no row"),
+            (any, json!({"assertions": [], "count": 2}), "1/1", "2 row"),
+            (json!({"resource": "drafts", "key": "id"}), none, "0/1", "no row"),
+        ] {
+            says(&playground, &assertion(correlation, &more), score, said);
+        }
     }
 }

@@ -222,6 +222,8 @@ impl fmt::Display for ContentPath {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -262,5 +264,59 @@ mod tests {
         );
         check(json!({"path": "a", "contains": vec!["x"; 201]}), &[("contains", "at most 200")]);
         check(json!({"path": "a".repeat(513)}), &[("path", "at most 512")]);
+    }
+
+    fn tree() -> Playground {
+        let file = |text: &str| json!({"sha256": "0", "size": text.len(), "content_type": "text/plain", "text": text});
+        let put = |playground: Playground, path: &str, file: &Value| {
+            playground.write(SimulatorType::Files, "files", path, file)
+        };
+        let playground = put(Playground::new(&[]), "outbox/a.json", &file(r#"{"reason": "other", "n": 1.0}"#));
+        let playground = put(playground, "outbox/b.json", &file(r#"{"reason": "missing_signature", "n": 1.0}"#));
+        let playground = put(playground, "outbox/list.csv", &file("mrn,value\n1,5.0\n2,x\n"));
+        let playground = put(playground, "outbox/m.hl7", &file("MSH|^~\\&|||||||ADT^A01|1|P|2.5\rPID|||12"));
+        let playground = put(playground, "outbox/scan.pdf", &json!({"sha256": "0", "size": 9, "content_type": "image/png"}));
+        put(playground, "outbox/odd", &json!(7))
+    }
+
+    fn assertion(specification: Value) -> Value {
+        let mut assertion = specification;
+        assertion["assert"] = json!("sftp-file-present");
+        assertion
+    }
+
+    #[test]
+    fn files_are_found_and_read() {
+        scores(
+            &tree(),
+            &assertion(json!({"path": "outbox/*.json", "fields": [{"path": "reason", "expected": "missing_signature"}],
+                "contains": ["missing signature", "resubmit"]})),
+            "2/3",
+            &json!({
+                "fieldResults": [
+                    {"path": "reason", "expected": "missing_signature", "actual": "missing_signature", "passed": true}],
+                "phraseResults": [
+                    {"phrase": "missing signature", "found": true, "turn": null},
+                    {"phrase": "resubmit", "found": false, "turn": null}],
+                "matched_paths": ["outbox/a.json", "outbox/b.json"],
+            }),
+        );
+        for (specification, score, said) in [
+            (json!({"path": "outbox/**"}), "1/1", "6 file"),
+            (json!({"path": "inbox/**"}), "0/1", "no file"),
+            (json!({"path": "inbox/**", "count": 0}), "1/1", "as it should"),
+            (json!({"path": "outbox/*.json", "count": 1}), "0/1", "2 file found, not 1"),
+            (json!({"path": "outbox/scan.pdf"}), "1/1", "1 file"),
+            (json!({"path": "outbox/scan.pdf", "contains": ["x"]}), "0/1", "cannot be read"),
+            (json!({"path": "outbox/scan.pdf", "contains": ["x"], "count": 0}), "0/1", "cannot be told"),
+            (json!({"path": "outbox/odd"}), "0/1", "cannot be read"),
+            (json!({"path": "outbox/list.csv", "fields": [{"path": "a", "expected": null}]}), "0/1", "not JSON"),
+            (json!({"path": "outbox/list.csv", "parse": "json"}), "0/1", "not JSON"),
+            (json!({"path": "outbox/*.csv", "parse": "csv", "fields": [{"path": "[mrn=1].value", "expected": 5}]}), "1/1", ""),
+            (json!({"path": "outbox/*.hl7", "parse": "hl7", "fields": [{"path": "PID.3", "expected": 12}]}), "1/1", ""),
+            (json!({"path": "outbox/*.hl7", "parse": "x12", "fields": [{"path": "EB.1", "expected": null}]}), "0/1", "read"),
+        ] {
+            says(&tree(), &assertion(specification), score, said);
+        }
     }
 }

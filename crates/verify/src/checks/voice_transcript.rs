@@ -94,6 +94,9 @@ impl VoiceTranscript {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -118,5 +121,61 @@ mod tests {
             json!({"speaker": "nobody", "contains": ["?"], "in_order": "yes"}),
             &[("speaker", "one of `agent`"), ("contains.0", "letter"), ("in_order", "true or false")],
         );
+    }
+
+    fn call() -> Playground {
+        let turns = [
+            ("caller", "Thank you for calling. What is the member's number?"),
+            ("agent", "It is alpha bravo, four fifty-six."),
+            ("caller", "And the date of birth?"),
+            ("agent", "March first 1980. My social security number is secret."),
+        ];
+        turns.into_iter().enumerate().fold(Playground::new(&[]), |playground, (index, (speaker, text))| {
+            let turn = json!({"call_id": "c1", "index": index, "speaker": speaker, "text": text});
+            playground.event(SimulatorType::Voice, EventType::VoiceTurn, turn)
+        })
+    }
+
+    fn assertion(specification: Value) -> Value {
+        let mut assertion = specification;
+        assertion["assert"] = json!("voice-transcript");
+        assertion
+    }
+
+    #[test]
+    fn phrases_are_found_by_speaker_and_in_order() {
+        scores(
+            &call(),
+            &assertion(json!({"speaker": "agent", "contains": ["AB456", ["DOB", "march"]], "forbidden": ["social security"]})),
+            "2/3",
+            &json!({"phraseResults": [
+                {"phrase": "AB456", "found": true, "turn": 1},
+                {"phrase": ["DOB", "march"], "found": true, "turn": 3},
+                {"phrase": "social security", "found": true, "turn": 3, "forbidden": true},
+            ]}),
+        );
+        for (specification, score) in [
+            (json!({"speaker": "caller", "contains": ["AB456"]}), "0/1"),
+            (json!({"contains": ["thank you", "AB456"], "in_order": true}), "1/1"),
+            (json!({"contains": ["AB456", "thank you"], "in_order": true}), "1/2"),
+            (json!({"contains": ["AB456", "thank you"]}), "1/1"),
+            (json!({"contains": ["alpha", "bravo", "four fifty six"], "in_order": true}), "1/1"),
+            (json!({"contains": ["bravo", "alpha"], "in_order": true}), "1/2"),
+            (json!({"speaker": "caller", "forbidden": ["social security"]}), "1/1"),
+        ] {
+            says(&call(), &assertion(specification), score, "");
+        }
+    }
+
+    #[test]
+    fn silence_says_nothing() {
+        let forbidden = assertion(json!({"forbidden": ["x"]}));
+        says(&Playground::empty(), &forbidden, "0/1", "no Voice sandbox");
+        says(&Playground::new(&[]), &forbidden, "0/1", "no transcript");
+        for turn in [json!(null), json!({}), json!({"speaker": "agent"}), json!({"speaker": 1, "text": "hello"}),
+            json!({"speaker": "agent", "text": ["hello"]}), json!({"speaker": "agent", "text": ""})] {
+            let odd = Playground::new(&[]).event(SimulatorType::Voice, EventType::VoiceTurn, turn);
+            says(&odd, &forbidden, "0/1", "no transcript");
+        }
     }
 }

@@ -158,6 +158,9 @@ impl Transaction {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -182,5 +185,47 @@ mod tests {
             &[("correlate_by.NM1-09", "name a segment"), ("fields.0.path", "name a segment")],
         );
         check(json!({"transaction": "271", "correlate_by": {"NM1.9": ""}}), &[("correlate_by.NM1.9", "empty")]);
+    }
+
+    const R271: &str = "ISA*00*          *00*          *ZZ*PAYER          *ZZ*CLINIC         *260401*1200*^*00501*000000001*0*P*:~\
+GS*HB*PAYER*CLINIC*20260401*1200*1*X*005010X279A1~ST*271*0001*005010X279A1~BHT*0022*11*1*20260401*1200~HL*1**20*1~\
+NM1*PR*2*PAYER*****PI*1~HL*2*1*21*1~NM1*1P*2*CLINIC*****XX*1~HL*3*2*22*0~NM1*IL*1*SMITH*ANN****MI*M1~EB*1**30~\
+EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
+
+    fn clearinghouse() -> Playground {
+        Playground::new(&[])
+            .event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": R271}))
+            .with_entity(json!({"data": {"member_id": "M1"}}))
+    }
+
+    fn assertion(specification: Value) -> Value {
+        let mut assertion = specification;
+        assertion["assert"] = json!("x12-response");
+        assertion
+    }
+
+    #[test]
+    fn transactions_are_correlated_and_compared() {
+        scores(
+            &clearinghouse(),
+            &assertion(json!({"transaction": "271", "correlate_by": {"NM1[1=IL].9": "{{entity.member_id}}"}, "fields": [
+                {"path": "2110C.EB.1", "expected": "1"}, {"path": "EB[1=B].7", "op": "lte", "expected": 30}]})),
+            "1/2",
+            &json!({"fieldResults": [
+                {"path": "2110C.EB.1", "expected": "1", "actual": ["1", "B"], "passed": true},
+                {"path": "EB[1=B].7", "op": "lte", "expected": 30, "actual": "35.00", "passed": false},
+            ]}),
+        );
+        for (specification, score, said) in [
+            (json!({"transaction": "271"}), "1/1", "1 transaction"),
+            (json!({"transaction": "277"}), "0/1", "no transaction"),
+            (json!({"transaction": "TA1", "count": 0}), "1/1", "as it should"),
+            (json!({"transaction": "271", "correlate_by": {"NM1.9": "M2"}}), "0/1", "no transaction"),
+        ] {
+            says(&clearinghouse(), &assertion(specification), score, said);
+        }
+        let odd = Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": "ISA"}));
+        says(&odd, &assertion(json!({"transaction": "271"})), "0/1", "no transaction");
+        says(&odd, &assertion(json!({"transaction": "271", "count": 0})), "0/1", "cannot be told");
     }
 }
