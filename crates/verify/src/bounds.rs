@@ -39,7 +39,8 @@ pub(crate) fn short(text: &str) -> String {
     model::reading::shortened(text, SHOWN_CHARACTERS)
 }
 
-fn sorted(value: &Value) -> Value {
+/// With the members of every object by name.
+pub(crate) fn sorted(value: &Value) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
         Value::Object(members) => {

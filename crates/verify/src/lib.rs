@@ -21,6 +21,8 @@ mod moment;
 mod number;
 pub mod path;
 pub mod phrase;
+#[cfg(test)]
+mod properties;
 mod spoken;
 #[cfg(test)]
 mod testing;
@@ -74,8 +76,11 @@ pub fn parse(assertion: &Value) -> Result<Parsed, FieldErrors> {
 
 /// Scores one assertion. Whatever keeps it from being evaluated to its end fails it, with the reason in `details`.
 pub fn evaluate(assertion: &Value, evidence: &Evidence<'_>) -> Outcome {
-    let bound = match known(assertion) {
-        Ok(_) => Bindings { entity: evidence.entity, task: evidence.task }.bind(assertion),
+    let is_deep = is_deeper(assertion, DEEPEST);
+    // Which of several faults comes first must not depend on the order of members.
+    let assertion = if is_deep { assertion.clone() } else { bounds::sorted(assertion) };
+    let bound = match known(&assertion) {
+        Ok(_) => Bindings { entity: evidence.entity, task: evidence.task }.bind(&assertion),
         Err(fault) => return Outcome::failed(format!("unsupported assertion: {fault}"), object([])),
     };
     let evaluated = bound.and_then(|bound| known(&bound)).and_then(|known| known.evaluate(&Case::new(*evidence)));

@@ -61,6 +61,7 @@ pub(crate) fn nested(levels: usize) -> Value {
 }
 
 /// A playground with a sandbox of every kind. FHIR resources lie in a layer; the rest was written by the agent.
+#[derive(Debug)]
 pub(crate) struct Playground {
     pub(crate) world: World,
     pub(crate) events: Vec<Event>,
