@@ -5,7 +5,6 @@
 pub(crate) struct Moment {
     first: i64,
     last: i64,
-    has_time: bool,
     offset: Option<i64>,
 }
 
@@ -23,7 +22,7 @@ impl Moment {
         if text.get(4..5).is_some_and(|next| next != "-") { read_compact(text) } else { read_extended(text) }
     }
 
-    /// Whether all of this lies in the other. A text with a time but no zone is in no zoned time.
+    /// Whether all of this lies in the other. What names no zone is in nothing that names one.
     pub(crate) fn is_within(&self, other: &Self) -> bool {
         if other.offset.is_some() && self.offset.is_none() {
             return false;
@@ -126,7 +125,7 @@ fn read_day(year: &str, month: Option<&str>, day: Option<&str>) -> Option<Moment
             (first, (first < after(month)).then_some(first + 1)?)
         }
     };
-    Some(Moment { first: first * DAY, last: next * DAY - 1, has_time: false, offset: None })
+    Some(Moment { first: first * DAY, last: next * DAY - 1, offset: None })
 }
 
 fn with_time(
@@ -151,7 +150,7 @@ fn with_time(
             first += kept.parse::<i64>().ok().filter(|_| is_number)? * length;
         }
     }
-    Some(Moment { first, last: first + length - 1, has_time: true, offset })
+    Some(Moment { first, last: first + length - 1, offset })
 }
 
 fn number(text: &str, length: usize, allowed: std::ops::RangeInclusive<i64>) -> Option<i64> {

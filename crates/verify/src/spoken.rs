@@ -33,9 +33,9 @@ impl Said {
         budget.spend(4 * text.len() + 1)?;
         let units = units(text);
         let spelled = letters(&units);
-        let mut readings = vec![Reading::new(numbers(units.clone()))];
+        let mut readings = vec![Reading::new(numbers(&units))];
         if spelled != units {
-            readings.push(Reading::new(numbers(spelled)));
+            readings.push(Reading::new(numbers(&spelled)));
         }
         Ok(Self { readings })
     }
@@ -55,13 +55,13 @@ impl Said {
 
 /// The phrase as it stands, and as letters if it is spelled.
 fn wanted(phrase: &str) -> Vec<String> {
-    let joined = |units: Vec<Unit>| numbers(units).into_iter().map(|unit| unit.text).collect::<String>();
+    let joined = |units: &[Unit]| numbers(units).into_iter().map(|unit| unit.text).collect::<String>();
     let units = units(phrase);
     let spelled = letters(&units);
     let is_spelled = spelled.iter().filter(|unit| unit.text.chars().count() == 1).count() > 1 && spelled != units;
-    let mut wanted = vec![joined(units)];
+    let mut wanted = vec![joined(&units)];
     if is_spelled {
-        wanted.push(joined(spelled));
+        wanted.push(joined(&spelled));
     }
     wanted.retain(|text| !text.is_empty());
     wanted
@@ -131,9 +131,8 @@ fn written_number(letters: &[char], start: usize, end: usize) -> (String, usize)
     };
     let mut text: String = letters[start..end].iter().collect();
     let mut end = end;
-    while let Some(after) = digits_after(',', end)
-        .filter(|after| after - end == 4 && text.len() % 3 != 0 || after - end == 4 && text.len() == 3)
-    {
+    let may_have_thousands = text.len() <= 3;
+    while let Some(after) = digits_after(',', end).filter(|after| may_have_thousands && after - end == 4) {
         text.extend(&letters[end + 1..after]);
         end = after;
     }
@@ -180,8 +179,8 @@ fn spelled_length(units: &[Unit]) -> usize {
 }
 
 /// Number words as digits, and digits said one by one as one number.
-fn numbers(units: Vec<Unit>) -> Vec<Unit> {
-    let said = said_numbers(&units);
+fn numbers(units: &[Unit]) -> Vec<Unit> {
+    let said = said_numbers(units);
     let mut joined: Vec<Unit> = Vec::with_capacity(said.len());
     let mut was_digit = false;
     for unit in said {
@@ -349,6 +348,7 @@ mod tests {
             ("2026", "twenty twenty six"),
             ("1,200", "twelve hundred"),
             ("1200", "one thousand two hundred"),
+            ("123456789", "123,456,789"),
             ("105", "one oh five"),
             ("5500", "double five zero zero"),
             ("7.4", "seven point four"),

@@ -11,6 +11,7 @@ use crate::authored::Notation;
 use crate::budget::Budget;
 use crate::compare::nfc;
 use crate::limits::LONGEST_PATH;
+use crate::number::Decimal;
 use crate::path::{read_selected_value, split_at_unescaped, unescaped, write_escaped, write_selected_value};
 
 /// Never empty.
@@ -158,11 +159,14 @@ fn find_steps<'v>(steps: &[Step], document: &'v Value, budget: &Budget) -> Resul
     Ok(found)
 }
 
-/// Whether one of the values at the key is written as `wanted`.
+/// Whether one of the values at the key is `wanted`; what is compared is text, so a number may be told by its digits.
 fn has(item: &Value, key: &[Step], wanted: &str, budget: &Budget) -> Result<bool, String> {
     let is_wanted = |value: &&Value| match value {
         Value::String(text) => nfc(text) == nfc(wanted),
-        Value::Number(_) | Value::Bool(_) => value.to_string() == wanted,
+        Value::Number(number) => {
+            Decimal::read(number.as_str()).is_some_and(|number| Decimal::read(wanted) == Some(number))
+        }
+        Value::Bool(boolean) => wanted == if *boolean { "true" } else { "false" },
         _ => false,
     };
     Ok(find_steps(key, item, budget)?.iter().any(is_wanted))
