@@ -1,5 +1,7 @@
 //! Text in a notation of its own (a path, a glob, a pattern), read at once unless a template still has to be bound.
 
+use std::fmt;
+
 use model::phone::{self, PhoneNumber};
 use model::template::is_template;
 use serde::{Deserialize, Deserializer, de};
@@ -25,6 +27,25 @@ impl<T: Notation> Authored<T> {
     pub fn read(text: &str) -> Result<Self, String> {
         limits::check_text(text, T::LONGEST)?;
         if is_template(text) { Ok(Self::Template(text.to_owned())) } else { T::read(text).map(Self::Ready) }
+    }
+}
+
+impl<T> Authored<T> {
+    /// The value, once all templates are bound.
+    pub(crate) fn ready(&self) -> Result<&T, String> {
+        match self {
+            Self::Ready(value) => Ok(value),
+            Self::Template(_) => Err("holds a template that is not bound".to_owned()),
+        }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Authored<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready(value) => value.fmt(f),
+            Self::Template(text) => f.write_str(text),
+        }
     }
 }
 

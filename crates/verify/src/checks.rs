@@ -5,6 +5,8 @@ use model::reading::{self, Hints};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::evidence::{Case, Evaluated};
+
 /// One kind of assertion.
 pub trait Check: DeserializeOwned {
     const INFO: CheckInfo;
@@ -13,6 +15,9 @@ pub trait Check: DeserializeOwned {
 
     /// Adds what serde cannot see: operands that do not fit, and specifications that say nothing or can never fail.
     fn validate(&self, errors: &mut FieldErrors);
+
+    /// Holds the check, its templates bound, against the evidence.
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated;
 }
 
 /// What the catalogue and the manual say about a check.
@@ -43,6 +48,12 @@ macro_rules! checks {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$check(_) => $module::$check::INFO.name,)+
+                }
+            }
+
+            pub(crate) fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+                match self {
+                    $(Self::$check(check) => check.evaluate(case),)+
                 }
             }
 

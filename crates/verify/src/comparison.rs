@@ -30,6 +30,28 @@ pub enum Op {
     Date,
 }
 
+impl Op {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Equals => "equals",
+            Self::NotEquals => "not_equals",
+            Self::EqualsIgnoreCase => "equals_ignore_case",
+            Self::Contains => "contains",
+            Self::Matches => "matches",
+            Self::OneOf => "one_of",
+            Self::Exists => "exists",
+            Self::Absent => "absent",
+            Self::Gt => "gt",
+            Self::Gte => "gte",
+            Self::Lt => "lt",
+            Self::Lte => "lte",
+            Self::Between => "between",
+            Self::Approx => "approx",
+            Self::Date => "date",
+        }
+    }
+}
+
 /// An operator with operands of the shape that it needs.
 #[derive(Clone, Debug)]
 pub enum Comparison<'a> {

@@ -1,5 +1,7 @@
 //! `count`: how many candidates there must be, as `2` or `{"min": 1, "max": 3}`.
 
+use std::fmt;
+
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
@@ -11,6 +13,10 @@ pub struct Count {
 }
 
 impl Count {
+    pub(crate) fn allows(self, count: u64) -> bool {
+        count >= self.min && self.max.is_none_or(|max| count <= max)
+    }
+
     fn read(value: &Value) -> Result<Self, String> {
         match value {
             Value::Object(bounds) => Self::read_bounds(bounds),
@@ -32,6 +38,17 @@ impl Count {
             (None | Some(0), None) => Err("can never fail: give `max`, or a `min` above 0".to_owned()),
             (Some(min), Some(max)) if min > max => Err(format!("`min` {min} is above `max` {max}")),
             (min, max) => Ok(Self { min: min.unwrap_or(0), max }),
+        }
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.min, self.max) {
+            (min, Some(max)) if min == max => write!(f, "{min}"),
+            (0, Some(max)) => write!(f, "at most {max}"),
+            (min, Some(max)) => write!(f, "{min} to {max}"),
+            (min, None) => write!(f, "at least {min}"),
         }
     }
 }

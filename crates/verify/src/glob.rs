@@ -156,6 +156,84 @@ impl Reader {
     }
 }
 
+impl Glob {
+    /// Whether a name without wildcards of its own is meant. In time that grows with name times pattern, whatever both
+    /// are.
+    pub(crate) fn matches(&self, name: &str) -> bool {
+        let name = name.strip_prefix('/').unwrap_or(name);
+        let names: Vec<Vec<char>> = name.split('/').map(|segment| segment.chars().collect()).collect();
+        // Which numbers of leading segments of the name the pattern so far stands for.
+        let mut reached = vec![false; names.len() + 1];
+        reached[0] = true;
+        for segment in &self.segments {
+            let mut next = vec![false; names.len() + 1];
+            match segment {
+                Segment::AnyDepth => {
+                    let first = reached.iter().position(|is_reached| *is_reached);
+                    next.iter_mut().skip(first.unwrap_or(usize::MAX)).for_each(|is_reached| *is_reached = true);
+                }
+                Segment::Name(tokens) => {
+                    for (at, name) in names.iter().enumerate().filter(|(at, _)| reached[*at]) {
+                        next[at + 1] = matches_name(tokens, name);
+                    }
+                }
+            }
+            reached = next;
+        }
+        reached[names.len()]
+    }
+}
+
+fn matches_name(tokens: &[Token], name: &[char]) -> bool {
+    let mut reached = vec![false; name.len() + 1];
+    reached[0] = true;
+    advance(tokens, name, reached)[name.len()]
+}
+
+/// From the places in the name that are reached to those after the tokens.
+fn advance(tokens: &[Token], name: &[char], mut reached: Vec<bool>) -> Vec<bool> {
+    for token in tokens {
+        let mut next = vec![false; name.len() + 1];
+        for at in (0..=name.len()).filter(|at| reached[*at]) {
+            let one = |is_meant: bool| if is_meant { Some(at + 1) } else { None };
+            let after = match token {
+                Token::Text(text) => after_text(text, name, at),
+                Token::AnyCharacter => one(at < name.len()),
+                Token::AnyText => {
+                    next[at..].iter_mut().for_each(|is_reached| *is_reached = true);
+                    break;
+                }
+                Token::Class { is_negated, ranges } => one(name
+                    .get(at)
+                    .is_some_and(|c| ranges.iter().any(|(first, last)| (first..=last).contains(&c)) != *is_negated)),
+                Token::Alternatives(_) => None,
+            };
+            if let Some(after) = after {
+                next[after] = true;
+            }
+        }
+        if let Token::Alternatives(alternatives) = token {
+            for alternative in alternatives {
+                let after = advance(alternative, name, reached.clone());
+                next.iter_mut().zip(after).for_each(|(next, after)| *next |= after);
+            }
+        }
+        reached = next;
+    }
+    reached
+}
+
+fn after_text(text: &str, name: &[char], at: usize) -> Option<usize> {
+    let mut end = at;
+    for c in text.chars() {
+        if name.get(end) != Some(&c) {
+            return None;
+        }
+        end += 1;
+    }
+    Some(end)
+}
+
 impl fmt::Display for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, segment) in self.segments.iter().enumerate() {
@@ -232,6 +310,34 @@ mod tests {
             assert_eq!(Glob::read(written), Ok(Glob { segments }), "{written}");
             round_trip::<Glob>(written);
         }
+    }
+
+    #[test]
+    fn names_are_matched_whole() {
+        for (pattern, name, is_match) in [
+            ("outbox/*.json", "outbox/a.json", true),
+            ("outbox/*.json", "/outbox/a.json", true),
+            ("outbox/*.json", "outbox/x/a.json", false),
+            ("outbox/**/*.json", "outbox/a.json", true),
+            ("outbox/**/*.json", "outbox/x/y/a.json", true),
+            ("outbox/**", "outbox", true),
+            ("**", "a/b", true),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("[!a-c]x", "dx", true),
+            ("[!a-c]x", "bx", false),
+            ("r{,-1}.{csv,t*t}", "r-1.text", true),
+            ("r{,-1}.{csv,t*t}", "r.csv", true),
+            ("r{,-1}.{csv,t*t}", "r-2.csv", false),
+            (r"a\*", "a*", true),
+            (r"a\*", "ab", false),
+            ("ORM^O01", "ORM^O01", true),
+            ("*", "", true),
+        ] {
+            assert_eq!(Glob::read(pattern).map(|glob| glob.matches(name)), Ok(is_match), "{pattern} {name}");
+        }
+        let bomb = Glob::read(&"*a".repeat(200)).expect("a glob");
+        assert!(!bomb.matches(&"a".repeat(5_000).replace('a', "ab")));
     }
 
     #[test]

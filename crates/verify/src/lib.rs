@@ -1,17 +1,29 @@
-//! What a criterion asserts: authored JSON becomes a typed assertion here, or a list of what is wrong with it.
+//! What a criterion asserts: authored JSON becomes a typed assertion here, or a list of what is wrong with it; and what
+//! it scores against the state and events that a run left.
 //! Pure: no I/O, no clock, no randomness.
 
 pub mod authored;
+mod bind;
+mod bounds;
+mod budget;
 pub mod checks;
+mod compare;
 pub mod comparison;
 pub mod count;
-pub mod event;
+mod csv;
+pub mod evidence;
 pub mod field;
 pub mod glob;
+mod judge;
 mod limits;
 pub mod matching;
+mod moment;
+mod number;
 pub mod path;
 pub mod phrase;
+#[cfg(test)]
+mod properties;
+mod spoken;
 #[cfg(test)]
 mod testing;
 
@@ -21,6 +33,10 @@ use model::template::{self, Root};
 use serde_json::Value;
 
 pub use checks::{Assertion, Check, CheckInfo, catalogue};
+pub use evidence::{Evidence, Outcome};
+
+use bind::Bindings;
+use evidence::{Case, object};
 
 /// Deeper than any clinical document, shallow enough for every recursion over the assertion.
 const DEEPEST: usize = 64;
@@ -55,6 +71,27 @@ pub fn parse(assertion: &Value) -> Result<Parsed, FieldErrors> {
             errors.merge(faults);
             Err(errors)
         }
+    }
+}
+
+/// Scores one assertion. Whatever keeps it from being evaluated to its end fails it, with the reason in `details`.
+pub fn evaluate(assertion: &Value, evidence: &Evidence<'_>) -> Outcome {
+    let is_deep = is_deeper(assertion, DEEPEST);
+    // Which of several faults comes first must not depend on the order of members.
+    let assertion = if is_deep { assertion.clone() } else { bounds::sorted(assertion) };
+    let bound = match known(&assertion) {
+        Ok(_) => Bindings { entity: evidence.entity, task: evidence.task }.bind(&assertion),
+        Err(fault) => return Outcome::failed(format!("unsupported assertion: {fault}"), object([])),
+    };
+    let evaluated = bound.and_then(|bound| known(&bound)).and_then(|known| known.evaluate(&Case::new(*evidence)));
+    evaluated.unwrap_or_else(|reason| Outcome::failed(bounds::short(&reason), object([])))
+}
+
+fn known(assertion: &Value) -> Result<Assertion, String> {
+    match parse(assertion) {
+        Ok(Parsed::Known(assertion)) => Ok(assertion),
+        Ok(Parsed::Unknown { name }) => Err(format!("there is no check `{}`", bounds::short(&name))),
+        Err(faults) => Err(model::reading::shortened(&faults.to_string(), 1_000)),
     }
 }
 

@@ -3,9 +3,12 @@
 use model::FieldErrors;
 use model::template::is_template;
 use serde::{Deserialize, Deserializer, de};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::bounds::{bounded, short};
+use crate::budget::Budget;
 use crate::limits::{self, LONGEST_LIST, LONGEST_TEXT};
+use crate::spoken::Said;
 
 /// Found when one of the alternatives is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,10 +32,121 @@ impl Phrase {
     }
 }
 
+impl Phrase {
+    fn result(&self, is_forbidden: bool, turn: Option<Value>) -> PhraseResult {
+        let phrase = match self.alternatives.as_slice() {
+            [only] => bounded(&only.as_str().into()),
+            several => bounded(&several.to_vec().into()),
+        };
+        PhraseResult { phrase, is_forbidden, found: turn.is_some(), turn, reason: None }
+    }
+}
+
 impl<'de> Deserialize<'de> for Phrase {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::read(Value::deserialize(deserializer)?).map_err(de::Error::custom)
     }
+}
+
+/// One line of `phraseResults`.
+#[derive(Clone, Debug)]
+pub(crate) struct PhraseResult {
+    phrase: Value,
+    is_forbidden: bool,
+    found: bool,
+    /// Where it was found first.
+    turn: Option<Value>,
+    /// Why it cannot be told.
+    pub(crate) reason: Option<String>,
+}
+
+impl PhraseResult {
+    pub(crate) fn passed(&self) -> bool {
+        self.reason.is_none() && self.found != self.is_forbidden
+    }
+
+    pub(crate) fn json(&self, candidate: Option<&str>) -> Value {
+        let mut members = Map::new();
+        if let Some(candidate) = candidate {
+            members.insert("candidate".to_owned(), short(candidate).into());
+        }
+        members.insert("phrase".to_owned(), self.phrase.clone());
+        members.insert("found".to_owned(), self.found.into());
+        members.insert("turn".to_owned(), self.turn.clone().unwrap_or_default());
+        if self.is_forbidden {
+            members.insert("forbidden".to_owned(), true.into());
+        }
+        if let Some(reason) = &self.reason {
+            members.insert("reason".to_owned(), short(reason).into());
+        }
+        Value::Object(members)
+    }
+}
+
+/// What is searched for phrases: texts in order, each with what `turn` says when a phrase is found there.
+pub(crate) struct Transcript {
+    turns: Vec<(Value, Said)>,
+}
+
+impl Transcript {
+    pub(crate) fn new<'t>(turns: impl IntoIterator<Item = (Value, &'t str)>, budget: &Budget) -> Result<Self, String> {
+        let turns = turns.into_iter().map(|(turn, text)| Ok((turn, Said::new(text, budget)?)));
+        turns.collect::<Result<_, String>>().map(|turns| Self { turns })
+    }
+
+    /// The phrases that must be there, in order if that is asked for, and those that must not.
+    pub(crate) fn hold(
+        &self,
+        contains: &[Phrase],
+        not_contains: &[Phrase],
+        in_order: bool,
+        budget: &Budget,
+    ) -> Result<Vec<PhraseResult>, String> {
+        let mut results = Vec::with_capacity(contains.len() + not_contains.len());
+        let mut after = None;
+        for phrase in contains {
+            let hit = self.find(phrase, after, budget)?;
+            results.push(phrase.result(false, hit.map(|(turn, _)| self.turns[turn].0.clone())));
+            after = hit.filter(|_| in_order).or(after);
+        }
+        for phrase in not_contains {
+            let hit = self.find(phrase, None, budget)?;
+            results.push(phrase.result(true, hit.map(|(turn, _)| self.turns[turn].0.clone())));
+        }
+        Ok(results)
+    }
+
+    /// The turn and the last word of the first hit after another.
+    fn find(
+        &self,
+        phrase: &Phrase,
+        after: Option<(usize, usize)>,
+        budget: &Budget,
+    ) -> Result<Option<(usize, usize)>, String> {
+        let first = after.map_or(0, |(turn, _)| turn);
+        for (at, (_, said)) in self.turns.iter().enumerate().skip(first) {
+            let after = after.filter(|(turn, _)| *turn == at).map(|(_, word)| word);
+            let mut found = None;
+            for alternative in &phrase.alternatives {
+                let hit = said.find(alternative, after, budget)?;
+                found = [found, hit].into_iter().flatten().min();
+            }
+            if let Some((_, last)) = found {
+                return Ok(Some((at, last)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The results when there is no text to look at: nothing is found, and nothing is known not to be there.
+pub(crate) fn unknown(contains: &[Phrase], not_contains: &[Phrase], reason: &str) -> Vec<PhraseResult> {
+    let marked = contains.iter().map(|phrase| (phrase, false)).chain(not_contains.iter().map(|phrase| (phrase, true)));
+    let unknown = |(phrase, is_forbidden): (&Phrase, bool)| PhraseResult {
+        reason: Some(reason.to_owned()),
+        ..phrase.result(is_forbidden, None)
+    };
+    marked.map(unknown).collect()
 }
 
 pub(crate) fn check_phrases(name: &str, phrases: &[Phrase], errors: &mut FieldErrors) {

@@ -4,12 +4,18 @@
 //! The example: [`EXAMPLE`]. Evidence: `fieldResults[{path,expected,actual,passed}]`.
 
 use model::FieldErrors;
+use model::event::EventType;
+use model::simulator::SimulatorType;
 use serde::Deserialize;
 
 use crate::authored::{Authored, Notation};
 use crate::checks::{Check, CheckInfo};
+use crate::compare::Typing;
 use crate::count::Count;
+use crate::evidence::{Case, Evaluated, text};
 use crate::field::{FieldAssertion, check_fields};
+use crate::judge::{Sheet, hold_fields, judge};
+use crate::matching::Match;
 use crate::path::json::JsonPath;
 
 pub const EXAMPLE: &str = r#"{
@@ -59,10 +65,31 @@ impl Check for CdsResponse {
     fn validate(&self, errors: &mut FieldErrors) {
         check_fields("fields", &self.fields, errors);
     }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let hook = self.hook.as_ref().map(|hook| hook.ready()).transpose()?;
+        let events = case.events(SimulatorType::CdsHooks, &[EventType::CdsInvoke, EventType::CdsFeedback])?;
+        let is_meant = |payload: &&serde_json::Value| {
+            payload.is_object() && hook.is_none_or(|hook| text(payload, "hook") == Some(hook.0.as_str()))
+        };
+        let meant = events.iter().filter(|event| is_meant(&&event.payload));
+        let sheets = meant.map(|event| {
+            let find = |path: &JsonPath| Ok(path.find(&event.payload, &case.budget)?.into_iter().cloned().collect());
+            let fields = hold_fields(&self.fields, Typing::Typed, &case.budget, find);
+            Sheet { name: event.id.to_string(), fields, ..Sheet::default() }
+        });
+        let sheets: Vec<Sheet> = sheets.collect();
+        let judgement = judge("answer", sheets.len(), sheets, Match::Any, self.count);
+        let results = judgement.field_results();
+        judgement.outcome([("fieldResults", results)])
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -82,5 +109,27 @@ mod tests {
         check(json!({"hook": ""}), &[("hook", "empty")]);
         check(json!({"hook": "order-sign", "match": "all"}), &[("match", "not a known field")]);
         check(json!({"fields": [{"path": "cards[", "expected": 1}]}), &[("fields.0.path", "without `]`")]);
+    }
+
+    #[test]
+    fn answers_are_compared() {
+        let payload = json!({"hook": "order-sign", "cards": [{"indicator": "info"}, {"indicator": "warning"}]});
+        let playground = Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsInvoke, payload);
+        let assertion = |specification: Value| {
+            let mut assertion = specification;
+            assertion["assert"] = json!("cds-response");
+            assertion
+        };
+        scores(
+            &playground,
+            &assertion(json!({"hook": "order-sign", "fields": [{"path": "cards.*.indicator", "expected": "warning"}]})),
+            "1/1",
+            &json!({"fieldResults": [
+                {"path": "cards.*.indicator", "expected": "warning", "actual": ["info", "warning"], "passed": true}]}),
+        );
+        says(&playground, &assertion(json!({"hook": "patient-view"})), "0/1", "no answer");
+        says(&playground, &assertion(json!({"hook": "order-sign", "count": 0})), "0/1", "1 answer");
+        let odd = Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsInvoke, json!(null));
+        says(&odd, &assertion(json!({"fields": [{"path": "cards", "expected": null}]})), "0/1", "no answer");
     }
 }

@@ -5,12 +5,18 @@
 
 use model::FieldErrors;
 use model::phone::PhoneNumber;
+use model::phone::digits;
+use model::simulator::SimulatorType;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::authored::Authored;
 use crate::checks::{Check, CheckInfo};
 use crate::count::Count;
-use crate::phrase::{Phrase, check_phrases};
+use crate::evidence::{Case, Evaluated, FAXES, SENT_FAX, text};
+use crate::judge::{Sheet, is_absence, judge, names};
+use crate::matching::Match;
+use crate::phrase::{Phrase, PhraseResult, Transcript, check_phrases, unknown};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "fax-document",
@@ -50,10 +56,50 @@ impl Check for FaxDocument {
             errors.add("pages", "must allow for one page: no fax has none");
         }
     }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let number = self.to_number.as_ref().map(|number| number.ready()).transpose()?;
+        let number = number.map(|number| digits(&number.dialled));
+        let mut sheets = Vec::new();
+        for (name, fax) in case.rows(SimulatorType::Fax, FAXES)? {
+            if self.is_meant(&fax, number.as_deref()) {
+                sheets.push(Sheet { phrases: self.hold(&fax, case)?, name, ..Sheet::default() });
+            }
+        }
+        let perfect = sheets.iter().filter(|sheet| sheet.is_perfect()).map(|sheet| sheet.name.as_str());
+        let matched = names(perfect);
+        let judgement = judge("fax", sheets.len(), sheets, Match::Any, self.count);
+        let matched = if is_absence(self.count) { judgement.names() } else { matched };
+        let results = judgement.phrase_results();
+        judgement.outcome([("phraseResults", results), ("matched", matched)])
+    }
+}
+
+impl FaxDocument {
+    /// Whether it was sent, to this number and with so many pages.
+    fn is_meant(&self, fax: &Value, number: Option<&str>) -> bool {
+        let was_sent = text(fax, "direction") == Some("outbound")
+            && text(fax, "status").is_some_and(|status| SENT_FAX.contains(&status));
+        let to = text(fax, "to_number").map(digits);
+        let has_pages = |pages: Count| fax.get("pages").and_then(Value::as_u64).is_some_and(|count| pages.allows(count));
+        was_sent && number.is_none_or(|number| to.as_deref() == Some(number)) && self.pages.is_none_or(has_pages)
+    }
+
+    fn hold(&self, fax: &Value, case: &Case<'_>) -> Result<Vec<PhraseResult>, String> {
+        match text(fax, "text").filter(|text| !text.trim().is_empty()) {
+            None => Ok(unknown(&self.contains, &self.not_contains, "the fax has no readable text")),
+            Some(text) => {
+                let transcript = Transcript::new([(Value::Null, text)], &case.budget)?;
+                transcript.hold(&self.contains, &self.not_contains, false, &case.budget)
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -74,5 +120,39 @@ mod tests {
         check(json!({"pages": 0}), &[("pages", "one page")]);
         check(json!({"pages": {"min": 0}, "count": {}}), &[("pages", "never fail"), ("count", "never fail")]);
         check(json!({"contains": [" "], "not_contains": [5]}), &[("contains.0", "empty"), ("not_contains.0", "string")]);
+    }
+
+    #[test]
+    fn sent_faxes_are_read() {
+        let fax = |direction: &str, status: &str, text: Option<&str>| {
+            json!({"direction": direction, "status": status, "to_number": "+1 (555) 010-0199", "pages": 2, "text": text})
+        };
+        let playground = Playground::new(&[])
+            .write(SimulatorType::Fax, "faxes", "a", &fax("outbound", "sent", Some("Letter of Medical Necessity")))
+            .write(SimulatorType::Fax, "faxes", "b", &fax("outbound", "failed", Some("MRI")))
+            .write(SimulatorType::Fax, "faxes", "c", &fax("inbound", "sent", Some("MRI")));
+        let assertion = |specification: Value| {
+            let mut assertion = specification;
+            assertion["assert"] = json!("fax-document");
+            assertion
+        };
+        scores(
+            &playground,
+            &assertion(json!({"to_number": "+15550100199", "pages": 2, "contains": ["medical necessity"]})),
+            "1/1",
+            &json!({"phraseResults": [{"phrase": "medical necessity", "found": true, "turn": null}], "matched": ["a"]}),
+        );
+        for (specification, score) in [
+            (json!({"contains": ["MRI"]}), "0/1"),
+            (json!({"contains": ["MRI"], "count": 0}), "1/1"),
+            (json!({"to_number": "911"}), "0/1"),
+            (json!({"pages": 3}), "0/1"),
+            (json!({"not_contains": ["letter"]}), "0/1"),
+        ] {
+            says(&playground, &assertion(specification), score, "");
+        }
+        let unread = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "a", &fax("outbound", "sent", None));
+        says(&unread, &assertion(json!({"not_contains": ["x"]})), "0/1", "0 of 1");
+        says(&unread, &assertion(json!({"contains": ["x"], "count": 0})), "0/1", "cannot be told");
     }
 }

@@ -4,18 +4,26 @@
 //! values that must all hold; a field is named by `path` or by a `fhirpath` expression. The example: [`EXAMPLE`].
 //! Evidence: `fieldResults[{path,expected,actual,passed}]`, `matched[]`.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use fhir::search::Query;
 use fhir::{ResourceType, UnknownResourceType};
 use model::reading::{LONGEST_NAME, shortened};
+use model::simulator::SimulatorType;
 use model::{FieldErrors, patch};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
+use world::{Hit, Page, Records, Seq};
 
 use crate::authored::{Authored, Notation};
+use crate::bounds::MOST_LISTED;
 use crate::checks::{Check, CheckInfo};
+use crate::compare::Typing;
 use crate::comparison::{Comparison, Op};
 use crate::count::Count;
+use crate::evidence::{Case, Evaluated};
+use crate::judge::{FieldResult, MOST_CANDIDATES, Sheet, is_absence, judge, names};
 use crate::limits::{self, LONGEST_LIST, LONGEST_PATH, LONGEST_TEXT};
 use crate::matching::Match;
 use crate::path::fhirpath::FhirPath;
@@ -134,6 +142,86 @@ impl Check for FhirResourceState {
         }
         errors.each("fields", &self.fields, LONGEST_LIST, FhirFieldAssertion::check);
     }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let resource_type = *self.resource_type.ready()?;
+        let (query, is_sorted) = self.query(resource_type)?;
+        let only_first = self.matching == Match::First && !is_absence(self.count);
+        let page = Page { offset: 0, count: if only_first { MOST_LISTED } else { MOST_CANDIDATES + 1 } };
+        let mut found = 0;
+        let mut hits: Vec<(&Records, Hit<'_>)> = Vec::new();
+        for sandbox in case.sandboxes(SimulatorType::Fhir)? {
+            let part = sandbox.records.search(resource_type, &query, Seq::MAX, page);
+            case.budget.spend(part.total)?;
+            found += part.total;
+            hits.extend(part.matches.into_iter().map(|hit| (&sandbox.records, hit)));
+        }
+        if !is_sorted {
+            hits.sort_by_key(|(_, hit)| Reverse(hit.record.at));
+        }
+        if !only_first && found > MOST_CANDIDATES {
+            return Err(format!("{found} resources found, more than can be looked at one by one: narrow the search"));
+        }
+        let references: Vec<String> = hits.iter().map(|(_, hit)| format!("{resource_type}/{}", hit.record.key)).collect();
+        let considered = if only_first { 1 } else { hits.len() };
+        let sheets = hits.iter().zip(&references).take(considered).map(|((records, hit), name)| {
+            let resource = hit.record.json();
+            case.budget.spend(hit.record.text().len())?;
+            let fields = self.fields.iter().map(|field| field.hold(&resource, records, case)).collect();
+            Ok(Sheet { name: name.clone(), fields, ..Sheet::default() })
+        });
+        let sheets = sheets.collect::<Result<Vec<_>, String>>()?;
+        let judgement = judge(resource_type.as_str(), found, sheets, self.matching, self.count);
+        let matched = if is_absence(self.count) { judgement.names() } else { names(references.iter().map(String::as_str)) };
+        let results = judgement.field_results();
+        judgement.outcome([("fieldResults", results), ("matched", matched)])
+    }
+}
+
+impl FhirResourceState {
+    /// The search, and whether the author says in which order. Newest first is the default.
+    fn query(&self, resource_type: ResourceType) -> Result<(Query, bool), String> {
+        let values = self.search.iter().flat_map(|(name, values)| values.0.iter().map(move |value| (name, value)));
+        let mut pairs: Vec<(String, String)> = values.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let is_sorted = self.search.contains_key("_sort");
+        if !is_sorted {
+            pairs.push(("_sort".to_owned(), "-_lastUpdated".to_owned()));
+        }
+        let mut query = fhir::search::parse(resource_type, "", &pairs)
+            .map_err(|fault| format!("search parameter `{}`: {}", fault.parameter, fault.reason))?;
+        if let Some((parameter, reason)) = query.ignored.first() {
+            return Err(format!("search parameter `{parameter}` is not understood: {reason}"));
+        }
+        query.includes.clear();
+        Ok((query, is_sorted))
+    }
+}
+
+impl FhirFieldAssertion {
+    fn hold(&self, resource: &Value, records: &Records, case: &Case<'_>) -> FieldResult {
+        let compared = || {
+            let found = self.find(resource, records, case)?;
+            let comparison = self.comparison().map_err(|faults| faults.to_string())?;
+            Ok((comparison, found, Typing::Typed))
+        };
+        FieldResult::new(self.named(), self.op, self.expected.as_ref(), compared(), &case.budget)
+    }
+
+    fn named(&self) -> String {
+        match (&self.path, &self.fhirpath) {
+            (Some(path), _) => path.to_string(),
+            (None, Some(expression)) => expression.to_string(),
+            (None, None) => String::new(),
+        }
+    }
+
+    fn find(&self, resource: &Value, records: &Records, case: &Case<'_>) -> Result<Vec<Value>, String> {
+        match (&self.path, &self.fhirpath) {
+            (Some(path), _) => Ok(path.ready()?.find(resource, &case.budget)?.into_iter().cloned().collect()),
+            (None, Some(expression)) => expression.ready()?.find(resource, records, case),
+            (None, None) => Err("has neither `path` nor `fhirpath`".to_owned()),
+        }
+    }
 }
 
 fn check_search(parameter: &str, values: &SearchValues) -> Result<(), String> {
@@ -147,6 +235,8 @@ fn check_search(parameter: &str, values: &SearchValues) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -171,7 +261,7 @@ mod tests {
         check(json!({"resource_type": "Task", "fields": [["status", "equals", "x"]]}), &[("fields.0", "an object")]);
         check(json!({"resource_type": "Task", "fields": [{"expected": 1}]}), &[("fields.0.path", "required")]);
         check(
-            json!({"resource_type": "Task", "fields": [{"path": "a", "fhirpath": "a", "expected": 1}]}),
+            json!({"resource_type": "Task", "fields": [{"path": "a", "fhirpath": "status", "expected": 1}]}),
             &[("fields.0.fhirpath", "beside")],
         );
         check(
@@ -194,5 +284,105 @@ mod tests {
             json!({"resource_type": "Task", "fields": [{"path": path, "expected": 1}]}),
             &[("fields.0.path", "at most 512")],
         );
+    }
+
+    fn clinic() -> Playground {
+        Playground::new(&[
+            json!({"resourceType": "Patient", "id": "p1", "name": [{"family": "Müller"}], "birthDate": "1980-02-29"}),
+            json!({"resourceType": "Appointment", "id": "old", "status": "booked", "participant":
+                [{"actor": {"reference": "Patient/p1"}, "status": "accepted"}]}),
+        ])
+        .fhir(&json!({"resourceType": "Appointment", "id": "new", "status": "booked", "minutesDuration": 30,
+            "start": "2026-04-02T09:30:00+02:00", "participant": [
+                {"actor": {"reference": "Patient/p1"}, "status": "accepted"},
+                {"actor": {"reference": "Practitioner/7"}, "status": "tentative"}]}))
+        .with_entity(json!({"ref": "Patient/p1", "name": "Ann", "data": {"minutes": 30}}))
+    }
+
+    fn assertion(fields: &Value, more: &Value) -> Value {
+        let mut assertion = json!({"assert": "fhir-resource-state", "resource_type": "Appointment",
+            "search": {"patient": "Patient/{{entity.id}}"}, "fields": fields});
+        more.as_object().expect("members").iter().for_each(|(key, value)| assertion[key] = value.clone());
+        assertion
+    }
+
+    #[test]
+    fn the_newest_is_held_against_the_fields() {
+        let fields = json!([
+            {"path": "status", "expected": "booked"},
+            {"path": "minutesDuration", "expected": "{{entity.minutes}}"},
+            {"path": "start", "op": "date", "expected": "2026-04-02"},
+            {"path": "participant[actor.reference=Practitioner/7].status", "expected": "accepted"},
+            {"path": "cancelationReason", "expected": null},
+        ]);
+        scores(
+            &clinic(),
+            &assertion(&fields, &json!({})),
+            "4/5",
+            &json!({
+                "fieldResults": [
+                    {"path": "status", "expected": "booked", "actual": "booked", "passed": true},
+                    {"path": "minutesDuration", "expected": 30, "actual": 30, "passed": true},
+                    {"path": "start", "op": "date", "expected": "2026-04-02", "actual": "2026-04-02T09:30:00+02:00",
+                     "passed": true},
+                    {"path": "participant[actor.reference=Practitioner/7].status", "expected": "accepted",
+                     "actual": "tentative", "passed": false},
+                    {"path": "cancelationReason", "expected": null, "actual": null, "passed": true},
+                ],
+                "matched": ["Appointment/new", "Appointment/old"],
+            }),
+        );
+    }
+
+    #[test]
+    fn candidates_and_counts() {
+        let minutes = json!([{"path": "minutesDuration", "expected": 30}]);
+        let none = json!([]);
+        for (fields, more, score, said) in [
+            (&none, json!({}), "1/1", "2 Appointment found"),
+            (&minutes, json!({"match": "first"}), "1/1", "1 of 1"),
+            (&minutes, json!({"match": "any"}), "1/1", "1 of 1"),
+            (&minutes, json!({"match": "all"}), "1/2", "1 of 2 Appointment"),
+            (&none, json!({"count": 2}), "1/1", "2 Appointment found"),
+            (&none, json!({"count": 1}), "0/1", "2 Appointment found, not 1"),
+            (&none, json!({"count": {"min": 3}}), "0/1", "not at least 3"),
+            (&none, json!({"count": {"max": 0}}), "0/1", "2 Appointment found that must not exist"),
+            (&minutes, json!({"count": {"max": 0}}), "0/1", "1 Appointment found that must not exist"),
+            (&json!([{"path": "status", "expected": "cancelled"}]), json!({"count": {"max": 0}}), "1/1", "as it should"),
+            (&none, json!({"search": {"status": "cancelled"}}), "0/1", "no Appointment found"),
+            (&none, json!({"search": {"status": "cancelled"}, "count": {"max": 2}}), "0/1", "no Appointment found"),
+            (&none, json!({"search": {"sttus": "booked"}}), "0/1", "`sttus` is not understood"),
+            (&none, json!({"search": {"sttus": "booked"}, "count": {"max": 0}}), "0/1", "`sttus` is not understood"),
+            (&none, json!({"search": {"date": "tomorrow"}}), "0/1", "search parameter `date`"),
+            (&none, json!({"search": {"patient": "Patient/{{entity.mrn}}"}}), "0/1", "nothing to be filled"),
+            (&none, json!({"search": {"patient": "Patient/{{entity.mrn}}"}, "count": 0}), "0/1", "nothing to be filled"),
+            (&none, json!({"resource_type": "{{entity.name}}"}), "0/1", "resource type"),
+        ] {
+            says(&clinic(), &assertion(fields, &more), score, said);
+        }
+    }
+
+    #[test]
+    fn expressions_of_fhirpath() {
+        for (expression, expected, score) in [
+            ("participant.count()", json!(2), "1/1"),
+            ("participant.actor.resolve().ofType(Patient).birthDate", json!("1980-02-29"), "1/1"),
+            ("status = 'booked'", json!(true), "1/1"),
+            ("participant.where(status = 'declined').exists()", json!(true), "0/1"),
+            ("participant.status.single()", json!("accepted"), "0/1"),
+        ] {
+            let fields = json!([{"fhirpath": expression, "expected": expected}]);
+            let outcome = clinic().evaluate(&assertion(&fields, &json!({})));
+            assert_eq!(outcome.score.to_string(), score, "{expression}: {outcome:?}");
+        }
+    }
+
+    #[test]
+    fn deleted_resources_are_not_there() {
+        let deleted = clinic().write(SimulatorType::Fhir, "Appointment", "new", &Value::Null);
+        let deleted = deleted.write(SimulatorType::Fhir, "Appointment", "old", &Value::Null);
+        says(&deleted, &assertion(&json!([]), &json!({})), "0/1", "no Appointment found");
+        says(&deleted, &assertion(&json!([]), &json!({"count": 0})), "1/1", "as it should");
+        says(&Playground::empty(), &assertion(&json!([]), &json!({"search": {}, "count": 0})), "0/1", "no Fhir sandbox");
     }
 }

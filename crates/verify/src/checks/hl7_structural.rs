@@ -5,12 +5,19 @@
 
 use std::collections::BTreeMap;
 
+use hl7v2::{Limits, Message};
 use model::FieldErrors;
+use model::event::{Event, EventType};
+use model::simulator::SimulatorType;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::checks::{Check, CheckInfo};
+use crate::compare::{Typing, nfc};
 use crate::count::Count;
+use crate::evidence::{Case, Evaluated, hl7_text};
 use crate::field::{FieldAssertion, check_fields};
+use crate::judge::{Sheet, hold_fields, is_absence, judge};
 use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::hl7::{Hl7Key, Hl7Path};
@@ -49,10 +56,60 @@ impl Check for Hl7Structural {
         check_correlation(&self.correlate_by, Hl7Key::to_string, errors);
         check_fields("fields", &self.fields, errors);
     }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let mut sheets = Vec::new();
+        for event in case.events(SimulatorType::Hl7, &[EventType::Hl7Outbound])? {
+            sheets.extend(self.hold(event, case)?);
+        }
+        let judgement = judge("message", sheets.len(), sheets, self.matching, self.count);
+        let matched = judgement.shown.first().map_or(Value::Null, |sheet| sheet.name.as_str().into());
+        let results = judgement.field_results();
+        judgement.outcome([("field_results", results), ("matched_event_id", matched)])
+    }
+}
+
+impl Hl7Structural {
+    /// None for a message that does not correlate. One that cannot be read is a candidate only where absence is asserted.
+    fn hold(&self, event: &Event, case: &Case<'_>) -> Result<Option<Sheet>, String> {
+        let name = event.id.to_string();
+        let text = hl7_text(&event.payload);
+        case.budget.spend(text.map_or(0, |text| text.len() * (1 + self.fields.len() + self.correlate_by.len())))?;
+        let message = text
+            .ok_or_else(|| "the event has no message".to_owned())
+            .and_then(|text| Message::parse_text(text, &Limits::default()).map_err(|fault| fault.to_string()));
+        match message {
+            Err(fault) if is_absence(self.count) => Ok(Some(Sheet { name, fault: Some(fault), ..Sheet::default() })),
+            Err(_) => Ok(None),
+            Ok(message) if !self.correlates(&message) => Ok(None),
+            Ok(message) => {
+                let find = |path: &Hl7Path| Ok(path.find(&message).into_iter().map(Value::from).collect());
+                let fields = hold_fields(&self.fields, Typing::Untyped, &case.budget, find);
+                Ok(Some(Sheet { name, fields, ..Sheet::default() }))
+            }
+        }
+    }
+
+    fn correlates(&self, message: &Message) -> bool {
+        self.correlate_by.iter().all(|(key, wanted)| match key {
+            Hl7Key::MessageType => is_of_type(message, wanted),
+            Hl7Key::TriggerEvent => message.trigger_event() == *wanted,
+            Hl7Key::Path(path) => path.find(message).iter().any(|found| nfc(found) == nfc(wanted)),
+        })
+    }
+}
+
+/// `ORM`, or `ORM^O01` with the trigger event.
+fn is_of_type(message: &Message, wanted: &str) -> bool {
+    let (wanted, trigger) = wanted.split_once('^').map_or((wanted, None), |(wanted, trigger)| (wanted, Some(trigger)));
+    message.message_type() == wanted && trigger.is_none_or(|trigger| message.trigger_event() == trigger)
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -83,5 +140,66 @@ mod tests {
         check(json!({"fields": [{"path": "PID.3", "fhirpath": "x"}]}), &[("fields.0.fhirpath", "not a known field")]);
         check(json!({"fields": [{"path": "status", "expected": 1}]}), &[("fields.0.path", "segment name")]);
         check(json!({"count": -1, "match": "best"}), &[("count", "whole number"), ("match", "one of `first`")]);
+    }
+
+    const ORM: &str = "MSH|^~\\&|A|B|C|D|20260401||ORM^O01|7|P|2.5\rPID|||123^^^MRN~9||Smith^Ann\rOBX|1|NM|718-7^Hb||13.20|g/dL";
+
+    fn interface() -> Playground {
+        let sent = |playground: Playground, payload: Value| {
+            playground.event(SimulatorType::Hl7, EventType::Hl7Outbound, payload)
+        };
+        let playground = sent(Playground::new(&[]), json!({"payload": ORM.replace("123", "777")}));
+        let playground = sent(playground, json!({"payload": ORM}));
+        playground.with_entity(json!({"data": {"mrn": "123"}}))
+    }
+
+    fn assertion(specification: Value) -> Value {
+        let mut assertion = specification;
+        assertion["assert"] = json!("hl7-structural");
+        assertion
+    }
+
+    #[test]
+    fn messages_are_correlated_and_compared() {
+        let specification = json!({
+            "correlate_by": {"message_type": "ORM^O01", "PID.3.1": "{{entity.mrn}}"},
+            "fields": [
+                {"path": "OBX[3.1=718-7].5", "op": "between", "expected": [12, 16]},
+                {"path": "OBX.5", "expected": 13.2},
+                {"path": "PID.5.1", "expected": "Smyth"},
+                {"path": "MSH.1", "expected": "|"},
+            ],
+        });
+        scores(
+            &interface(),
+            &assertion(specification),
+            "3/4",
+            &json!({
+                "field_results": [
+                    {"path": "OBX[3.1=718-7].5", "op": "between", "expected": [12, 16], "actual": "13.20", "passed": true},
+                    {"path": "OBX.5", "expected": 13.2, "actual": "13.20", "passed": true},
+                    {"path": "PID.5.1", "expected": "Smyth", "actual": "Smith", "passed": false},
+                    {"path": "MSH.1", "expected": "|", "actual": "|", "passed": true},
+                ],
+                "matched_event_id": "evt_00000000000000000000000002",
+            }),
+        );
+    }
+
+    #[test]
+    fn absence_and_unreadable_messages() {
+        let none_sent = json!({"correlate_by": {"message_type": "ORM"}, "count": {"max": 0}});
+        says(&interface(), &assertion(none_sent.clone()), "0/1", "2 message");
+        says(&Playground::new(&[]), &assertion(none_sent.clone()), "1/1", "as it should");
+        says(&Playground::empty(), &assertion(none_sent.clone()), "0/1", "no Hl7 sandbox");
+        says(&Playground::new(&[]), &assertion(json!({})), "0/1", "no message found");
+        for payload in [json!(null), json!({}), json!({"payload": 5}), json!({"payload": "garbage"}), json!({"payload": ""})] {
+            let odd = Playground::new(&[]).event(SimulatorType::Hl7, EventType::Hl7Outbound, payload);
+            says(&odd, &assertion(json!({})), "0/1", "no message found");
+            says(&odd, &assertion(none_sent.clone()), "0/1", "1 message");
+        }
+        let other = json!({"correlate_by": {"message_type": "ORM^O02"}});
+        says(&interface(), &assertion(other), "0/1", "no message found");
+        says(&interface(), &assertion(json!({"count": 2, "match": "all"})), "1/1", "2 of 2");
     }
 }

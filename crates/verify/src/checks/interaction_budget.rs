@@ -6,13 +6,16 @@
 use std::collections::BTreeMap;
 
 use model::FieldErrors;
+use model::event::EventType;
 use model::reading::{self, Hints};
+use model::score::Score;
 use serde::Deserialize;
+use serde_json::Map;
 use serde_json::Value;
 
 use crate::checks::{Check, CheckInfo};
 use crate::count::whole_number;
-use crate::event::EventType;
+use crate::evidence::{Case, Evaluated, Outcome, object};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "interaction-budget",
@@ -64,10 +67,40 @@ impl Check for InteractionBudget {
             errors.merge(faults);
         }
     }
+
+    /// What the scenario did and resets are no interactions of the agent.
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let budget = self.budget().map_err(|faults| faults.to_string())?;
+        if case.evidence.world.sandboxes.is_empty() {
+            return Err("the playground has no sandbox".to_owned());
+        }
+        case.budget.spend(case.evidence.events.len())?;
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for event in case.evidence.events {
+            *counts.entry(event.r#type.name()).or_default() += 1;
+        }
+        let of = |kind: EventType| counts.get(kind.name()).copied().unwrap_or(0);
+        let is_own = |name: &&str| ![EventType::ScenarioStep.name(), EventType::Reset.name()].contains(name);
+        let total: u64 = counts.iter().filter(|(name, _)| is_own(name)).map(|(_, count)| count).sum();
+        let exceeded: Vec<String> = match budget {
+            Budget::InAll(max) => (total > max).then(|| format!("{total} interactions, not {max}")).into_iter().collect(),
+            Budget::PerType(limits) => {
+                let over = limits.into_iter().filter(|(kind, max)| of(*kind) > *max);
+                over.map(|(kind, max)| format!("{} {}, not {max}", of(kind), kind.name())).collect()
+            }
+        };
+        let shown: Map<String, Value> = counts.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect();
+        let passed = exceeded.is_empty();
+        let details = if passed { format!("{total} interactions, within the budget") } else { exceeded.join("; ") };
+        let score = if passed { Score::one() } else { Score::zero() };
+        Ok(Outcome { score, passed, details, evidence: object([("counts", Value::Object(shown))]) })
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::simulator::SimulatorType;
     use super::*;
     use serde_json::json;
 
@@ -93,5 +126,20 @@ mod tests {
             json!({"max": {"fhir_requests": 1, "voice_turn": -1, "file_read": "3"}}),
             &[("max.fhir_requests", "one of `fhir_request`"), ("max.voice_turn", "whole"), ("max.file_read", "whole")],
         );
+    }
+
+    #[test]
+    fn events_are_counted() {
+        let request = |playground: Playground, kind: EventType| playground.event(SimulatorType::Fhir, kind, json!({}));
+        let playground = [EventType::FhirRequest, EventType::ScenarioStep, EventType::FhirRequest, EventType::PortalSubmit]
+            .into_iter()
+            .fold(Playground::new(&[]), request);
+        let assertion = |max: Value| json!({"assert": "interaction-budget", "max": max});
+        let counts = json!({"counts": {"fhir_request": 2, "portal_submit": 1, "scenario_step": 1}});
+        scores(&playground, &assertion(json!(3)), "1/1", &counts);
+        scores(&playground, &assertion(json!(2)), "0/1", &counts);
+        scores(&playground, &assertion(json!({"fhir_request": 2})), "1/1", &counts);
+        says(&playground, &assertion(json!({"fhir_request": 1})), "0/1", "2 fhir_request, not 1");
+        says(&Playground::empty(), &assertion(json!(5)), "0/1", "no sandbox");
     }
 }

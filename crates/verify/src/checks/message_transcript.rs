@@ -5,11 +5,17 @@
 
 use model::FieldErrors;
 use model::channel::Channel;
+use model::event::EventType;
+use model::simulator::SimulatorType;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::checks::{Check, CheckInfo};
 use crate::count::Count;
-use crate::phrase::{Phrase, check_phrases};
+use crate::evidence::{Case, Evaluated, text};
+use crate::judge::{Sheet, is_absence, judge};
+use crate::matching::Match;
+use crate::phrase::{Phrase, Transcript, check_phrases};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "message-transcript",
@@ -56,10 +62,57 @@ impl Check for MessageTranscript {
             errors.add("", "says nothing: give `contains`, `not_contains` or `count`");
         }
     }
+
+    /// The messages are one transcript; `turn` is the message's number in it. Where absence is asserted, each message is
+    /// judged by itself.
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let types = match self.direction {
+            Some(Direction::Inbound) => &[EventType::MessageInbound][..],
+            Some(Direction::Outbound) => &[EventType::MessageOutbound],
+            None => &[EventType::MessageInbound, EventType::MessageOutbound],
+        };
+        let events = case.events(SimulatorType::Message, types)?;
+        let channel = self.channel.map(name);
+        let is_meant = |payload: &&Value| channel.is_none_or(|channel| text(payload, "channel") == Some(channel));
+        let bodies = events.iter().map(|event| &event.payload).filter(is_meant).map(body);
+        let turns: Vec<(Value, String)> = (0_u64..).map(Value::from).zip(bodies).collect();
+        let found = turns.len();
+        let parts: Vec<&[(Value, String)]> = match found {
+            0 => Vec::new(),
+            _ if is_absence(self.count) => turns.chunks(1).collect(),
+            _ => vec![turns.as_slice()],
+        };
+        let sheets = parts.into_iter().map(|turns| {
+            let texts = turns.iter().map(|(turn, text)| (turn.clone(), text.as_str()));
+            let transcript = Transcript::new(texts, &case.budget)?;
+            let phrases = transcript.hold(&self.contains, &self.not_contains, false, &case.budget)?;
+            Ok(Sheet { name: turns.first().map_or_else(String::new, |(turn, _)| turn.to_string()), phrases, ..Sheet::default() })
+        });
+        let sheets = sheets.collect::<Result<Vec<_>, String>>()?;
+        let judgement = judge("message", found, sheets, Match::First, self.count);
+        let results = judgement.phrase_results();
+        judgement.outcome([("phraseResults", results)])
+    }
+}
+
+fn name(channel: Channel) -> &'static str {
+    match channel {
+        Channel::Sms => "sms",
+        Channel::Email => "email",
+    }
+}
+
+/// An e-mail's subject belongs to what it says.
+fn body(payload: &Value) -> String {
+    let parts = [text(payload, "subject"), text(payload, "body")];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -80,5 +133,41 @@ mod tests {
             json!({"channel": "fax", "direction": "out", "contains": ["x"]}),
             &[("channel", "must be `sms` or `email`"), ("direction", "must be `inbound`")],
         );
+    }
+
+    #[test]
+    fn messages_are_one_transcript() {
+        let sent = |playground: Playground, channel: &str, body: &str| {
+            let payload = json!({"channel": channel, "body": body});
+            playground.event(SimulatorType::Message, EventType::MessageOutbound, payload)
+        };
+        let playground = sent(Playground::new(&[]), "sms", "Hello Ann");
+        let playground = sent(playground, "email", "your diagnosis");
+        let playground = sent(playground, "sms", "your appointment is at 9");
+        let assertion = |specification: Value| {
+            let mut assertion = specification;
+            assertion["assert"] = json!("message-transcript");
+            assertion
+        };
+        scores(
+            &playground,
+            &assertion(json!({"channel": "sms", "contains": ["Ann", "appointment"], "not_contains": ["diagnosis"]})),
+            "1/1",
+            &json!({"phraseResults": [
+                {"phrase": "Ann", "found": true, "turn": 0},
+                {"phrase": "appointment", "found": true, "turn": 1},
+                {"phrase": "diagnosis", "found": false, "turn": null, "forbidden": true},
+            ]}),
+        );
+        for (specification, score) in [
+            (json!({"count": 3}), "1/1"),
+            (json!({"count": 2}), "0/1"),
+            (json!({"not_contains": ["diagnosis"]}), "0/1"),
+            (json!({"direction": "inbound", "not_contains": ["diagnosis"]}), "0/1"),
+            (json!({"contains": ["diagnosis"], "count": 0}), "0/1"),
+            (json!({"channel": "sms", "contains": ["diagnosis"], "count": 0}), "1/1"),
+        ] {
+            says(&playground, &assertion(specification), score, "");
+        }
     }
 }

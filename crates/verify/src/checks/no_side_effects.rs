@@ -3,14 +3,22 @@
 //! Reads the difference between the state and its baseline, and the events. `allow` takes globs that start with an
 //! area: `fhir/Appointment`, `files/outbox/**`, `hl7/ORM^O01`. The example: [`EXAMPLE`]. Evidence: `unexpected[]`.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use model::FieldErrors;
+use model::event::{Event, EventType};
+use model::score::Score;
+use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
+use serde_json::Value;
+use world::{Records, Revision, Sandbox, Seq};
 
 use crate::authored::{Authored, Notation};
+use crate::bounds::short;
 use crate::checks::{Check, CheckInfo};
+use crate::evidence::{Case, Evaluated, Outcome, hl7_text, object, text, x12_text};
 use crate::glob::{Glob, Segment};
 use crate::limits::{LONGEST_LIST, LONGEST_PATH};
 
@@ -120,6 +128,163 @@ impl Check for NoSideEffects {
             errors.add("allow", "can never fail: everything is allowed");
         }
     }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let allowed = self.allow.iter().map(Authored::ready).collect::<Result<Vec<_>, _>>()?;
+        let mut effects = changes(case)?;
+        for event in case.evidence.events {
+            effects.extend(sent(event, case)?);
+        }
+        let is_unexpected = |effect: &Effect| !allowed.iter().any(|allowed| effect.is_covered(allowed));
+        let mut unexpected = Vec::new();
+        for effect in effects {
+            case.budget.spend((1 + allowed.len()) * (1 + effect.name.len()))?;
+            if is_unexpected(&effect) {
+                unexpected.push(effect);
+            }
+        }
+        let passed = unexpected.is_empty();
+        let details = match unexpected.len() {
+            0 => "nothing happened but what is allowed".to_owned(),
+            count => format!("{count} effects that are not allowed"),
+        };
+        let listed = unexpected.iter().take(MOST_UNEXPECTED).map(Effect::json).collect();
+        let score = if passed { Score::one() } else { Score::zero() };
+        Ok(Outcome { score, passed, details, evidence: object([("unexpected", Value::Array(listed))]) })
+    }
+}
+
+const MOST_UNEXPECTED: usize = 100;
+
+/// Something that the agent did to the world.
+struct Effect {
+    area: Area,
+    /// What `allow` may name: `Appointment/7`, `outbox/a.json`, `ORM^O01`.
+    name: String,
+    /// `create`, `update`, `delete` or `send`.
+    change: &'static str,
+}
+
+impl Effect {
+    /// In FHIR and the portal a kind covers all of its rows.
+    fn is_covered(&self, allowed: &ResourceGlob) -> bool {
+        let has_kinds = matches!(self.area, Area::Fhir | Area::Portal);
+        let kind = self.name.split_once('/').map(|(kind, _)| kind).filter(|_| has_kinds);
+        self.area == allowed.area
+            && (allowed.glob.matches(&self.name) || kind.is_some_and(|kind| allowed.glob.matches(kind)))
+    }
+
+    fn json(&self) -> Value {
+        let resource = short(&format!("{}/{}", self.area, self.name));
+        object([("resource", resource.into()), ("change", self.change.into())])
+    }
+}
+
+/// What differs from the baseline and from what the scenario brought, by sandbox, collection and key. The rows of the other
+/// simulators only keep book of what their events tell.
+fn changes(case: &Case<'_>) -> Result<Vec<Effect>, String> {
+    let world = case.evidence.world;
+    if world.sandboxes.is_empty() {
+        return Err("the playground has no sandbox".to_owned());
+    }
+    case.budget.spend(case.evidence.events.len())?;
+    let steps = case.evidence.events.iter().filter(|event| event.r#type == EventType::ScenarioStep);
+    let scenario: HashSet<Seq> = steps.map(|event| event.seq).collect();
+    let mut effects = Vec::new();
+    for sandbox in world.sandboxes.values() {
+        let Some(area) = area_of_rows(sandbox) else { continue };
+        for collection in sandbox.records.written_collections() {
+            let keys: std::collections::BTreeSet<&str> =
+                sandbox.records.written(collection).into_iter().map(|revision| revision.key).collect();
+            for key in keys {
+                if let Some(change) = change(&sandbox.records, collection, key, &scenario, case)? {
+                    let name = if area == Area::Files { key.to_owned() } else { format!("{collection}/{key}") };
+                    effects.push(Effect { area, name, change });
+                }
+            }
+        }
+    }
+    Ok(effects)
+}
+
+fn area_of_rows(sandbox: &Sandbox) -> Option<Area> {
+    match sandbox.kind {
+        SimulatorType::Fhir => Some(Area::Fhir),
+        SimulatorType::Files => Some(Area::Files),
+        SimulatorType::Payer => Some(Area::Portal),
+        _ => None,
+    }
+}
+
+/// How the record differs from its last version that is not the agent's.
+fn change(
+    records: &Records,
+    collection: &str,
+    key: &str,
+    scenario: &HashSet<Seq>,
+    case: &Case<'_>,
+) -> Result<Option<&'static str>, String> {
+    let history = records.history(collection, key);
+    let is_given = |revision: &&Revision<'_>| revision.seq == 0 || scenario.contains(&revision.seq);
+    let content = |revision: Option<&Revision<'_>>| revision.and_then(|revision| Some(revision.record.as_ref()?.json()));
+    let (given, now) = (content(history.iter().find(is_given)), content(history.first()));
+    for value in given.iter().chain(&now) {
+        case.budget.spend(crate::compare::size(value))?;
+    }
+    Ok(match (given, now) {
+        (None, None) => None,
+        (None, Some(_)) => Some("create"),
+        (Some(_), None) => Some("delete"),
+        (Some(given), Some(now)) => (substance(&given) != substance(&now)).then_some("update"),
+    })
+}
+
+/// The record without the bookkeeping of the store; as text, so that neither the order of members nor 1 and 1.0 are mixed up.
+fn substance(record: &Value) -> String {
+    let mut record = record.clone();
+    if let Some(meta) = record.get_mut("meta").and_then(Value::as_object_mut) {
+        meta.shift_remove("versionId");
+        meta.shift_remove("lastUpdated");
+        if meta.is_empty()
+            && let Some(members) = record.as_object_mut()
+        {
+            members.shift_remove("meta");
+        }
+    }
+    model::canonical::to_string(&record)
+}
+
+/// What left the playground.
+fn sent(event: &Event, case: &Case<'_>) -> Result<Option<Effect>, String> {
+    let payload = &event.payload;
+    let member = |name: &str| text(payload, name).unwrap_or("unknown").to_owned();
+    let (area, name) = match event.r#type {
+        EventType::Hl7Outbound => (Area::Hl7, message_type(payload, case)?),
+        EventType::X12Request => (Area::X12, transaction_set(payload, case)?),
+        EventType::VoiceTurn if text(payload, "speaker") == Some("agent") => (Area::Voice, member("call_id")),
+        EventType::FaxOutbound => (Area::Fax, member("to_number")),
+        EventType::MessageOutbound => (Area::Messages, member("channel")),
+        EventType::CdsFeedback => (Area::Cds, member("hook")),
+        _ => return Ok(None),
+    };
+    Ok(Some(Effect { area, name, change: "send" }))
+}
+
+fn message_type(payload: &Value, case: &Case<'_>) -> Result<String, String> {
+    let text = hl7_text(payload).unwrap_or_default();
+    case.budget.spend(text.len())?;
+    let message = hl7v2::Message::parse_text(text, &hl7v2::Limits::default());
+    Ok(message.map_or_else(|_| "unknown".to_owned(), |message| format!("{}^{}", message.message_type(), message.trigger_event())))
+}
+
+fn transaction_set(payload: &Value, case: &Case<'_>) -> Result<String, String> {
+    let text = x12_text(payload).unwrap_or_default();
+    case.budget.spend(text.len())?;
+    let body = x12::parse(text, &x12::Limits::default()).ok();
+    let sets: std::collections::BTreeSet<String> =
+        body.iter().flat_map(|body| body.transactions()).map(|one| one.set().to_owned()).collect();
+    let sets: Vec<String> = sets.into_iter().collect();
+    Ok(if sets.is_empty() { "unknown".to_owned() } else { sets.join("+") })
 }
 
 impl NoSideEffects {
@@ -137,6 +302,9 @@ impl NoSideEffects {
 mod tests {
     use super::*;
     use crate::testing::round_trip;
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -174,5 +342,57 @@ mod tests {
         let everything: Vec<String> = Area::ALL.iter().map(|area| format!("{area}/**")).collect();
         check(json!({"allow": everything}), &[("allow", "never fail")]);
         check(json!({"allow": vec!["fhir/Task"; 201]}), &[("allow", "at most 200")]);
+    }
+
+    fn before() -> Playground {
+        Playground::new(&[json!({"resourceType": "Patient", "id": "p1", "active": true})])
+    }
+
+    fn assertion(allow: &[&str]) -> Value {
+        json!({"assert": "no-side-effects", "allow": allow})
+    }
+
+    #[test]
+    fn what_is_not_allowed_is_listed() {
+        let orm = json!({"payload": "MSH|^~\\&|||||||ORM^O01|1|P|2.5"});
+        let playground = before()
+            .fhir(&json!({"resourceType": "Appointment", "id": "a"}))
+            .write(SimulatorType::Fhir, "Patient", "p1", &Value::Null)
+            .write(SimulatorType::Files, "files", "outbox/x/a.txt", &json!({"size": 1}))
+            .write(SimulatorType::Payer, "drafts", "d", &json!({"step": 1}))
+            .event(SimulatorType::Hl7, EventType::Hl7Outbound, orm);
+        scores(
+            &playground,
+            &assertion(&[]),
+            "0/1",
+            &json!({"unexpected": [
+                {"resource": "fhir/Appointment/a", "change": "create"},
+                {"resource": "fhir/Patient/p1", "change": "delete"},
+                {"resource": "files/outbox/x/a.txt", "change": "create"},
+                {"resource": "portal/drafts/d", "change": "create"},
+                {"resource": "hl7/ORM^O01", "change": "send"},
+            ]}),
+        );
+        let all = ["fhir/Appointment", "fhir/Patient/p1", "files/outbox/**", "portal/drafts", "hl7/ORM^O01"];
+        scores(&playground, &assertion(&all), "1/1", &json!({"unexpected": []}));
+        says(&playground, &assertion(&all[1..]), "0/1", "1 effects");
+        says(&playground, &assertion(&["fhir/*", "files/*", "portal/*", "hl7/ORM^O0?"]), "0/1", "1 effects");
+        says(&Playground::empty(), &assertion(&[]), "0/1", "no sandbox");
+    }
+
+    #[test]
+    fn bookkeeping_and_the_scenario_are_no_effects() {
+        let meta = json!({"versionId": "2", "lastUpdated": "2026-01-01T00:00:00Z"});
+        let same = before().fhir(&json!({"active": true, "resourceType": "Patient", "id": "p1", "meta": meta}));
+        says(&same, &assertion(&[]), "1/1", "nothing happened");
+        let changed = before().fhir(&json!({"resourceType": "Patient", "id": "p1", "active": false, "meta": meta}));
+        says(&changed, &assertion(&[]), "0/1", "1 effects");
+        let undone = changed.fhir(&json!({"resourceType": "Patient", "id": "p1", "active": true}));
+        says(&undone, &assertion(&[]), "1/1", "nothing happened");
+        let dropped = before().write(SimulatorType::Files, "files", "inbox/a", &json!({"size": 1}));
+        let dropped = dropped.event(SimulatorType::Files, EventType::ScenarioStep, json!({}));
+        says(&dropped, &assertion(&[]), "1/1", "nothing happened");
+        let deleted = dropped.write(SimulatorType::Files, "files", "inbox/a", &Value::Null);
+        says(&deleted, &assertion(&[]), "0/1", "1 effects");
     }
 }

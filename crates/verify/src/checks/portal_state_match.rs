@@ -4,6 +4,7 @@
 //! `value`, those that have a value there. The example: [`EXAMPLE`].
 //! Evidence: `assertionResults[{path,expected,actual,passed}]`.
 
+use model::simulator::SimulatorType;
 use model::template::is_template;
 use model::{FieldErrors, patch};
 use serde::Deserialize;
@@ -11,8 +12,11 @@ use serde_json::Value;
 
 use crate::authored::Authored;
 use crate::checks::{Check, CheckInfo};
+use crate::compare::{Typing, is_equal};
 use crate::count::Count;
+use crate::evidence::{Case, Evaluated};
 use crate::field::{FieldAssertion, check_fields};
+use crate::judge::{Sheet, hold_fields, judge};
 use crate::limits::{self, LONGEST_TEXT};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
@@ -67,6 +71,27 @@ impl Check for PortalStateMatch {
         }
         check_fields("assertions", &self.assertions, errors);
     }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let RowCorrelation { resource, key, value } = &self.correlate_by;
+        let key = key.ready()?;
+        let mut sheets = Vec::new();
+        for (name, row) in case.rows(SimulatorType::Payer, resource)? {
+            let found = key.find(&row, &case.budget)?;
+            let is_meant = |found: &&Value| match value {
+                Some(value) => is_equal(found, value, Typing::Typed),
+                None => !found.is_null(),
+            };
+            if found.iter().any(is_meant) {
+                let find = |path: &JsonPath| Ok(path.find(&row, &case.budget)?.into_iter().cloned().collect());
+                let fields = hold_fields(&self.assertions, Typing::Typed, &case.budget, find);
+                sheets.push(Sheet { name, fields, ..Sheet::default() });
+            }
+        }
+        let judgement = judge("row", sheets.len(), sheets, self.matching, self.count);
+        let results = judgement.field_results();
+        judgement.outcome([("assertionResults", results)])
+    }
 }
 
 fn check_resource(resource: &str) -> Result<(), String> {
@@ -88,6 +113,8 @@ fn check_value(value: &Value) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -125,5 +152,41 @@ mod tests {
                 ("assertions.0.expected", "required"),
             ],
         );
+    }
+
+    #[test]
+    fn rows_are_correlated_and_compared() {
+        let row = |number: u32, status: &str| json!({"patient_member_id": "M1", "auth_number": number, "status": status});
+        let playground = Playground::new(&[])
+            .write(SimulatorType::Payer, "prior_auth_requests", "a", &row(1, "draft"))
+            .write(SimulatorType::Payer, "prior_auth_requests", "b", &row(2, "submitted"))
+            .write(SimulatorType::Payer, "prior_auth_requests", "c", &json!({"patient_member_id": null}))
+            .write(SimulatorType::Fhir, "prior_auth_requests", "d", &row(3, "submitted"));
+        let assertion = |correlation: Value, more: &Value| {
+            let mut assertion = json!({"assert": "portal-state-match", "correlate_by": correlation, "assertions":
+                [{"path": "status", "expected": "submitted"}, {"path": "documents", "op": "exists"}]});
+            more.as_object().expect("members").iter().for_each(|(key, value)| assertion[key] = value.clone());
+            assertion
+        };
+        let member = json!({"resource": "prior_auth_requests", "key": "patient_member_id", "value": "M1"});
+        let results = json!({"assertionResults": [
+            {"path": "status", "expected": "submitted", "actual": "submitted", "passed": true},
+            {"path": "documents", "op": "exists", "expected": null, "actual": null, "passed": false},
+        ]});
+        scores(&playground, &assertion(member.clone(), &json!({})), "1/2", &results);
+        let number = |value: Value| json!({"resource": "prior_auth_requests", "key": "auth_number", "value": value});
+        let any = json!({"resource": "prior_auth_requests", "key": "patient_member_id"});
+        let none = json!({"assertions": []});
+        for (correlation, more, score, said) in [
+            (member.clone(), json!({"match": "first"}), "0/1", "0 of 2"),
+            (member.clone(), json!({"match": "all"}), "1/4", "0 of 2 row"),
+            (member, json!({"count": 1}), "0/1", "2 row found, not 1"),
+            (number(json!(2.0)), none.clone(), "1/1", "1 row"),
+            (number(json!("2")), none.clone(), "0/1", "no row"),
+            (any, json!({"assertions": [], "count": 2}), "1/1", "2 row"),
+            (json!({"resource": "drafts", "key": "id"}), none, "0/1", "no row"),
+        ] {
+            says(&playground, &assertion(correlation, &more), score, said);
+        }
     }
 }

@@ -6,19 +6,29 @@
 //! read as `json` when there are fields, else as `text`. The example: [`EXAMPLE`].
 //! Evidence: `fieldResults[{path,expected,actual,passed}]`, `matched_paths[]`.
 
+use std::fmt;
+
 use model::FieldErrors;
+use model::simulator::SimulatorType;
 use serde::Deserialize;
+use serde_json::Value;
+use x12::query::View;
 
 use crate::authored::{Authored, Notation};
 use crate::checks::{Check, CheckInfo};
+use crate::compare::Typing;
 use crate::count::Count;
+use crate::csv;
+use crate::evidence::{Case, Evaluated, FILES, text};
 use crate::field::{FieldAssertion, check_fields};
 use crate::glob::Glob;
+use crate::judge::{FieldResult, Sheet, hold_fields, judge, names};
 use crate::limits::LONGEST_PATH;
+use crate::matching::Match;
 use crate::path::hl7::Hl7Path;
 use crate::path::json::JsonPath;
 use crate::path::x12::X12Path;
-use crate::phrase::{Phrase, check_phrases};
+use crate::phrase::{Phrase, Transcript, check_phrases, unknown};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "sftp-file-present",
@@ -116,10 +126,104 @@ impl Check for SftpFilePresent {
             }
         }
     }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let glob = self.path.ready()?;
+        let mut sheets = Vec::new();
+        for (path, file) in case.rows(SimulatorType::Files, FILES)? {
+            case.budget.spend(path.len())?;
+            if glob.matches(&path) {
+                sheets.push(self.hold(path, &file, case)?);
+            }
+        }
+        let paths = names(sheets.iter().map(|sheet| sheet.name.as_str()));
+        let judgement = judge("file", sheets.len(), sheets, Match::Any, self.count);
+        let results = judgement.field_results();
+        if self.contains.is_empty() {
+            return judgement.outcome([("fieldResults", results), ("matched_paths", paths)]);
+        }
+        let phrases = judgement.phrase_results();
+        judgement.outcome([("fieldResults", results), ("phraseResults", phrases), ("matched_paths", paths)])
+    }
+}
+
+impl SftpFilePresent {
+    fn hold(&self, name: String, file: &Value, case: &Case<'_>) -> Result<Sheet, String> {
+        if !file.is_object() {
+            return Ok(Sheet { name, fault: Some("the file has no description".to_owned()), ..Sheet::default() });
+        }
+        if self.fields.is_empty() && self.contains.is_empty() && self.parse.is_none() {
+            return Ok(Sheet { name, ..Sheet::default() });
+        }
+        let Some(content) = text(file, "text") else {
+            let fault = "its content cannot be read as text".to_owned();
+            let phrases = unknown(&self.contains, &[], &fault);
+            return Ok(Sheet { name, phrases, fault: Some(fault), ..Sheet::default() });
+        };
+        case.budget.spend(content.len())?;
+        let (fields, fault) = match self.hold_fields(content, case) {
+            Ok(fields) => (fields, None),
+            Err(fault) => (Vec::new(), Some(fault)),
+        };
+        let transcript = Transcript::new([(Value::Null, content)], &case.budget)?;
+        let phrases = transcript.hold(&self.contains, &[], false, &case.budget)?;
+        Ok(Sheet { name, fields, phrases, fault })
+    }
+
+    /// The fault is that the content is not what `parse` says.
+    fn hold_fields(&self, content: &str, case: &Case<'_>) -> Result<Vec<FieldResult>, String> {
+        let format = self.format();
+        let steps = content.len() * self.fields.len();
+        let hold = |typing, find: &dyn Fn(FormatPath) -> Result<Vec<Value>, String>| {
+            hold_fields(&self.fields, typing, &case.budget, |path| find(path.read_as(format)?))
+        };
+        let in_json = |document: Value, typing| {
+            hold(typing, &|path| match path {
+                FormatPath::Json(path) => Ok(path.find(&document, &case.budget)?.into_iter().cloned().collect()),
+                _ => Err("is not a path into JSON".to_owned()),
+            })
+        };
+        match format {
+            FileFormat::Text | FileFormat::Pdf => Ok(Vec::new()),
+            FileFormat::Json => {
+                let document = serde_json::from_str(content).map_err(|fault| format!("is not JSON: {fault}"))?;
+                Ok(in_json(document, Typing::Typed))
+            }
+            FileFormat::Csv => Ok(in_json(csv::read(content)?, Typing::Untyped)),
+            FileFormat::Hl7 => {
+                case.budget.spend(steps)?;
+                let limits = hl7v2::Limits::default();
+                let message = hl7v2::Message::parse_text(content, &limits).map_err(|fault| fault.to_string())?;
+                Ok(hold(Typing::Untyped, &|path| match path {
+                    FormatPath::Hl7(path) => Ok(path.find(&message).into_iter().map(Value::from).collect()),
+                    _ => Err("is not a path into HL7".to_owned()),
+                }))
+            }
+            FileFormat::X12 => {
+                case.budget.spend(steps)?;
+                let body = x12::parse(content, &x12::Limits::default()).map_err(|fault| fault.to_string())?;
+                let views: Vec<View<'_, '_>> = body.transactions().map(|one| View::of_transaction(&one)).collect();
+                Ok(hold(Typing::Untyped, &|path| match path {
+                    FormatPath::X12(path) => {
+                        Ok(views.iter().flat_map(|view| path.find(view)).map(Value::from).collect())
+                    }
+                    _ => Err("is not a path into X12".to_owned()),
+                }))
+            }
+        }
+    }
+}
+
+impl fmt::Display for ContentPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -160,5 +264,59 @@ mod tests {
         );
         check(json!({"path": "a", "contains": vec!["x"; 201]}), &[("contains", "at most 200")]);
         check(json!({"path": "a".repeat(513)}), &[("path", "at most 512")]);
+    }
+
+    fn tree() -> Playground {
+        let file = |text: &str| json!({"sha256": "0", "size": text.len(), "content_type": "text/plain", "text": text});
+        let put = |playground: Playground, path: &str, file: &Value| {
+            playground.write(SimulatorType::Files, "files", path, file)
+        };
+        let playground = put(Playground::new(&[]), "outbox/a.json", &file(r#"{"reason": "other", "n": 1.0}"#));
+        let playground = put(playground, "outbox/b.json", &file(r#"{"reason": "missing_signature", "n": 1.0}"#));
+        let playground = put(playground, "outbox/list.csv", &file("mrn,value\n1,5.0\n2,x\n"));
+        let playground = put(playground, "outbox/m.hl7", &file("MSH|^~\\&|||||||ADT^A01|1|P|2.5\rPID|||12"));
+        let playground = put(playground, "outbox/scan.pdf", &json!({"sha256": "0", "size": 9, "content_type": "image/png"}));
+        put(playground, "outbox/odd", &json!(7))
+    }
+
+    fn assertion(specification: Value) -> Value {
+        let mut assertion = specification;
+        assertion["assert"] = json!("sftp-file-present");
+        assertion
+    }
+
+    #[test]
+    fn files_are_found_and_read() {
+        scores(
+            &tree(),
+            &assertion(json!({"path": "outbox/*.json", "fields": [{"path": "reason", "expected": "missing_signature"}],
+                "contains": ["missing signature", "resubmit"]})),
+            "2/3",
+            &json!({
+                "fieldResults": [
+                    {"path": "reason", "expected": "missing_signature", "actual": "missing_signature", "passed": true}],
+                "phraseResults": [
+                    {"phrase": "missing signature", "found": true, "turn": null},
+                    {"phrase": "resubmit", "found": false, "turn": null}],
+                "matched_paths": ["outbox/a.json", "outbox/b.json"],
+            }),
+        );
+        for (specification, score, said) in [
+            (json!({"path": "outbox/**"}), "1/1", "6 file"),
+            (json!({"path": "inbox/**"}), "0/1", "no file"),
+            (json!({"path": "inbox/**", "count": 0}), "1/1", "as it should"),
+            (json!({"path": "outbox/*.json", "count": 1}), "0/1", "2 file found, not 1"),
+            (json!({"path": "outbox/scan.pdf"}), "1/1", "1 file"),
+            (json!({"path": "outbox/scan.pdf", "contains": ["x"]}), "0/1", "cannot be read"),
+            (json!({"path": "outbox/scan.pdf", "contains": ["x"], "count": 0}), "0/1", "cannot be told"),
+            (json!({"path": "outbox/odd"}), "0/1", "cannot be read"),
+            (json!({"path": "outbox/list.csv", "fields": [{"path": "a", "expected": null}]}), "0/1", "not JSON"),
+            (json!({"path": "outbox/list.csv", "parse": "json"}), "0/1", "not JSON"),
+            (json!({"path": "outbox/*.csv", "parse": "csv", "fields": [{"path": "[mrn=1].value", "expected": 5}]}), "1/1", ""),
+            (json!({"path": "outbox/*.hl7", "parse": "hl7", "fields": [{"path": "PID.3", "expected": 12}]}), "1/1", ""),
+            (json!({"path": "outbox/*.hl7", "parse": "x12", "fields": [{"path": "EB.1", "expected": null}]}), "0/1", "read"),
+        ] {
+            says(&tree(), &assertion(specification), score, said);
+        }
     }
 }

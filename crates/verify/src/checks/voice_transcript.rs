@@ -4,10 +4,16 @@
 //! come one after the other. The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found,turn}]`.
 
 use model::FieldErrors;
+use model::event::EventType;
+use model::simulator::SimulatorType;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::checks::{Check, CheckInfo};
-use crate::phrase::{Phrase, check_phrases};
+use crate::evidence::{Case, Evaluated, text};
+use crate::judge::{Sheet, judge};
+use crate::matching::Match;
+use crate::phrase::{Phrase, Transcript, check_phrases};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "voice-transcript",
@@ -53,10 +59,44 @@ impl Check for VoiceTranscript {
             errors.add("", "says nothing: give `contains` or `not_contains`");
         }
     }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let events = case.events(SimulatorType::Voice, &[EventType::VoiceTurn])?;
+        let turns = events.iter().map(|event| &event.payload).filter(|turn| self.is_meant(turn));
+        let texts = turns.flat_map(|turn| {
+            let index = turn.get("index").filter(|index| index.is_u64()).cloned().unwrap_or_default();
+            let texts = [text(turn, "text"), text(turn, "dtmf")].into_iter().flatten();
+            texts.filter(|text| !text.is_empty()).map(move |text| (index.clone(), text))
+        });
+        let texts: Vec<(Value, &str)> = texts.collect();
+        let mut sheets = Vec::new();
+        if !texts.is_empty() {
+            let transcript = Transcript::new(texts, &case.budget)?;
+            let phrases = transcript.hold(&self.contains, &self.not_contains, self.in_order, &case.budget)?;
+            sheets.push(Sheet { phrases, ..Sheet::default() });
+        }
+        let judgement = judge("transcript", sheets.len(), sheets, Match::First, None);
+        let results = judgement.phrase_results();
+        judgement.outcome([("phraseResults", results)])
+    }
+}
+
+impl VoiceTranscript {
+    fn is_meant(&self, turn: &Value) -> bool {
+        match (self.speaker, text(turn, "speaker")) {
+            (_, None) => false,
+            (Speaker::Any, Some(_)) => true,
+            (Speaker::Agent, Some(speaker)) => speaker == "agent",
+            (Speaker::Caller, Some(speaker)) => speaker == "caller",
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -81,5 +121,61 @@ mod tests {
             json!({"speaker": "nobody", "contains": ["?"], "in_order": "yes"}),
             &[("speaker", "one of `agent`"), ("contains.0", "letter"), ("in_order", "true or false")],
         );
+    }
+
+    fn call() -> Playground {
+        let turns = [
+            ("caller", "Thank you for calling. What is the member's number?"),
+            ("agent", "It is alpha bravo, four fifty-six."),
+            ("caller", "And the date of birth?"),
+            ("agent", "March first 1980. My social security number is secret."),
+        ];
+        turns.into_iter().enumerate().fold(Playground::new(&[]), |playground, (index, (speaker, text))| {
+            let turn = json!({"call_id": "c1", "index": index, "speaker": speaker, "text": text});
+            playground.event(SimulatorType::Voice, EventType::VoiceTurn, turn)
+        })
+    }
+
+    fn assertion(specification: Value) -> Value {
+        let mut assertion = specification;
+        assertion["assert"] = json!("voice-transcript");
+        assertion
+    }
+
+    #[test]
+    fn phrases_are_found_by_speaker_and_in_order() {
+        scores(
+            &call(),
+            &assertion(json!({"speaker": "agent", "contains": ["AB456", ["DOB", "march"]], "forbidden": ["social security"]})),
+            "2/3",
+            &json!({"phraseResults": [
+                {"phrase": "AB456", "found": true, "turn": 1},
+                {"phrase": ["DOB", "march"], "found": true, "turn": 3},
+                {"phrase": "social security", "found": true, "turn": 3, "forbidden": true},
+            ]}),
+        );
+        for (specification, score) in [
+            (json!({"speaker": "caller", "contains": ["AB456"]}), "0/1"),
+            (json!({"contains": ["thank you", "AB456"], "in_order": true}), "1/1"),
+            (json!({"contains": ["AB456", "thank you"], "in_order": true}), "1/2"),
+            (json!({"contains": ["AB456", "thank you"]}), "1/1"),
+            (json!({"contains": ["alpha", "bravo", "four fifty six"], "in_order": true}), "1/1"),
+            (json!({"contains": ["bravo", "alpha"], "in_order": true}), "1/2"),
+            (json!({"speaker": "caller", "forbidden": ["social security"]}), "1/1"),
+        ] {
+            says(&call(), &assertion(specification), score, "");
+        }
+    }
+
+    #[test]
+    fn silence_says_nothing() {
+        let forbidden = assertion(json!({"forbidden": ["x"]}));
+        says(&Playground::empty(), &forbidden, "0/1", "no Voice sandbox");
+        says(&Playground::new(&[]), &forbidden, "0/1", "no transcript");
+        for turn in [json!(null), json!({}), json!({"speaker": "agent"}), json!({"speaker": 1, "text": "hello"}),
+            json!({"speaker": "agent", "text": ["hello"]}), json!({"speaker": "agent", "text": ""})] {
+            let odd = Playground::new(&[]).event(SimulatorType::Voice, EventType::VoiceTurn, turn);
+            says(&odd, &forbidden, "0/1", "no transcript");
+        }
     }
 }

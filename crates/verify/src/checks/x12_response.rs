@@ -6,11 +6,19 @@
 use std::collections::BTreeMap;
 
 use model::FieldErrors;
+use model::event::{Event, EventType};
+use model::simulator::SimulatorType;
 use serde::Deserialize;
+use serde_json::Value;
+use x12::query::View;
+use x12::{Body, Limits};
 
 use crate::checks::{Check, CheckInfo};
+use crate::compare::{Typing, nfc};
 use crate::count::Count;
+use crate::evidence::{Case, Evaluated, x12_text};
 use crate::field::{FieldAssertion, check_fields};
+use crate::judge::{Sheet, hold_fields, is_absence, judge};
 use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::x12::{X12Key, X12Path};
@@ -76,10 +84,83 @@ impl Check for X12Response {
         check_correlation(&self.correlate_by, |key| key.0.to_string(), errors);
         check_fields("fields", &self.fields, errors);
     }
+
+    fn evaluate(&self, case: &Case<'_>) -> Evaluated {
+        let mut sheets = Vec::new();
+        for event in case.events(SimulatorType::Clearinghouse, &[EventType::X12Response])? {
+            sheets.extend(self.hold(event, case)?);
+        }
+        let judgement = judge("transaction", sheets.len(), sheets, self.matching, self.count);
+        let results = judgement.field_results();
+        judgement.outcome([("fieldResults", results)])
+    }
+}
+
+impl X12Response {
+    /// The transactions of one response that are meant. A response that cannot be read is a candidate only where absence is
+    /// asserted.
+    fn hold(&self, event: &Event, case: &Case<'_>) -> Result<Vec<Sheet>, String> {
+        let name = event.id.to_string();
+        let text = x12_text(&event.payload);
+        case.budget.spend(text.map_or(0, |text| text.len() * (1 + self.fields.len() + self.correlate_by.len())))?;
+        let body = text
+            .ok_or_else(|| "the event has no interchange".to_owned())
+            .and_then(|text| x12::parse(text, &Limits::default()).map_err(|fault| fault.to_string()));
+        match body {
+            Err(fault) if is_absence(self.count) => Ok(vec![Sheet { name, fault: Some(fault), ..Sheet::default() }]),
+            Err(_) => Ok(Vec::new()),
+            Ok(body) => {
+                let views = self.views(&body).into_iter().filter(|view| self.correlates(view));
+                let hold = |view: View<'_, '_>| {
+                    let find = |path: &X12Path| Ok(path.find(&view).into_iter().map(Value::from).collect());
+                    let fields = hold_fields(&self.fields, Typing::Untyped, &case.budget, find);
+                    Sheet { name: name.clone(), fields, ..Sheet::default() }
+                };
+                Ok(views.map(hold).collect())
+            }
+        }
+    }
+
+    fn views<'i, 'a>(&self, body: &'i Body<'a>) -> Vec<View<'i, 'a>> {
+        if self.transaction == Transaction::InterchangeAcknowledgment {
+            let has_one = |interchange: &&x12::Interchange<'_>| {
+                interchange.outside_groups().any(|(_, segment)| segment.name() == "TA1")
+            };
+            return body.interchanges().iter().filter(has_one).map(View::of_interchange).collect();
+        }
+        let meant = body.transactions().filter(|one| self.transaction.is_meant(one.set(), one.version()));
+        meant.map(|one| View::of_transaction(&one)).collect()
+    }
+
+    fn correlates(&self, view: &View<'_, '_>) -> bool {
+        self.correlate_by.iter().all(|(key, wanted)| key.0.find(view).iter().any(|found| nfc(found) == nfc(wanted)))
+    }
+}
+
+impl Transaction {
+    /// By ST01 and the guide's number: the acknowledgment of claims is a 277 by a guide of its own.
+    fn is_meant(self, set: &str, version: &str) -> bool {
+        let is_acknowledgment = version.contains("X214");
+        match self {
+            Self::EligibilityInquiry => set == "270",
+            Self::EligibilityResponse => set == "271",
+            Self::ClaimStatusRequest => set == "276",
+            Self::ClaimStatusResponse => set == "277" && !is_acknowledgment,
+            Self::ClaimAcknowledgment => set == "277" && is_acknowledgment,
+            Self::ServicesReview => set == "278",
+            Self::Remittance => set == "835",
+            Self::Claim => set == "837",
+            Self::ImplementationAcknowledgment => set == "999",
+            Self::InterchangeAcknowledgment => false,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::{Playground, says, scores};
+    use model::event::EventType;
+    use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -104,5 +185,47 @@ mod tests {
             &[("correlate_by.NM1-09", "name a segment"), ("fields.0.path", "name a segment")],
         );
         check(json!({"transaction": "271", "correlate_by": {"NM1.9": ""}}), &[("correlate_by.NM1.9", "empty")]);
+    }
+
+    const R271: &str = "ISA*00*          *00*          *ZZ*PAYER          *ZZ*CLINIC         *260401*1200*^*00501*000000001*0*P*:~\
+GS*HB*PAYER*CLINIC*20260401*1200*1*X*005010X279A1~ST*271*0001*005010X279A1~BHT*0022*11*1*20260401*1200~HL*1**20*1~\
+NM1*PR*2*PAYER*****PI*1~HL*2*1*21*1~NM1*1P*2*CLINIC*****XX*1~HL*3*2*22*0~NM1*IL*1*SMITH*ANN****MI*M1~EB*1**30~\
+EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
+
+    fn clearinghouse() -> Playground {
+        Playground::new(&[])
+            .event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": R271}))
+            .with_entity(json!({"data": {"member_id": "M1"}}))
+    }
+
+    fn assertion(specification: Value) -> Value {
+        let mut assertion = specification;
+        assertion["assert"] = json!("x12-response");
+        assertion
+    }
+
+    #[test]
+    fn transactions_are_correlated_and_compared() {
+        scores(
+            &clearinghouse(),
+            &assertion(json!({"transaction": "271", "correlate_by": {"NM1[1=IL].9": "{{entity.member_id}}"}, "fields": [
+                {"path": "2110C.EB.1", "expected": "1"}, {"path": "EB[1=B].7", "op": "lte", "expected": 30}]})),
+            "1/2",
+            &json!({"fieldResults": [
+                {"path": "2110C.EB.1", "expected": "1", "actual": ["1", "B"], "passed": true},
+                {"path": "EB[1=B].7", "op": "lte", "expected": 30, "actual": "35.00", "passed": false},
+            ]}),
+        );
+        for (specification, score, said) in [
+            (json!({"transaction": "271"}), "1/1", "1 transaction"),
+            (json!({"transaction": "277"}), "0/1", "no transaction"),
+            (json!({"transaction": "TA1", "count": 0}), "1/1", "as it should"),
+            (json!({"transaction": "271", "correlate_by": {"NM1.9": "M2"}}), "0/1", "no transaction"),
+        ] {
+            says(&clearinghouse(), &assertion(specification), score, said);
+        }
+        let odd = Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": "ISA"}));
+        says(&odd, &assertion(json!({"transaction": "271"})), "0/1", "no transaction");
+        says(&odd, &assertion(json!({"transaction": "271", "count": 0})), "0/1", "cannot be told");
     }
 }

@@ -1,10 +1,23 @@
-//! FHIRPath expressions (HL7 FHIRPath 2.0), held as text for the FHIRPath engine.
+//! FHIRPath expressions (HL7 FHIRPath 2.0, as R4 uses them).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use fhir::fhirpath::{Context, Moment, MomentKind, Resolver};
+use serde_json::Value;
+use world::Records;
 
 use crate::authored::Notation;
+use crate::budget::Budget;
+use crate::compare::size;
+use crate::evidence::Case;
 use crate::limits::LONGEST_PATTERN;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FhirPath(pub String);
+#[derive(Clone, Debug, PartialEq)]
+pub struct FhirPath {
+    written: String,
+    expression: fhir::fhirpath::FhirPath,
+}
 
 impl Notation for FhirPath {
     const LONGEST: usize = LONGEST_PATTERN;
@@ -13,6 +26,42 @@ impl Notation for FhirPath {
         if text.chars().any(|c| c.is_control() && !c.is_whitespace()) {
             return Err("must not contain control characters".to_owned());
         }
-        Ok(Self(text.trim().to_owned()))
+        let written = text.trim().to_owned();
+        let expression =
+            fhir::fhirpath::FhirPath::parse(&written).map_err(|fault| format!("is not FHIRPath: {fault}"))?;
+        Ok(Self { written, expression })
+    }
+}
+
+impl FhirPath {
+    /// What the expression finds. References lead into the store of the resource; `now()` is when the last event was.
+    pub(crate) fn find(&self, resource: &Value, records: &Records, case: &Case<'_>) -> Result<Vec<Value>, String> {
+        case.budget.spend(size(resource))?;
+        let store = Store { records, budget: &case.budget };
+        let now =
+            Moment::parse(MomentKind::DateTime, &case.now().to_string()).ok_or("the time of the last event is odd")?;
+        let context = Context::at(now).resolving(&store);
+        let found = self.expression.evaluate(resource, &context).map_err(|fault| fault.to_string())?;
+        Ok(found.iter().map(fhir::fhirpath::Item::to_json).collect())
+    }
+}
+
+struct Store<'a> {
+    records: &'a Records,
+    budget: &'a Budget,
+}
+
+impl Resolver for Store<'_> {
+    fn resolve(&self, reference: &str) -> Option<Cow<'_, Value>> {
+        let (collection, key) = reference.split_once('/')?;
+        let record = self.records.get(collection, key).live()?;
+        self.budget.spend(record.text().len()).ok()?;
+        Some(Cow::Owned(Value::clone(&record.json())))
+    }
+}
+
+impl fmt::Display for FhirPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.written)
     }
 }

@@ -38,6 +38,28 @@ impl fmt::Display for Hl7Path {
     }
 }
 
+impl Hl7Path {
+    /// All that the path names, decoded, in the order of the message. What is empty, and `""`, is no value.
+    pub(crate) fn find(&self, message: &hl7v2::Message) -> Vec<String> {
+        let path = hl7v2::Path {
+            segment: self.segment.clone(),
+            selector: self.selector.as_ref().map(|selector| match selector {
+                Selector::Nth(number) => hl7v2::Selector::Nth(*number),
+                Selector::Where { position, value } => {
+                    hl7v2::Selector::Where { position: codec_position(position), value: value.clone() }
+                }
+            }),
+            position: self.position.as_ref().map(codec_position),
+        };
+        message.find(&path).filter(|element| element.is_valued()).map(|element| element.text().into_owned()).collect()
+    }
+}
+
+fn codec_position(position: &Position) -> hl7v2::Position {
+    let Position { field, repetition, component, subcomponent } = *position;
+    hl7v2::Position { field, repetition, component, subcomponent }
+}
+
 /// What messages are correlated by: a key of `correlate_by`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hl7Key {

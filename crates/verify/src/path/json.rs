@@ -5,8 +5,13 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 use crate::authored::Notation;
+use crate::budget::Budget;
+use crate::compare::nfc;
 use crate::limits::LONGEST_PATH;
+use crate::number::Decimal;
 use crate::path::{read_selected_value, split_at_unescaped, unescaped, write_escaped, write_selected_value};
 
 /// Never empty.
@@ -117,6 +122,56 @@ impl fmt::Display for JsonPath {
     }
 }
 
+impl JsonPath {
+    /// All values that the path names, in the order of the document; null is a value.
+    pub(crate) fn find<'v>(&self, document: &'v Value, budget: &Budget) -> Result<Vec<&'v Value>, String> {
+        find_steps(&self.steps, document, budget)
+    }
+}
+
+fn find_steps<'v>(steps: &[Step], document: &'v Value, budget: &Budget) -> Result<Vec<&'v Value>, String> {
+    let mut found = vec![document];
+    for step in steps {
+        let mut next = Vec::new();
+        for value in found {
+            match (step, value) {
+                (Step::Key(key), Value::Object(members)) => next.extend(members.get(key)),
+                (Step::Index(index), Value::Object(members)) => next.extend(members.get(&index.to_string())),
+                (Step::Index(index), Value::Array(items)) => {
+                    next.extend(usize::try_from(*index).ok().and_then(|index| items.get(index)));
+                }
+                (Step::Any, Value::Array(items)) => next.extend(items),
+                (Step::Where { key, value: wanted }, Value::Array(items)) => {
+                    for item in items {
+                        budget.spend(1)?;
+                        if has(item, key, wanted, budget)? {
+                            next.push(item);
+                        }
+                    }
+                }
+                (Step::Where { key, value: wanted }, item) if has(item, key, wanted, budget)? => next.push(item),
+                _ => {}
+            }
+        }
+        budget.spend(1 + next.len())?;
+        found = next;
+    }
+    Ok(found)
+}
+
+/// Whether one of the values at the key is `wanted`; what is compared is text, so a number may be told by its digits.
+fn has(item: &Value, key: &[Step], wanted: &str, budget: &Budget) -> Result<bool, String> {
+    let is_wanted = |value: &&Value| match value {
+        Value::String(text) => nfc(text) == nfc(wanted),
+        Value::Number(number) => {
+            Decimal::read(number.as_str()).is_some_and(|number| Decimal::read(wanted) == Some(number))
+        }
+        Value::Bool(boolean) => wanted == if *boolean { "true" } else { "false" },
+        _ => false,
+    };
+    Ok(find_steps(key, item, budget)?.iter().any(is_wanted))
+}
+
 fn write_steps(steps: &[Step], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (position, step) in steps.iter().enumerate() {
         if position > 0 && !matches!(step, Step::Where { .. }) {
@@ -179,6 +234,36 @@ mod tests {
             assert_eq!(JsonPath::read(text), Ok(JsonPath { steps }), "{text}");
             round_trip::<JsonPath>(text);
         }
+    }
+
+    #[test]
+    fn values_are_found_in_order() {
+        let document = serde_json::json!({
+            "status": null, "0": "zero",
+            "name": [{"family": "A", "given": ["x", "y"]}, {"family": "B", "given": ["z"]}],
+            "telecom": [{"system": "phone", "value": 1, "rank": 2}, {"system": "email", "value": 3, "rank": true}],
+        });
+        for (path, found) in [
+            ("status", "[null]"),
+            ("missing", "[]"),
+            ("name", r#"[[{"family":"A","given":["x","y"]},{"family":"B","given":["z"]}]]"#),
+            ("name.0.family", r#"["A"]"#),
+            ("name.2.family", "[]"),
+            ("name.family", "[]"),
+            ("name.*.given.*", r#"["x","y","z"]"#),
+            ("telecom[system=email].value", "[3]"),
+            ("telecom[rank=2].value", "[1]"),
+            ("telecom[rank=true].value", "[3]"),
+            ("name[given.*=z].family", r#"["B"]"#),
+            ("telecom.0[system=phone].value", "[1]"),
+            ("0", r#"["zero"]"#),
+            ("status.*", "[]"),
+        ] {
+            let path = JsonPath::read(path).expect(path);
+            let values = path.find(&document, &Budget::new());
+            assert_eq!(serde_json::json!(values.expect("within the budget")).to_string(), found, "{path}");
+        }
+        assert!(JsonPath::read("name.*").is_ok_and(|path| path.find(&document, &Budget::of(2)).is_err()));
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //!
 //! All numbers count from 1; after the element comes its component. Without a position the path is the segment.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, de};
+use x12::query::{self, Query, View};
 
 use crate::authored::Notation;
 use crate::limits::LONGEST_PATH;
@@ -57,6 +59,32 @@ impl fmt::Display for X12Path {
             write!(f, "{within}.")?;
         }
         write_segment(&self.segment, self.selector.as_ref(), self.position.as_ref(), f)
+    }
+}
+
+impl X12Path {
+    /// All that the path names, in the order of the text; what is empty is no value.
+    pub(crate) fn find(&self, view: &View<'_, '_>) -> Vec<String> {
+        let query = Query {
+            within: self.within.as_deref(),
+            segment: &self.segment,
+            selector: self.selector.as_ref().map(|selector| match selector {
+                Selector::Nth(number) => query::Selector::Nth(number.get().into()),
+                Selector::Where { position, value } => {
+                    query::Selector::Where { position: codec_position(position), value }
+                }
+            }),
+            position: self.position.as_ref().map(codec_position),
+        };
+        view.values(&query).into_iter().map(Cow::into_owned).collect()
+    }
+}
+
+fn codec_position(position: &Position) -> query::Position {
+    query::Position {
+        element: position.field.get().into(),
+        repetition: position.repetition.map(|number| number.get().into()),
+        component: position.component.map(|number| number.get().into()),
     }
 }
 

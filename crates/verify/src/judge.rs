@@ -1,0 +1,252 @@
+//! From what each candidate scored to what the criterion scores: `match`, `count` and the evidence lists.
+
+use model::score::Score;
+use serde_json::{Map, Value};
+
+use crate::bounds::{MOST_LISTED, bounded, short};
+use crate::budget::Budget;
+use crate::compare::{Typing, holds};
+use crate::comparison::{Comparison, Op};
+use crate::count::Count;
+use crate::evidence::{Evaluated, Outcome, object};
+use crate::field::FieldAssertion;
+use crate::matching::Match;
+use crate::phrase::PhraseResult;
+
+/// More than these are not looked at one by one: the assertion fails and says so.
+pub(crate) const MOST_CANDIDATES: usize = 10_000;
+
+/// One line of `fieldResults`.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldResult {
+    path: String,
+    op: Op,
+    expected: Value,
+    actual: Value,
+    passed: bool,
+    reason: Option<String>,
+}
+
+impl FieldResult {
+    /// Holds the values at a path, or why they cannot be told, against the comparison.
+    pub(crate) fn new(
+        path: String,
+        op: Op,
+        expected: Option<&Value>,
+        compared: Result<(Comparison<'_>, Vec<Value>, Typing), String>,
+        budget: &Budget,
+    ) -> Self {
+        let (actual, held) = match compared {
+            Ok((comparison, found, typing)) => {
+                let held = holds(&comparison, &found, typing, budget);
+                (shown(found), held)
+            }
+            Err(reason) => (Value::Null, Err(reason)),
+        };
+        let expected = expected.map_or(Value::Null, bounded);
+        Self { path, op, expected, actual, passed: held == Ok(true), reason: held.err() }
+    }
+
+    fn json(&self, candidate: Option<&str>) -> Value {
+        let mut members = Map::new();
+        if let Some(candidate) = candidate {
+            members.insert("candidate".to_owned(), short(candidate).into());
+        }
+        members.insert("path".to_owned(), self.path.as_str().into());
+        if self.op != Op::Equals {
+            members.insert("op".to_owned(), self.op.name().into());
+        }
+        members.insert("expected".to_owned(), self.expected.clone());
+        members.insert("actual".to_owned(), self.actual.clone());
+        members.insert("passed".to_owned(), self.passed.into());
+        if let Some(reason) = &self.reason {
+            members.insert("reason".to_owned(), short(reason).into());
+        }
+        Value::Object(members)
+    }
+}
+
+/// Nothing as null, one value as it is, several as a list.
+fn shown(found: Vec<Value>) -> Value {
+    match <[Value; 1]>::try_from(found) {
+        Ok([only]) => bounded(&only),
+        Err(found) if found.is_empty() => Value::Null,
+        Err(found) => bounded(&Value::Array(found)),
+    }
+}
+
+/// The results of all fields of one document, whose values `find` gives.
+pub(crate) fn hold_fields<P: std::fmt::Display>(
+    fields: &[FieldAssertion<P>],
+    typing: Typing,
+    budget: &Budget,
+    find: impl Fn(&P) -> Result<Vec<Value>, String>,
+) -> Vec<FieldResult> {
+    let hold = |field: &FieldAssertion<P>| {
+        let compared = field.path.ready().and_then(|path| {
+            let comparison = field.comparison().map_err(|faults| faults.to_string())?;
+            Ok((comparison, find(path)?, typing))
+        });
+        FieldResult::new(field.path.to_string(), field.op, field.expected.as_ref(), compared, budget)
+    };
+    fields.iter().map(hold).collect()
+}
+
+/// What one candidate scored.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sheet {
+    pub(crate) name: String,
+    pub(crate) fields: Vec<FieldResult>,
+    pub(crate) phrases: Vec<PhraseResult>,
+    /// Why the candidate could not be read; it scores nothing then.
+    pub(crate) fault: Option<String>,
+}
+
+impl Sheet {
+    fn passed(&self) -> usize {
+        let fields = self.fields.iter().filter(|field| field.passed).count();
+        fields + self.phrases.iter().filter(|phrase| phrase.passed()).count()
+    }
+
+    fn all(&self) -> usize {
+        self.fields.len() + self.phrases.len()
+    }
+
+    /// Whether everything that is asked of a candidate is true of this one.
+    pub(crate) fn is_perfect(&self) -> bool {
+        self.fault.is_none() && self.passed() == self.all()
+    }
+
+    fn score(&self) -> Score {
+        match (&self.fault, self.all()) {
+            (Some(_), _) => Score::zero(),
+            (None, 0) => Score::one(),
+            (None, all) => Score::fraction(self.passed() as u64, all as u64),
+        }
+    }
+
+    /// Whether it could not be told that the candidate is not meant.
+    fn may_be_meant(&self) -> bool {
+        let is_unknown = self.fields.iter().any(|field| field.reason.is_some())
+            || self.phrases.iter().any(|phrase| phrase.reason.is_some());
+        let others_pass = self.fields.iter().all(|field| field.passed || field.reason.is_some())
+            && self.phrases.iter().all(|phrase| phrase.passed() || phrase.reason.is_some());
+        self.fault.is_some() || (is_unknown && others_pass)
+    }
+}
+
+/// The score, and which sheets the evidence shows.
+pub(crate) struct Judgement {
+    score: Score,
+    passed: bool,
+    details: String,
+    pub(crate) shown: Vec<Sheet>,
+    is_labelled: bool,
+}
+
+impl Judgement {
+    pub(crate) fn field_results(&self) -> Value {
+        let results = self.shown.iter().flat_map(|sheet| {
+            let candidate = self.is_labelled.then_some(sheet.name.as_str());
+            sheet.fields.iter().map(move |field| field.json(candidate))
+        });
+        Value::Array(results.collect())
+    }
+
+    pub(crate) fn phrase_results(&self) -> Value {
+        let results = self.shown.iter().flat_map(|sheet| {
+            let candidate = self.is_labelled.then_some(sheet.name.as_str());
+            sheet.phrases.iter().map(move |phrase| phrase.json(candidate))
+        });
+        Value::Array(results.collect())
+    }
+
+    pub(crate) fn names(&self) -> Value {
+        names(self.shown.iter().map(|sheet| sheet.name.as_str()))
+    }
+
+    pub(crate) fn outcome<const N: usize>(self, evidence: [(&str, Value); N]) -> Evaluated {
+        let Self { score, passed, details, .. } = self;
+        Ok(Outcome { score, passed, details, evidence: object(evidence) })
+    }
+}
+
+/// As many as are listed.
+pub(crate) fn names<'a>(names: impl Iterator<Item = &'a str>) -> Value {
+    Value::Array(names.take(MOST_LISTED).map(|name| short(name).into()).collect())
+}
+
+pub(crate) fn is_absence(count: Option<Count>) -> bool {
+    count.is_some_and(|count| count.max == Some(0))
+}
+
+/// Judges `found` candidates, called by the noun, of which these are the sheets: all of them, or the first if only that
+/// counts.
+pub(crate) fn judge(noun: &str, found: usize, sheets: Vec<Sheet>, matching: Match, count: Option<Count>) -> Judgement {
+    if is_absence(count) {
+        return judge_absence(noun, sheets);
+    }
+    let failed = |details: String, shown: Vec<Sheet>| Judgement {
+        score: Score::zero(),
+        passed: false,
+        details,
+        shown,
+        is_labelled: false,
+    };
+    if let Some(count) = count.filter(|count| !count.allows(found as u64)) {
+        return failed(format!("{found} {noun} found, not {count}"), sheets.into_iter().take(1).collect());
+    }
+    let best = match matching {
+        Match::First | Match::All => 0,
+        Match::Any => best(&sheets),
+    };
+    if sheets.get(best).is_none() {
+        return failed(format!("no {noun} found"), Vec::new());
+    }
+    if matching == Match::All {
+        return judge_all(noun, sheets);
+    }
+    let Some(sheet) = sheets.into_iter().nth(best) else { return failed(format!("no {noun} found"), Vec::new()) };
+    let details = match &sheet.fault {
+        Some(fault) => format!("{found} {noun} found; {} cannot be read: {}", short(&sheet.name), short(fault)),
+        None if sheet.all() == 0 => format!("{found} {noun} found"),
+        None => format!("{found} {noun} found; {} of {} conditions hold", sheet.passed(), sheet.all()),
+    };
+    Judgement { score: sheet.score(), passed: sheet.is_perfect(), details, shown: vec![sheet], is_labelled: false }
+}
+
+/// The first of the best.
+fn best(sheets: &[Sheet]) -> usize {
+    let mut best = (0, None);
+    for (at, sheet) in sheets.iter().enumerate() {
+        let score = Some(sheet.score());
+        if score > best.1 {
+            best = (at, score);
+        }
+    }
+    best.0
+}
+
+/// Evidence shows those that fail before those that pass.
+fn judge_all(noun: &str, mut sheets: Vec<Sheet>) -> Judgement {
+    let scores: Vec<Score> = sheets.iter().map(Sheet::score).collect();
+    let perfect = sheets.iter().filter(|sheet| sheet.is_perfect()).count();
+    let details = format!("{perfect} of {} {noun} found meet all conditions", sheets.len());
+    let passed = perfect == sheets.len();
+    sheets.sort_by_key(Sheet::is_perfect);
+    sheets.truncate(MOST_LISTED);
+    Judgement { score: Score::mean(&scores), passed, details, shown: sheets, is_labelled: true }
+}
+
+/// What cannot be read may be what must not exist.
+fn judge_absence(noun: &str, sheets: Vec<Sheet>) -> Judgement {
+    let mut shown: Vec<Sheet> = sheets.into_iter().filter(|sheet| sheet.is_perfect() || sheet.may_be_meant()).collect();
+    let passed = shown.is_empty();
+    let (score, details) = if passed {
+        (Score::one(), format!("no such {noun} found, as it should be"))
+    } else {
+        (Score::zero(), format!("{} {noun} found that must not exist or cannot be told from it", shown.len()))
+    };
+    shown.truncate(MOST_LISTED);
+    Judgement { score, passed, details, shown, is_labelled: true }
+}
