@@ -13,6 +13,7 @@ mod fhir_concurrency;
 mod fhir_events;
 mod fhir_isolation;
 mod fhir_malformed;
+mod fhir_order;
 mod fhir_pairs;
 mod fhir_remote;
 mod fhir_scopes;

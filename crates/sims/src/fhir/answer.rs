@@ -40,7 +40,9 @@ pub fn answer(
     let mut sent = if request.body.is_empty() { Sent::Nothing } else { Sent::Text };
     let mut is_pretty = false;
     let mut result = carried_out(world, sandbox, client, request, context, (&mut sent, &mut is_pretty));
-    if let (Sent::Text, Ok(json)) = (&sent, serde_json::from_slice(&request.body))
+    if let Sent::Text = sent
+        && !depth::is_too_much(&request.body)
+        && let Ok(json) = serde_json::from_slice(&request.body)
         && !depth::is_too_deep(&json)
     {
         sent = Sent::Json(json);
@@ -119,6 +121,7 @@ fn body(request: &Request, action: &Action) -> Result<Option<Value>, Refusal> {
     if is_empty {
         return Ok(None);
     }
+    depth::check_text(&request.body)?;
     let unreadable = |fault| Refusal::bad("invalid", format!("the body is no JSON that can be read: {fault}"));
     let parsed = serde_json::from_slice(&request.body).map_err(unreadable)?;
     depth::check(&parsed)?;

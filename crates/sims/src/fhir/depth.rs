@@ -1,4 +1,4 @@
-//! How deep the JSON may be that comes in. It is shown again deeper inside other things (a Bundle, a page of the state, an
+//! How deep the JSON may be that comes in, and how many values it may have. It is shown again deeper inside other things (a Bundle, a page of the state, an
 //! event), and a reader commonly stops at 127 levels.
 
 use serde_json::Value;
@@ -6,6 +6,32 @@ use serde_json::Value;
 use super::outcome::Refusal;
 
 const MOST_LEVELS: usize = 100;
+
+/// A value in memory takes many times the bytes of its text: what is small on the wire could fill the machine.
+const MOST_VALUES: usize = 1_000_000;
+
+/// Whether the text is too many values to be read at all. It need not be JSON.
+pub(crate) fn is_too_much(text: &[u8]) -> bool {
+    let (mut values, mut in_string, mut is_escaped) = (0usize, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' | b',' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values > MOST_VALUES
+}
+
+pub(crate) fn check_text(text: &[u8]) -> Result<(), Refusal> {
+    if is_too_much(text) {
+        let message = format!("the body has more than {MOST_VALUES} values; send it in parts");
+        return Err(Refusal::new(413, "too-long", message));
+    }
+    Ok(())
+}
 
 /// Whether it is too deep to be kept inside something else.
 pub fn is_too_deep(value: &Value) -> bool {
@@ -31,6 +57,16 @@ fn is_deeper(value: &Value, levels: usize) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn values_are_counted_outside_of_strings() {
+        let list = |count: usize| format!("[{}]", vec!["1"; count].join(","));
+        assert!(check_text(list(MOST_VALUES - 1).as_bytes()).is_ok());
+        assert_eq!(check_text(list(MOST_VALUES + 1).as_bytes()).unwrap_err().status, 413);
+        assert!(
+            check_text(format!("\"{}\\\"{}\"", ",".repeat(MOST_VALUES), "[".repeat(MOST_VALUES)).as_bytes()).is_ok()
+        );
+    }
 
     #[test]
     fn a_hundred_levels_are_enough() {

@@ -49,6 +49,7 @@ fn is_open(parts: &Parts, path: &str) -> bool {
 
 async fn admit(state: &State, parts: &Parts, sandbox: &SandboxId, path: &str) -> Result<Access, ApiError> {
     if !parts.headers.contains_key(header::AUTHORIZATION) && is_open(parts, path) {
+        state.rates.check_key(&peer(parts).to_string())?;
         return Ok(fhir::admit_anyone(&state.app, sandbox).await?);
     }
     let presented = bearer(&parts.headers)?;
