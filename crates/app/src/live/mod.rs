@@ -86,8 +86,9 @@ impl Worlds {
 
     /// Drops what nobody used for a while, and what the memory for layers is too small for.
     pub(crate) fn sweep(&self) {
-        let forget = |live: &Arc<Live>| lock(&live.used_at).elapsed() > IDLE && live.unload();
-        lock(&self.live).retain(|_, live| !forget(live));
+        // Whoever still holds one would write past the next one that is made.
+        let is_idle = |live: &Arc<Live>| Arc::strong_count(live) == 1 && lock(&live.used_at).elapsed() > IDLE;
+        lock(&self.live).retain(|_, live| !(is_idle(live) && live.unload()));
         let gone = |id: &PlaygroundId| !lock(&self.live).contains_key(id);
         let idle: Vec<SandboxId> =
             lock(&self.sandboxes).values().filter(|sandbox| gone(&sandbox.playground)).map(|s| s.id.clone()).collect();
