@@ -1,5 +1,7 @@
 //! Dates and times with their precision (FHIR R4 `date`, `dateTime`, `instant`; HL7 v2 `DTM`): what a text covers.
 
+use fhir::calendar::days;
+
 /// A span of time: the first and the last millisecond on the writer's own clock, and how far that is from UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moment {
@@ -156,13 +158,6 @@ fn with_time(
 fn number(text: &str, length: usize, allowed: std::ops::RangeInclusive<i64>) -> Option<i64> {
     let is_number = text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| is_number && allowed.contains(number))
-}
-
-/// Days since 1970-01-01 in the Gregorian calendar, counted in years that begin in March.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    year * 365 + year / 4 - year / 100 + year / 400 + of_year - 719_468
 }
 
 #[cfg(test)]

@@ -1,16 +1,14 @@
 //! S7: what is made to exhaust the server is refused, and the real process holds little memory for it.
 
-use std::sync::Arc;
-
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::world::{self, Authored};
-use testkit::{Caller, Contract, Database, postgres_url};
+use testkit::{Database, postgres_url};
 
 use crate::process::Site;
 
 /// What one bomb may add to the highest resident memory of the process.
-const MOST_KIBIBYTES: u64 = 64 * 1024;
+pub(crate) const MOST_KIBIBYTES: u64 = 64 * 1024;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bombs_are_refused_in_little_memory_on_sqlite() {
@@ -27,8 +25,7 @@ async fn bombs_are_refused_in_little_memory_on_postgres() {
 async fn throw_bombs(database: Database) {
     let site = Site::new(database);
     let serving = site.serve();
-    let key = serving.first_key.clone().expect("a first start prints a key");
-    let caller = Caller::new(reqwest::Client::new(), &serving.base_url, Some(&key), Arc::new(Contract::load()));
+    let caller = serving.first_caller();
     let made = Authored::create(&caller).await;
     let before = serving.peak_kibibytes();
     for bomb in bombs(&made) {

@@ -1,15 +1,11 @@
 //! S7 at the doors of a FHIR sandbox: what is made to exhaust the server is refused or answered in little memory.
 
-use std::sync::Arc;
-
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Caller, Contract, Database, postgres_url};
+use testkit::{Caller, Database, postgres_url};
 
+use crate::bombs::MOST_KIBIBYTES;
 use crate::process::Site;
-
-/// What one bomb may add to the highest resident memory of the process.
-const MOST_KIBIBYTES: u64 = 64 * 1024;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fhir_bombs_take_little_memory_on_sqlite() {
@@ -26,8 +22,7 @@ async fn fhir_bombs_take_little_memory_on_postgres() {
 async fn throw_bombs(database: Database) {
     let site = Site::new(database);
     let serving = site.serve();
-    let key = serving.first_key.clone().expect("a first start prints a key");
-    let caller = Caller::new(reqwest::Client::new(), &serving.base_url, Some(&key), Arc::new(Contract::load()));
+    let caller = serving.first_caller();
     let base = sandbox(&caller).await;
     let before = caller.get(&format!("{base}/_history?_count=1000")).await.expect(200)["total"].clone();
     let mut too_large = Vec::new();

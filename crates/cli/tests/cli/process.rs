@@ -3,8 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 
-use testkit::{Database, TestDatabase};
+use testkit::{Caller, Contract, Database, TestDatabase};
 
 /// A place for data that outlives the processes working on it.
 pub(crate) struct Site {
@@ -58,6 +59,12 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
+    /// Someone with the key that the first start printed.
+    pub(crate) fn first_caller(&self) -> Caller {
+        let key = self.first_key.as_deref().expect("a first start prints a key");
+        Caller::new(reqwest::Client::new(), &self.base_url, Some(key), Arc::new(Contract::load()))
+    }
+
     /// `kill -9`
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();

@@ -1,6 +1,8 @@
 //! Dates, dates with times, and times of day, each as precise as it is written
 //! (<https://hl7.org/fhirpath/N1/#date>, `#datetime-arithmetic`, `#comparison`).
 
+use crate::calendar::days;
+
 use std::cmp::Ordering;
 use std::fmt::{self, Display, Formatter};
 
@@ -187,7 +189,7 @@ impl Moment {
         self.precision == other.precision && self.is_comparable(other) && self.compare(other) == Some(Ordering::Equal)
     }
 
-    /// Seconds since the year 1 by what it says, without its zone.
+    /// Seconds since 1970 by what it says, without its zone.
     fn seconds(&self) -> i64 {
         let [year, month, day, hour, minute, second] = self.parts.map(i64::from);
         days(year, month, day) * DAY_SECONDS + hour * 3_600 + minute * 60 + second
@@ -331,14 +333,10 @@ fn month_length(year: i32, month: i32) -> i32 {
     }
 }
 
-/// Days since 0000-03-01 in the Gregorian calendar, counted in years that begin in March.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + of_year
-}
-
+/// The date that is so many days after 1970-01-01.
 fn date_of(days: i64) -> Option<(i32, i32, i32)> {
+    // Eras of 400 years begin with a first of March.
+    let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let of_era = days.rem_euclid(146_097);
     let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;

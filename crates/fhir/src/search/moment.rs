@@ -1,6 +1,8 @@
 //! The time that a date stands for (<https://hl7.org/fhir/R4/search.html#date>): `2024-02` is all of February.
 //! What names no zone is read as UTC.
 
+use crate::calendar::days;
+
 use super::Span;
 
 const MINUTE: i64 = 60_000;
@@ -83,13 +85,6 @@ fn zone_offset(text: &str) -> Option<i64> {
 fn number(text: &str, allowed: std::ops::RangeInclusive<u32>) -> Option<u32> {
     let is_number = matches!(text.len(), 2 | 4) && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|number| is_number && allowed.contains(number))
-}
-
-/// Days since 1970-01-01 in the Gregorian calendar, counted in years that begin in March.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    year * 365 + year / 4 - year / 100 + year / 400 + of_year - 719_468
 }
 
 #[cfg(test)]

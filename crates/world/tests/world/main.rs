@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "tests print the figures that they measured")]
 
 mod cost;
+#[path = "../../../fhir/tests/layer/dice.rs"]
 mod dice;
 mod fold;
 mod oracle;
