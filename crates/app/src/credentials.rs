@@ -5,8 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use model::api_key::{KeyKind, Secret};
-use model::{KeyId, OrgId, SolverId, Timestamp, canonical};
+use model::run::Status;
+use model::{BenchmarkRunId, Id, KeyId, OrgId, SolverId, Timestamp, canonical};
 use store::keys::{self, Credential, Owner};
+use store::runs::{self, RunCredential};
 use subtle::ConstantTimeEq;
 
 use crate::seal::SealingKey;
@@ -31,6 +33,15 @@ pub struct SolverGrant {
     pub org: OrgId,
     pub key: KeyId,
     pub solver: SolverId,
+    pub(crate) sealing_key: SealingKey,
+}
+
+/// The power of a run's token: to do the tasks of that run.
+#[derive(Clone)]
+pub struct RunGrant {
+    pub org: OrgId,
+    pub run: BenchmarkRunId,
+    pub(crate) sealing_key: SealingKey,
 }
 
 /// Who presented a credential.
@@ -38,36 +49,78 @@ pub struct SolverGrant {
 pub enum Principal {
     Organization(OrgGrant),
     Solver(SolverGrant),
+    Run(RunGrant),
 }
 
 impl Principal {
-    pub fn key(&self) -> &KeyId {
+    pub fn org(&self) -> &OrgId {
         match self {
-            Principal::Organization(grant) => &grant.key,
-            Principal::Solver(grant) => &grant.key,
+            Principal::Organization(grant) => &grant.org,
+            Principal::Solver(grant) => &grant.org,
+            Principal::Run(grant) => &grant.org,
+        }
+    }
+
+    /// What its rate is counted under.
+    pub fn name(&self) -> &str {
+        match self {
+            Principal::Organization(grant) => grant.key.as_str(),
+            Principal::Solver(grant) => grant.key.as_str(),
+            Principal::Run(grant) => grant.run.as_str(),
         }
     }
 }
 
-/// Reads a bearer credential. Every way to be wrong is the same answer.
+const REFUSED: AppError = AppError::Unauthorized("the credential is unknown or revoked");
+/// How long a completed run can be read with its token.
+const GRACE_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
+
+/// Reads a bearer credential. Every way to be wrong is the same answer, but for a run's token that was right once.
 pub async fn authenticate(app: &App, presented: &str) -> Result<Principal, AppError> {
-    const REFUSED: AppError = AppError::Unauthorized("the credential is unknown or revoked");
     let secret = Secret::parse(presented).ok_or(REFUSED)?;
     let hash = hash(&secret);
-    let credential = find(app, &hash).await?.ok_or(REFUSED)?;
-    let same: bool = credential.hash.as_bytes().ct_eq(hash.as_bytes()).into();
-    if !same || credential.revoked_at.is_some() {
+    let known = find(app, secret.kind(), &hash).await?.ok_or(REFUSED)?;
+    let same: bool = known.hash().as_bytes().ct_eq(hash.as_bytes()).into();
+    if !same {
         return Err(REFUSED);
     }
-    note_use(app, &hash, &credential).await;
+    let sealing_key = SealingKey::from_credential(presented);
+    match known {
+        Known::Run(run) => run_grant(run, app.now(), sealing_key).map(Principal::Run),
+        Known::Key(credential) => key_grant(app, &hash, secret.kind(), credential, sealing_key).await,
+    }
+}
+
+async fn key_grant(
+    app: &App,
+    hash: &str,
+    kind: KeyKind,
+    credential: Credential,
+    sealing_key: SealingKey,
+) -> Result<Principal, AppError> {
+    if credential.revoked_at.is_some() {
+        return Err(REFUSED);
+    }
+    note_use(app, hash, &credential).await;
     let Credential { key, owner: Owner { org, solver }, .. } = credential;
-    match (secret.kind(), solver) {
-        (KeyKind::Organization, None) => {
-            Ok(Principal::Organization(OrgGrant { org, key, sealing_key: SealingKey::from_credential(presented) }))
-        }
-        (KeyKind::Solver, Some(solver)) => Ok(Principal::Solver(SolverGrant { org, key, solver })),
+    match (kind, solver) {
+        (KeyKind::Organization, None) => Ok(Principal::Organization(OrgGrant { org, key, sealing_key })),
+        (KeyKind::Solver, Some(solver)) => Ok(Principal::Solver(SolverGrant { org, key, solver, sealing_key })),
         _ => Err(REFUSED),
     }
+}
+
+/// A completed run can be read for a while; a cancelled one's token has ended.
+fn run_grant(credential: RunCredential, now: Timestamp, sealing_key: SealingKey) -> Result<RunGrant, AppError> {
+    let RunCredential { run, org, status, completed_at, expires_at, .. } = credential;
+    if status == Status::Cancelled {
+        return Err(AppError::Unauthorized("the run is cancelled, and its token has ended with it"));
+    }
+    let readable_until = completed_at.map(|completed| completed.plus_milliseconds(GRACE_MILLISECONDS));
+    if readable_until.map_or(expires_at, |until| until.max(expires_at)) <= now {
+        return Err(AppError::TokenExpired);
+    }
+    Ok(RunGrant { org, run, sealing_key })
 }
 
 /// What is stored of a secret. It has too much randomness for a slow hash to add anything.
@@ -75,16 +128,37 @@ pub(crate) fn hash(secret: &Secret) -> String {
     canonical::sha256_hex(secret.reveal().as_bytes())
 }
 
-async fn find(app: &App, hash: &str) -> Result<Option<Credential>, AppError> {
-    if let Some(credential) = app.inner.credentials.recall(hash) {
-        return Ok(Some(credential));
+/// What a secret leads to.
+#[derive(Clone, Debug)]
+enum Known {
+    Key(Credential),
+    Run(RunCredential),
+}
+
+impl Known {
+    fn hash(&self) -> &str {
+        match self {
+            Known::Key(credential) => &credential.hash,
+            Known::Run(credential) => &credential.hash,
+        }
+    }
+}
+
+async fn find(app: &App, kind: KeyKind, hash: &str) -> Result<Option<Known>, AppError> {
+    if let Some(known) = app.inner.credentials.recall(hash) {
+        return Ok(Some(known));
     }
     // Taken before the look-up: what was read cannot be older than this.
     let (read_at, era) = (Instant::now(), app.inner.credentials.era());
     let wanted = hash.to_owned();
-    let found = app.store().read(move |db| keys::find_by_hash(db, &wanted)).await?;
-    if let Some(credential) = &found {
-        app.inner.credentials.remember(hash, credential.clone(), read_at, era);
+    let look_up = move |db: &mut store::Db<'_>| match kind {
+        KeyKind::Run => Ok(runs::find_by_token(db, &wanted)?.map(Known::Run)),
+        KeyKind::Organization | KeyKind::Solver => Ok(keys::find_by_hash(db, &wanted)?.map(Known::Key)),
+    };
+    let found: Result<Option<Known>, AppError> = app.store().read(look_up).await;
+    let found = found?;
+    if let Some(known) = &found {
+        app.inner.credentials.remember(hash, known.clone(), read_at, era);
     }
     Ok(found)
 }
@@ -113,16 +187,16 @@ pub(crate) struct Cache {
 
 #[derive(Default)]
 struct Remembered {
-    entries: HashMap<String, (Credential, Instant)>,
+    entries: HashMap<String, (Known, Instant)>,
     /// Rises with every revocation on this node.
     era: u64,
 }
 
 impl Cache {
-    fn recall(&self, hash: &str) -> Option<Credential> {
+    fn recall(&self, hash: &str) -> Option<Known> {
         let remembered = self.lock();
         let entry = remembered.entries.get(hash).filter(|(_, read_at)| read_at.elapsed() < REMEMBERED);
-        entry.map(|(credential, _)| credential.clone())
+        entry.map(|(known, _)| known.clone())
     }
 
     fn era(&self) -> u64 {
@@ -130,7 +204,7 @@ impl Cache {
     }
 
     /// What was looked up in an earlier era may have been revoked since, and is not worth remembering.
-    fn remember(&self, hash: &str, credential: Credential, read_at: Instant, era: u64) {
+    fn remember(&self, hash: &str, known: Known, read_at: Instant, era: u64) {
         let mut remembered = self.lock();
         if remembered.era != era {
             return;
@@ -138,11 +212,11 @@ impl Cache {
         if remembered.entries.len() >= MOST_REMEMBERED {
             remembered.entries.retain(|_, (_, read_at)| read_at.elapsed() < REMEMBERED);
         }
-        remembered.entries.insert(hash.to_owned(), (credential, read_at));
+        remembered.entries.insert(hash.to_owned(), (known, read_at));
     }
 
     fn note_use(&self, hash: &str, now: Timestamp) {
-        if let Some((credential, _)) = self.lock().entries.get_mut(hash) {
+        if let Some((Known::Key(credential), _)) = self.lock().entries.get_mut(hash) {
             credential.last_used_at = Some(now);
         }
     }
@@ -162,17 +236,17 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Id, Ulid};
+    use model::Ulid;
 
     #[test]
     fn a_look_up_that_a_revocation_overtook_is_not_remembered() {
-        let credential = Credential {
+        let credential = Known::Key(Credential {
             key: KeyId::from_ulid(Ulid(1)),
             owner: Owner { org: OrgId::from_ulid(Ulid(2)), solver: None },
             hash: "hash".into(),
             last_used_at: None,
             revoked_at: None,
-        };
+        });
         let (cache, begun) = (Cache::default(), Instant::now());
         let before = cache.era();
         cache.forget_all();

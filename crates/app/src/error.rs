@@ -13,6 +13,9 @@ pub enum AppError {
     BadRequest(String),
     #[error("{0}")]
     Unauthorized(&'static str),
+    /// A run's token that is past its time.
+    #[error("the run's token has expired")]
+    TokenExpired,
     /// A valid credential of a kind that may not do this.
     #[error("{0}")]
     Forbidden(&'static str),

@@ -20,6 +20,7 @@ pub mod organizations;
 mod outbound;
 pub mod playgrounds;
 pub mod publications;
+pub mod runs;
 pub mod sandboxes;
 mod seal;
 pub mod simulators;
@@ -32,7 +33,7 @@ use model::Timestamp;
 use store::{Blobs, Store};
 
 pub use clock::Clock;
-pub use credentials::{OrgGrant, Principal, SolverGrant};
+pub use credentials::{OrgGrant, Principal, RunGrant, SolverGrant};
 pub use error::AppError;
 pub use limits::{Limits, Options};
 pub use once::{Created, Once};
@@ -51,6 +52,8 @@ struct Inner {
     credentials: credentials::Cache,
     limits: Limits,
     worlds: live::Worlds,
+    snapshots: runs::Snapshots,
+    started: runs::access::Started,
     outbound: outbound::Outbound,
 }
 
@@ -64,6 +67,8 @@ impl App {
             ids: chance::IdSource::default(),
             credentials: credentials::Cache::default(),
             worlds: live::Worlds::new(limits.layer_bytes),
+            snapshots: runs::Snapshots::default(),
+            started: runs::access::Started::default(),
             outbound: outbound::Outbound::new(allowed_hosts),
             limits,
         };

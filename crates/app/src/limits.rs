@@ -10,6 +10,8 @@ pub struct Limits {
     pub stream_bytes: u64,
     /// Memory for dataset layers; those that are not in use are dropped beyond it.
     pub layer_bytes: u64,
+    /// Events in the log of one task run; beyond it its sandboxes take no traffic.
+    pub task_run_events: i64,
     /// Requests a second for each key, and how many may come at once.
     pub requests_per_second: u32,
     pub request_burst: u32,
@@ -25,6 +27,7 @@ impl Default for Limits {
             upload_bytes: 64 * 1024 * 1024,
             stream_bytes: 16 * 1024 * 1024 * 1024,
             layer_bytes: 2 * 1024 * 1024 * 1024,
+            task_run_events: 100_000,
             requests_per_second: 1000,
             request_burst: 2000,
             refusals_per_second: 20,

@@ -5,7 +5,8 @@ use serde::de::DeserializeOwned;
 use store::Db;
 use store::idempotency::{self, Kept};
 
-use crate::{App, AppError, OrgGrant};
+use crate::seal::SealingKey;
+use crate::{App, AppError, OrgGrant, RunGrant, SolverGrant};
 
 pub(crate) const KEPT_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 
@@ -32,11 +33,37 @@ pub(crate) enum Keep {
     Sealed,
 }
 
+/// Whose keys they are, and what seals the secrets in answers.
+#[derive(Clone)]
+pub(crate) struct Holder {
+    /// Each has a space of keys of its own.
+    name: String,
+    sealing_key: SealingKey,
+}
+
+impl From<&OrgGrant> for Holder {
+    fn from(grant: &OrgGrant) -> Self {
+        Self { name: grant.org.to_string(), sealing_key: grant.sealing_key.clone() }
+    }
+}
+
+impl From<&SolverGrant> for Holder {
+    fn from(grant: &SolverGrant) -> Self {
+        Self { name: grant.solver.to_string(), sealing_key: grant.sealing_key.clone() }
+    }
+}
+
+impl From<&RunGrant> for Holder {
+    fn from(grant: &RunGrant) -> Self {
+        Self { name: grant.run.to_string(), sealing_key: grant.sealing_key.clone() }
+    }
+}
+
 impl App {
     /// Runs the work in a transaction, once for each idempotency key.
     pub(crate) async fn once<T, F>(
         &self,
-        grant: &OrgGrant,
+        holder: impl Into<Holder>,
         once: Option<Once>,
         keep: Keep,
         work: F,
@@ -45,32 +72,39 @@ impl App {
         T: Serialize + DeserializeOwned + Send + 'static,
         F: Fn(&mut Db<'_>) -> Result<T, AppError> + Send + 'static,
     {
-        let (now, grant) = (self.now(), grant.clone());
-        let owner = grant.org.to_string();
+        let (now, holder) = (self.now(), holder.into());
         let transaction = move |db: &mut Db<'_>| {
             let Some(once) = &once else {
                 return work(db).map(|value| Created { value, replayed: false });
             };
-            if let Some(kept) = idempotency::find(db, &owner, &once.key, now.plus_milliseconds(-KEPT_MILLISECONDS))? {
-                return replay(&grant, once, keep, &kept);
+            if let Some(kept) =
+                idempotency::find(db, &holder.name, &once.key, now.plus_milliseconds(-KEPT_MILLISECONDS))?
+            {
+                return replay(&holder, once, keep, &kept);
             }
             let value = work(db)?;
             let text = serde_json::to_string(&value).map_err(|error| AppError::Internal(error.to_string()))?;
-            let answer = if keep == Keep::Sealed { grant.sealing_key.seal(&text)? } else { text };
-            idempotency::keep(db, &owner, &once.key, &Kept { request_hash: once.request_hash.clone(), answer }, now)?;
+            let answer = if keep == Keep::Sealed { holder.sealing_key.seal(&text)? } else { text };
+            idempotency::keep(
+                db,
+                &holder.name,
+                &once.key,
+                &Kept { request_hash: once.request_hash.clone(), answer },
+                now,
+            )?;
             Ok(Created { value, replayed: false })
         };
         self.store().write(transaction).await
     }
 }
 
-fn replay<T: DeserializeOwned>(grant: &OrgGrant, once: &Once, keep: Keep, kept: &Kept) -> Result<Created<T>, AppError> {
+fn replay<T: DeserializeOwned>(holder: &Holder, once: &Once, keep: Keep, kept: &Kept) -> Result<Created<T>, AppError> {
     if kept.request_hash != once.request_hash {
         return Err(AppError::conflict("this Idempotency-Key was used with another request; use a new one"));
     }
     let text = match keep {
         Keep::Plain => kept.answer.clone(),
-        Keep::Sealed => grant.sealing_key.open(&kept.answer).ok_or_else(|| {
+        Keep::Sealed => holder.sealing_key.open(&kept.answer).ok_or_else(|| {
             AppError::conflict("this Idempotency-Key was used under another API key; its answer held a secret and can be read only with that one")
         })?,
     };

@@ -81,6 +81,7 @@ pub async fn reset(
     let (event, actor) = (app.new_id::<EventId>(), grant.key.to_string());
     let work = move |db: &mut Db<'_>| {
         let before = found(db, &org, &id, &base)?;
+        check_free(db, &org, &id)?;
         let seq = playgrounds::reset(db, &id, now)?;
         let seq = seq.ok_or_else(|| AppError::conflict("the playground is torn down; make a new one"))?;
         // It is the whole playground's; the log of the first sandbox tells of it.
@@ -120,12 +121,23 @@ pub async fn tear_down(
     let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), base.to_owned());
     let work = move |db: &mut Db<'_>| {
         found(db, &org, &id, &base)?;
+        check_free(db, &org, &id)?;
         playgrounds::tear_down(db, &id, now)?;
         found(db, &org, &id, &base)
     };
     let ended = app.once(grant, once, Keep::Plain, work).await;
     live.doubt();
     ended
+}
+
+/// What a task is done in belongs to its task run alone: nobody may put it back, end it, or change what it is made of.
+pub(crate) fn check_free(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId) -> Result<(), AppError> {
+    match playgrounds::find(db, org, id)?.and_then(|playground| playground.task_run_id) {
+        None => Ok(()),
+        Some(task_run) => {
+            Err(AppError::conflict(format!("the playground belongs to {task_run}; complete or cancel that")))
+        }
+    }
 }
 
 /// The playground in memory, if it is the caller's.

@@ -65,8 +65,8 @@ pub async fn version(app: &App, grant: &OrgGrant, reference: &VersionRef) -> Res
 }
 
 /// A slug alone names no version: the answer says which there is.
-pub async fn refuse_bare_slug(app: &App, grant: &OrgGrant, slug: &str) -> AppError {
-    let (org, wanted) = (grant.org.clone(), slug.to_owned());
+pub async fn refuse_bare_slug(app: &App, org: &OrgId, slug: &str) -> AppError {
+    let (org, wanted) = (org.clone(), slug.to_owned());
     let newest: Result<Option<i64>, AppError> =
         app.store().read(move |db| Ok(versions::newest_visible(db, &org, &wanted)?)).await;
     match newest {
@@ -121,7 +121,13 @@ fn add_version(
     Ok(version)
 }
 
-fn freeze(db: &mut Db<'_>, org: &OrgId, benchmark: &Benchmark, now: Timestamp) -> Result<Snapshot, AppError> {
+/// Everything that a run needs, as it is now.
+pub(crate) fn freeze(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    benchmark: &Benchmark,
+    now: Timestamp,
+) -> Result<Snapshot, AppError> {
     let environment = match &benchmark.environment_id {
         Some(environment) => environments::find(db, org, environment)?,
         None => None,
@@ -181,7 +187,7 @@ fn check_complete(
     }
     match environment {
         Some(environment) if details.is_empty() => Ok(environment),
-        _ => Err(AppError::Conflict { message: "the benchmark is not ready to be published".into(), details }),
+        _ => Err(AppError::Conflict { message: "the benchmark is not ready to be run".into(), details }),
     }
 }
 

@@ -129,12 +129,13 @@ fn set_limit(limits: &mut Limits, name: &str, value: u64) -> anyhow::Result<()> 
         "upload_bytes" => limits.upload_bytes = value,
         "stream_bytes" => limits.stream_bytes = value,
         "layer_bytes" => limits.layer_bytes = value,
+        "task_run_events" => limits.task_run_events = i64::try_from(value)?,
         "requests_per_second" => limits.requests_per_second = small()?,
         "request_burst" => limits.request_burst = small()?,
         "refusals_per_second" => limits.refusals_per_second = small()?,
         "refusal_burst" => limits.refusal_burst = small()?,
         _ => bail!(
-            "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, layer_bytes, requests_per_second, \
+            "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, layer_bytes, task_run_events, requests_per_second, \
              request_burst, refusals_per_second, refusal_burst"
         ),
     }

@@ -8,3 +8,12 @@ pub enum Channel {
     Sms,
     Email,
 }
+
+impl Channel {
+    pub fn name(self) -> &'static str {
+        match self {
+            Channel::Sms => "sms",
+            Channel::Email => "email",
+        }
+    }
+}

@@ -108,6 +108,9 @@ ids! {
     PlaygroundId = "pg_", "playground";
     SandboxId = "sbx_", "sandbox";
     EventId = "evt_", "event";
+    BenchmarkRunId = "br_", "run";
+    TaskRunId = "tr_", "task run";
+    CriterionRunId = "crun_", "criterion run";
 }
 
 #[cfg(test)]

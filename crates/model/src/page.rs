@@ -58,6 +58,12 @@ impl<T> Page<T> {
         Self { items: rows, next, prev, limit: request.limit }
     }
 
+    /// The same page of other things, or the first error.
+    pub fn try_map<U, E>(self, each: impl FnMut(T) -> Result<U, E>) -> Result<Page<U>, E> {
+        let items = self.items.into_iter().map(each).collect::<Result<_, E>>()?;
+        Ok(Page { items, next: self.next, prev: self.prev, limit: self.limit })
+    }
+
     pub fn map<U>(self, each: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(each).collect(), next: self.next, prev: self.prev, limit: self.limit }
     }

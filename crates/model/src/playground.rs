@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::simulator::SimulatorType;
-use crate::{DatasetId, EnvironmentId, PlaygroundId, SandboxId, SimulatorId, Timestamp};
+use crate::{DatasetId, EnvironmentId, PlaygroundId, SandboxId, SimulatorId, TaskRunId, Timestamp};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -21,6 +21,8 @@ pub struct Playground {
     pub id: PlaygroundId,
     /// The environment whose simulators it runs; null for a sandbox that was made alone.
     pub environment_id: Option<EnvironmentId>,
+    /// The task run that is done in it: only that may end it or change what it is made of.
+    pub task_run_id: Option<TaskRunId>,
     pub status: Status,
     pub created_at: Timestamp,
     /// When it last went back to its baseline.

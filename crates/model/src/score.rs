@@ -24,6 +24,24 @@ pub enum Verdict {
     Fail,
 }
 
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Pass => "pass",
+            Verdict::Partial => "partial",
+            Verdict::Fail => "fail",
+        }
+    }
+}
+
+impl std::str::FromStr for Verdict {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        [Verdict::Pass, Verdict::Partial, Verdict::Fail].into_iter().find(|verdict| verdict.name() == text).ok_or(())
+    }
+}
+
 impl Score {
     pub fn zero() -> Self {
         Self(BigRational::zero())
@@ -46,6 +64,16 @@ impl Score {
         let (sum, count) =
             scores.into_iter().fold((BigRational::zero(), 0u64), |(sum, count), score| (sum + &score.0, count + 1));
         if count == 0 { Self::zero() } else { Self(sum / BigInt::from(count)) }
+    }
+
+    /// The number itself, for arithmetic that must not round before its end.
+    pub fn exact(&self) -> &BigRational {
+        &self.0
+    }
+
+    /// The nearest number that a computer calculates with.
+    pub fn to_f64(&self) -> f64 {
+        num_traits::ToPrimitive::to_f64(&self.0).unwrap_or(0.0)
     }
 
     /// `pass` from 0.9, `fail` at 0.
@@ -129,6 +157,18 @@ pub struct AxisScore {
     pub weight: BigRational,
 }
 
+impl AxisScore {
+    /// Weights are decimals, and so is their sum.
+    pub fn weight_number(&self) -> serde_json::Number {
+        let millionths = (&self.weight * BigInt::from(1_000_000)).to_integer();
+        let digits = format!("{millionths:07}");
+        let (whole, part) = digits.split_at(digits.len() - 6);
+        let part = part.trim_end_matches('0');
+        let text = if part.is_empty() { whole.to_owned() } else { format!("{whole}.{part}") };
+        text.parse().unwrap_or_else(|_| serde_json::Number::from(0))
+    }
+}
+
 pub type Axes = BTreeMap<String, AxisScore>;
 
 /// Criteria without an axis of their own.
@@ -174,6 +214,27 @@ fn exact(weight: Weight) -> BigRational {
     BigRational::new(BigInt::from(decimal.mantissa()), BigInt::from(10).pow(decimal.scale()))
 }
 
+/// Axes exactly, for storage: `{"safety": ["1/2", "3/1"]}`.
+pub fn axes_text(axes: &Axes) -> String {
+    let exact = |axis: &AxisScore| [axis.score.to_string(), format!("{}/{}", axis.weight.numer(), axis.weight.denom())];
+    let by_name: BTreeMap<&String, [String; 2]> = axes.iter().map(|(name, axis)| (name, exact(axis))).collect();
+    serde_json::to_string(&by_name).unwrap_or_default()
+}
+
+/// What [`axes_text`] wrote.
+pub fn axes_from_text(text: &str) -> Option<Axes> {
+    let by_name: BTreeMap<String, [String; 2]> = serde_json::from_str(text).ok()?;
+    let read = |(name, [score, weight]): (String, [String; 2])| {
+        let (numerator, denominator) = weight.split_once('/')?;
+        let weight = BigRational::new(
+            numerator.parse().ok()?,
+            Some(denominator.parse().ok()?).filter(|d: &BigInt| !d.is_zero())?,
+        );
+        Some((name, AxisScore { score: score.parse().ok()?, weight }))
+    };
+    by_name.into_iter().map(read).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,7 +268,9 @@ mod tests {
         assert_eq!(mean, Score::fraction(13, 16));
         assert_eq!(run_axes["safety"].score, Score::fraction(1, 2));
         assert_eq!(run_axes["safety"].weight, BigRational::from(BigInt::from(4)));
+        assert_eq!(run_axes["safety"].weight_number().to_string(), "4");
         assert_eq!(run(&[]).0, Score::zero());
+        assert_eq!(axes_from_text(&axes_text(&run_axes)), Some(run_axes));
     }
 
     #[test]

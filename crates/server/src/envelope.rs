@@ -33,6 +33,7 @@ pub(crate) enum Code {
     ValidationError,
     BadRequest,
     Unauthorized,
+    TokenExpired,
     Forbidden,
     NotFound,
     MethodNotAllowed,
@@ -49,7 +50,7 @@ impl Code {
     fn status(self) -> StatusCode {
         match self {
             Code::ValidationError | Code::BadRequest => StatusCode::BAD_REQUEST,
-            Code::Unauthorized => StatusCode::UNAUTHORIZED,
+            Code::Unauthorized | Code::TokenExpired => StatusCode::UNAUTHORIZED,
             Code::Forbidden => StatusCode::FORBIDDEN,
             Code::NotFound => StatusCode::NOT_FOUND,
             Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -105,6 +106,7 @@ impl From<AppError> for ApiError {
             AppError::Invalid(details) => Self::invalid(details),
             AppError::BadRequest(message) => Self::new(Code::BadRequest, message),
             AppError::Unauthorized(message) => Self::new(Code::Unauthorized, message),
+            AppError::TokenExpired => Self::new(Code::TokenExpired, "the run's token has expired"),
             AppError::Forbidden(message) => Self::new(Code::Forbidden, message),
             AppError::NotFound(_) => Self::new(Code::NotFound, error.to_string()),
             AppError::Conflict { message, details } => Self { details, ..Self::new(Code::Conflict, message) },
@@ -145,7 +147,7 @@ impl IntoResponse for ApiError {
         let body =
             ErrorBody { error: ErrorDetail { code, message, details, request_id: middleware::current_request_id() } };
         let mut response = (code.status(), axum::Json(body)).into_response();
-        if code == Code::Unauthorized {
+        if matches!(code, Code::Unauthorized | Code::TokenExpired) {
             response
                 .headers_mut()
                 .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"verial\""));

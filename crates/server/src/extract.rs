@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use app::etag::IfMatch;
-use app::{Once, OrgGrant, Principal, credentials};
+use app::{Once, OrgGrant, Principal, RunGrant, SolverGrant, credentials};
 use axum::extract::{ConnectInfo, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
@@ -28,11 +28,69 @@ impl FromRequestParts<State> for Auth {
     }
 }
 
+/// The grant of a solver key (`vrl_slv_…`).
+pub(crate) struct SolverAuth(pub(crate) SolverGrant);
+
+impl FromRequestParts<State> for SolverAuth {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
+        match principal(parts, state).await? {
+            Principal::Solver(grant) => Ok(SolverAuth(grant)),
+            _ => Err(ApiError::new(Code::Forbidden, "this endpoint takes a solver key (vrl_slv_…)")),
+        }
+    }
+}
+
+/// The grant of a run's token (`vrl_run_…`).
+pub(crate) struct RunAuth(pub(crate) RunGrant);
+
+impl FromRequestParts<State> for RunAuth {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
+        run(parts, state).await.map(RunAuth)
+    }
+}
+
+pub(crate) async fn run(parts: &Parts, state: &State) -> Result<RunGrant, ApiError> {
+    match principal(parts, state).await? {
+        Principal::Run(grant) => Ok(grant),
+        _ => Err(ApiError::new(Code::Forbidden, "this endpoint takes the token of a run (vrl_run_…)")),
+    }
+}
+
+/// Any credential.
+pub(crate) struct AnyAuth(pub(crate) Principal);
+
+impl FromRequestParts<State> for AnyAuth {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
+        principal(parts, state).await.map(AnyAuth)
+    }
+}
+
+/// Whoever it is. A credential that is sent must be a good one.
+pub(crate) struct Anyone(pub(crate) Option<Principal>);
+
+impl FromRequestParts<State> for Anyone {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
+        if parts.headers.contains_key(header::AUTHORIZATION) {
+            return Ok(Anyone(Some(principal(parts, state).await?)));
+        }
+        state.rates.check_key(&peer(parts).to_string())?;
+        Ok(Anyone(None))
+    }
+}
+
 pub(crate) async fn organization(parts: &Parts, state: &State) -> Result<OrgGrant, ApiError> {
     match principal(parts, state).await? {
         Principal::Organization(grant) => Ok(grant),
-        Principal::Solver(_) => {
-            let message = "a solver key runs benchmarks under /v1; this endpoint takes an organization key (vk_…)";
+        Principal::Solver(_) | Principal::Run(_) => {
+            let message = "solver keys and run tokens are for /v1; this endpoint takes an organization key (vk_…)";
             Err(ApiError::new(Code::Forbidden, message))
         }
     }
@@ -43,7 +101,7 @@ async fn principal(parts: &Parts, state: &State) -> Result<Principal, ApiError> 
     let authenticated = credentials::authenticate(&state.app, presented).await;
     match authenticated {
         Ok(principal) => {
-            state.rates.check_key(principal.key().as_str())?;
+            state.rates.check_key(principal.name())?;
             Ok(principal)
         }
         Err(error) => {

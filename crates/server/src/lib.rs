@@ -64,12 +64,18 @@ pub async fn serve(
     served
 }
 
+/// Every few seconds what is past its deadline, every minute memory, every hour what is kept for a day.
 async fn sweep(app: App) {
-    let mut minutes = tokio::time::interval(Duration::from_secs(60));
-    for minute in 0u64.. {
-        minutes.tick().await;
-        app.sweep_memory();
-        if minute.is_multiple_of(60)
+    let mut ticks = tokio::time::interval(Duration::from_secs(5));
+    for tick in 0u64.. {
+        ticks.tick().await;
+        if let Err(error) = app::runs::sweep(&app).await {
+            tracing::warn!(%error, "the sweep of overdue task runs failed");
+        }
+        if tick.is_multiple_of(12) {
+            app.sweep_memory();
+        }
+        if tick.is_multiple_of(720)
             && let Err(error) = app.sweep().await
         {
             tracing::warn!(%error, "the hourly sweep failed");

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use model::FieldErrors;
 use model::reading::{described, shortened};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::authored::{self, Authored};
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
     pub title: String,
@@ -21,21 +21,27 @@ pub struct Document {
     #[serde(default)]
     pub signature: Signature,
     /// The name below the signature line.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<String>,
     /// The date beside the signature, as it is to be printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub signed_on: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub footer: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub table: Option<Table>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
     pub columns: Vec<String>,
@@ -43,7 +49,7 @@ pub struct Table {
 }
 
 /// `missing` leaves the line empty; `scanned` prints the signature as a picture, without text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Signature {
     #[default]
@@ -54,6 +60,37 @@ pub enum Signature {
 
 const LONGEST_LINE: usize = 500;
 const LONGEST_TEXT: usize = 100_000;
+
+impl Document {
+    /// The spec again, without what it leaves out.
+    pub fn json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// What the document says to someone who can read its text but not see its pictures. The signature of a `present` one
+    /// is text; one that is `scanned` is a picture, and where it is `missing` the line is empty.
+    pub fn text(&self) -> String {
+        let mut lines = vec![self.title.clone()];
+        lines.extend(self.header.iter().map(|(label, value)| format!("{label}: {}", cell(value))));
+        for section in &self.sections {
+            lines.extend(section.heading.iter().chain(&section.text).cloned());
+            if let Some(table) = &section.table {
+                lines.push(table.columns.join("\t"));
+                lines.extend(table.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join("\t")));
+            }
+        }
+        lines.push(match self.signature {
+            Signature::Present => format!("Signature: /s/ {}", self.signer.as_deref().unwrap_or_default()),
+            Signature::Missing | Signature::Scanned => "Signature:".to_owned(),
+        });
+        lines.extend([&self.signer, &self.signed_on, &self.footer].into_iter().flatten().cloned());
+        lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn cell(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+}
 
 impl Authored for Document {
     fn validate(&self, errors: &mut FieldErrors) {
@@ -141,6 +178,26 @@ mod tests {
         let document = authored::read::<Document>(&referral).unwrap();
         assert_eq!(document.signature, Signature::Scanned);
         assert_eq!(authored::read::<Document>(&json!({"title": "x"})).unwrap().signature, Signature::Present);
+    }
+
+    #[test]
+    fn a_document_has_a_text_and_is_its_spec_again() {
+        let spec = json!({
+            "title": "Referral", "header": {"MRN": 12345, "Patient": "Ada"},
+            "sections": [
+                {"heading": "Reason", "text": "Palpitations"},
+                {"table": {"columns": ["Drug", "Dose"], "rows": [["Aspirin", 81]]}},
+            ],
+            "signature": "present", "signer": "Dr. Lee", "signed_on": "2026-04-01", "footer": "Page 1",
+        });
+        let document = authored::read::<Document>(&spec).unwrap();
+        assert_eq!(document.json(), spec);
+        let before = "Referral\nMRN: 12345\nPatient: Ada\nReason\nPalpitations\nDrug\tDose\nAspirin\t81\n";
+        assert_eq!(document.text(), format!("{before}Signature: /s/ Dr. Lee\nDr. Lee\n2026-04-01\nPage 1"));
+        for signature in [Signature::Missing, Signature::Scanned] {
+            let unsigned = Document { signature, signed_on: None, ..document.clone() };
+            assert_eq!(unsigned.text(), format!("{before}Signature:\nDr. Lee\nPage 1"));
+        }
     }
 
     #[test]

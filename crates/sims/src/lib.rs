@@ -1,4 +1,5 @@
-//! The simulators: which types there are, what an author may configure, and which scenario steps each type takes.
+//! The simulators: which types there are, what an author may configure, which scenario steps each type takes, and what
+//! those leave.
 //! Synchronous and pure: no I/O, no clock, no randomness.
 
 #[macro_use]
@@ -17,7 +18,7 @@ pub mod hl7;
 pub mod message;
 mod network;
 pub mod payer;
-mod scenario;
+pub mod scenario;
 pub mod voice;
 
 pub use registry::{SimulatorInfo, StepInfo};

@@ -4,6 +4,9 @@ use model::FieldErrors;
 use model::simulator::SimulatorType;
 use serde_json::{Map, Value};
 
+use crate::authored;
+use crate::scenario::step::{self, DatasetFile, Done, Files, Stage, Step};
+
 /// One simulator type as authors and the manual see it.
 #[derive(Debug)]
 pub struct SimulatorInfo {
@@ -42,9 +45,24 @@ pub struct StepInfo {
     pub(crate) example: fn() -> Value,
     /// Judges the step's own parameters: the step without `do`, `sandbox` and `after_seconds`.
     pub(crate) check: fn(&Value) -> Result<(), FieldErrors>,
+    /// What the step needs of the datasets.
+    pub(crate) dataset_file: fn(&Value, Files<'_>) -> Result<Option<DatasetFile>, FieldErrors>,
+    /// What happens when the step is due.
+    pub(crate) carry_out: fn(&Stage<'_>, &Value) -> Result<Done, FieldErrors>,
 }
 
 impl StepInfo {
+    pub(crate) const fn of<T: Step>(name: &'static str, summary: &'static str, example: fn() -> Value) -> Self {
+        Self {
+            name,
+            summary,
+            example,
+            check: authored::check::<T>,
+            dataset_file: step::dataset_file::<T>,
+            carry_out: step::carry_out::<T>,
+        }
+    }
+
     /// A valid step, with its `do`.
     pub fn example(&self) -> Value {
         (self.example)()

@@ -19,14 +19,14 @@ pub enum Text {
 }
 
 impl Text {
-    fn parts(&self) -> (Option<&str>, Option<&str>) {
+    pub(crate) fn parts(&self) -> (Option<&str>, Option<&str>) {
         match self {
             Text::Inline(text) => (Some(text), None),
             Text::Blob(name) => (None, Some(name)),
         }
     }
 
-    fn read(row: &mut Row) -> Result<Option<Self>, StoreError> {
+    pub(crate) fn read(row: &mut Row) -> Result<Option<Self>, StoreError> {
         let (inline, blob) = (row.text_or_null()?, row.text_or_null()?);
         Ok(blob.map(Text::Blob).or(inline.map(|text| Text::Inline(text.into()))))
     }
@@ -214,6 +214,24 @@ pub fn events(
     }
     let paged = Paged { select: &select, key: "seq", order: Order::LowestFirst };
     paged.fetch(db, parameters, page, read_event, |stored| stored.event.seq.to_string())
+}
+
+/// Of a whole playground, in order, after a place, at most so many. Payloads of the types that are named are left out: null.
+pub fn events_after(
+    db: &mut Db<'_>,
+    playground: &PlaygroundId,
+    after: Seq,
+    without_payload: &[EventType],
+    most: i64,
+) -> Result<Vec<StoredEvent>, StoreError> {
+    let names: Vec<String> = without_payload.iter().map(|kind| format!("'{}'", kind.name())).collect();
+    let is_left_out = format!("type in ({})", names.join(", "));
+    let sql = format!(
+        "select id, sandbox_id, seq, type, at, actor, summary,
+            case when {is_left_out} then null else payload end, case when {is_left_out} then null else blob end
+        from events where playground_id = $1 and seq > $2 order by seq limit $3"
+    );
+    db.query(&sql, bind![playground, after, most])?.iter_mut().map(read_event).collect()
 }
 
 fn read_event(row: &mut Row) -> Result<StoredEvent, StoreError> {

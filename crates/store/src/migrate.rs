@@ -6,8 +6,11 @@ use crate::value::bind;
 use crate::{Db, StoreError};
 
 /// Number and text. A migration that has been released never changes; the next change is the next number.
-const MIGRATIONS: [(i64, &str); 2] =
-    [(1, include_str!("../migrations/0001_foundation.sql")), (2, include_str!("../migrations/0002_playgrounds.sql"))];
+const MIGRATIONS: [(i64, &str); 3] = [
+    (1, include_str!("../migrations/0001_foundation.sql")),
+    (2, include_str!("../migrations/0002_playgrounds.sql")),
+    (3, include_str!("../migrations/0003_runs.sql")),
+];
 
 pub(crate) fn apply(db: &mut Db<'_>, now: Timestamp) -> Result<(), StoreError> {
     db.batch("create table if not exists schema_migrations (version bigint primary key, checksum text not null, applied_at bigint not null)")?;

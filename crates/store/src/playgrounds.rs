@@ -2,13 +2,14 @@
 
 use model::page::{Page, PageRequest};
 use model::playground::{Playground, Status};
-use model::{EnvironmentId, OrgId, PlaygroundId, Timestamp};
+use model::{EnvironmentId, OrgId, PlaygroundId, TaskRunId, Timestamp};
 
 use crate::paging::{Order, Paged};
 use crate::value::{Row, bind};
 use crate::{Db, StoreError};
 
-const SELECT: &str = "select id, environment_id, created_at, reset_at, torn_down_at from playgrounds where org_id = $1";
+const SELECT: &str =
+    "select id, environment_id, task_run_id, created_at, reset_at, torn_down_at from playgrounds where org_id = $1";
 
 /// How far a playground's log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct Progress {
     /// The entry at which sandboxes or their datasets last changed.
     pub shape: i64,
     pub torn_down: bool,
+    /// It takes no traffic after this: the deadline of its task run.
+    pub ends_at: Option<Timestamp>,
 }
 
 pub fn insert(
@@ -31,6 +34,20 @@ pub fn insert(
 ) -> Result<(), StoreError> {
     let sql = "insert into playgrounds (id, org_id, environment_id, head, baseline, shape, created_at) values ($1, $2, $3, 0, 0, 0, $4)";
     db.execute(sql, bind![id, org, environment, now])?;
+    Ok(())
+}
+
+/// For one task run, until its deadline.
+pub fn insert_for_task_run(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    id: &PlaygroundId,
+    (task_run, ends_at): (&TaskRunId, Timestamp),
+    environment: &EnvironmentId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    insert(db, org, id, Some(environment), now)?;
+    db.execute("update playgrounds set task_run_id = $2, ends_at = $3 where id = $1", bind![id, task_run, ends_at])?;
     Ok(())
 }
 
@@ -47,11 +64,12 @@ pub fn list(db: &mut Db<'_>, org: &OrgId, page: &PageRequest) -> Result<Page<Pla
 
 /// Not scoped by organization: whoever asks has found the playground under its own.
 pub fn progress(db: &mut Db<'_>, id: &PlaygroundId) -> Result<Option<Progress>, StoreError> {
-    let sql = "select head, baseline, shape, torn_down_at from playgrounds where id = $1";
+    let sql = "select head, baseline, shape, torn_down_at, ends_at from playgrounds where id = $1";
     let found = db.query_one(sql, bind![id])?;
     let read = |mut row: Row| {
         let (head, baseline, shape) = (row.integer()?, row.integer()?, row.integer()?);
-        Ok(Progress { head, baseline, shape, torn_down: row.integer_or_null()?.is_some() })
+        let torn_down = row.integer_or_null()?.is_some();
+        Ok(Progress { head, baseline, shape, torn_down, ends_at: row.time_or_null()? })
     };
     found.map(read).transpose()
 }
@@ -75,18 +93,28 @@ pub fn reset(db: &mut Db<'_>, id: &PlaygroundId, now: Timestamp) -> Result<Optio
     db.query_one(sql, bind![id, now])?.map(|mut row| row.integer()).transpose()
 }
 
-/// Ends it and all of its sandboxes. Ending twice is ending once.
-pub fn tear_down(db: &mut Db<'_>, id: &PlaygroundId, now: Timestamp) -> Result<(), StoreError> {
+/// Ends it and all of its sandboxes, and answers the last entry of its log. Ending twice is ending once.
+pub fn tear_down(db: &mut Db<'_>, id: &PlaygroundId, now: Timestamp) -> Result<i64, StoreError> {
     let sql = "update sandboxes set torn_down_at = $2 where playground_id = $1 and torn_down_at is null";
     db.execute(sql, bind![id, now])?;
     let sql = "update playgrounds set torn_down_at = $2, shape = head where id = $1 and torn_down_at is null";
     db.execute(sql, bind![id, now])?;
-    Ok(())
+    let head = db.query_one("select head from playgrounds where id = $1", bind![id])?;
+    head.map_or(Ok(0), |mut row| row.integer())
 }
 
 fn read(row: &mut Row) -> Result<Playground, StoreError> {
-    let (id, environment_id) = (row.parsed()?, row.parsed_or_null()?);
+    let (id, environment_id, task_run_id) = (row.parsed()?, row.parsed_or_null()?, row.parsed_or_null()?);
     let (created_at, reset_at, torn_down_at) = (row.time()?, row.time_or_null()?, row.time_or_null()?);
     let status = if torn_down_at.is_some() { Status::TornDown } else { Status::Active };
-    Ok(Playground { id, environment_id, status, created_at, reset_at, torn_down_at, sandboxes: Vec::new() })
+    Ok(Playground {
+        id,
+        environment_id,
+        task_run_id,
+        status,
+        created_at,
+        reset_at,
+        torn_down_at,
+        sandboxes: Vec::new(),
+    })
 }

@@ -119,7 +119,10 @@ ids_into_value!(
     CriterionId,
     PlaygroundId,
     SandboxId,
-    EventId
+    EventId,
+    BenchmarkRunId,
+    TaskRunId,
+    CriterionRunId
 );
 
 /// One row; its columns are taken from left to right, as the query lists them.

@@ -66,6 +66,28 @@ pub fn find_visible(db: &mut Db<'_>, org: &OrgId, reference: &VersionRef) -> Res
     db.query_one(&sql, bind![&reference.slug, reference.version, org])?.map(|mut row| read(&mut row)).transpose()
 }
 
+/// What a version is called, without its content.
+#[derive(Clone, Debug)]
+pub struct Heading {
+    pub benchmark: BenchmarkId,
+    pub name: String,
+    pub content_hash: String,
+}
+
+/// Of one that a reader may know of.
+pub fn find_heading(
+    db: &mut Db<'_>,
+    org: Option<&OrgId>,
+    reference: &VersionRef,
+) -> Result<Option<Heading>, StoreError> {
+    let sql = "select v.benchmark_id, v.name, v.content_hash from benchmark_versions v join slugs s on s.slug = v.slug
+        where v.slug = $1 and v.version = $2 and (v.org_id = $3 or s.visibility = 'Public')";
+    let found = db.query_one(sql, bind![&reference.slug, reference.version, org])?;
+    found
+        .map(|mut row| Ok(Heading { benchmark: row.parsed()?, name: row.text()?, content_hash: row.text()? }))
+        .transpose()
+}
+
 /// The versions of a benchmark that the organization may run, newest first.
 pub fn list_visible(
     db: &mut Db<'_>,

@@ -9,6 +9,7 @@ mod cluster_files;
 mod contract;
 mod database;
 mod object_storage;
+pub mod runs;
 mod server;
 pub mod world;
 

@@ -1,13 +1,11 @@
-//! Fills the templates of an assertion with the entity and the task.
+//! Fills the templates of an assertion: see [`model::template`] for what they name.
 //!
 //! What is filled in is data wherever it stands: in a search value, a path, a glob, an expression or a pattern it is
 //! escaped, so that it means itself. A text that is one template and nothing else keeps the type of its value under
-//! `expected` and `value`; elsewhere it becomes text. What is missing, null, a list or an object cannot be filled in.
+//! `expected` and `value`; elsewhere it becomes text.
 
-use model::template::{self, Root, Template};
+use model::template::Bindings;
 use serde_json::{Map, Value};
-
-use crate::bounds::short;
 
 /// How a filled-in value must be written where it stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,81 +20,25 @@ enum Place {
     Pattern,
 }
 
-pub(crate) struct Bindings<'a> {
-    pub(crate) entity: Option<&'a Value>,
-    pub(crate) task: Option<&'a Value>,
+/// The assertion without templates, or why one cannot be filled.
+pub(crate) fn bind(assertion: &Value, bindings: &Bindings<'_>) -> Result<Value, String> {
+    bind_member(assertion, bindings, Place::Plain, 0)
 }
 
-impl Bindings<'_> {
-    /// The assertion without templates, or why one cannot be filled.
-    pub(crate) fn bind(&self, assertion: &Value) -> Result<Value, String> {
-        self.bind_member(assertion, Place::Plain, 0)
-    }
-
-    fn bind_member(&self, value: &Value, place: Place, depth: usize) -> Result<Value, String> {
-        match value {
-            Value::String(text) => self.bind_text(text, place),
-            Value::Array(items) => items.iter().map(|item| self.bind_member(item, place, depth + 1)).collect(),
-            Value::Object(members) => {
-                let is_pattern = members.get("op").and_then(Value::as_str) == Some("matches");
-                let bound = members.iter().map(|(key, member)| {
-                    let place = place_of(key, place, depth, is_pattern);
-                    Ok((key.clone(), self.bind_member(member, place, depth + 1)?))
-                });
-                bound.collect::<Result<Map<_, _>, String>>().map(Value::Object)
-            }
-            value => Ok(value.clone()),
+fn bind_member(value: &Value, bindings: &Bindings<'_>, place: Place, depth: usize) -> Result<Value, String> {
+    match value {
+        Value::String(text) if place == Place::Typed => bindings.typed(text),
+        Value::String(text) => bindings.fill(text, |_, value| escaped(value, place)).map(Value::from),
+        Value::Array(items) => items.iter().map(|item| bind_member(item, bindings, place, depth + 1)).collect(),
+        Value::Object(members) => {
+            let is_pattern = members.get("op").and_then(Value::as_str) == Some("matches");
+            let bound = members.iter().map(|(key, member)| {
+                let place = place_of(key, place, depth, is_pattern);
+                Ok((key.clone(), bind_member(member, bindings, place, depth + 1)?))
+            });
+            bound.collect::<Result<Map<_, _>, String>>().map(Value::Object)
         }
-    }
-
-    fn bind_text(&self, text: &str, place: Place) -> Result<Value, String> {
-        let templates = template::parse(text)?;
-        let [only] = templates.as_slice() else { return self.fill(text, &templates, place) };
-        let is_whole = text.starts_with("{{") && text.ends_with("}}");
-        if is_whole && place == Place::Typed {
-            let value = self.value(only)?;
-            return match &value {
-                Value::String(text) if template::is_template(text) => Err(unsafe_value(only)),
-                _ => Ok(value),
-            };
-        }
-        self.fill(text, &templates, place)
-    }
-
-    fn fill(&self, text: &str, templates: &[Template<'_>], place: Place) -> Result<Value, String> {
-        let mut filled = String::with_capacity(text.len());
-        let mut rest = text;
-        for template in templates {
-            let Some((before, after)) = rest.split_once("{{") else { break };
-            filled.push_str(before);
-            let value = match self.value(template)? {
-                Value::String(text) => text,
-                value => value.to_string(),
-            };
-            filled.push_str(&escaped(&value, place));
-            if template::is_template(&filled) {
-                return Err(unsafe_value(template));
-            }
-            rest = after.split_once("}}").map_or("", |(_, after)| after);
-        }
-        filled.push_str(rest);
-        if template::is_template(&filled) {
-            Err("braces meet where a template is filled in".to_owned())
-        } else {
-            Ok(filled.into())
-        }
-    }
-
-    fn value(&self, template: &Template<'_>) -> Result<Value, String> {
-        let found = match template.root {
-            Root::Entity => self.entity.and_then(|entity| of_entity(entity, &template.path)),
-            Root::Task => self.task.and_then(|task| at(task, &template.path).cloned()),
-        };
-        match found {
-            Some(value @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) => Ok(value),
-            Some(Value::Null) | None => Err(format!("template `{}` has nothing to be filled with", name(template))),
-            Some(_) => Err(format!("template `{}` is a list or an object and cannot be filled in", name(template))),
-        }
+        value => Ok(value.clone()),
     }
 }
 
@@ -136,37 +78,6 @@ fn with_backslashes(value: &str, special: &[char]) -> String {
     escaped
 }
 
-/// As [`model::template`] has it.
-fn of_entity(entity: &Value, path: &[&str]) -> Option<Value> {
-    let data = entity.get("data").filter(|data| data.is_object());
-    match path {
-        ["id"] => {
-            let reference = entity.get("ref").and_then(Value::as_str).and_then(|text| text.rsplit('/').next());
-            let of_data = || data.and_then(|data| data.get("id")).or_else(|| entity.get("id"));
-            reference.map(Value::from).or_else(|| of_data().cloned())
-        }
-        ["name" | "ref" | "data", ..] if at(entity, path).is_some() => at(entity, path).cloned(),
-        path => data.and_then(|data| at(data, path)).or_else(|| at(entity, path)).cloned(),
-    }
-}
-
-fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
-    path.iter().try_fold(value, |value, name| match value {
-        Value::Object(members) => members.get(*name),
-        Value::Array(items) => name.parse::<usize>().ok().and_then(|index| items.get(index)),
-        _ => None,
-    })
-}
-
-fn name(template: &Template<'_>) -> String {
-    let root = if template.root == Root::Entity { "entity" } else { "task" };
-    short(&format!("{{{{{root}.{}}}}}", template.path.join(".")))
-}
-
-fn unsafe_value(template: &Template<'_>) -> String {
-    format!("what template `{}` is filled with looks like a template itself", name(template))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,7 +88,7 @@ mod tests {
             "data": {"mrn": "a.b", "low": 5, "odd": "x,y|z", "null": null, "list": [{"code": "c"}], "evil": "{{task.name}}",
                      "brace": "{"}});
         let task = json!({"name": "Call", "task_item": {"n": 2}});
-        Bindings { entity: Some(&entity), task: Some(&task) }.bind(assertion)
+        super::bind(assertion, &Bindings { entity: Some(&entity), task: Some(&task) })
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct Case<'a> {
 pub(crate) const FILES: &str = "files";
 /// Faxes are kept as `{direction, to_number, status, pages, text?}`.
 pub(crate) const FAXES: &str = "faxes";
+/// Steps of the scenario that are not due yet; they are nobody's work.
+pub(crate) const SCHEDULED: &str = "scheduled";
 /// A fax that failed was not sent.
 pub(crate) const SENT_FAX: [&str; 2] = ["queued", "sent"];
 /// Of `hl7_outbound`: the message as it was sent.
@@ -101,6 +103,13 @@ impl<'a> Case<'a> {
 
 pub(crate) fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
     value.get(member).and_then(Value::as_str)
+}
+
+/// Whether the event tells of the scenario and not of the agent. What a step brought carries the step's number beside the
+/// actor: a client may choose its name, but not what else its simulator logs.
+pub(crate) fn is_of_scenario(event: &Event) -> bool {
+    let has_number = || event.payload.get("scenario_step").is_some_and(Value::is_u64);
+    event.r#type == EventType::ScenarioStep || (event.actor == "scenario" && has_number())
 }
 
 pub(crate) fn hl7_text(payload: &Value) -> Option<&str> {

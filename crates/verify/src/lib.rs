@@ -29,13 +29,12 @@ mod testing;
 
 use model::FieldErrors;
 use model::reading;
-use model::template::{self, Root};
+use model::template::{self, Bindings, Root};
 use serde_json::Value;
 
 pub use checks::{Assertion, Check, CheckInfo, catalogue};
 pub use evidence::{Evidence, Outcome};
 
-use bind::Bindings;
 use evidence::{Case, object};
 
 /// Deeper than any clinical document, shallow enough for every recursion over the assertion.
@@ -80,7 +79,7 @@ pub fn evaluate(assertion: &Value, evidence: &Evidence<'_>) -> Outcome {
     // Which of several faults comes first must not depend on the order of members.
     let assertion = if is_deep { assertion.clone() } else { bounds::sorted(assertion) };
     let bound = match known(&assertion) {
-        Ok(_) => Bindings { entity: evidence.entity, task: evidence.task }.bind(&assertion),
+        Ok(_) => bind::bind(&assertion, &Bindings { entity: evidence.entity, task: evidence.task }),
         Err(fault) => return Outcome::failed(format!("unsupported assertion: {fault}"), object([])),
     };
     let evaluated = bound.and_then(|bound| known(&bound)).and_then(|known| known.evaluate(&Case::new(*evidence)));

@@ -221,6 +221,12 @@ impl Records {
         base.chain(self.own_live(collection, as_of))
     }
 
+    /// Every live record of a collection that was written here, by key. What the layers brought is not even looked for,
+    /// so that asking for a collection that there is not costs next to nothing.
+    pub fn own<'a>(&'a self, collection: &'a str) -> impl Iterator<Item = Record<'a>> {
+        self.own_live(collection, Seq::MAX)
+    }
+
     pub(crate) fn own_live<'a>(&'a self, collection: &'a str, as_of: Seq) -> impl Iterator<Item = Record<'a>> {
         let records = self.overlay.get(collection).into_iter().flat_map(|records| records.iter());
         records.filter_map(move |(key, versions)| {

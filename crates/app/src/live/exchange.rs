@@ -10,6 +10,7 @@ use store::sandboxes::StoredSandbox;
 use world::{Change, Context, NewEvent, Outcome, Seq, World};
 
 use super::queue::{Message, Typed};
+use super::seal::due_steps;
 use super::{Live, Loaded};
 use crate::{App, AppError};
 
@@ -41,8 +42,9 @@ impl App {
             // What cannot be remembered is not answered.
             self.flush(&live).await?;
         }
-        let loaded = self.current(&live).await?;
-        check_active(&loaded, &sandbox.id)?;
+        let answering = live.traffic.read().await;
+        let loaded = self.current_after_due(&live).await?;
+        self.check_active(&loaded, &sandbox.id)?;
         let (app, world) = (self.clone(), Arc::clone(&loaded.world));
         let run = move || app.with_context(|context| question(&world, context));
         let outcome = match cost {
@@ -52,9 +54,13 @@ impl App {
                 ran.map_err(|_| AppError::Internal("a simulator panicked".into()))?
             }
         };
-        for event in outcome.events {
-            self.note(&live, event);
+        if self.store().is_shared() && loaded.ends_at.is_some() {
+            // Another node may seal the playground, and would not wait for what this one only remembers.
+            self.log(&live, outcome.events).await?;
+        } else {
+            outcome.events.into_iter().for_each(|event| self.note(&live, event));
         }
+        drop(answering);
         Ok(outcome.answer)
     }
 
@@ -66,6 +72,8 @@ impl App {
         T: Send + 'static,
     {
         let live = self.inner.worlds.of(&sandbox.playground);
+        let loaded = self.current_after_due(&live).await?;
+        self.check_active(&loaded, &sandbox.id)?;
         let id = sandbox.id.clone();
         let handle = move |world: &World, context: &Context<'_>| {
             check_sandbox(world, &id)?;
@@ -80,7 +88,43 @@ impl App {
         self.submit(live, nothing).await
     }
 
-    async fn submit<T, F>(&self, live: &Arc<Live>, handle: F) -> Result<T, AppError>
+    /// The playground as it is after what the scenario has put off until now.
+    async fn current_after_due(&self, live: &Arc<Live>) -> Result<Loaded, AppError> {
+        let loaded = self.current(live).await?;
+        let is_due = sims::scenario::next_due(&loaded.world).is_some_and(|due| due <= self.now());
+        if !is_due || loaded.has_ended {
+            return Ok(loaded);
+        }
+        self.submit(live, |world: &World, context: &Context<'_>| Ok(due_steps(world, context))).await?;
+        self.current(live).await
+    }
+
+    /// Writes events, and answers when they are durable.
+    async fn log(&self, live: &Arc<Live>, events: Vec<NewEvent>) -> Result<(), AppError> {
+        let write =
+            move |_: &World, _: &Context<'_>| Ok(Outcome { answer: (), changes: Vec::new(), events: events.clone() });
+        self.submit(live, write).await
+    }
+
+    fn check_active(&self, loaded: &Loaded, sandbox: &SandboxId) -> Result<(), AppError> {
+        if loaded.has_ended {
+            return Err(ended());
+        }
+        if let Some(ends_at) = loaded.ends_at {
+            if ends_at <= self.now() {
+                return Err(AppError::conflict("the task run is past its deadline; its sandboxes take no traffic"));
+            }
+            let most = self.limits().task_run_events;
+            if loaded.world.seq >= most {
+                return Err(AppError::conflict(format!(
+                    "the log of a task run holds at most {most} events; it is full"
+                )));
+            }
+        }
+        check_sandbox(&loaded.world, sandbox)
+    }
+
+    pub(super) async fn submit<T, F>(&self, live: &Arc<Live>, handle: F) -> Result<T, AppError>
     where
         F: Fn(&World, &Context<'_>) -> Result<Outcome<T>, AppError> + Send + 'static,
         T: Send + 'static,
@@ -178,6 +222,11 @@ impl App {
 
     fn run_one(&self, message: &mut dyn Message, world: &mut World) -> Vec<Entry> {
         let (changes, events) = self.with_context(|context| message.run(world, context));
+        self.recorded(world, changes, events)
+    }
+
+    /// What a message did, as entries of the log, applied to the world.
+    pub(crate) fn recorded(&self, world: &mut World, changes: Vec<Change>, events: Vec<NewEvent>) -> Vec<Entry> {
         let mut entries: Vec<Entry> = events.into_iter().map(|event| self.entry(event)).collect();
         let (seq, last) = (world.seq + 1, world.seq + entries.len() as Seq);
         // The first event stands for what changed; without an event nothing can have.
@@ -201,7 +250,7 @@ impl App {
     }
 
     /// Decides where the texts of an entry are kept.
-    async fn place(&self, entry: &mut Entry) -> Result<(), AppError> {
+    pub(crate) async fn place(&self, entry: &mut Entry) -> Result<(), AppError> {
         if let Text::Inline(text) = &entry.payload {
             entry.payload = self.kept(text).await?;
         }
@@ -213,14 +262,14 @@ impl App {
         Ok(())
     }
 
-    async fn kept(&self, text: &Arc<str>) -> Result<Text, AppError> {
+    pub(crate) async fn kept(&self, text: &Arc<str>) -> Result<Text, AppError> {
         if text.len() <= MOST_INLINE {
             return Ok(Text::Inline(Arc::clone(text)));
         }
         Ok(Text::Blob(self.blobs().put(bytes::Bytes::from_owner(Shared(Arc::clone(text)))).await?))
     }
 
-    fn entry(&self, event: NewEvent) -> Entry {
+    pub(crate) fn entry(&self, event: NewEvent) -> Entry {
         let NewEvent { sandbox, r#type, actor, summary, payload } = event;
         // Half the time of `Display`, which passes every piece through a formatter; a `Value` always serialises.
         let payload = Text::Inline(serde_json::to_string(&payload).unwrap_or_default().into());
@@ -236,7 +285,7 @@ impl App {
         }
     }
 
-    fn with_context<T>(&self, run: impl FnOnce(&Context<'_>) -> T) -> T {
+    pub(crate) fn with_context<T>(&self, run: impl FnOnce(&Context<'_>) -> T) -> T {
         let now = self.now();
         let new_id = || self.inner.ids.next(now).to_string();
         run(&Context { now, new_id: &new_id })
@@ -256,10 +305,6 @@ struct Batch {
     messages: Vec<Box<dyn Message>>,
     seen: Vec<Entry>,
     entries: Vec<Entry>,
-}
-
-fn check_active(loaded: &Loaded, sandbox: &SandboxId) -> Result<(), AppError> {
-    if loaded.has_ended { Err(ended()) } else { check_sandbox(&loaded.world, sandbox) }
 }
 
 fn check_sandbox(world: &World, sandbox: &SandboxId) -> Result<(), AppError> {

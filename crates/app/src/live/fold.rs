@@ -42,7 +42,8 @@ impl App {
             None => self.unchanged(&live.id, &progress).await?,
         };
         let world = self.fold(&live.id, begun, progress.head).await?;
-        let loaded = Loaded { world: Arc::new(world), has_ended: progress.torn_down, is_stale: false };
+        let Progress { torn_down: has_ended, ends_at, .. } = progress;
+        let loaded = Loaded { world: Arc::new(world), has_ended, ends_at, is_stale: false };
         // Nothing is published that is older than what is there.
         match live.ready().filter(|newer| newer.world.seq > loaded.world.seq) {
             Some(newer) => Ok(newer),
@@ -70,7 +71,7 @@ impl App {
         Ok(World { seq: progress.baseline, oldest: progress.baseline.max(progress.shape), sandboxes })
     }
 
-    async fn at_baseline(&self, stored: StoredSandbox) -> Result<Sandbox, AppError> {
+    pub(crate) async fn at_baseline(&self, stored: StoredSandbox) -> Result<Sandbox, AppError> {
         let StoredSandbox { id, kind, config, datasets, created_at, torn_down_at, .. } = stored;
         let mut layers = Vec::new();
         for dataset in datasets {

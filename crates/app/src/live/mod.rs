@@ -7,12 +7,13 @@ mod exchange;
 mod fold;
 mod layers;
 mod queue;
+mod seal;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use model::{PlaygroundId, SandboxId};
+use model::{PlaygroundId, SandboxId, Timestamp};
 use store::sandboxes::StoredSandbox;
 use world::World;
 
@@ -37,6 +38,8 @@ pub(crate) struct Live {
     memory: RwLock<Memory>,
     /// Held by whoever loads or catches up.
     loading: tokio::sync::Mutex<()>,
+    /// Shared by questions while they are answered; whoever seals the playground waits for them.
+    traffic: tokio::sync::RwLock<()>,
     queue: Queue,
     used_at: Mutex<Instant>,
 }
@@ -54,6 +57,8 @@ pub(crate) struct Loaded {
     pub(crate) world: Arc<World>,
     /// Nothing can be written any more.
     pub(crate) has_ended: bool,
+    /// The deadline of the task run that is done in it.
+    pub(crate) ends_at: Option<Timestamp>,
     /// Something changed that the log does not tell: it is to be compared with the database before it is used.
     is_stale: bool,
 }
@@ -68,6 +73,13 @@ impl Worlds {
         let found = live.entry(id.clone()).or_insert_with(|| Arc::new(Live::new(id.clone())));
         *lock(&found.used_at) = Instant::now();
         Arc::clone(found)
+    }
+
+    /// What is in memory of it, if anything is, must be compared with the database.
+    pub(crate) fn doubt(&self, id: &PlaygroundId) {
+        if let Some(live) = lock(&self.live).get(id) {
+            live.doubt();
+        }
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Live>> {
@@ -118,9 +130,16 @@ impl Live {
             id,
             memory: RwLock::default(),
             loading: tokio::sync::Mutex::default(),
+            traffic: tokio::sync::RwLock::default(),
             queue: Queue::default(),
             used_at: Mutex::new(Instant::now()),
         }
+    }
+
+    /// A playground that was just written is known without reading it again.
+    pub(crate) fn begin(&self, world: World, ends_at: Option<Timestamp>) {
+        let loaded = Loaded { world: Arc::new(world), has_ended: false, ends_at, is_stale: false };
+        self.publish(loaded, self.doubts());
     }
 
     /// What is loaded, if it can be used as it is.
@@ -179,7 +198,7 @@ mod tests {
     fn a_world_that_was_doubted_on_its_way_is_not_trusted() {
         let live = Live::new("pg_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse().unwrap());
         let world = Arc::new(World { seq: 1, oldest: 0, sandboxes: Default::default() });
-        let loaded = Loaded { world, has_ended: false, is_stale: false };
+        let loaded = Loaded { world, has_ended: false, ends_at: None, is_stale: false };
         let before = live.doubts();
         live.publish(loaded.clone(), before);
         assert!(live.ready().is_some());

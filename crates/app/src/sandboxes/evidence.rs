@@ -32,7 +32,7 @@ pub async fn events(
     Ok(stored.map(|stored| stored.event))
 }
 
-async fn fill(app: &App, stored: &mut StoredEvent) -> Result<(), AppError> {
+pub(crate) async fn fill(app: &App, stored: &mut StoredEvent) -> Result<(), AppError> {
     if let Some(blob) = stored.blob.take() {
         let text = app.text(Text::Blob(blob)).await?;
         stored.event.payload = serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))?;

@@ -87,6 +87,7 @@ pub async fn tear_down(
     let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), base.to_owned());
     let work = move |db: &mut Db<'_>| {
         let sandbox = found(db, &org, &id)?;
+        crate::playgrounds::check_free(db, &org, &sandbox.playground)?;
         if sandbox.torn_down_at.is_none() {
             store::sandboxes::tear_down(db, &id, now)?;
             playgrounds::reshape(db, &sandbox.playground)?;
@@ -209,6 +210,7 @@ fn pin(db: &mut Db<'_>, org: &OrgId, dataset: &DatasetId, now: Timestamp) -> Res
 /// The playground, if a sandbox can be added to it.
 fn joined(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId) -> Result<PlaygroundId, AppError> {
     playgrounds::find(db, org, id)?.ok_or(AppError::missing::<PlaygroundId>())?;
+    crate::playgrounds::check_free(db, org, id)?;
     if store::sandboxes::of_playground(db, id)?.len() >= MOST_SANDBOXES {
         return Err(AppError::conflict(format!("a playground has at most {MOST_SANDBOXES} sandboxes")));
     }
@@ -221,6 +223,7 @@ fn reshape(db: &mut Db<'_>, sandbox: &StoredSandbox) -> Result<(), AppError> {
     if sandbox.torn_down_at.is_some() {
         return Err(has_ended());
     }
+    crate::playgrounds::check_free(db, &sandbox.org, &sandbox.playground)?;
     store::sandboxes::set_datasets(db, &sandbox.id, &sandbox.datasets)?;
     playgrounds::reshape(db, &sandbox.playground)?.ok_or_else(has_ended)?;
     Ok(())

@@ -69,7 +69,7 @@ async fn get_benchmark(
         return Ok(Tagged(app::benchmarks::get(&state.app, &grant, &benchmark).await?).into_response());
     }
     if slug::is_slug(&reference) {
-        return Err(app::publications::refuse_bare_slug(&state.app, &grant, &reference).await.into());
+        return Err(app::publications::refuse_bare_slug(&state.app, &grant.org, &reference).await.into());
     }
     Err(ApiError::new(Code::NotFound, "no such benchmark"))
 }

@@ -10,6 +10,7 @@ mod files;
 mod machinery;
 mod organization;
 mod playgrounds;
+mod runs;
 mod sandboxes;
 mod simulators;
 mod solvers;
@@ -34,5 +35,6 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(criteria::router())
         .merge(playgrounds::router())
         .merge(sandboxes::router())
+        .merge(runs::router())
         .merge(machinery::router())
 }

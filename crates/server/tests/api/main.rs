@@ -28,6 +28,7 @@ mod prober;
 mod publishing;
 mod raw;
 mod request;
+mod runs;
 mod secret_search;
 mod secrets;
 mod surface;

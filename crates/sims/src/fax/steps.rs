@@ -1,28 +1,26 @@
 //! The scenario step `fax_inbound`: a fax that arrives, rendered from a document.
 
 use model::FieldErrors;
+use model::event::EventType;
 use model::template::is_template;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::authored::{self, Authored};
+use crate::authored::Authored;
 use crate::contact;
 use crate::document::Document;
 use crate::registry::StepInfo;
+use crate::scenario::step::{Arrival, Done, Stage, Step, object};
 
-pub(crate) const FAX_INBOUND: StepInfo = StepInfo {
-    name: "fax_inbound",
-    summary: "Delivers a fax, rendered from a document, to the fax inbox",
-    example: || {
+pub(crate) const FAX_INBOUND: StepInfo =
+    StepInfo::of::<FaxInbound>("fax_inbound", "Delivers a fax, rendered from a document, to the fax inbox", || {
         json!({"do": "fax_inbound", "from_number": "+15550100142", "document": {
             "title": "Referral",
             "header": {"Patient": "{{entity.data.name}}"},
             "sections": [{"heading": "Reason", "text": "Evaluation of palpitations"}],
             "signature": "scanned",
         }})
-    },
-    check: authored::check::<FaxInbound>,
-};
+    });
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,9 +38,40 @@ impl Authored for FaxInbound {
     }
 }
 
+/// Rows are `{id, direction, from_number, status, received_at, content_type, text, document, read}`; how many pages the fax
+/// has is known when its document is rendered.
+pub(crate) const FAXES: &str = "faxes";
+
+impl Step for FaxInbound {
+    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+        let id = stage.new_id("fax");
+        let text = self.document.text();
+        let arrival = object([
+            ("id", id.as_str().into()),
+            ("direction", "inbound".into()),
+            ("from_number", self.from_number.clone().into()),
+            ("status", "received".into()),
+            ("received_at", stage.due_at.to_string().into()),
+            ("content_type", "application/pdf".into()),
+            ("text", text.into()),
+        ]);
+        let mut row = arrival.clone();
+        row.insert("document".to_owned(), self.document.json());
+        row.insert("read".to_owned(), false.into());
+        let summary = format!("a fax arrived from {}", self.from_number.as_deref().unwrap_or("a withheld number"));
+        Ok(Done {
+            told: object([("id", id.as_str().into())]),
+            changes: vec![stage.put(FAXES, &id, &Value::Object(row))],
+            arrivals: vec![Arrival { r#type: EventType::FaxInbound, summary: summary.clone(), payload: arrival }],
+            summary,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authored;
 
     #[test]
     fn a_fax_has_a_document() {

@@ -36,6 +36,13 @@ pub(crate) fn query(pairs: &[(String, String)]) -> String {
     text
 }
 
+/// A value as a path or a query may hold it.
+pub(crate) fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    encode(text, &mut encoded);
+    encoded
+}
+
 fn encode(text: &str, into: &mut String) {
     for byte in text.bytes() {
         // Also what a query may hold as it is, so that links stay readable.

@@ -79,6 +79,7 @@ fn carried_out(
         records: &sandbox.records,
         scopes: client.scopes.as_ref(),
         base_url: &request.base_url,
+        token_url: request.token_url.as_deref(),
         context,
         prefer: Prefer::parse(request.header("prefer")),
         conditions: conditions(request),

@@ -17,6 +17,7 @@ pub(crate) struct Call<'a> {
     /// None for a client who may do everything.
     pub(crate) scopes: Option<&'a Scopes>,
     pub(crate) base_url: &'a str,
+    pub(crate) token_url: Option<&'a str>,
     pub(crate) context: &'a Context<'a>,
     pub(crate) prefer: Prefer,
     pub(crate) conditions: Conditions,

@@ -14,6 +14,8 @@ pub struct Request {
     pub body: Vec<u8>,
     /// The sandbox's FHIR base address, without a `/` at its end.
     pub base_url: String,
+    /// Where tokens are given, if that is not below the base address.
+    pub token_url: Option<String>,
 }
 
 impl Request {

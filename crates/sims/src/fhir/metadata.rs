@@ -45,7 +45,7 @@ fn statement(call: &Call<'_>) -> Value {
                 }]}],
                 "extension": [{
                     "url": "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris",
-                    "extension": [{"url": "token", "valueUri": token_url(call.base_url)}],
+                    "extension": [{"url": "token", "valueUri": token_url(call)}],
                 }],
             },
             "resource": "@resources",

@@ -1,6 +1,6 @@
 //! The FHIR R4 server (EHR), or a proxy to an existing one.
 
-mod address;
+pub(crate) mod address;
 pub mod answer;
 mod bundle;
 mod call;
@@ -16,6 +16,7 @@ pub mod http;
 mod json_patch;
 pub mod judge;
 mod listing;
+mod load;
 mod media;
 mod metadata;
 mod moments;
@@ -35,6 +36,8 @@ mod subset;
 mod update;
 mod validate;
 mod write;
+
+pub(crate) use write::renumbered;
 
 use model::simulator::SimulatorType;
 use serde_json::json;

@@ -6,13 +6,13 @@ use super::call::Call;
 use super::reply::{Content, Reply};
 
 /// Where the clients of the server get their tokens.
-pub fn token_url(base_url: &str) -> String {
-    format!("{base_url}/auth/token")
+pub(crate) fn token_url(call: &Call<'_>) -> String {
+    call.token_url.map_or_else(|| format!("{}/auth/token", call.base_url), ToOwned::to_owned)
 }
 
 pub(crate) fn configuration(call: &Call<'_>) -> Reply {
     let document = json!({
-        "token_endpoint": token_url(call.base_url),
+        "token_endpoint": token_url(call),
         "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
         "grant_types_supported": ["client_credentials"],
         "scopes_supported": ["system/*.cruds", "system/*.rs", "system/*.read", "system/*.write", "system/*.*"],

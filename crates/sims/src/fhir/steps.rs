@@ -8,13 +8,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::bundle::MOST_ENTRIES;
-use crate::authored::{self, Authored};
+use super::load;
+use crate::authored::Authored;
 use crate::registry::StepInfo;
+use crate::scenario::step::{Done, Stage, Step};
 
-pub(crate) const LOAD_BUNDLE: StepInfo = StepInfo {
-    name: "fhir",
-    summary: "Applies a Bundle of type transaction, batch or collection to the FHIR server",
-    example: || {
+pub(crate) const LOAD_BUNDLE: StepInfo = StepInfo::of::<LoadBundle>(
+    "fhir",
+    "Applies a Bundle of type transaction, batch or collection to the FHIR server",
+    || {
         json!({"do": "fhir", "after_seconds": 60, "bundle": {
             "resourceType": "Bundle",
             "type": "transaction",
@@ -30,8 +32,7 @@ pub(crate) const LOAD_BUNDLE: StepInfo = StepInfo {
             }],
         }})
     },
-    check: authored::check::<LoadBundle>,
-};
+);
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +43,12 @@ pub struct LoadBundle {
 impl Authored for LoadBundle {
     fn validate(&self, errors: &mut FieldErrors) {
         errors.inside("bundle", |errors| check_bundle(&self.bundle, errors));
+    }
+}
+
+impl Step for LoadBundle {
+    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+        load::load(stage, &self.bundle)
     }
 }
 
@@ -99,6 +106,7 @@ fn check_request(request: &Value, errors: &mut FieldErrors) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authored;
 
     #[test]
     fn bundles_must_be_loadable() {

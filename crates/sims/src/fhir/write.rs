@@ -59,6 +59,16 @@ pub(crate) fn put(call: &Call<'_>, resource_type: ResourceType, id: &str, mut re
     reply
 }
 
+/// A stored resource as another version of itself.
+pub(crate) fn renumbered(text: &str, version: u64) -> Arc<str> {
+    // Only JSON is ever kept.
+    let mut resource: Value = serde_json::from_str(text).unwrap_or_default();
+    if let Some(Value::Object(meta)) = resource.get_mut("meta") {
+        set(meta, 0, "versionId", json!(version.to_string()));
+    }
+    resource.to_string().into()
+}
+
 /// Sets `id`, `meta.versionId` and `meta.lastUpdated` where they stand, or right after the type.
 fn stamp(resource: &mut Value, id: &str, version: u64, at: &str) {
     let Value::Object(fields) = resource else { return };

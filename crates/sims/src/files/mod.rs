@@ -1,6 +1,7 @@
 //! The file drop.
 
 pub mod config;
+mod content;
 pub mod steps;
 
 use model::simulator::SimulatorType;

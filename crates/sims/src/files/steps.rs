@@ -4,16 +4,19 @@ use model::FieldErrors;
 use model::dataset::{FILE_PATH_RULE, is_file_path};
 use model::template::is_template;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
+use world::Lookup;
 
-use crate::authored::{self, Authored};
+use super::content;
+use crate::authored::Authored;
 use crate::document::Document;
 use crate::registry::StepInfo;
+use crate::scenario::step::{Done, Stage, Step, Wanted, object};
 
-pub(crate) const DROP_FILE_INBOX: StepInfo = StepInfo {
-    name: "drop_file_inbox",
-    summary: "Puts a file into the inbox: text, base64 bytes, a document rendered to PDF, or a file of the dataset",
-    example: || {
+pub(crate) const DROP_FILE_INBOX: StepInfo = StepInfo::of::<DropFileInbox>(
+    "drop_file_inbox",
+    "Puts a file into the inbox: text, base64 bytes, a document rendered to PDF, or a file of the dataset",
+    || {
         json!({"do": "drop_file_inbox", "path": "inbox/referral-{{entity.data.number}}.pdf", "document": {
             "title": "Referral to cardiology",
             "header": {"Patient": "{{entity.data.name}}", "From": "Lakeside Family Medicine"},
@@ -22,15 +25,13 @@ pub(crate) const DROP_FILE_INBOX: StepInfo = StepInfo {
             "signer": "Dr. Maria Lee",
         }})
     },
-    check: authored::check::<DropFileInbox>,
-};
+);
 
-pub(crate) const FILE_DELETE: StepInfo = StepInfo {
-    name: "file_delete",
-    summary: "Takes a file away",
-    example: || json!({"do": "file_delete", "after_seconds": 600, "path": "inbox/referral-1.pdf"}),
-    check: authored::check::<FileDelete>,
-};
+pub(crate) const FILE_DELETE: StepInfo = StepInfo::of::<FileDelete>(
+    "file_delete",
+    "Takes a file away",
+    || json!({"do": "file_delete", "after_seconds": 600, "path": "inbox/referral-1.pdf"}),
+);
 
 /// Exactly one of the four last fields is given.
 #[derive(Clone, Debug, Deserialize)]
@@ -80,6 +81,95 @@ impl Authored for FileDelete {
     }
 }
 
+/// Rows by path are `{sha256, size, content_type, modified_at}` and the content: `text`, or `base64` where it is no text; in
+/// neither of them for a dataset's file that is no text, whose bytes the hash names; or `document`, which is rendered to
+/// bytes when somebody reads it, so that `sha256` and `size` are not known before, and then `text` is what it says.
+pub(crate) const FILES: &str = "files";
+
+impl Step for DropFileInbox {
+    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+        let path = in_tree(&self.path);
+        check_tree(stage, path).map_err(|fault| FieldErrors::one("path", fault))?;
+        let mut row = self.content(stage)?;
+        row.insert("modified_at".to_owned(), stage.due_at.to_string().into());
+        let mut told = object([("path", path.into())]);
+        for name in ["content_type", "size", "sha256"] {
+            told.extend(row.get_key_value(name).map(|(name, value)| (name.clone(), value.clone())));
+        }
+        Ok(Done {
+            summary: format!("{path} was dropped"),
+            told,
+            changes: vec![stage.put(FILES, path, &Value::Object(row))],
+            arrivals: Vec::new(),
+        })
+    }
+
+    fn dataset_file(&self) -> Option<Wanted<'_>> {
+        self.dataset_file.as_deref().map(|path| Wanted::Needed { member: "dataset_file", path })
+    }
+}
+
+impl DropFileInbox {
+    fn content(&self, stage: &Stage<'_>) -> Result<Map<String, Value>, FieldErrors> {
+        if let Some(text) = &self.content {
+            return Ok(content::of_text(&self.path, text));
+        }
+        if let Some(base64) = &self.base64 {
+            return content::of_base64(&self.path, base64).map_err(|fault| FieldErrors::one("base64", fault));
+        }
+        if let Some(document) = &self.document {
+            return Ok(object([
+                ("content_type", "application/pdf".into()),
+                ("text", document.text().into()),
+                ("document", document.json()),
+            ]));
+        }
+        let file = stage.file.ok_or_else(|| FieldErrors::one("dataset_file", "is not there"))?;
+        Ok(content::of_dataset(file))
+    }
+}
+
+/// A file that only the datasets have leaves a mark that hides it.
+impl Step for FileDelete {
+    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+        let path = in_tree(&self.path);
+        match stage.sandbox.records.get(FILES, path) {
+            Lookup::Live(_) => {}
+            Lookup::Unknown if stage.file.is_some() => {}
+            _ => return Err(FieldErrors::one("path", "there is no such file")),
+        }
+        Ok(Done {
+            summary: format!("{path} was taken away"),
+            told: object([("path", path.into())]),
+            changes: vec![stage.delete(FILES, path)],
+            arrivals: Vec::new(),
+        })
+    }
+
+    fn dataset_file(&self) -> Option<Wanted<'_>> {
+        Some(Wanted::Perhaps { path: in_tree(&self.path) })
+    }
+}
+
+fn in_tree(path: &str) -> &str {
+    path.strip_prefix('/').unwrap_or(path)
+}
+
+/// Where a file lies there can be no directory, and the other way round.
+fn check_tree(stage: &Stage<'_>, path: &str) -> Result<(), String> {
+    let records = &stage.sandbox.records;
+    let is_file = |path: &str| matches!(records.get(FILES, path), Lookup::Live(_));
+    let above = path.match_indices('/').map(|(end, _)| &path[..end]).find(|above| is_file(above));
+    if let Some(above) = above {
+        return Err(format!("`{above}` is a file, and no directory"));
+    }
+    let is_below = |key: &str| key.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+    if records.own(FILES).any(|record| is_below(record.key)) {
+        return Err("there is a directory of that name".to_owned());
+    }
+    Ok(())
+}
+
 /// A path in the sandbox's tree; a slash in front means the tree's root, not the machine's.
 fn check_sandbox_path(errors: &mut FieldErrors, field: &str, path: &str) {
     if !is_file_path(path.strip_prefix('/').unwrap_or(path)) {
@@ -104,7 +194,7 @@ fn is_base64(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::authored;
 
     #[test]
     fn a_dropped_file_has_one_source() {

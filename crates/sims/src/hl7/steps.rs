@@ -1,23 +1,22 @@
 //! The scenario step `hl7_inbound`: a message that arrives in the inbox (HL7 v2, chapter 2).
 
 use model::FieldErrors;
+use model::event::EventType;
+use model::template::is_template;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::authored::{self, Authored};
+use crate::authored::Authored;
 use crate::registry::StepInfo;
+use crate::scenario::step::{Arrival, Done, Stage, Step, object};
 
-pub(crate) const HL7_INBOUND: StepInfo = StepInfo {
-    name: "hl7_inbound",
-    summary: "Delivers an HL7 v2 message to the inbox",
-    example: || {
+pub(crate) const HL7_INBOUND: StepInfo =
+    StepInfo::of::<Hl7Inbound>("hl7_inbound", "Delivers an HL7 v2 message to the inbox", || {
         json!({"do": "hl7_inbound", "after_seconds": 120, "message":
             "MSH|^~\\&|LAB|HOSP|EHR|CLINIC|20260401120000||ORU^R01|LAB0001|P|2.5.1\r\
              PID|1||{{entity.data.mrn}}\rOBR|1|||2823-3^Potassium^LN\r\
              OBX|1|NM|2823-3^Potassium^LN||6.1|mmol/L|3.5-5.1|HH|||F"})
-    },
-    check: authored::check::<Hl7Inbound>,
-};
+    });
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,11 +29,55 @@ impl Authored for Hl7Inbound {
     fn validate(&self, errors: &mut FieldErrors) {
         if !self.message.starts_with("{{") && !has_message_header(&self.message) {
             errors.add("message", "must be an HL7 message: `MSH`, the field separator and the encoding characters");
+        } else if !is_template(&self.message)
+            && let Err(fault) = parsed(&with_carriage_returns(&self.message))
+        {
+            errors.add("message", fault);
         }
         if self.message.contains('\0') {
             errors.add("message", "must not contain NUL characters");
         }
     }
+}
+
+/// Rows are `{id, message_type, control_id, received_at, payload, read}`.
+pub(crate) const INBOX: &str = "inbox";
+
+impl Step for Hl7Inbound {
+    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+        let payload = with_carriage_returns(&self.message);
+        let message = parsed(&payload).map_err(|fault| FieldErrors::one("message", fault))?;
+        let id = stage.new_id("hl7");
+        let message_type = match (message.message_type(), message.trigger_event()) {
+            (kind, trigger) if trigger.is_empty() => kind.into_owned(),
+            (kind, trigger) => format!("{kind}^{trigger}"),
+        };
+        let control_id = message.control_id().into_owned();
+        let mut row = object([
+            ("id", id.as_str().into()),
+            ("message_type", message_type.as_str().into()),
+            ("control_id", control_id.as_str().into()),
+            ("received_at", stage.due_at.to_string().into()),
+            ("payload", payload.as_str().into()),
+        ]);
+        let arrival = row.clone();
+        row.insert("read".to_owned(), false.into());
+        let summary = format!("{message_type} {control_id} arrived in the inbox");
+        Ok(Done {
+            told: object([("id", id.as_str().into()), ("message_type", message_type.into())]),
+            changes: vec![stage.put(INBOX, &id, &Value::Object(row))],
+            arrivals: vec![Arrival { r#type: EventType::Hl7Inbound, summary: summary.clone(), payload: arrival }],
+            summary,
+        })
+    }
+}
+
+fn with_carriage_returns(message: &str) -> String {
+    message.replace("\r\n", "\r").replace('\n', "\r")
+}
+
+fn parsed(message: &str) -> Result<hl7v2::Message, String> {
+    hl7v2::Message::parse_text(message, &hl7v2::Limits::default()).map_err(|fault| format!("cannot be read: {fault}"))
 }
 
 /// `MSH`, MSH-1 (one character), MSH-2 (its encoding characters) and the end of MSH-2.
@@ -56,7 +99,7 @@ fn has_message_header(message: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::authored;
 
     #[test]
     fn messages_start_with_their_header() {

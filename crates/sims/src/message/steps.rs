@@ -2,23 +2,21 @@
 
 use model::FieldErrors;
 use model::channel::Channel;
+use model::event::EventType;
 use model::template::is_template;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::authored::{self, Authored};
 use crate::contact;
 use crate::registry::StepInfo;
+use crate::scenario::step::{Arrival, Done, Stage, Step, object};
 
-pub(crate) const MESSAGE_INBOUND: StepInfo = StepInfo {
-    name: "message_inbound",
-    summary: "Delivers a text message or e-mail",
-    example: || {
+pub(crate) const MESSAGE_INBOUND: StepInfo =
+    StepInfo::of::<MessageInbound>("message_inbound", "Delivers a text message or e-mail", || {
         json!({"do": "message_inbound", "channel": "sms", "from": "+15550100123", "patient_id": "{{entity.data.id}}",
             "body": "Can I move my appointment to Friday?"})
-    },
-    check: authored::check::<MessageInbound>,
-};
+    });
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -49,6 +47,35 @@ impl Authored for MessageInbound {
             }
         }
         authored::text(errors, "body", &self.body, if self.channel == Channel::Sms { 1600 } else { 100_000 });
+    }
+}
+
+/// Rows are `{id, direction, channel, from, patient_id, subject, body, received_at, read}`.
+pub(crate) const MESSAGES: &str = "messages";
+
+impl Step for MessageInbound {
+    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+        let id = stage.new_id("msg");
+        let channel = self.channel.name();
+        let arrival = object([
+            ("id", id.as_str().into()),
+            ("direction", "inbound".into()),
+            ("channel", channel.into()),
+            ("from", self.from.as_str().into()),
+            ("patient_id", self.patient_id.clone().into()),
+            ("subject", self.subject.clone().into()),
+            ("body", self.body.as_str().into()),
+            ("received_at", stage.due_at.to_string().into()),
+        ]);
+        let mut row = arrival.clone();
+        row.insert("read".to_owned(), false.into());
+        let summary = format!("{channel} from {} arrived", self.from);
+        Ok(Done {
+            told: object([("id", id.as_str().into()), ("channel", channel.into())]),
+            changes: vec![stage.put(MESSAGES, &id, &Value::Object(row))],
+            arrivals: vec![Arrival { r#type: EventType::MessageInbound, summary: summary.clone(), payload: arrival }],
+            summary,
+        })
     }
 }
 

@@ -5,18 +5,18 @@ use model::reading::described;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::authored::{self, Authored};
+use crate::authored::Authored;
 use crate::registry::StepInfo;
+use crate::scenario::step::{Done, Stage, Step, object};
 
-pub(crate) const PORTAL_ROW: StepInfo = StepInfo {
-    name: "portal_row",
-    summary: "Puts a row into the portal: a request, draft, document, patient, provider or formulary entry",
-    example: || {
+pub(crate) const PORTAL_ROW: StepInfo = StepInfo::of::<PortalRow>(
+    "portal_row",
+    "Puts a row into the portal: a request, draft, document, patient, provider or formulary entry",
+    || {
         json!({"do": "portal_row", "resource": "providers", "key": "1234567893",
             "row": {"npi": "1234567893", "name": "Lakeside Imaging"}})
     },
-    check: authored::check::<PortalRow>,
-};
+);
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,6 +38,20 @@ pub enum Resource {
     Formulary,
 }
 
+impl Resource {
+    /// The collection that holds its rows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::PriorAuthRequests => "prior_auth_requests",
+            Resource::Drafts => "drafts",
+            Resource::Documents => "documents",
+            Resource::Patients => "patients",
+            Resource::Providers => "providers",
+            Resource::Formulary => "formulary",
+        }
+    }
+}
+
 impl Authored for PortalRow {
     fn validate(&self, errors: &mut FieldErrors) {
         if let Some(key) = &self.key {
@@ -51,9 +65,32 @@ impl Authored for PortalRow {
     }
 }
 
+/// The row is kept as it was authored.
+impl Step for PortalRow {
+    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+        let resource = self.resource.name();
+        let key = self.key.clone().unwrap_or_else(|| stage.new_id("row"));
+        Ok(Done {
+            summary: format!("{resource}/{key} is in the portal"),
+            told: object([("resource", resource.into()), ("key", key.as_str().into())]),
+            changes: vec![stage.put(resource, &key, &self.row)],
+            arrivals: Vec::new(),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authored;
+
+    #[test]
+    fn resources_have_their_authored_names() {
+        for name in ["prior_auth_requests", "drafts", "documents", "patients", "providers", "formulary"] {
+            let resource: Resource = serde_json::from_value(json!(name)).unwrap();
+            assert_eq!(resource.name(), name);
+        }
+    }
 
     #[test]
     fn rows_are_objects_of_a_known_resource() {

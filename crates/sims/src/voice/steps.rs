@@ -1,35 +1,28 @@
 //! The scenario steps `voicemail` and `inbound_call`: somebody calls.
 
 use model::FieldErrors;
+use model::event::EventType;
 use model::template::is_template;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
-use crate::authored::{self, Authored, optional_text, text};
+use crate::authored::{Authored, optional_text, text};
 use crate::contact;
 use crate::registry::StepInfo;
+use crate::scenario::step::{Arrival, Done, Stage, Step, object};
 
-pub(crate) const VOICEMAIL: StepInfo = StepInfo {
-    name: "voicemail",
-    summary: "Leaves a voicemail",
-    example: || {
-        json!({"do": "voicemail", "from_number": "+15550100123", "caller_name": "{{entity.data.name}}",
+pub(crate) const VOICEMAIL: StepInfo = StepInfo::of::<LeftVoicemail>("voicemail", "Leaves a voicemail", || {
+    json!({"do": "voicemail", "from_number": "+15550100123", "caller_name": "{{entity.data.name}}",
             "text": "Please call me back about my referral."})
-    },
-    check: authored::check::<LeftVoicemail>,
-};
+});
 
-pub(crate) const INBOUND_CALL: StepInfo = StepInfo {
-    name: "inbound_call",
-    summary: "Calls the agent; the caller speaks by script",
-    example: || {
+pub(crate) const INBOUND_CALL: StepInfo =
+    StepInfo::of::<InboundCall>("inbound_call", "Calls the agent; the caller speaks by script", || {
         json!({"do": "inbound_call", "after_seconds": 30, "from_number": "+15550100123", "caller_name": "Ada Stone",
             "opening": "Hello, I would like to move my appointment.",
             "answers": [{"phrases": ["date of birth"], "answer": "{{entity.data.birth_date}}"}],
             "fallback": "I did not understand that."})
-    },
-    check: authored::check::<InboundCall>,
-};
+    });
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -56,7 +49,7 @@ pub struct InboundCall {
     pub fallback: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallerAnswer {
     pub phrases: Vec<String>,
@@ -98,9 +91,83 @@ fn check_caller(errors: &mut FieldErrors, from_number: Option<&str>, caller_name
     }
 }
 
+/// Rows are `{id, from_number, caller_name, text, received_at, heard}`.
+pub(crate) const VOICEMAILS: &str = "voicemails";
+/// Rows are `{id, direction, from_number, caller_name, status, started_at, turns}`; a call that rings is answered by the first
+/// turn of the agent.
+pub(crate) const CALLS: &str = "calls";
+/// What a caller answers, by the call's id: `{answers, fallback}`. No agent is shown it.
+pub(crate) const CALL_SCRIPTS: &str = "call_scripts";
+
+impl Step for LeftVoicemail {
+    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+        let id = stage.new_id("vm");
+        let row = json!({
+            "id": id,
+            "from_number": self.from_number,
+            "caller_name": self.caller_name,
+            "text": self.text,
+            "received_at": stage.due_at,
+            "heard": false,
+        });
+        let summary = format!("a voicemail from {}", shown(self.from_number.as_deref(), self.caller_name.as_deref()));
+        Ok(Done {
+            told: object([("id", id.as_str().into())]),
+            changes: vec![stage.put(VOICEMAILS, &id, &row)],
+            arrivals: vec![said(&summary, turn(stage, &self.text), &id)],
+            summary,
+        })
+    }
+}
+
+impl Step for InboundCall {
+    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+        let id = stage.new_id("call");
+        let opening = turn(stage, &self.opening);
+        let row = json!({
+            "id": id,
+            "direction": "inbound",
+            "from_number": self.from_number,
+            "caller_name": self.caller_name,
+            "status": "ringing",
+            "started_at": stage.due_at,
+            "turns": [opening],
+        });
+        let script = json!({"answers": self.answers, "fallback": self.fallback});
+        let summary = format!("a call from {}", shown(self.from_number.as_deref(), self.caller_name.as_deref()));
+        Ok(Done {
+            told: object([("id", id.as_str().into())]),
+            changes: vec![stage.put(CALLS, &id, &row), stage.put(CALL_SCRIPTS, &id, &script)],
+            arrivals: vec![said(&summary, opening, &id)],
+            summary,
+        })
+    }
+}
+
+/// The first turn of a call: what the caller says.
+fn turn(stage: &Stage<'_>, text: &str) -> Map<String, Value> {
+    object([
+        ("index", 0.into()),
+        ("speaker", "caller".into()),
+        ("text", text.into()),
+        ("at", stage.due_at.to_string().into()),
+    ])
+}
+
+fn said(summary: &str, turn: Map<String, Value>, call: &str) -> Arrival {
+    let mut payload = object([("call_id", call.into())]);
+    payload.extend(turn);
+    Arrival { r#type: EventType::VoiceTurn, summary: summary.to_owned(), payload }
+}
+
+fn shown<'a>(from_number: Option<&'a str>, caller_name: Option<&'a str>) -> &'a str {
+    caller_name.or(from_number).unwrap_or("a withheld number")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authored;
 
     #[test]
     fn voicemails_say_something() {

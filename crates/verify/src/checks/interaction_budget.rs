@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use model::FieldErrors;
-use model::event::EventType;
+use model::event::{Event, EventType};
 use model::reading::{self, Hints};
 use model::score::Score;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::checks::{Check, CheckInfo};
 use crate::count::whole_number;
-use crate::evidence::{Case, Evaluated, Outcome, object};
+use crate::evidence::{Case, Evaluated, Outcome, is_of_scenario, object};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "interaction-budget",
@@ -76,7 +76,8 @@ impl Check for InteractionBudget {
         }
         case.budget.spend(case.evidence.events.len())?;
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        for event in case.evidence.events {
+        let is_counted = |event: &&Event| event.r#type == EventType::ScenarioStep || !is_of_scenario(event);
+        for event in case.evidence.events.iter().filter(is_counted) {
             *counts.entry(event.r#type.name()).or_default() += 1;
         }
         let of = |kind: EventType| counts.get(kind.name()).copied().unwrap_or(0);
@@ -141,5 +142,10 @@ mod tests {
         scores(&playground, &assertion(json!({"fhir_request": 2})), "1/1", &counts);
         says(&playground, &assertion(json!({"fhir_request": 1})), "0/1", "2 fhir_request, not 1");
         says(&Playground::empty(), &assertion(json!(5)), "0/1", "no sandbox");
+        let arrived = json!({"channel": "sms", "scenario_step": 0});
+        let mut brought = playground.event(SimulatorType::Message, EventType::MessageInbound, arrived);
+        brought.events.iter_mut().for_each(|event| "scenario".clone_into(&mut event.actor));
+        scores(&brought, &assertion(json!({"message_inbound": 0})), "1/1", &counts);
+        scores(&brought, &assertion(json!(3)), "1/1", &counts);
     }
 }

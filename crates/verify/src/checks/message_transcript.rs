@@ -72,7 +72,7 @@ impl Check for MessageTranscript {
             None => &[EventType::MessageInbound, EventType::MessageOutbound],
         };
         let events = case.events(SimulatorType::Message, types)?;
-        let channel = self.channel.map(name);
+        let channel = self.channel.map(Channel::name);
         let is_meant = |payload: &&Value| channel.is_none_or(|channel| text(payload, "channel") == Some(channel));
         let bodies = events.iter().map(|event| &event.payload).filter(is_meant).map(body);
         let turns: Vec<(Value, String)> = (0_u64..).map(Value::from).zip(bodies).collect();
@@ -92,13 +92,6 @@ impl Check for MessageTranscript {
         let judgement = judge("message", found, sheets, Match::First, self.count);
         let results = judgement.phrase_results();
         judgement.outcome([("phraseResults", results)])
-    }
-}
-
-fn name(channel: Channel) -> &'static str {
-    match channel {
-        Channel::Sms => "sms",
-        Channel::Email => "email",
     }
 }
 

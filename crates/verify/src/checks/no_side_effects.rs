@@ -18,7 +18,7 @@ use world::{Records, Revision, Sandbox, Seq};
 use crate::authored::{Authored, Notation};
 use crate::bounds::short;
 use crate::checks::{Check, CheckInfo};
-use crate::evidence::{Case, Evaluated, Outcome, hl7_text, object, text, x12_text};
+use crate::evidence::{Case, Evaluated, Outcome, SCHEDULED, hl7_text, is_of_scenario, object, text, x12_text};
 use crate::glob::{Glob, Segment};
 use crate::limits::{LONGEST_LIST, LONGEST_PATH};
 
@@ -132,7 +132,7 @@ impl Check for NoSideEffects {
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let allowed = self.allow.iter().map(Authored::ready).collect::<Result<Vec<_>, _>>()?;
         let mut effects = changes(case)?;
-        for event in case.evidence.events {
+        for event in case.evidence.events.iter().filter(|event| !is_of_scenario(event)) {
             effects.extend(sent(event, case)?);
         }
         let is_unexpected = |effect: &Effect| !allowed.iter().any(|allowed| effect.is_covered(allowed));
@@ -193,7 +193,7 @@ fn changes(case: &Case<'_>) -> Result<Vec<Effect>, String> {
     let mut effects = Vec::new();
     for sandbox in world.sandboxes.values() {
         let Some(area) = area_of_rows(sandbox) else { continue };
-        for collection in sandbox.records.written_collections() {
+        for collection in sandbox.records.written_collections().filter(|name| *name != SCHEDULED) {
             let keys: std::collections::BTreeSet<&str> =
                 sandbox.records.written(collection).into_iter().map(|revision| revision.key).collect();
             for key in keys {
@@ -394,5 +394,24 @@ mod tests {
         says(&dropped, &assertion(&[]), "1/1", "nothing happened");
         let deleted = dropped.write(SimulatorType::Files, "files", "inbox/a", &Value::Null);
         says(&deleted, &assertion(&[]), "0/1", "1 effects");
+        let put_by = before().write(SimulatorType::Files, "scheduled", "000001", &json!({"index": 1}));
+        says(&put_by, &assertion(&[]), "1/1", "nothing happened");
+    }
+
+    #[test]
+    fn who_calls_himself_a_scenario_is_none() {
+        let sent = |playground: Playground, actor: &str, payload: Value| {
+            let mut playground = playground.event(SimulatorType::Fax, EventType::FaxOutbound, payload);
+            playground.events.iter_mut().for_each(|event| actor.clone_into(&mut event.actor));
+            playground
+        };
+        for (actor, payload, score) in [
+            ("scenario", json!({"to_number": "1", "scenario_step": 0}), "1/1"),
+            ("scenario", json!({"to_number": "1"}), "0/1"),
+            ("scenario", json!({"to_number": "1", "scenario_step": "0"}), "0/1"),
+            ("agent", json!({"to_number": "1", "scenario_step": 0}), "0/1"),
+        ] {
+            says(&sent(before(), actor, payload), &assertion(&[]), score, "");
+        }
     }
 }

@@ -6,7 +6,7 @@ pub mod token;
 use std::sync::Arc;
 
 use model::simulator::SimulatorType;
-use model::{Id, SandboxId};
+use model::{BenchmarkRunId, Id, SandboxId};
 use sims::fhir::answer::{self, Client};
 use sims::fhir::config::{FhirConfig, Remote};
 pub use sims::fhir::http::{HEADERS, Request, Response};
@@ -37,6 +37,11 @@ pub async fn admit_key(app: &App, grant: &OrgGrant, id: &SandboxId) -> Result<Ac
         return Err(AppError::NotFound(SandboxId::NOUN));
     }
     Ok(Access { sandbox, client: Client { name: grant.key.to_string(), scopes: None } })
+}
+
+/// A run's token may do everything in the sandboxes of its started tasks.
+pub(crate) fn admit_run(sandbox: Arc<StoredSandbox>, run: &BenchmarkRunId) -> Access {
+    Access { sandbox, client: Client { name: run.to_string(), scopes: None } }
 }
 
 /// A SMART access token may do what its scopes say, in the sandbox that it was given for.

@@ -2,6 +2,7 @@
 
 use app::sandboxes::fhir::{self, Access, HEADERS};
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{self, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
@@ -35,10 +36,29 @@ async fn answer(state: &State, request: Request) -> Result<Response, ApiError> {
     let sandbox: SandboxId = values.first().and_then(|text| text.parse().ok()).ok_or_else(no_such)?;
     let path = raw_path(&parts).to_owned();
     let access = admit(state, &parts, &sandbox, &path).await?;
+    let base_url = format!("{}/sandboxes/{sandbox}/fhir", base_url::of(&parts, state));
+    pass_on(state, (&parts, body), access, Address { path, base_url, token_url: None }).await
+}
+
+/// Where a request reached the sandbox.
+pub(crate) struct Address {
+    /// After the base address, as it was written.
+    pub(crate) path: String,
+    pub(crate) base_url: String,
+    /// Where tokens are given, if that is not below the base address.
+    pub(crate) token_url: Option<String>,
+}
+
+/// Hands a request of an admitted caller to the sandbox.
+pub(crate) async fn pass_on(
+    state: &State,
+    (parts, body): (&Parts, Body),
+    access: Access,
+    address: Address,
+) -> Result<Response, ApiError> {
     refuse_encoding(&parts.headers)?;
     let body = read_whole(body, state.app.limits().upload_bytes).await?;
-    let message = message(state, &parts, &sandbox, path, body.into());
-    let answered = fhir::exchange(&state.app, access, message).await?;
+    let answered = fhir::exchange(&state.app, access, message(parts, address, body.into())).await?;
     Ok(render(answered, parts.method == Method::HEAD))
 }
 
@@ -75,7 +95,8 @@ fn raw_path(parts: &Parts) -> &str {
     after_id.strip_prefix("fhir").unwrap_or_default().trim_start_matches('/')
 }
 
-fn message(state: &State, parts: &Parts, sandbox: &SandboxId, path: String, body: Vec<u8>) -> fhir::Request {
+fn message(parts: &Parts, address: Address, body: Vec<u8>) -> fhir::Request {
+    let Address { path, base_url, token_url } = address;
     // From those that were sent, which are fewer than those that matter.
     let sent = parts.headers.keys().filter(|name| HEADERS.contains(&name.as_str()));
     let header =
@@ -86,7 +107,8 @@ fn message(state: &State, parts: &Parts, sandbox: &SandboxId, path: String, body
         query: parts.uri.query().unwrap_or_default().to_owned(),
         headers: sent.filter_map(header).collect(),
         body,
-        base_url: format!("{}/sandboxes/{sandbox}/fhir", base_url::of(parts, state)),
+        base_url,
+        token_url,
     }
 }
 
@@ -110,7 +132,7 @@ fn render(answered: fhir::Response, is_head: bool) -> Response {
 }
 
 /// The same status and headers as elsewhere, told as FHIR tells it.
-fn outcome(error: ApiError) -> Response {
+pub(crate) fn outcome(error: ApiError) -> Response {
     let (code, words) = (error.code(), error.shown_message());
     let issue = json!({"severity": "error", "code": issue_code(code), "diagnostics": words});
     let body = json!({"resourceType": "OperationOutcome", "issue": [issue]}).to_string();
@@ -127,6 +149,7 @@ fn issue_code(code: Code) -> &'static str {
     match code {
         Code::ValidationError | Code::BadRequest => "invalid",
         Code::Unauthorized => "login",
+        Code::TokenExpired => "expired",
         Code::Forbidden => "forbidden",
         Code::NotFound => "not-found",
         Code::MethodNotAllowed | Code::UnsupportedMediaType => "not-supported",

@@ -1,7 +1,7 @@
 //! `/sandboxes`: running simulators, and what they have seen. Below each hang the paths of its own protocol.
 
 mod evidence;
-mod fhir;
+pub(crate) mod fhir;
 mod token;
 
 use axum::Json;

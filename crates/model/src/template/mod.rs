@@ -5,6 +5,10 @@
 //! (`Patient/p1`), `entity.id` (`p1`, the last part of `ref`), `entity.data.…`, and for short `entity.…` for a member of `data`.
 //! `task` is the task itself: `task.name`, `task.id`, `task.task_item.…`.
 
+mod bind;
+
+pub use bind::{Bindings, bind, bind_with};
+
 use serde_json::Value;
 
 use crate::FieldErrors;

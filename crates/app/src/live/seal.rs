@@ -1,0 +1,58 @@
+//! The end of a playground's traffic: what was answered before is in the log, and nothing comes after it.
+
+use std::sync::Arc;
+
+use model::{PlaygroundId, Timestamp};
+use store::playgrounds;
+use world::{Context, Outcome, Seq, World};
+
+use crate::{App, AppError};
+
+/// A playground that cannot change any more.
+pub(crate) struct SealedWorld {
+    pub(crate) world: Arc<World>,
+    /// The last entry of its log.
+    pub(crate) head: Seq,
+}
+
+impl App {
+    /// Waits for questions that are being answered, writes what is to be remembered of them, lets what is due in the
+    /// scenario happen, and ends the playground. Sealing twice is sealing once.
+    pub(crate) async fn seal(&self, playground: &PlaygroundId, now: Timestamp) -> Result<SealedWorld, AppError> {
+        let live = self.inner.worlds.of(playground);
+        let shut = live.traffic.write().await;
+        let loaded = self.current(&live).await?;
+        if !loaded.has_ended {
+            let last = |world: &World, context: &Context<'_>| Ok(due_steps(world, context));
+            self.submit(&live, last).await?;
+        }
+        let id = playground.clone();
+        let ended: Result<Seq, AppError> =
+            self.store().write(move |db| Ok(playgrounds::tear_down(db, &id, now)?)).await;
+        // Whatever became of it, the database knows better than memory.
+        let before = live.any();
+        live.doubt();
+        drop(shut);
+        let head = ended?;
+        let world = match before.filter(|loaded| loaded.world.seq == head) {
+            Some(loaded) => loaded.world,
+            None => self.catch_up(&live).await?.world,
+        };
+        Ok(SealedWorld { world, head })
+    }
+
+    /// The world of a playground that was sealed before.
+    pub(crate) async fn sealed(&self, playground: &PlaygroundId) -> Result<Arc<World>, AppError> {
+        Ok(self.catch_up(&self.inner.worlds.of(playground)).await?.world)
+    }
+
+    /// Drops from memory what nobody will ask for soon.
+    pub(crate) fn forget(&self, playground: &PlaygroundId) {
+        self.inner.worlds.of(playground).unload();
+    }
+}
+
+/// What the scenario has put off until now.
+pub(crate) fn due_steps(world: &World, context: &Context<'_>) -> Outcome<()> {
+    sims::scenario::catch_up(world, context)
+}

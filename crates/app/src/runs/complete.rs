@@ -1,0 +1,156 @@
+//! The completion of a task: the playground is sealed, what it holds is scored, and the result is one transaction.
+
+use std::sync::Arc;
+
+use model::run::{Phase, Status, TaskRun, TaskRunResult};
+use model::{CriterionRunId, FieldErrors, TaskRunId, Timestamp};
+use serde_json::Value;
+use store::Db;
+use store::runs::StoredRun;
+use store::task_runs::{self, Ending, StoredCriterionRun, StoredTaskRun};
+
+use super::evaluate::{self, Judged};
+use super::reach::Reach;
+use super::{end, snapshots, views};
+use crate::once::{Holder, Keep};
+use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
+
+pub(super) async fn complete(
+    app: &App,
+    grant: &RunGrant,
+    id: &TaskRunId,
+    once: Option<Once>,
+) -> Result<Created<TaskRunResult>, AppError> {
+    let shown = |run: StoredRun, task_run: StoredTaskRun, criteria| views::result(&run, &task_run, criteria);
+    score(app, grant.into(), grant.into(), id, once, shown).await
+}
+
+pub(super) async fn complete_as_owner(
+    app: &App,
+    grant: &OrgGrant,
+    id: &TaskRunId,
+    once: Option<Once>,
+) -> Result<Created<TaskRun>, AppError> {
+    let shown = |_: StoredRun, task_run: StoredTaskRun, criteria: Vec<(StoredCriterionRun, Value)>| {
+        let criteria: Vec<StoredCriterionRun> = criteria.into_iter().map(|(criterion, _)| criterion).collect();
+        views::task_run(&task_run, &criteria)
+    };
+    score(app, grant.into(), grant.into(), id, once, shown).await
+}
+
+async fn score<T, F>(
+    app: &App,
+    holder: Holder,
+    reach: Reach,
+    id: &TaskRunId,
+    once: Option<Once>,
+    shown: F,
+) -> Result<Created<T>, AppError>
+where
+    T: serde::Serialize + serde::de::DeserializeOwned + Send + 'static,
+    F: Fn(StoredRun, StoredTaskRun, Vec<(StoredCriterionRun, Value)>) -> T + Send + 'static,
+{
+    let (scope, wanted) = (reach.clone(), id.clone());
+    let (run, _) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
+    end::expire_overdue(app, &run.org, &run.id).await?;
+    let (scope, wanted) = (reach.clone(), id.clone());
+    let (run, task_run) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
+    let scored = match check_phase(&task_run) {
+        Ok(()) => Some(scored(app, &run, &task_run).await?),
+        // The caller may be repeating a request that succeeded.
+        Err(_) if once.is_some() => None,
+        Err(error) => return Err(error),
+    };
+    let (task_run_id, now) = (id.clone(), app.now());
+    let work = move |db: &mut Db<'_>| {
+        let (run, task_run) = reach.task_run(db, &task_run_id)?;
+        check_phase(&task_run)?;
+        let scored = scored.as_ref().ok_or_else(|| AppError::Internal("nothing was scored".into()))?;
+        task_runs::end(db, &task_run.id, &scored.ending, now)?;
+        scored.criteria.iter().try_for_each(|(criterion, _)| task_runs::insert_criterion(db, criterion))?;
+        end::finish_if_last(db, &run.id, now)?;
+        let (run, task_run) = reach.task_run(db, &task_run_id)?;
+        Ok(shown(run, task_run, scored.criteria.clone()))
+    };
+    let answered = app.once(holder, once, Keep::Plain, work).await;
+    app.inner.started.forget(&run.id);
+    if let Some(playground) = &task_run.playground {
+        app.forget(playground);
+    }
+    answered
+}
+
+fn check_phase(task_run: &StoredTaskRun) -> Result<(), AppError> {
+    match task_run.phase {
+        Phase::Started => Ok(()),
+        Phase::Created => Err(AppError::conflict("the task run is not started; start it first")),
+        Phase::Completed => Err(ended(task_run)),
+    }
+}
+
+/// Says what became of it.
+fn ended(task_run: &StoredTaskRun) -> AppError {
+    let mut details = FieldErrors::new();
+    details.add("status", task_run.status.name());
+    if let (Some(verdict), Some((score, _))) = (task_run.verdict(), &task_run.result) {
+        details.add("verdict", verdict.name());
+        details.add("score", score.rounded().to_string());
+    }
+    let status = match task_run.status {
+        Status::TimedOut => "timed out",
+        status => status.name(),
+    };
+    AppError::Conflict { message: format!("the task run is {status}; its result stands"), details }
+}
+
+/// What is to be written.
+struct Scored {
+    ending: Ending,
+    criteria: Vec<(StoredCriterionRun, Value)>,
+}
+
+async fn scored(app: &App, run: &StoredRun, task_run: &StoredTaskRun) -> Result<Scored, AppError> {
+    let playground = task_run.playground.as_ref();
+    let playground = playground.ok_or_else(|| AppError::Internal("a started task run has no playground".into()))?;
+    let snapshot = snapshots::of(app, run).await?;
+    let task = snapshots::task(&snapshot, &task_run.task)?.clone();
+    let (begun_at, sealed) = (app.now(), app.seal(playground, app.now()).await?);
+    let frozen = Arc::new(app.frozen(playground, sealed.world).await?);
+    let judged = app.judge(Arc::clone(&snapshot), task, Arc::clone(&frozen)).await?;
+    let (score, axes) = evaluate::total(&judged);
+    let state = evaluate::sealed(&frozen, &snapshot, &run.content_hash, (sealed.head, begun_at));
+    let ending = Ending { status: Status::Completed, score, axes, sealed: Some(state), failure: None };
+    let mut criteria = Vec::new();
+    for (one, position) in judged.into_iter().zip(0..) {
+        criteria.push(stored(app, task_run, one, position, begun_at).await?);
+    }
+    Ok(Scored { ending, criteria })
+}
+
+async fn stored(
+    app: &App,
+    task_run: &StoredTaskRun,
+    judged: Judged,
+    position: i64,
+    started_at: Timestamp,
+) -> Result<(StoredCriterionRun, Value), AppError> {
+    let Judged { criterion, outcome } = judged;
+    let text: Arc<str> = outcome.evidence.to_string().into();
+    let stored = StoredCriterionRun {
+        id: app.new_id::<CriterionRunId>(),
+        org: task_run.org.clone(),
+        task_run: task_run.id.clone(),
+        position,
+        criterion: criterion.id,
+        label: criterion.label,
+        axis: criterion.axis,
+        weight: criterion.weight,
+        passed: outcome.passed,
+        score: outcome.score,
+        details: outcome.details,
+        evidence: app.kept(&text).await?,
+        started_at,
+        completed_at: app.now(),
+    };
+    Ok((stored, outcome.evidence))
+}

@@ -1,0 +1,96 @@
+//! How task runs end without being completed, and how the last one ends the run.
+
+use model::run::{Phase, Status};
+use model::{BenchmarkRunId, OrgId, PlaygroundId, Timestamp, score};
+use store::task_runs::{self, Ending, StoredTaskRun};
+use store::{Db, playgrounds};
+
+use crate::{App, AppError};
+
+/// Runs that one sweep looks after.
+const MOST_SWEPT: i64 = 1000;
+
+/// Records what is past its time in a run: whoever looks first does it.
+pub(super) async fn expire_overdue(app: &App, org: &OrgId, run: &BenchmarkRunId) -> Result<(), AppError> {
+    let (wanted, scope, now) = (run.clone(), org.clone(), app.now());
+    let is_overdue = app.store().read(move |db| {
+        let Some(run) = store::runs::find(db, &scope, &wanted)? else { return Ok(false) };
+        let task_runs = task_runs::of_run(db, &run.id)?;
+        Ok::<_, AppError>(task_runs.iter().any(|task_run| task_run.is_overdue(now)))
+    });
+    if is_overdue.await? {
+        expire(app, run).await?;
+    }
+    Ok(())
+}
+
+async fn expire(app: &App, run: &BenchmarkRunId) -> Result<(), AppError> {
+    let (id, now) = (run.clone(), app.now());
+    let ended = app.store().write(move |db| expire_in(db, &id, now)).await;
+    doubt(app, run).await;
+    ended
+}
+
+/// In a transaction that changes the run anyway.
+pub(super) fn expire_in(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timestamp) -> Result<(), AppError> {
+    for task_run in task_runs::of_run(db, run)?.into_iter().filter(|task_run| task_run.is_overdue(now)) {
+        end_one(db, &task_run, &Ending::unscored(Status::TimedOut), now)?;
+    }
+    finish_if_last(db, run, now)
+}
+
+/// Every task run that has not ended.
+pub(super) fn cancel_rest(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timestamp) -> Result<(), AppError> {
+    for task_run in task_runs::of_run(db, run)?.into_iter().filter(|task_run| task_run.phase != Phase::Completed) {
+        end_one(db, &task_run, &Ending::unscored(Status::Cancelled), now)?;
+    }
+    Ok(())
+}
+
+/// Ends a task run and its playground. False when it had ended before.
+pub(super) fn end_one(
+    db: &mut Db<'_>,
+    task_run: &StoredTaskRun,
+    ending: &Ending,
+    now: Timestamp,
+) -> Result<bool, AppError> {
+    if let Some(playground) = &task_run.playground {
+        playgrounds::tear_down(db, playground, now)?;
+    }
+    Ok(task_runs::end(db, &task_run.id, ending, now)?)
+}
+
+/// The last task run ends the run: the mean of all, those without a score of their own counting 0.
+pub(super) fn finish_if_last(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timestamp) -> Result<(), AppError> {
+    let task_runs = task_runs::of_run(db, run)?;
+    if task_runs.iter().any(|task_run| task_run.phase != Phase::Completed) {
+        return Ok(());
+    }
+    let results: Vec<_> = task_runs.into_iter().filter_map(|task_run| task_run.result).collect();
+    store::runs::end(db, run, Status::Completed, Some(&score::run(&results)), now)?;
+    Ok(())
+}
+
+/// What memory has of the run's playgrounds may be older than what was just written.
+pub(super) async fn doubt(app: &App, run: &BenchmarkRunId) {
+    app.inner.started.forget(run);
+    let id = run.clone();
+    let read = app.store().read(move |db| task_runs::of_run(db, &id)).await;
+    let playgrounds: Vec<PlaygroundId> = match read {
+        Ok(task_runs) => task_runs.into_iter().filter_map(|task_run| task_run.playground).collect(),
+        Err(error) => {
+            tracing::warn!(%error, "the playgrounds of a run could not be read");
+            return;
+        }
+    };
+    playgrounds.iter().for_each(|playground| app.inner.worlds.doubt(playground));
+}
+
+pub(super) async fn sweep(app: &App) -> Result<(), AppError> {
+    let now = app.now();
+    let overdue = app.store().read(move |db| task_runs::overdue(db, now, MOST_SWEPT)).await?;
+    for (_, run) in overdue {
+        expire(app, &run).await?;
+    }
+    Ok(())
+}

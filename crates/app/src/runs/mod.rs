@@ -1,0 +1,378 @@
+//! Runs of benchmarks: made by a solver or by the organization, worked through task by task, ended.
+
+pub mod access;
+mod channels;
+mod complete;
+mod end;
+mod evaluate;
+mod reach;
+mod rescore;
+mod snapshots;
+mod start;
+pub mod statistics;
+pub mod tasks;
+mod views;
+
+use std::sync::Arc;
+
+use model::api_key::KeyKind;
+use model::benchmark::Benchmark;
+use model::page::{Page, PageRequest};
+use model::publication::Snapshot;
+use model::run::{BenchmarkRun, CreatedRun, NewRun, NewSolverRun, Phase, RunBenchmark, RunFilter, RunSummary, Status};
+use model::slug::{self, VersionRef};
+use model::{BenchmarkId, BenchmarkRunId, FieldErrors, OrgId, SolverId, TaskRunId, Timestamp};
+use store::Db;
+use store::runs::StoredRun;
+use store::task_runs::{self, StoredTaskRun};
+use store::versions::{self, Heading};
+
+use crate::once::{Holder, Keep};
+use crate::{App, AppError, Created, Once, OrgGrant, RunGrant, SolverGrant, chance, credentials};
+
+use reach::Reach;
+pub use rescore::rescore;
+pub(crate) use snapshots::Snapshots;
+
+/// A token outlives all of its tasks done one after the other.
+const SHORTEST_TOKEN_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
+const LONGEST_TOKEN_MILLISECONDS: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// What a run is made from.
+struct Plan {
+    org: OrgId,
+    solver: Option<SolverId>,
+    source: Source,
+    scored: bool,
+    agent: Option<String>,
+}
+
+enum Source {
+    /// Known and frozen for good.
+    Version(Content),
+    /// To be frozen when the run is made.
+    Draft(BenchmarkId),
+}
+
+/// What is to be run, as it is frozen.
+#[derive(Clone)]
+struct Content {
+    benchmark: RunBenchmark,
+    content_hash: String,
+    snapshot: Arc<Snapshot>,
+}
+
+/// A solver's run of a published version.
+pub async fn create(
+    app: &App,
+    grant: &SolverGrant,
+    once: Option<Once>,
+    new: NewSolverRun,
+) -> Result<Created<CreatedRun>, AppError> {
+    new.validate()?;
+    let source = version_source(app, &grant.org, &new.benchmark).await?;
+    let NewSolverRun { scored, agent, .. } = new;
+    let plan = Plan { org: grant.org.clone(), solver: Some(grant.solver.clone()), source, scored, agent };
+    make(app, grant, once, plan).await
+}
+
+/// The organization's own run, of a version or of a draft.
+pub async fn create_as_owner(
+    app: &App,
+    grant: &OrgGrant,
+    once: Option<Once>,
+    new: NewRun,
+) -> Result<Created<CreatedRun>, AppError> {
+    new.validate()?;
+    let NewRun { benchmark_id, benchmark, scored, agent, solver_id } = new;
+    let source = match (benchmark_id, benchmark) {
+        (Some(draft), _) => Source::Draft(draft),
+        (None, reference) => version_source(app, &grant.org, &reference.unwrap_or_default()).await?,
+    };
+    let plan = Plan { org: grant.org.clone(), solver: solver_id, source, scored, agent };
+    make(app, grant, once, plan).await
+}
+
+async fn version_source(app: &App, org: &OrgId, reference: &str) -> Result<Source, AppError> {
+    let Ok(reference) = reference.parse::<VersionRef>() else {
+        if slug::is_slug(reference) {
+            return Err(crate::publications::refuse_bare_slug(app, org, reference).await);
+        }
+        return Err(FieldErrors::one("benchmark", "must be `slug@version`, such as `fax-referral@1`").into());
+    };
+    let (org, wanted) = (org.clone(), reference.clone());
+    let found = app.store().read(move |db| versions::find_heading(db, Some(&org), &wanted)).await?;
+    let Heading { benchmark: id, name, content_hash } = found.ok_or(AppError::missing::<BenchmarkId>())?;
+    let snapshot = snapshots::of_version(app, &reference).await?;
+    let benchmark = RunBenchmark { id, slug: Some(reference.slug), version: Some(reference.version), name };
+    Ok(Source::Version(Content { benchmark, content_hash, snapshot }))
+}
+
+async fn make(
+    app: &App,
+    holder: impl Into<Holder>,
+    once: Option<Once>,
+    plan: Plan,
+) -> Result<Created<CreatedRun>, AppError> {
+    let token = chance::secret(KeyKind::Run)?;
+    let (hash, shown_token) = (credentials::hash(&token), token.reveal().to_owned());
+    let (id, now, ids) = (app.new_id::<BenchmarkRunId>(), app.now(), app.clone());
+    let work = move |db: &mut Db<'_>| {
+        if let Some(solver) = &plan.solver {
+            store::solvers::find(db, &plan.org, solver)?.ok_or(AppError::missing::<SolverId>())?;
+        }
+        let (content, is_draft) = match &plan.source {
+            Source::Version(content) => (content.clone(), false),
+            Source::Draft(draft) => (frozen_draft(db, &plan.org, draft, now)?, true),
+        };
+        let run = new_run(&id, &plan, &content, now);
+        store::runs::insert(db, &run, &hash)?;
+        if is_draft {
+            store::runs::insert_draft(db, &run.id, &content.snapshot)?;
+        }
+        let task_runs = new_task_runs(&ids, &run, &content.snapshot);
+        task_runs.iter().try_for_each(|task_run| task_runs::insert(db, task_run))?;
+        Ok(views::created(&run, &task_runs, &content.snapshot, &shown_token))
+    };
+    app.once(holder, once, Keep::Sealed, work).await
+}
+
+fn frozen_draft(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkId, now: Timestamp) -> Result<Content, AppError> {
+    let draft: Benchmark = crate::benchmarks::found(db, org, id)?;
+    let snapshot = crate::publications::freeze(db, org, &draft, now)?;
+    let benchmark = RunBenchmark { id: draft.id, slug: None, version: None, name: draft.name };
+    Ok(Content { benchmark, content_hash: snapshot.content_hash(), snapshot: Arc::new(snapshot) })
+}
+
+fn new_run(id: &BenchmarkRunId, plan: &Plan, content: &Content, now: Timestamp) -> StoredRun {
+    let Content { benchmark, content_hash, snapshot } = content;
+    let timeouts = snapshot.tasks.iter().map(|task| task.timeout.unwrap_or(snapshot.timeout));
+    let all_milliseconds: i64 = timeouts.fold(0, |sum: i64, seconds| sum.saturating_add(seconds * 1000));
+    let lifetime = all_milliseconds.saturating_mul(2).clamp(SHORTEST_TOKEN_MILLISECONDS, LONGEST_TOKEN_MILLISECONDS);
+    StoredRun {
+        id: id.clone(),
+        org: plan.org.clone(),
+        solver: plan.solver.clone(),
+        benchmark: benchmark.clone(),
+        content_hash: content_hash.clone(),
+        agent: plan.agent.clone(),
+        scored: plan.scored,
+        concurrency: snapshot.concurrency,
+        phase: Phase::Created,
+        status: Status::Active,
+        result: None,
+        created_at: now,
+        started_at: None,
+        completed_at: None,
+        token_expires_at: now.plus_milliseconds(lifetime),
+        published_at: None,
+    }
+}
+
+/// One for each task, in the benchmark's order.
+fn new_task_runs(app: &App, run: &StoredRun, snapshot: &Snapshot) -> Vec<StoredTaskRun> {
+    let made = |(task, position): (&model::publication::FrozenTask, i64)| StoredTaskRun {
+        id: app.new_id::<TaskRunId>(),
+        org: run.org.clone(),
+        run: run.id.clone(),
+        position,
+        task: task.id.clone(),
+        name: task.name.clone(),
+        timeout: task.timeout.unwrap_or(snapshot.timeout),
+        phase: Phase::Created,
+        status: Status::Active,
+        result: None,
+        playground: None,
+        sealed: None,
+        failure: None,
+        created_at: run.created_at,
+        started_at: None,
+        deadline_at: None,
+        completed_at: None,
+    };
+    snapshot.tasks.iter().zip(0..).map(made).collect()
+}
+
+/// For the run's own token.
+pub async fn get(app: &App, grant: &RunGrant, id: &BenchmarkRunId) -> Result<RunSummary, AppError> {
+    summary(app, Reach::from(grant), id).await
+}
+
+/// For the solver that made it.
+pub async fn get_as_solver(app: &App, grant: &SolverGrant, id: &BenchmarkRunId) -> Result<RunSummary, AppError> {
+    summary(app, Reach::from(grant), id).await
+}
+
+async fn summary(app: &App, reach: Reach, id: &BenchmarkRunId) -> Result<RunSummary, AppError> {
+    end::expire_overdue(app, &reach.org, id).await?;
+    let wanted = id.clone();
+    let read = move |db: &mut Db<'_>| {
+        let run = reach.run(db, &wanted)?;
+        let task_runs = task_runs::of_run(db, &run.id)?;
+        Ok::<_, AppError>((run, task_runs))
+    };
+    let (run, task_runs) = app.store().read(read).await?;
+    let snapshot = snapshots::of(app, &run).await?;
+    Ok(views::summary(&run, &task_runs, &snapshot))
+}
+
+/// For the organization, with its task runs and their criteria.
+pub async fn get_as_owner(app: &App, grant: &OrgGrant, id: &BenchmarkRunId) -> Result<BenchmarkRun, AppError> {
+    end::expire_overdue(app, &grant.org, id).await?;
+    let (org, id) = (grant.org.clone(), id.clone());
+    app.store().read(move |db| whole(db, &org, &id)).await
+}
+
+fn whole(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<BenchmarkRun, AppError> {
+    let run = found(db, org, id)?;
+    let stored = task_runs::of_run(db, &run.id)?;
+    let mut shown = views::run(&run, &stored);
+    let mut with_criteria = Vec::new();
+    for task_run in stored {
+        let criteria = task_runs::criteria_of(db, &task_run.id)?;
+        with_criteria.push(views::task_run(&task_run, &criteria));
+    }
+    shown.task_runs = Some(with_criteria);
+    Ok(shown)
+}
+
+pub async fn list(
+    app: &App,
+    grant: &OrgGrant,
+    filter: RunFilter,
+    page: PageRequest,
+) -> Result<Page<BenchmarkRun>, AppError> {
+    let org = grant.org.clone();
+    let read = move |db: &mut Db<'_>| {
+        let page = store::runs::list(db, &org, &filter, &page)?;
+        page.try_map(|run| {
+            let task_runs = task_runs::of_run(db, &run.id)?;
+            Ok(views::run(&run, &task_runs))
+        })
+    };
+    app.store().read(read).await
+}
+
+/// Keeps what is completed, cancels the rest, and ends the token. No score: not everything was tried.
+pub async fn cancel(
+    app: &App,
+    grant: &OrgGrant,
+    id: &BenchmarkRunId,
+    once: Option<Once>,
+) -> Result<Created<BenchmarkRun>, AppError> {
+    end::expire_overdue(app, &grant.org, id).await?;
+    let (org, id, now) = (grant.org.clone(), id.clone(), app.now());
+    let run = id.clone();
+    let work = move |db: &mut Db<'_>| {
+        let run = active(db, &org, &id)?;
+        end::cancel_rest(db, &run.id, now)?;
+        store::runs::end(db, &run.id, Status::Cancelled, None, now)?;
+        whole(db, &org, &id)
+    };
+    let cancelled = app.once(grant, once, Keep::Plain, work).await;
+    app.inner.credentials.forget_all();
+    end::doubt(app, &run).await;
+    cancelled
+}
+
+/// Scores what is started, cancels what is not, and so ends the run with a score.
+pub async fn complete(
+    app: &App,
+    grant: &OrgGrant,
+    id: &BenchmarkRunId,
+    once: Option<Once>,
+) -> Result<Created<BenchmarkRun>, AppError> {
+    end::expire_overdue(app, &grant.org, id).await?;
+    let (org, wanted) = (grant.org.clone(), id.clone());
+    let started = app.store().read(move |db| started_of(db, &org, &wanted)).await?;
+    for task_run in started {
+        match complete::complete_as_owner(app, grant, &task_run, None).await {
+            Ok(_) | Err(AppError::Conflict { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let (org, id, now) = (grant.org.clone(), id.clone(), app.now());
+    let run = id.clone();
+    let work = move |db: &mut Db<'_>| {
+        let run = found(db, &org, &id)?;
+        if run.status == Status::Active {
+            end::cancel_rest(db, &run.id, now)?;
+            end::finish_if_last(db, &run.id, now)?;
+        }
+        whole(db, &org, &id)
+    };
+    let completed = app.once(grant, once, Keep::Plain, work).await;
+    end::doubt(app, &run).await;
+    completed
+}
+
+fn started_of(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<Vec<TaskRunId>, AppError> {
+    let run = active(db, org, id)?;
+    let all = task_runs::of_run(db, &run.id)?;
+    Ok(all.into_iter().filter(|task_run| task_run.phase == Phase::Started).map(|task_run| task_run.id).collect())
+}
+
+/// Puts a completed run on the leaderboard. Publishing twice is publishing once.
+pub async fn publish(
+    app: &App,
+    grant: &OrgGrant,
+    id: &BenchmarkRunId,
+    once: Option<Once>,
+) -> Result<Created<BenchmarkRun>, AppError> {
+    let (org, id, now) = (grant.org.clone(), id.clone(), app.now());
+    let work = move |db: &mut Db<'_>| {
+        let run = found(db, &org, &id)?;
+        check_publishable(&run)?;
+        store::runs::set_published(db, &run.id, Some(run.published_at.unwrap_or(now)))?;
+        whole(db, &org, &id)
+    };
+    app.once(grant, once, Keep::Plain, work).await
+}
+
+fn check_publishable(run: &StoredRun) -> Result<(), AppError> {
+    let reason = if run.status != Status::Completed {
+        format!("the run is {}; only a completed one can stand on the leaderboard", run.status.name())
+    } else if !run.scored {
+        "the run was not scored: its agent could read details and evidence; make one with `scored: true`".to_owned()
+    } else if run.reference().is_none() {
+        "the run is of a draft; publish the benchmark and run a version of it".to_owned()
+    } else if run.solver.is_none() {
+        "the run has no solver to stand for it".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(AppError::conflict(reason))
+}
+
+pub async fn unpublish(
+    app: &App,
+    grant: &OrgGrant,
+    id: &BenchmarkRunId,
+    once: Option<Once>,
+) -> Result<Created<BenchmarkRun>, AppError> {
+    let (org, id) = (grant.org.clone(), id.clone());
+    let work = move |db: &mut Db<'_>| {
+        let run = found(db, &org, &id)?;
+        store::runs::set_published(db, &run.id, None)?;
+        whole(db, &org, &id)
+    };
+    app.once(grant, once, Keep::Plain, work).await
+}
+
+/// Records everywhere what is past its time. Called now and then by whoever runs the server.
+pub async fn sweep(app: &App) -> Result<(), AppError> {
+    end::sweep(app).await
+}
+
+pub(crate) fn found(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<StoredRun, AppError> {
+    store::runs::find(db, org, id)?.ok_or(AppError::missing::<BenchmarkRunId>())
+}
+
+fn active(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<StoredRun, AppError> {
+    let run = found(db, org, id)?;
+    if run.status != Status::Active {
+        let (status, message) = (run.status.name(), "only an active run can be ended");
+        return Err(AppError::conflict(format!("the run is {status}; {message}")));
+    }
+    Ok(run)
+}

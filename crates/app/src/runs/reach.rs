@@ -1,0 +1,55 @@
+//! Which runs a caller can reach. What is out of reach is not found.
+
+use model::{BenchmarkRunId, OrgId, SolverId, TaskRunId};
+use store::Db;
+use store::runs::StoredRun;
+use store::task_runs::{self, StoredTaskRun};
+
+use crate::{AppError, OrgGrant, RunGrant, SolverGrant};
+
+#[derive(Clone)]
+pub(crate) struct Reach {
+    pub(crate) org: OrgId,
+    /// Only this one, if it is set.
+    only_run: Option<BenchmarkRunId>,
+    /// Only this solver's, if it is set.
+    only_solver: Option<SolverId>,
+}
+
+impl From<&OrgGrant> for Reach {
+    fn from(grant: &OrgGrant) -> Self {
+        Self { org: grant.org.clone(), only_run: None, only_solver: None }
+    }
+}
+
+impl From<&SolverGrant> for Reach {
+    fn from(grant: &SolverGrant) -> Self {
+        Self { org: grant.org.clone(), only_run: None, only_solver: Some(grant.solver.clone()) }
+    }
+}
+
+impl From<&RunGrant> for Reach {
+    fn from(grant: &RunGrant) -> Self {
+        Self { org: grant.org.clone(), only_run: Some(grant.run.clone()), only_solver: None }
+    }
+}
+
+impl Reach {
+    pub(crate) fn run(&self, db: &mut Db<'_>, id: &BenchmarkRunId) -> Result<StoredRun, AppError> {
+        let found = store::runs::find(db, &self.org, id)?.filter(|run| self.has(run));
+        found.ok_or(AppError::missing::<BenchmarkRunId>())
+    }
+
+    /// A task run with the run that it belongs to.
+    pub(crate) fn task_run(&self, db: &mut Db<'_>, id: &TaskRunId) -> Result<(StoredRun, StoredTaskRun), AppError> {
+        const MISSING: AppError = AppError::NotFound(<TaskRunId as model::Id>::NOUN);
+        let task_run = task_runs::find(db, &self.org, id)?.ok_or(MISSING)?;
+        let run = store::runs::find(db, &self.org, &task_run.run)?.filter(|run| self.has(run)).ok_or(MISSING)?;
+        Ok((run, task_run))
+    }
+
+    fn has(&self, run: &StoredRun) -> bool {
+        self.only_run.as_ref().is_none_or(|only| *only == run.id)
+            && self.only_solver.as_ref().is_none_or(|only| run.solver.as_ref() == Some(only))
+    }
+}

@@ -1,0 +1,288 @@
+//! The start of a task: a playground of its own, the scenario carried out in it, and the phase, in one transaction.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::playground::SandboxDataset;
+use model::publication::{FrozenSimulator, FrozenTask, Snapshot};
+use model::run::{Phase, StartedSandbox, StartedTask, StartedTaskRun, Status};
+use model::template::{self, Bindings};
+use model::{FieldErrors, PlaygroundId, SandboxId, TaskRunId, Timestamp};
+use serde_json::Value;
+use sims::scenario::{self, DatasetFile, Place, Prepared, Setting};
+use store::log::{self, Entry};
+use store::runs::StoredRun;
+use store::sandboxes::StoredSandbox;
+use store::task_runs::{self, Ending, StoredTaskRun};
+use store::{Db, playgrounds};
+use world::World;
+
+use super::reach::Reach;
+use super::{channels, end, snapshots};
+use crate::once::{Holder, Keep};
+use crate::sandboxes::{self, BaseUrl};
+use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
+
+pub(super) async fn start(
+    app: &App,
+    grant: &RunGrant,
+    base: BaseUrl<'_>,
+    id: &TaskRunId,
+    once: Option<Once>,
+) -> Result<Created<StartedTaskRun>, AppError> {
+    begin(app, grant.into(), grant.into(), base, id, once).await
+}
+
+pub(super) async fn start_as_owner(
+    app: &App,
+    grant: &OrgGrant,
+    base: BaseUrl<'_>,
+    id: &TaskRunId,
+    once: Option<Once>,
+) -> Result<Created<StartedTaskRun>, AppError> {
+    begin(app, grant.into(), grant.into(), base, id, once).await
+}
+
+async fn begin(
+    app: &App,
+    holder: Holder,
+    reach: Reach,
+    base: BaseUrl<'_>,
+    id: &TaskRunId,
+    once: Option<Once>,
+) -> Result<Created<StartedTaskRun>, AppError> {
+    let (scope, wanted) = (reach.clone(), id.clone());
+    let (run, task_run) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
+    end::expire_overdue(app, &run.org, &run.id).await?;
+    if once.is_none() {
+        check_phase(&task_run)?;
+    }
+    let snapshot = snapshots::of(app, &run).await?;
+    let stage = Stage::new(app, &run, &task_run, &snapshot)?;
+    let scene = match stage.scene(app, &snapshot).await? {
+        Ok(scene) => scene,
+        Err(faults) => return fail(app, &task_run, faults).await,
+    };
+    let started = stage.shown(&scene, &snapshot, base);
+    let (run_id, playground, world) = (run.id.clone(), stage.playground.clone(), scene.world);
+    let entries: Arc<[Entry]> = scene.entries.into();
+    let work = move |db: &mut Db<'_>| {
+        let (run, task_run) = reach.task_run(db, &stage.task_run.id)?;
+        end::expire_in(db, &run.id, stage.now)?;
+        check_startable(db, &run, &task_run)?;
+        stage.write(db, &run, &entries)?;
+        Ok(started.clone())
+    };
+    let answered = app.once(holder, once, Keep::Sealed, work).await;
+    app.inner.started.forget(&run_id);
+    if answered.as_ref().is_ok_and(|created| !created.replayed) {
+        app.inner.worlds.of(&playground).begin(world, answered.as_ref().ok().map(|created| created.value.deadline_at));
+    }
+    answered
+}
+
+fn check_phase(task_run: &StoredTaskRun) -> Result<(), AppError> {
+    match task_run.phase {
+        Phase::Created => Ok(()),
+        Phase::Started => Err(AppError::conflict("the task run is started already; do it and complete it")),
+        Phase::Completed => {
+            let status = task_run.status.name();
+            Err(AppError::conflict(format!("the task run is {status}; it cannot be started again")))
+        }
+    }
+}
+
+fn check_startable(db: &mut Db<'_>, run: &StoredRun, task_run: &StoredTaskRun) -> Result<(), AppError> {
+    check_phase(task_run)?;
+    if run.status != Status::Active {
+        return Err(AppError::conflict(format!("the run is {}; nothing in it can be started", run.status.name())));
+    }
+    let others = task_runs::of_run(db, &run.id)?;
+    let started: Vec<&StoredTaskRun> = others.iter().filter(|other| other.phase == Phase::Started).collect();
+    if (started.len() as i64) < run.concurrency {
+        return Ok(());
+    }
+    let names: Vec<String> = started.iter().map(|other| other.id.to_string()).collect();
+    let (most, names) = (run.concurrency, names.join(", "));
+    Err(AppError::conflict(format!("{most} task run(s) of this run may be started at a time: complete {names} first")))
+}
+
+/// A scenario that cannot be carried out is the benchmark's fault. The task run ends as failed, so that the run can go on.
+async fn fail<T>(app: &App, task_run: &StoredTaskRun, faults: FieldErrors) -> Result<T, AppError> {
+    let (task_run, now) = (task_run.clone(), app.now());
+    let run = task_run.run.clone();
+    let failure = model::reading::shortened(&faults.to_string(), 2000);
+    let work = move |db: &mut Db<'_>| {
+        let ending = Ending { failure: Some(failure.clone()), ..Ending::unscored(Status::Failed) };
+        end::end_one(db, &task_run, &ending, now)?;
+        end::finish_if_last(db, &task_run.run, now)
+    };
+    app.store().write(work).await?;
+    end::doubt(app, &run).await;
+    let message = "the task's scenario cannot be carried out; the task run has failed, which is no fault of the agent";
+    Err(AppError::Conflict { message: message.into(), details: faults })
+}
+
+/// What a start makes, before it is written.
+struct Stage {
+    task_run: StoredTaskRun,
+    task: FrozenTask,
+    environment: model::EnvironmentId,
+    playground: PlaygroundId,
+    sandboxes: Vec<StoredSandbox>,
+    now: Timestamp,
+    deadline: Timestamp,
+}
+
+/// The playground after the first steps of its scenario.
+struct Scene {
+    task_item: Value,
+    world: World,
+    entries: Vec<Entry>,
+}
+
+impl Stage {
+    fn new(app: &App, run: &StoredRun, task_run: &StoredTaskRun, snapshot: &Snapshot) -> Result<Self, AppError> {
+        let (playground, now) = (app.new_id::<PlaygroundId>(), app.now());
+        let simulators = snapshot.environment.simulators.iter();
+        let made = simulators.map(|simulator| sandbox(app, run, simulator, snapshot, &playground, now));
+        Ok(Self {
+            task: snapshots::task(snapshot, &task_run.task)?.clone(),
+            task_run: task_run.clone(),
+            environment: snapshot.environment.id.clone(),
+            sandboxes: made.collect::<Result<_, AppError>>()?,
+            playground,
+            now,
+            deadline: now.plus_milliseconds(task_run.timeout.saturating_mul(1000)),
+        })
+    }
+
+    /// Carries out the scenario on the datasets. The inner fault is the author's.
+    async fn scene(&self, app: &App, snapshot: &Snapshot) -> Result<Result<Scene, FieldErrors>, AppError> {
+        let (task_item, steps) = match self.prepared(snapshot) {
+            Ok(prepared) => prepared,
+            Err(faults) => return Ok(Err(faults)),
+        };
+        let mut sandboxes = BTreeMap::new();
+        for stored in &self.sandboxes {
+            sandboxes.insert(stored.id.clone(), app.at_baseline(stored.clone()).await?);
+        }
+        let world = World { seq: 0, oldest: 0, sandboxes };
+        let played = play(app.clone(), world, steps).await?;
+        let (world, mut entries) = match played {
+            Ok(played) => played,
+            Err(faults) => return Ok(Err(faults)),
+        };
+        for entry in &mut entries {
+            app.place(entry).await?;
+        }
+        Ok(Ok(Scene { task_item, world, entries }))
+    }
+
+    /// Templates filled in, in what the agent is told and in what happens.
+    fn prepared(&self, snapshot: &Snapshot) -> Result<(Value, Vec<Prepared>), FieldErrors> {
+        let task = snapshots::task_value(&self.task);
+        let entity = snapshots::entity_value(snapshot, self.task.entities.first());
+        let bindings = Bindings { entity: entity.as_ref(), task: Some(&task) };
+        let task_item = template::bind(&self.task.task_item, &bindings).map_err(|faults| {
+            let mut errors = FieldErrors::new();
+            errors.nest("task_item", faults);
+            errors
+        })?;
+        let place = |sandbox: &'_ StoredSandbox| (sandbox.id.clone(), sandbox.kind, sandbox.name.clone());
+        let places: Vec<(SandboxId, _, String)> = self.sandboxes.iter().map(place).collect();
+        let places: Vec<Place<'_>> =
+            places.iter().map(|(id, kind, name)| Place { id, kind: *kind, name: name.as_str() }).collect();
+        let files = dataset_files(snapshot);
+        let setting = Setting { sandboxes: &places, entity: entity.as_ref(), task: &task, dataset_files: &files };
+        let steps = scenario::prepare(&self.task.scenario, &setting)?;
+        Ok((task_item, steps))
+    }
+
+    fn write(&self, db: &mut Db<'_>, run: &StoredRun, entries: &[Entry]) -> Result<(), AppError> {
+        let until = (&self.task_run.id, self.deadline);
+        playgrounds::insert_for_task_run(db, &run.org, &self.playground, until, &self.environment, self.now)?;
+        self.sandboxes.iter().try_for_each(|sandbox| store::sandboxes::insert(db, sandbox))?;
+        if !entries.is_empty() {
+            log::append(db, &self.playground, 0, entries)?;
+        }
+        task_runs::start(db, &self.task_run.id, &self.playground, self.now, self.deadline)?;
+        Ok(store::runs::note_start(db, &run.id, self.now)?)
+    }
+
+    fn shown(&self, scene: &Scene, snapshot: &Snapshot, base: BaseUrl<'_>) -> StartedTaskRun {
+        let sandbox = |stored: &StoredSandbox| StartedSandbox {
+            id: stored.id.clone(),
+            r#type: stored.kind,
+            name: stored.name.clone(),
+            credentials: sandboxes::credentials::of(stored, base),
+        };
+        StartedTaskRun {
+            task_run_id: self.task_run.id.clone(),
+            phase: Phase::Started,
+            started_at: self.now,
+            deadline_at: self.deadline,
+            task: StartedTask {
+                name: self.task.name.clone(),
+                tags: self.task.tags.clone(),
+                task_item: scene.task_item.clone(),
+            },
+            endpoints: channels::of_task_run(snapshot, &self.task_run.id),
+            sandboxes: self.sandboxes.iter().map(sandbox).collect(),
+        }
+    }
+}
+
+/// The first events and the world after them. All at the first place of the log, as one message would be.
+async fn play(
+    app: App,
+    mut world: World,
+    steps: Vec<Prepared>,
+) -> Result<Result<(World, Vec<Entry>), FieldErrors>, AppError> {
+    if steps.is_empty() {
+        return Ok(Ok((world, Vec::new())));
+    }
+    let played = tokio::task::spawn_blocking(move || {
+        let outcome = app.with_context(|context| scenario::begin(&world, context, &steps))?;
+        let entries = app.recorded(&mut world, outcome.changes, outcome.events);
+        Ok((world, entries))
+    });
+    played.await.map_err(|_| AppError::Internal("a scenario panicked".into()))
+}
+
+fn sandbox(
+    app: &App,
+    run: &StoredRun,
+    simulator: &FrozenSimulator,
+    snapshot: &Snapshot,
+    playground: &PlaygroundId,
+    now: Timestamp,
+) -> Result<StoredSandbox, AppError> {
+    let revision = |id: &model::DatasetId| {
+        let dataset = snapshot.datasets.iter().find(|dataset| dataset.id == *id);
+        let dataset = dataset.ok_or_else(|| AppError::Internal("a dataset of a version is gone".into()))?;
+        Ok(SandboxDataset { dataset_id: id.clone(), revision: dataset.revision })
+    };
+    Ok(StoredSandbox {
+        id: app.new_id(),
+        org: run.org.clone(),
+        playground: playground.clone(),
+        simulator: simulator.id.clone(),
+        kind: simulator.r#type,
+        name: simulator.name.clone(),
+        config: simulator.config.clone(),
+        datasets: simulator.datasets.iter().map(revision).collect::<Result<_, AppError>>()?,
+        secret: sandboxes::new_secret()?,
+        created_at: now,
+        torn_down_at: None,
+    })
+}
+
+fn dataset_files(snapshot: &Snapshot) -> BTreeMap<String, DatasetFile> {
+    let files = snapshot.datasets.iter().flat_map(|dataset| &dataset.manifest.files);
+    let known = files.map(|(path, file)| {
+        let (sha256, content_type) = (file.sha256.clone(), file.content_type.clone());
+        (path.clone(), DatasetFile { sha256, size: file.size, content_type, text: None })
+    });
+    known.collect()
+}

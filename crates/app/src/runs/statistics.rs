@@ -1,0 +1,192 @@
+//! Numbers over many runs: of one version, of several side by side, and of those that stand on a leaderboard.
+
+use std::collections::BTreeMap;
+
+use model::run::{Leaderboard, LeaderboardEntry, LeaderboardSolver, MOST_COMPARED, RunBenchmark, RunFilter, Status};
+use model::slug::VersionRef;
+use model::stats::{self, Comparison, RunSample, Statistics, TaskSample};
+use model::{BenchmarkId, BenchmarkRunId, FieldErrors, OrgId};
+use store::runs::{PublishedRun, StoredRun};
+use store::task_runs::{self, StoredTaskRun};
+use store::{Db, versions};
+
+use super::found;
+use crate::{App, AppError, OrgGrant, Principal};
+
+/// The newest so many runs count.
+const MOST_RUNS: i64 = 1000;
+
+/// What stands side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GroupBy {
+    #[default]
+    Run,
+    Agent,
+    Solver,
+}
+
+/// Which runs are compared.
+#[derive(Clone, Debug)]
+pub enum Compared {
+    Runs(Vec<BenchmarkRunId>),
+    Version(VersionRef),
+}
+
+/// Over the organization's completed runs of a version.
+pub async fn of_version(
+    app: &App,
+    grant: &OrgGrant,
+    reference: &VersionRef,
+    filter: RunFilter,
+) -> Result<Statistics, AppError> {
+    let (org, reference) = (grant.org.clone(), reference.clone());
+    let read = move |db: &mut Db<'_>| {
+        versions::find_heading(db, Some(&org), &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
+        let runs = store::runs::completed(db, &org, &reference, &filter, MOST_RUNS)?;
+        samples(db, runs)
+    };
+    let samples = app.store().read(read).await?;
+    Ok(stats::statistics(&samples))
+}
+
+pub async fn compare(
+    app: &App,
+    grant: &OrgGrant,
+    compared: Compared,
+    group_by: GroupBy,
+) -> Result<Comparison, AppError> {
+    let org = grant.org.clone();
+    let read = move |db: &mut Db<'_>| {
+        let runs = match &compared {
+            Compared::Runs(ids) => named(db, &org, ids)?,
+            Compared::Version(reference) => {
+                versions::find_heading(db, Some(&org), reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
+                store::runs::completed(db, &org, reference, &RunFilter::default(), MOST_COMPARED as i64)?
+            }
+        };
+        let labels: Vec<String> = runs.iter().map(|run| label(run, group_by)).collect();
+        Ok::<_, AppError>((labels, samples(db, runs)?))
+    };
+    let (labels, samples) = app.store().read(read).await?;
+    Ok(stats::compare(&grouped(labels, samples)))
+}
+
+fn named(db: &mut Db<'_>, org: &OrgId, ids: &[BenchmarkRunId]) -> Result<Vec<StoredRun>, AppError> {
+    if ids.is_empty() || ids.len() > MOST_COMPARED {
+        let rule = format!("must name 1 to {MOST_COMPARED} runs, separated by commas");
+        return Err(FieldErrors::one("ids", rule).into());
+    }
+    let mut runs: Vec<StoredRun> = Vec::new();
+    for id in ids {
+        let run = found(db, org, id)?;
+        if run.status != Status::Completed {
+            return Err(AppError::conflict(format!("{id} is {}; only completed runs compare", run.status.name())));
+        }
+        if runs.iter().all(|known| known.id != run.id) {
+            runs.push(run);
+        }
+    }
+    Ok(runs)
+}
+
+fn label(run: &StoredRun, group_by: GroupBy) -> String {
+    let none = || "none".to_owned();
+    match group_by {
+        GroupBy::Run => run.id.to_string(),
+        GroupBy::Agent => run.agent.clone().unwrap_or_else(none),
+        GroupBy::Solver => run.solver.as_ref().map_or_else(none, ToString::to_string),
+    }
+}
+
+/// In the order in which labels first come.
+fn grouped(labels: Vec<String>, samples: Vec<RunSample>) -> Vec<(String, Vec<RunSample>)> {
+    let mut groups: Vec<(String, Vec<RunSample>)> = Vec::new();
+    for (label, sample) in labels.into_iter().zip(samples) {
+        match groups.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, samples)) => samples.push(sample),
+            None => groups.push((label, vec![sample])),
+        }
+    }
+    groups
+}
+
+fn samples(db: &mut Db<'_>, runs: Vec<StoredRun>) -> Result<Vec<RunSample>, AppError> {
+    let mut samples = Vec::new();
+    for run in runs {
+        let task_runs = task_runs::of_run(db, &run.id)?;
+        samples.extend(sample(&run, &task_runs));
+    }
+    Ok(samples)
+}
+
+fn sample(run: &StoredRun, task_runs: &[StoredTaskRun]) -> Option<RunSample> {
+    let (score, axes) = run.result.clone()?;
+    let task = |task_run: &StoredTaskRun| {
+        let (score, _) = task_run.result.as_ref()?;
+        let (task, name) = (task_run.task.clone(), task_run.name.clone());
+        Some(TaskSample { task, name, score: score.clone(), verdict: score.verdict() })
+    };
+    Some(RunSample { run: run.id.clone(), score, axes, tasks: task_runs.iter().filter_map(task).collect() })
+}
+
+/// Public for Public benchmarks; else for whoever belongs to the organization that owns it.
+pub async fn leaderboard(
+    app: &App,
+    reader: Option<&Principal>,
+    reference: &VersionRef,
+) -> Result<Leaderboard, AppError> {
+    let org = reader.map(|reader| reader.org().clone());
+    let reference = reference.clone();
+    let read = move |db: &mut Db<'_>| {
+        let version = versions::find_heading(db, org.as_ref(), &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
+        let published = store::runs::published(db, &reference)?;
+        let benchmark = RunBenchmark {
+            id: version.benchmark,
+            slug: Some(reference.slug.clone()),
+            version: Some(reference.version),
+            name: version.name,
+        };
+        Ok::<_, AppError>((benchmark, published))
+    };
+    let (benchmark, published) = app.store().read(read).await?;
+    Ok(Leaderboard { benchmark, entries: entries(published) })
+}
+
+fn entries(published: Vec<PublishedRun>) -> Vec<LeaderboardEntry> {
+    let mut by_solver: BTreeMap<(String, LeaderboardSolver), Vec<StoredRun>> = BTreeMap::new();
+    for PublishedRun { run, alias, organization, agent_description, agent_version } in published {
+        let solver = LeaderboardSolver { alias, organization, agent_description, agent_version };
+        let id = run.solver.as_ref().map(ToString::to_string).unwrap_or_default();
+        by_solver.entry((id, solver)).or_default().push(run);
+    }
+    let mut entries: Vec<LeaderboardEntry> =
+        by_solver.into_iter().filter_map(|((_, solver), runs)| entry(solver, &runs)).collect();
+    entries.sort_by(|left, right| {
+        let by_score = right.mean.total_cmp(&left.mean).then(right.best.total_cmp(&left.best));
+        by_score.then_with(|| left.solver.cmp(&right.solver))
+    });
+    for place in 0..entries.len() {
+        let is_tied = place > 0 && entries[place].mean == entries[place - 1].mean;
+        entries[place].rank = if is_tied { entries[place - 1].rank } else { place as u64 + 1 };
+    }
+    entries
+}
+
+fn entry(solver: LeaderboardSolver, runs: &[StoredRun]) -> Option<LeaderboardEntry> {
+    let samples: Vec<RunSample> = runs.iter().filter_map(|run| sample(run, &[])).collect();
+    let numbers = stats::statistics(&samples);
+    let best = samples.iter().map(|sample| &sample.score).max()?;
+    let ended = || runs.iter().filter_map(|run| run.completed_at);
+    let axes = numbers.axes.into_iter().filter_map(|(name, axis)| Some((name, axis.mean?)));
+    Some(LeaderboardEntry {
+        rank: 0,
+        solver,
+        runs: numbers.n,
+        best: best.to_f64(),
+        mean: numbers.mean?,
+        interval: numbers.interval,
+        axes: axes.collect(),
+        first_run_at: ended().min()?,
+        last_run_at: ended().max()?,
+    })
+}

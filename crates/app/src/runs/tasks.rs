@@ -1,0 +1,172 @@
+//! Task runs and criterion runs.
+
+use model::page::{Page, PageRequest};
+use model::run::{CriterionRun, StartedTaskRun, Status, TaskRun, TaskRunResult};
+use model::{BenchmarkRunId, CriterionRunId, TaskRunId};
+use serde_json::Value;
+use store::Db;
+use store::task_runs::{self, Ending, StoredCriterionRun};
+
+use super::reach::Reach;
+use super::{complete as completion, end, start as beginning, views};
+use crate::once::Keep;
+use crate::sandboxes::BaseUrl;
+use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
+
+/// Makes the task's playground, carries out its scenario, and says where everything is.
+pub async fn start(
+    app: &App,
+    grant: &RunGrant,
+    base: BaseUrl<'_>,
+    id: &TaskRunId,
+    once: Option<Once>,
+) -> Result<Created<StartedTaskRun>, AppError> {
+    beginning::start(app, grant, base, id, once).await
+}
+
+pub async fn start_as_owner(
+    app: &App,
+    grant: &OrgGrant,
+    base: BaseUrl<'_>,
+    id: &TaskRunId,
+    once: Option<Once>,
+) -> Result<Created<StartedTaskRun>, AppError> {
+    beginning::start_as_owner(app, grant, base, id, once).await
+}
+
+/// Freezes the task's playground and scores it.
+pub async fn complete(
+    app: &App,
+    grant: &RunGrant,
+    id: &TaskRunId,
+    once: Option<Once>,
+) -> Result<Created<TaskRunResult>, AppError> {
+    completion::complete(app, grant, id, once).await
+}
+
+pub async fn complete_as_owner(
+    app: &App,
+    grant: &OrgGrant,
+    id: &TaskRunId,
+    once: Option<Once>,
+) -> Result<Created<TaskRun>, AppError> {
+    completion::complete_as_owner(app, grant, id, once).await
+}
+
+/// For the run's token.
+pub async fn get(app: &App, grant: &RunGrant, id: &TaskRunId) -> Result<TaskRunResult, AppError> {
+    let reach = Reach::from(grant);
+    expire(app, &reach, id).await?;
+    let id = id.clone();
+    let read = move |db: &mut Db<'_>| {
+        let (run, task_run) = reach.task_run(db, &id)?;
+        let criteria = task_runs::criteria_of(db, &task_run.id)?;
+        Ok::<_, AppError>((run, task_run, criteria))
+    };
+    let (run, task_run, criteria) = app.store().read(read).await?;
+    let mut with_evidence = Vec::new();
+    for criterion in criteria {
+        // What is not shown need not be read.
+        let evidence = if run.scored { Value::Null } else { evidence(app, &criterion).await? };
+        with_evidence.push((criterion, evidence));
+    }
+    Ok(views::result(&run, &task_run, with_evidence))
+}
+
+pub async fn get_as_owner(app: &App, grant: &OrgGrant, id: &TaskRunId) -> Result<TaskRun, AppError> {
+    let reach = Reach::from(grant);
+    expire(app, &reach, id).await?;
+    let id = id.clone();
+    app.store().read(move |db| shown(db, &reach, &id)).await
+}
+
+fn shown(db: &mut Db<'_>, reach: &Reach, id: &TaskRunId) -> Result<TaskRun, AppError> {
+    let (_, task_run) = reach.task_run(db, id)?;
+    let criteria = task_runs::criteria_of(db, &task_run.id)?;
+    Ok(views::task_run(&task_run, &criteria))
+}
+
+async fn expire(app: &App, reach: &Reach, id: &TaskRunId) -> Result<(), AppError> {
+    let (scope, wanted) = (reach.clone(), id.clone());
+    let (run, task_run) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
+    if task_run.is_overdue(app.now()) {
+        end::expire_overdue(app, &reach.org, &run.id).await?;
+    }
+    Ok(())
+}
+
+/// Newest first; of one run, if it is named.
+pub async fn list(
+    app: &App,
+    grant: &OrgGrant,
+    run: Option<BenchmarkRunId>,
+    page: PageRequest,
+) -> Result<Page<TaskRun>, AppError> {
+    if let Some(run) = &run {
+        end::expire_overdue(app, &grant.org, run).await?;
+    }
+    let org = grant.org.clone();
+    let read = move |db: &mut Db<'_>| {
+        task_runs::list(db, &org, run.as_ref(), &page)?.try_map(|task_run| {
+            let criteria = task_runs::criteria_of(db, &task_run.id)?;
+            Ok(views::task_run(&task_run, &criteria))
+        })
+    };
+    app.store().read(read).await
+}
+
+/// Ends one task run without a score of its own: it counts 0, and the run goes on.
+pub async fn cancel(
+    app: &App,
+    grant: &OrgGrant,
+    id: &TaskRunId,
+    once: Option<Once>,
+) -> Result<Created<TaskRun>, AppError> {
+    let reach = Reach::from(grant);
+    expire(app, &reach, id).await?;
+    let (scope, wanted) = (reach.clone(), id.clone());
+    let (run, _) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
+    let (id, now) = (id.clone(), app.now());
+    let work = move |db: &mut Db<'_>| {
+        let (run, task_run) = reach.task_run(db, &id)?;
+        if !end::end_one(db, &task_run, &Ending::unscored(Status::Cancelled), now)? {
+            let status = task_run.status.name();
+            return Err(AppError::conflict(format!("the task run is {status}; it has ended already")));
+        }
+        end::finish_if_last(db, &run.id, now)?;
+        shown(db, &reach, &id)
+    };
+    let cancelled = app.once(grant, once, Keep::Plain, work).await;
+    end::doubt(app, &run.id).await;
+    cancelled
+}
+
+/// Newest first; of one task run, if it is named.
+pub async fn criterion_runs(
+    app: &App,
+    grant: &OrgGrant,
+    task_run: Option<TaskRunId>,
+    page: PageRequest,
+) -> Result<Page<CriterionRun>, AppError> {
+    let org = grant.org.clone();
+    let read = move |db: &mut Db<'_>| task_runs::list_criteria(db, &org, task_run.as_ref(), &page);
+    let stored = app.store().read(read).await?;
+    let mut items = Vec::new();
+    for criterion in &stored.items {
+        items.push(views::criterion_run(criterion, evidence(app, criterion).await?));
+    }
+    Ok(Page { items, next: stored.next, prev: stored.prev, limit: stored.limit })
+}
+
+/// Always whole, scored or not.
+pub async fn criterion_run(app: &App, grant: &OrgGrant, id: &CriterionRunId) -> Result<CriterionRun, AppError> {
+    let (org, id) = (grant.org.clone(), id.clone());
+    let found = app.store().read(move |db| task_runs::find_criterion(db, &org, &id)).await?;
+    let criterion = found.ok_or(AppError::missing::<CriterionRunId>())?;
+    Ok(views::criterion_run(&criterion, evidence(app, &criterion).await?))
+}
+
+pub(super) async fn evidence(app: &App, criterion: &StoredCriterionRun) -> Result<Value, AppError> {
+    let text = app.text(criterion.evidence.clone()).await?;
+    serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))
+}

@@ -1,0 +1,193 @@
+//! Runs as each caller may see them. In a scored run an agent sees neither details nor evidence.
+
+use model::publication::Snapshot;
+use model::run::{
+    BenchmarkRun, Check, CheckResult, CreatedRun, CriterionRun, CriterionRunSummary, Phase, RunState, RunSummary,
+    RunTask, ShownAxes, TaskRun, TaskRunResult, shown_axes,
+};
+use model::score::{Axes, Score, Verdict};
+use serde_json::{Number, Value};
+use store::runs::StoredRun;
+use store::task_runs::{StoredCriterionRun, StoredTaskRun};
+
+use super::channels;
+
+pub(super) fn created(run: &StoredRun, task_runs: &[StoredTaskRun], snapshot: &Snapshot, token: &str) -> CreatedRun {
+    CreatedRun {
+        benchmark_run_id: run.id.clone(),
+        benchmark: run.benchmark.clone(),
+        scored: run.scored,
+        phase: run.phase,
+        status: run.status,
+        agent: run.agent.clone(),
+        bearer_token: token.to_owned(),
+        bearer_token_expires_at: run.token_expires_at,
+        concurrency: run.concurrency,
+        endpoints: channels::of_run(snapshot, &run.id),
+        task_runs: task_runs.iter().map(run_task).collect(),
+    }
+}
+
+pub(super) fn summary(run: &StoredRun, task_runs: &[StoredTaskRun], snapshot: &Snapshot) -> RunSummary {
+    let (score, axes) = shown(run.result.as_ref());
+    RunSummary {
+        benchmark_run_id: run.id.clone(),
+        benchmark: run.benchmark.clone(),
+        scored: run.scored,
+        phase: run.phase,
+        status: run.status,
+        verdict: run.verdict(),
+        score,
+        axes,
+        agent: run.agent.clone(),
+        created_at: run.created_at,
+        started_at: run.started_at,
+        completed_at: run.completed_at,
+        bearer_token_expires_at: run.token_expires_at,
+        concurrency: run.concurrency,
+        endpoints: channels::of_run(snapshot, &run.id),
+        task_runs: task_runs.iter().map(run_task).collect(),
+    }
+}
+
+fn run_task(task_run: &StoredTaskRun) -> RunTask {
+    let id = &task_run.id;
+    RunTask {
+        id: id.clone(),
+        task_id: task_run.task.clone(),
+        name: task_run.name.clone(),
+        phase: task_run.phase,
+        status: task_run.status,
+        verdict: task_run.verdict(),
+        score: shown(task_run.result.as_ref()).0,
+        started_at: task_run.started_at,
+        deadline_at: task_run.deadline_at,
+        completed_at: task_run.completed_at,
+        start_url: format!("/v1/task-runs/{id}/start"),
+        complete_url: format!("/v1/task-runs/{id}/complete"),
+    }
+}
+
+/// Without its task runs.
+pub(super) fn run(run: &StoredRun, task_runs: &[StoredTaskRun]) -> BenchmarkRun {
+    let (score, axes) = shown(run.result.as_ref());
+    let completed = task_runs.iter().filter(|task_run| task_run.phase == Phase::Completed);
+    BenchmarkRun {
+        id: run.id.clone(),
+        benchmark: run.benchmark.clone(),
+        solver_id: run.solver.clone(),
+        agent: run.agent.clone(),
+        scored: run.scored,
+        phase: run.phase,
+        status: run.status,
+        verdict: run.verdict(),
+        score,
+        axes,
+        tasks: task_runs.len() as i64,
+        tasks_completed: completed.count() as i64,
+        created_at: run.created_at,
+        started_at: run.started_at,
+        completed_at: run.completed_at,
+        bearer_token_expires_at: run.token_expires_at,
+        published_at: run.published_at,
+        task_runs: None,
+    }
+}
+
+pub(super) fn task_run(task_run: &StoredTaskRun, criteria: &[StoredCriterionRun]) -> TaskRun {
+    let (score, axes) = shown(task_run.result.as_ref());
+    let summary = |criterion: &StoredCriterionRun| CriterionRunSummary {
+        id: criterion.id.clone(),
+        passed: criterion.passed,
+        score: criterion.score.rounded(),
+    };
+    TaskRun {
+        id: task_run.id.clone(),
+        benchmark_run_id: task_run.run.clone(),
+        task_id: task_run.task.clone(),
+        name: task_run.name.clone(),
+        phase: task_run.phase,
+        status: task_run.status,
+        verdict: task_run.verdict(),
+        score,
+        axes,
+        playground_id: task_run.playground.clone(),
+        snapshot: task_run.sealed.clone(),
+        failure: task_run.failure.clone(),
+        criterion_runs: criteria.iter().map(summary).collect(),
+        created_at: task_run.created_at,
+        started_at: task_run.started_at,
+        deadline_at: task_run.deadline_at,
+        completed_at: task_run.completed_at,
+    }
+}
+
+pub(super) fn criterion_run(criterion: &StoredCriterionRun, evidence: Value) -> CriterionRun {
+    CriterionRun {
+        id: criterion.id.clone(),
+        task_run_id: criterion.task_run.clone(),
+        criterion_id: criterion.criterion.clone(),
+        label: criterion.label.clone(),
+        axis: criterion.axis.clone(),
+        weight: criterion.weight,
+        passed: criterion.passed,
+        score: criterion.score.rounded(),
+        details: criterion.details.clone(),
+        evidence,
+        started_at: criterion.started_at,
+        completed_at: criterion.completed_at,
+    }
+}
+
+/// A task run as its agent may see it. The evidence of each criterion comes with it, and is left out of a scored run.
+pub(super) fn result(
+    run: &StoredRun,
+    task_run: &StoredTaskRun,
+    criteria: Vec<(StoredCriterionRun, Value)>,
+) -> TaskRunResult {
+    let (score, axes) = shown(task_run.result.as_ref());
+    let check = |(criterion, evidence): (StoredCriterionRun, Value)| {
+        let (details, evidence) = if run.scored { (None, None) } else { (Some(criterion.details), Some(evidence)) };
+        Check {
+            criterion_id: criterion.criterion,
+            criterion_run_id: criterion.id,
+            label: criterion.label,
+            result: check_result(criterion.passed, &criterion.score),
+            score: criterion.score.rounded(),
+            axis: criterion.axis,
+            details,
+            evidence,
+        }
+    };
+    TaskRunResult {
+        task_run_id: task_run.id.clone(),
+        phase: task_run.phase,
+        status: task_run.status,
+        verdict: task_run.verdict(),
+        score,
+        axes,
+        checks: criteria.into_iter().map(check).collect(),
+        benchmark_run: RunState {
+            id: run.id.clone(),
+            phase: run.phase,
+            status: run.status,
+            verdict: run.verdict(),
+            score: shown(run.result.as_ref()).0,
+        },
+    }
+}
+
+fn check_result(passed: bool, score: &Score) -> CheckResult {
+    match score.verdict() {
+        _ if passed => CheckResult::Pass,
+        Verdict::Fail => CheckResult::Fail,
+        Verdict::Pass | Verdict::Partial => CheckResult::Partial,
+    }
+}
+
+fn shown(result: Option<&(Score, Axes)>) -> (Option<Number>, ShownAxes) {
+    match result {
+        Some((score, axes)) => (Some(score.rounded()), shown_axes(axes)),
+        None => (None, ShownAxes::new()),
+    }
+}

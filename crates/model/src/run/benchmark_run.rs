@@ -1,0 +1,176 @@
+//! A whole run of a benchmark.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use utoipa::ToSchema;
+
+use super::{Phase, ShownAxes, Status, TaskRun};
+use crate::score::Verdict;
+use crate::{BenchmarkId, BenchmarkRunId, FieldErrors, SolverId, TaskId, TaskRunId, Timestamp};
+
+/// Runs that one comparison takes.
+pub const MOST_COMPARED: usize = 100;
+
+/// What a solver asks for.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewSolverRun {
+    /// `slug@version`.
+    pub benchmark: String,
+    /// Without details and evidence for the agent, and fit for the leaderboard.
+    #[serde(default)]
+    pub scored: bool,
+    /// Which agent, or which configuration of it: runs can be filtered and compared by this.
+    #[schema(max_length = 200)]
+    pub agent: Option<String>,
+}
+
+/// What an organization asks for: one of `benchmark_id` and `benchmark`.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRun {
+    /// A benchmark of the organization's own, as it is now, published or not.
+    pub benchmark_id: Option<BenchmarkId>,
+    /// `slug@version`.
+    pub benchmark: Option<String>,
+    #[serde(default)]
+    pub scored: bool,
+    #[schema(max_length = 200)]
+    pub agent: Option<String>,
+    /// The solver that it is run for.
+    pub solver_id: Option<SolverId>,
+}
+
+impl NewRun {
+    pub fn validate(&self) -> Result<(), FieldErrors> {
+        let mut errors = FieldErrors::new();
+        if self.benchmark_id.is_some() == self.benchmark.is_some() {
+            errors.add("benchmark", "name the benchmark by one of `benchmark_id` and `benchmark`");
+        }
+        check_agent(self.agent.as_deref(), &mut errors);
+        errors.into_result()
+    }
+}
+
+impl NewSolverRun {
+    pub fn validate(&self) -> Result<(), FieldErrors> {
+        let mut errors = FieldErrors::new();
+        check_agent(self.agent.as_deref(), &mut errors);
+        errors.into_result()
+    }
+}
+
+fn check_agent(agent: Option<&str>, errors: &mut FieldErrors) {
+    if let Some(agent) = agent {
+        errors.length("agent", agent, 1..=200);
+    }
+}
+
+/// Which benchmark is run. A draft has neither slug nor version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RunBenchmark {
+    pub id: BenchmarkId,
+    pub slug: Option<String>,
+    pub version: Option<i64>,
+    pub name: String,
+}
+
+/// The answer to a creation: the only place where the run's token stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CreatedRun {
+    pub benchmark_run_id: BenchmarkRunId,
+    pub benchmark: RunBenchmark,
+    pub scored: bool,
+    pub phase: Phase,
+    pub status: Status,
+    pub agent: Option<String>,
+    /// For everything below `/v1` that belongs to this run.
+    pub bearer_token: String,
+    pub bearer_token_expires_at: Timestamp,
+    /// How many task runs may be started at a time.
+    pub concurrency: i64,
+    /// Paths of the started task's sandboxes, by channel: what the environment has.
+    pub endpoints: BTreeMap<String, String>,
+    pub task_runs: Vec<RunTask>,
+}
+
+/// A run as its run token and its solver see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunSummary {
+    pub benchmark_run_id: BenchmarkRunId,
+    pub benchmark: RunBenchmark,
+    pub scored: bool,
+    pub phase: Phase,
+    pub status: Status,
+    /// Null until it is completed; stays null when it is cancelled.
+    pub verdict: Option<Verdict>,
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
+    pub score: Option<Number>,
+    pub axes: ShownAxes,
+    pub agent: Option<String>,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub bearer_token_expires_at: Timestamp,
+    pub concurrency: i64,
+    pub endpoints: BTreeMap<String, String>,
+    pub task_runs: Vec<RunTask>,
+}
+
+/// A task of the run, in the list of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunTask {
+    pub id: TaskRunId,
+    pub task_id: TaskId,
+    pub name: String,
+    pub phase: Phase,
+    pub status: Status,
+    pub verdict: Option<Verdict>,
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
+    pub score: Option<Number>,
+    pub started_at: Option<Timestamp>,
+    pub deadline_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub start_url: String,
+    pub complete_url: String,
+}
+
+/// A run as its organization sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct BenchmarkRun {
+    pub id: BenchmarkRunId,
+    pub benchmark: RunBenchmark,
+    pub solver_id: Option<SolverId>,
+    pub agent: Option<String>,
+    pub scored: bool,
+    pub phase: Phase,
+    pub status: Status,
+    pub verdict: Option<Verdict>,
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
+    pub score: Option<Number>,
+    pub axes: ShownAxes,
+    /// How many tasks it has, and how many of them are completed.
+    pub tasks: i64,
+    pub tasks_completed: i64,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub bearer_token_expires_at: Timestamp,
+    /// Since when it stands on the leaderboard.
+    pub published_at: Option<Timestamp>,
+    /// Only where one run is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub task_runs: Option<Vec<TaskRun>>,
+}
+
+/// Which runs a list shows.
+#[derive(Clone, Debug, Default)]
+pub struct RunFilter {
+    pub benchmark_id: Option<BenchmarkId>,
+    pub solver_id: Option<SolverId>,
+    pub agent: Option<String>,
+    pub status: Option<Status>,
+}

@@ -1,0 +1,22 @@
+//! Runs: a solver works through a version of a benchmark, task by task, and each task is scored.
+
+mod benchmark_run;
+mod criterion_run;
+mod leaderboard;
+mod phase;
+mod rescore;
+mod shown;
+mod task_run;
+
+pub use benchmark_run::{
+    BenchmarkRun, CreatedRun, MOST_COMPARED, NewRun, NewSolverRun, RunBenchmark, RunFilter, RunSummary, RunTask,
+};
+pub use criterion_run::CriterionRun;
+pub use leaderboard::{Leaderboard, LeaderboardEntry, LeaderboardSolver};
+pub use phase::{Illegal, Phase, Status, Step};
+pub use rescore::{CriteriaChange, Rescore, RescoredCriterion, RescoredTask};
+pub use shown::{ShownAxes, ShownAxis, shown_axes};
+pub use task_run::{
+    Check, CheckResult, CriterionRunSummary, RunState, Sealed, StartedSandbox, StartedTask, StartedTaskRun, TaskRun,
+    TaskRunResult,
+};

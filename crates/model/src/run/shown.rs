@@ -1,0 +1,28 @@
+//! Scores as answers show them: rounded numbers, weights exact.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use utoipa::ToSchema;
+
+use crate::score::Axes;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ShownAxis {
+    #[schema(value_type = f64, minimum = 0, maximum = 1)]
+    pub score: Number,
+    /// The sum of the weights that it is made of.
+    #[schema(value_type = f64, minimum = 0)]
+    pub weight: Number,
+}
+
+/// By name; criteria without an axis are under `__default__`.
+pub type ShownAxes = BTreeMap<String, ShownAxis>;
+
+pub fn shown_axes(axes: &Axes) -> ShownAxes {
+    let shown = |(name, axis): (&String, &crate::score::AxisScore)| {
+        (name.clone(), ShownAxis { score: axis.score.rounded(), weight: axis.weight_number() })
+    };
+    axes.iter().map(shown).collect()
+}

@@ -1,0 +1,148 @@
+//! One task of a run: started, worked on, scored.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
+use utoipa::ToSchema;
+
+use super::{Phase, ShownAxes, Status};
+use crate::score::Verdict;
+use crate::simulator::SimulatorType;
+use crate::{BenchmarkRunId, CriterionId, CriterionRunId, PlaygroundId, SandboxId, TaskId, TaskRunId, Timestamp};
+
+/// The answer to a start: all that an agent needs to do the task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct StartedTaskRun {
+    pub task_run_id: TaskRunId,
+    pub phase: Phase,
+    pub started_at: Timestamp,
+    /// Past this, the task run is timed out.
+    pub deadline_at: Timestamp,
+    pub task: StartedTask,
+    /// Paths of this task run's sandboxes, by channel.
+    pub endpoints: BTreeMap<String, String>,
+    pub sandboxes: Vec<StartedSandbox>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct StartedTask {
+    pub name: String,
+    pub tags: Vec<String>,
+    /// The instruction, as the author wrote it, with its templates filled in.
+    #[schema(value_type = Option<Object>)]
+    pub task_item: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct StartedSandbox {
+    pub id: SandboxId,
+    pub r#type: SimulatorType,
+    pub name: String,
+    /// What a client of the sandbox's own protocol needs.
+    pub credentials: BTreeMap<String, String>,
+}
+
+/// A task run as a run token sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TaskRunResult {
+    pub task_run_id: TaskRunId,
+    pub phase: Phase,
+    pub status: Status,
+    /// Null until it is completed.
+    pub verdict: Option<Verdict>,
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
+    pub score: Option<Number>,
+    pub axes: ShownAxes,
+    /// One for each criterion, in their order; empty until it is scored.
+    pub checks: Vec<Check>,
+    pub benchmark_run: RunState,
+}
+
+/// What became of one criterion. In a scored run `details` and `evidence` are not there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Check {
+    pub criterion_id: CriterionId,
+    pub criterion_run_id: CriterionRunId,
+    pub label: String,
+    pub result: CheckResult,
+    #[schema(value_type = f64, minimum = 0, maximum = 1)]
+    pub score: Number,
+    pub axis: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub details: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object, required = false, nullable = false)]
+    pub evidence: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckResult {
+    Pass,
+    /// Some of it holds: the score is above 0.
+    Partial,
+    Fail,
+}
+
+/// How the whole run stands after this.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunState {
+    pub id: BenchmarkRunId,
+    pub phase: Phase,
+    pub status: Status,
+    pub verdict: Option<Verdict>,
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
+    pub score: Option<Number>,
+}
+
+/// A task run as its organization sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TaskRun {
+    pub id: TaskRunId,
+    pub benchmark_run_id: BenchmarkRunId,
+    pub task_id: TaskId,
+    pub name: String,
+    pub phase: Phase,
+    pub status: Status,
+    pub verdict: Option<Verdict>,
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
+    pub score: Option<Number>,
+    pub axes: ShownAxes,
+    /// Where it was done; null until it is started.
+    pub playground_id: Option<PlaygroundId>,
+    /// What was scored; null until it is.
+    pub snapshot: Option<Sealed>,
+    /// Why it failed to begin.
+    pub failure: Option<String>,
+    pub criterion_runs: Vec<CriterionRunSummary>,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub deadline_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+}
+
+/// The state that was scored: it cannot change any more, and scoring it again gives the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Sealed {
+    pub sealed_at: Timestamp,
+    /// The last entry of the playground's log.
+    pub seq: i64,
+    /// How many events the log has.
+    pub events: u64,
+    /// SHA-256 over what was written, record by record, and the datasets below it.
+    pub state_hash: String,
+    /// The frozen content of the benchmark.
+    pub content_hash: String,
+    /// The engine that scored it.
+    pub engine: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CriterionRunSummary {
+    pub id: CriterionRunId,
+    pub passed: bool,
+    #[schema(value_type = f64, minimum = 0, maximum = 1)]
+    pub score: Number,
+}

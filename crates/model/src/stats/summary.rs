@@ -1,0 +1,161 @@
+//! The statistics of one group of runs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::attempts::{Attempts, PassAt, PassHat, over_tasks};
+use super::interval::{Interval, PassRate};
+use super::sample::Sample;
+use super::{RunSample, TaskSample};
+use crate::score::{Score, Verdict};
+use crate::{BenchmarkRunId, TaskId};
+
+/// Statistics of finished runs of one benchmark version.
+///
+/// Sums are exact and rounded once, at the end. The intervals take the tasks as given: they say where the mean of many
+/// more runs of these tasks would lie, not that of other tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Statistics {
+    /// How many runs.
+    pub n: u64,
+    /// Σ score ÷ n over the runs; null when n is 0.
+    pub mean: Option<f64>,
+    /// The sample standard deviation of the runs' scores, √(Σ(score − mean)² ÷ (n − 1)); null when n is below 2.
+    pub stdev: Option<f64>,
+    /// The 95 % interval of the mean by Student's t with n − 1 degrees of freedom; null when n is below 2.
+    pub interval: Option<Interval>,
+    /// How many of the runs passed as a whole.
+    pub pass_rate: PassRate,
+    /// pass@k, the mean over the tasks, for each k from 1 to 10 that every task has as many runs for.
+    pub pass_at: Vec<PassAt>,
+    /// pass^k, the mean over the tasks, for the same k.
+    pub pass_hat: Vec<PassHat>,
+    /// Each task over the runs, by id.
+    pub tasks: Vec<TaskStatistics>,
+    /// Each axis over the runs that have it, by name.
+    pub axes: BTreeMap<String, AxisStatistics>,
+}
+
+/// Statistics of one task over the runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TaskStatistics {
+    pub task: TaskId,
+    /// As the newest of the runs has it.
+    pub name: String,
+    /// In how many runs.
+    pub n: u64,
+    /// Σ score ÷ n.
+    pub mean: Option<f64>,
+    /// The sample standard deviation, √(Σ(score − mean)² ÷ (n − 1)); null when n is below 2.
+    pub stdev: Option<f64>,
+    /// The 95 % interval of the mean by Student's t with n − 1 degrees of freedom; null when n is below 2.
+    pub interval: Option<Interval>,
+    pub pass_rate: PassRate,
+    /// pass@k for each k from 1 to n, at most 10.
+    pub pass_at: Vec<PassAt>,
+    /// pass^k for the same k.
+    pub pass_hat: Vec<PassHat>,
+}
+
+/// Statistics of one axis over the runs that have it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AxisStatistics {
+    /// In how many runs.
+    pub n: u64,
+    /// Σ score ÷ n.
+    pub mean: Option<f64>,
+    /// The sample standard deviation, √(Σ(score − mean)² ÷ (n − 1)); null when n is below 2.
+    pub stdev: Option<f64>,
+    /// The 95 % interval of the mean by Student's t with n − 1 degrees of freedom; null when n is below 2.
+    pub interval: Option<Interval>,
+}
+
+/// The statistics of these runs. A run that is given twice counts once.
+pub fn statistics(runs: &[RunSample]) -> Statistics {
+    let runs = distinct(runs);
+    let tasks = by_task(&runs);
+    let attempts: Vec<Attempts> = tasks.values().map(TaskRuns::attempts).collect();
+    let scores = sample(runs.values().map(|run| &run.score));
+    let passes = runs.values().filter(|run| run.score.verdict() == Verdict::Pass).count();
+    let (pass_at, pass_hat) = over_tasks(&attempts);
+    Statistics {
+        n: scores.n,
+        mean: scores.mean(),
+        stdev: scores.stdev(),
+        interval: Interval::of_mean(&scores),
+        pass_rate: PassRate::of(passes as u64, scores.n),
+        pass_at,
+        pass_hat,
+        tasks: tasks.iter().map(|(task, samples)| task_statistics(task, samples)).collect(),
+        axes: by_axis(&runs).into_iter().map(|(name, scores)| (name.clone(), axis_statistics(&scores))).collect(),
+    }
+}
+
+fn task_statistics(task: &TaskId, runs: &TaskRuns) -> TaskStatistics {
+    let scores = runs.scores();
+    let attempts = runs.attempts();
+    let (pass_at, pass_hat) = attempts.estimates();
+    TaskStatistics {
+        task: task.clone(),
+        name: runs.name().to_owned(),
+        n: scores.n,
+        mean: scores.mean(),
+        stdev: scores.stdev(),
+        interval: Interval::of_mean(&scores),
+        pass_rate: PassRate::of(attempts.passes, attempts.n),
+        pass_at,
+        pass_hat,
+    }
+}
+
+fn axis_statistics(scores: &Sample) -> AxisStatistics {
+    AxisStatistics { n: scores.n, mean: scores.mean(), stdev: scores.stdev(), interval: Interval::of_mean(scores) }
+}
+
+/// Runs by id, each once.
+pub(super) type Runs<'a> = BTreeMap<&'a BenchmarkRunId, &'a RunSample>;
+
+pub(super) fn distinct(runs: &[RunSample]) -> Runs<'_> {
+    runs.iter().map(|run| (&run.run, run)).collect()
+}
+
+/// One task in all the runs that have it, oldest run first.
+#[derive(Default)]
+pub(super) struct TaskRuns<'a>(Vec<&'a TaskSample>);
+
+impl TaskRuns<'_> {
+    pub(super) fn name(&self) -> &str {
+        self.0.last().map_or("", |newest| &newest.name)
+    }
+
+    pub(super) fn scores(&self) -> Sample {
+        sample(self.0.iter().map(|task| &task.score))
+    }
+
+    pub(super) fn attempts(&self) -> Attempts {
+        let passes = self.0.iter().filter(|task| task.verdict == Verdict::Pass).count();
+        Attempts { passes: passes as u64, n: self.0.len() as u64 }
+    }
+}
+
+pub(super) fn by_task<'a>(runs: &Runs<'a>) -> BTreeMap<&'a TaskId, TaskRuns<'a>> {
+    let mut tasks: BTreeMap<&TaskId, TaskRuns> = BTreeMap::new();
+    for task in runs.values().flat_map(|run| &run.tasks) {
+        tasks.entry(&task.task).or_default().0.push(task);
+    }
+    tasks
+}
+
+pub(super) fn by_axis<'a>(runs: &Runs<'a>) -> BTreeMap<&'a String, Sample> {
+    let mut axes: BTreeMap<&String, Vec<&Score>> = BTreeMap::new();
+    for (name, axis) in runs.values().flat_map(|run| &run.axes) {
+        axes.entry(name).or_default().push(&axis.score);
+    }
+    axes.into_iter().map(|(name, scores)| (name, sample(scores))).collect()
+}
+
+fn sample<'a>(scores: impl IntoIterator<Item = &'a Score>) -> Sample {
+    Sample::of(scores.into_iter().map(Score::exact))
+}

@@ -1,0 +1,61 @@
+//! `/criterion-runs`: what became of each criterion, with its evidence.
+
+use axum::Json;
+use axum::extract;
+use model::page::List;
+use model::run::CriterionRun;
+use model::{CriterionRunId, TaskRunId};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::State;
+use crate::envelope::{ApiError, Refusals};
+use crate::extract::{Auth, PageQuery, Params, PathId, filter_id};
+use crate::respond::{Tagged, page};
+
+/// What the list can be narrowed to.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Filter {
+    /// Only those of this task run.
+    #[param(value_type = TaskRunId, required = false)]
+    task_run_id: Option<String>,
+    /// How many, 20 by default; more than 100 is read as 100.
+    #[param(value_type = u64, required = false, minimum = 1)]
+    limit: Option<String>,
+    /// `next` or `prev` of an earlier answer of the same list.
+    #[param(value_type = String, required = false)]
+    cursor: Option<String>,
+}
+
+/// Criterion runs with details and evidence, newest first.
+#[utoipa::path(get, path = "/criterion-runs", tag = "runs", params(Filter),
+    responses((status = 200, description = "Criterion runs", body = List<CriterionRun>), Refusals))]
+async fn list_criterion_runs(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    Params(query): Params<Filter>,
+) -> Result<Json<List<CriterionRun>>, ApiError> {
+    let task_run = query.task_run_id.as_deref().map(filter_id::<TaskRunId>("task_run_id")).transpose()?;
+    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("criterion-runs")?;
+    Ok(page("criterion-runs", app::runs::tasks::criterion_runs(&state.app, &grant, task_run, request).await?))
+}
+
+/// One criterion run, always whole, scored or not.
+#[utoipa::path(get, path = "/criterion-runs/{criterion_run_id}", tag = "runs",
+    params(("criterion_run_id" = CriterionRunId, Path, description = "The criterion run")),
+    responses((status = 200, description = "The criterion run", body = CriterionRun), Refusals))]
+async fn get_criterion_run(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(criterion_run): PathId<CriterionRunId>,
+) -> Result<Tagged<CriterionRun>, ApiError> {
+    Ok(Tagged(app::runs::tasks::criterion_run(&state.app, &grant, &criterion_run).await?))
+}
+
+pub(crate) fn router() -> OpenApiRouter<State> {
+    OpenApiRouter::new().routes(routes!(list_criterion_runs)).routes(routes!(get_criterion_run))
+}

@@ -1,0 +1,111 @@
+//! `/task-runs`: the tasks of the organization's runs.
+
+use axum::Json;
+use axum::extract;
+use model::page::List;
+use model::run::{StartedTaskRun, TaskRun};
+use model::{BenchmarkRunId, TaskRunId};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::State;
+use crate::base_url::Base;
+use crate::envelope::{ApiError, Refusals, WriteRefusals};
+use crate::extract::{Auth, PageQuery, Params, PathId, filter_id};
+use crate::json_body::Bodyless;
+use crate::respond::{Done, Tagged, page};
+
+/// What the list can be narrowed to.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Filter {
+    /// Only the task runs of this run.
+    #[param(value_type = BenchmarkRunId, required = false)]
+    benchmark_run_id: Option<String>,
+    /// How many, 20 by default; more than 100 is read as 100.
+    #[param(value_type = u64, required = false, minimum = 1)]
+    limit: Option<String>,
+    /// `next` or `prev` of an earlier answer of the same list.
+    #[param(value_type = String, required = false)]
+    cursor: Option<String>,
+}
+
+/// Task runs, newest first.
+#[utoipa::path(get, path = "/task-runs", tag = "runs", params(Filter),
+    responses((status = 200, description = "Task runs", body = List<TaskRun>), Refusals))]
+async fn list_task_runs(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    Params(query): Params<Filter>,
+) -> Result<Json<List<TaskRun>>, ApiError> {
+    let run = query.benchmark_run_id.as_deref().map(filter_id::<BenchmarkRunId>("benchmark_run_id")).transpose()?;
+    let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("task-runs")?;
+    Ok(page("task-runs", app::runs::tasks::list(&state.app, &grant, run, request).await?))
+}
+
+/// One task run, with what was scored and what became of its criteria.
+#[utoipa::path(get, path = "/task-runs/{task_run_id}", tag = "runs",
+    params(("task_run_id" = TaskRunId, Path, description = "The task run")),
+    responses((status = 200, description = "The task run", body = TaskRun), Refusals))]
+async fn get_task_run(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(task_run): PathId<TaskRunId>,
+) -> Result<Tagged<TaskRun>, ApiError> {
+    Ok(Tagged(app::runs::tasks::get_as_owner(&state.app, &grant, &task_run).await?))
+}
+
+/// Start a task: its playground is made, its scenario happens, its clock runs.
+#[utoipa::path(post, path = "/task-runs/{task_run_id}/start", tag = "runs",
+    params(("task_run_id" = TaskRunId, Path, description = "The task run"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    responses((status = 200, description = "The task, and where its sandboxes are", body = StartedTaskRun), Refusals, WriteRefusals))]
+async fn start_task_run(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    Base(base): Base,
+    PathId(task_run): PathId<TaskRunId>,
+    Bodyless(once): Bodyless,
+) -> Result<Done<StartedTaskRun>, ApiError> {
+    Ok(Done(app::runs::tasks::start_as_owner(&state.app, &grant, &base, &task_run, once).await?))
+}
+
+/// Complete a task: its playground is frozen and scored.
+#[utoipa::path(post, path = "/task-runs/{task_run_id}/complete", tag = "runs",
+    params(("task_run_id" = TaskRunId, Path, description = "The task run"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    responses((status = 200, description = "The task run", body = TaskRun), Refusals, WriteRefusals))]
+async fn complete_task_run(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(task_run): PathId<TaskRunId>,
+    Bodyless(once): Bodyless,
+) -> Result<Done<TaskRun>, ApiError> {
+    Ok(Done(app::runs::tasks::complete_as_owner(&state.app, &grant, &task_run, once).await?))
+}
+
+/// End a task run without scoring it: it counts 0, and its run goes on.
+#[utoipa::path(post, path = "/task-runs/{task_run_id}/cancel", tag = "runs",
+    params(("task_run_id" = TaskRunId, Path, description = "The task run"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    responses((status = 200, description = "The task run", body = TaskRun), Refusals, WriteRefusals))]
+async fn cancel_task_run(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(task_run): PathId<TaskRunId>,
+    Bodyless(once): Bodyless,
+) -> Result<Done<TaskRun>, ApiError> {
+    Ok(Done(app::runs::tasks::cancel(&state.app, &grant, &task_run, once).await?))
+}
+
+pub(crate) fn router() -> OpenApiRouter<State> {
+    OpenApiRouter::new()
+        .routes(routes!(list_task_runs))
+        .routes(routes!(get_task_run))
+        .routes(routes!(start_task_run))
+        .routes(routes!(complete_task_run))
+        .routes(routes!(cancel_task_run))
+}

@@ -1,0 +1,271 @@
+//! Runs of benchmarks.
+
+use model::page::{Page, PageRequest};
+use model::publication::Snapshot;
+use model::run::{Phase, RunBenchmark, RunFilter, Status};
+use model::score::{self, Axes, Score, Verdict};
+use model::slug::VersionRef;
+use model::{BenchmarkRunId, OrgId, SolverId, Timestamp};
+
+use crate::paging::{Order, Paged};
+use crate::value::{Row, Value, bind, json_text};
+use crate::{Db, StoreError};
+
+/// A run as it is stored.
+#[derive(Clone, Debug)]
+pub struct StoredRun {
+    pub id: BenchmarkRunId,
+    pub org: OrgId,
+    pub solver: Option<SolverId>,
+    pub benchmark: RunBenchmark,
+    pub content_hash: String,
+    pub agent: Option<String>,
+    pub scored: bool,
+    pub concurrency: i64,
+    pub phase: Phase,
+    pub status: Status,
+    /// None until it is completed, and when it is cancelled.
+    pub result: Option<(Score, Axes)>,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub token_expires_at: Timestamp,
+    pub published_at: Option<Timestamp>,
+}
+
+impl StoredRun {
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.result.as_ref().map(|(score, _)| score.verdict())
+    }
+
+    /// The version that is run; none for a draft.
+    pub fn reference(&self) -> Option<VersionRef> {
+        Some(VersionRef { slug: self.benchmark.slug.clone()?, version: self.benchmark.version? })
+    }
+}
+
+/// What a presented run token leads to.
+#[derive(Clone, Debug)]
+pub struct RunCredential {
+    pub run: BenchmarkRunId,
+    pub org: OrgId,
+    pub hash: String,
+    pub status: Status,
+    pub completed_at: Option<Timestamp>,
+    pub expires_at: Timestamp,
+}
+
+const COLUMNS: &str =
+    "id, org_id, solver_id, benchmark_id, slug, version, name, content_hash, agent, scored, concurrency,
+    phase, status, score, axes, created_at, started_at, completed_at, token_expires_at, published_at";
+
+pub fn insert(db: &mut Db<'_>, run: &StoredRun, token_hash: &str) -> Result<(), StoreError> {
+    let sql =
+        "insert into benchmark_runs (id, org_id, solver_id, benchmark_id, slug, version, name, content_hash, agent,
+        scored, concurrency, phase, status, created_at, token_hash, token_expires_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+    let RunBenchmark { id: benchmark, slug, version, name } = &run.benchmark;
+    db.execute(
+        sql,
+        bind![
+            &run.id,
+            &run.org,
+            run.solver.as_ref(),
+            benchmark,
+            slug,
+            *version,
+            name,
+            &run.content_hash,
+            &run.agent,
+            run.scored,
+            run.concurrency,
+            run.phase.name(),
+            run.status.name(),
+            run.created_at,
+            token_hash,
+            run.token_expires_at
+        ],
+    )?;
+    Ok(())
+}
+
+pub fn insert_draft(db: &mut Db<'_>, run: &BenchmarkRunId, snapshot: &Snapshot) -> Result<(), StoreError> {
+    let sql = "insert into draft_snapshots (benchmark_run_id, snapshot) values ($1, $2)";
+    db.execute(sql, bind![run, json_text(snapshot)?])?;
+    Ok(())
+}
+
+pub fn find(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<Option<StoredRun>, StoreError> {
+    let sql = format!("select {COLUMNS} from benchmark_runs where org_id = $1 and id = $2");
+    db.query_one(&sql, bind![org, id])?.map(|mut row| read(&mut row)).transpose()
+}
+
+/// Not scoped by organization: the token is the credential.
+pub fn find_by_token(db: &mut Db<'_>, hash: &str) -> Result<Option<RunCredential>, StoreError> {
+    let sql = "select id, org_id, token_hash, status, completed_at, token_expires_at from benchmark_runs where token_hash = $1";
+    let read = |mut row: Row| -> Result<RunCredential, StoreError> {
+        Ok(RunCredential {
+            run: row.parsed()?,
+            org: row.parsed()?,
+            hash: row.text()?,
+            status: row.parsed()?,
+            completed_at: row.time_or_null()?,
+            expires_at: row.time()?,
+        })
+    };
+    db.query_one(sql, bind![hash])?.map(read).transpose()
+}
+
+pub fn list(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    filter: &RunFilter,
+    page: &PageRequest,
+) -> Result<Page<StoredRun>, StoreError> {
+    let mut select = format!("select {COLUMNS} from benchmark_runs where org_id = $1");
+    let mut parameters: Vec<Value> = bind![org].to_vec();
+    let filters = [
+        ("benchmark_id", filter.benchmark_id.as_ref().map(ToString::to_string)),
+        ("solver_id", filter.solver_id.as_ref().map(ToString::to_string)),
+        ("agent", filter.agent.clone()),
+        ("status", filter.status.map(|status| status.name().to_owned())),
+    ];
+    for (column, wanted) in filters {
+        if let Some(wanted) = wanted {
+            parameters.push(wanted.into());
+            select.push_str(&format!(" and {column} = ${}", parameters.len()));
+        }
+    }
+    let paged = Paged { select: &select, key: "id", order: Order::NewestFirst };
+    paged.fetch(db, parameters, page, read, |run| run.id.to_string())
+}
+
+/// Completed runs of a version that the organization made, oldest first, at most so many of the newest.
+pub fn completed(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    reference: &VersionRef,
+    filter: &RunFilter,
+    most: i64,
+) -> Result<Vec<StoredRun>, StoreError> {
+    let mut sql = format!(
+        "select {COLUMNS} from benchmark_runs where slug = $1 and version = $2 and org_id = $3 and status = 'completed'"
+    );
+    let mut parameters: Vec<Value> = bind![&reference.slug, reference.version, org].to_vec();
+    let filters = [("solver_id", filter.solver_id.as_ref().map(ToString::to_string)), ("agent", filter.agent.clone())];
+    for (column, wanted) in filters {
+        if let Some(wanted) = wanted {
+            parameters.push(wanted.into());
+            sql.push_str(&format!(" and {column} = ${}", parameters.len()));
+        }
+    }
+    parameters.push(most.into());
+    sql.push_str(&format!(" order by id desc limit ${}", parameters.len()));
+    let mut found: Vec<StoredRun> = db.query(&sql, &parameters)?.iter_mut().map(read).collect::<Result<_, _>>()?;
+    found.reverse();
+    Ok(found)
+}
+
+/// A published run and whose it is.
+#[derive(Clone, Debug)]
+pub struct PublishedRun {
+    pub run: StoredRun,
+    pub alias: String,
+    pub organization: String,
+    pub agent_description: Option<String>,
+    pub agent_version: Option<String>,
+}
+
+/// Every run of a version that stands on its leaderboard, whoever made it.
+pub fn published(db: &mut Db<'_>, reference: &VersionRef) -> Result<Vec<PublishedRun>, StoreError> {
+    let columns = COLUMNS.split(',').map(|column| format!("r.{}", column.trim())).collect::<Vec<_>>().join(", ");
+    let sql = format!(
+        "select {columns}, s.alias, o.name, s.agent_description, s.agent_version from benchmark_runs r
+        join solvers s on s.id = r.solver_id join organizations o on o.id = r.org_id
+        where r.slug = $1 and r.version = $2 and r.published_at is not null order by r.id"
+    );
+    let read_one = |row: &mut Row| {
+        Ok(PublishedRun {
+            run: read(row)?,
+            alias: row.text()?,
+            organization: row.text()?,
+            agent_description: row.text_or_null()?,
+            agent_version: row.text_or_null()?,
+        })
+    };
+    db.query(&sql, bind![&reference.slug, reference.version])?.iter_mut().map(read_one).collect()
+}
+
+/// Not scoped by organization: whoever asks has found the run under its own.
+pub fn draft(db: &mut Db<'_>, run: &BenchmarkRunId) -> Result<Option<Snapshot>, StoreError> {
+    let sql = "select snapshot from draft_snapshots where benchmark_run_id = $1";
+    db.query_one(sql, bind![run])?.map(|mut row| row.json()).transpose()
+}
+
+/// What is run, whoever may see it now: a version that was run stays readable to its runs.
+pub fn version_snapshot(db: &mut Db<'_>, reference: &VersionRef) -> Result<Option<Snapshot>, StoreError> {
+    let sql = "select snapshot from benchmark_versions where slug = $1 and version = $2";
+    db.query_one(sql, bind![&reference.slug, reference.version])?.map(|mut row| row.json()).transpose()
+}
+
+/// The first start of a task starts the run.
+pub fn note_start(db: &mut Db<'_>, id: &BenchmarkRunId, now: Timestamp) -> Result<(), StoreError> {
+    let sql = "update benchmark_runs set phase = 'started', started_at = $2 where id = $1 and phase = 'created'";
+    db.execute(sql, bind![id, now])?;
+    Ok(())
+}
+
+/// Ends an active run. False when it had ended before.
+pub fn end(
+    db: &mut Db<'_>,
+    id: &BenchmarkRunId,
+    status: Status,
+    result: Option<&(Score, Axes)>,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let sql = "update benchmark_runs set phase = 'completed', status = $2, verdict = $3, score = $4, axes = $5, completed_at = $6
+        where id = $1 and status = 'active'";
+    let verdict = result.map(|(score, _)| score.verdict().name());
+    let score = result.map(|(score, _)| score.to_string());
+    let axes = result.map(|(_, axes)| score::axes_text(axes));
+    Ok(db.execute(sql, bind![id, status.name(), verdict, score, axes, now])? == 1)
+}
+
+pub fn set_published(db: &mut Db<'_>, id: &BenchmarkRunId, at: Option<Timestamp>) -> Result<(), StoreError> {
+    db.execute("update benchmark_runs set published_at = $2 where id = $1", bind![id, at])?;
+    Ok(())
+}
+
+fn read(row: &mut Row) -> Result<StoredRun, StoreError> {
+    Ok(StoredRun {
+        id: row.parsed()?,
+        org: row.parsed()?,
+        solver: row.parsed_or_null()?,
+        benchmark: RunBenchmark {
+            id: row.parsed()?,
+            slug: row.text_or_null()?,
+            version: row.integer_or_null()?,
+            name: row.text()?,
+        },
+        content_hash: row.text()?,
+        agent: row.text_or_null()?,
+        scored: row.flag()?,
+        concurrency: row.integer()?,
+        phase: row.parsed()?,
+        status: row.parsed()?,
+        result: read_result(row)?,
+        created_at: row.time()?,
+        started_at: row.time_or_null()?,
+        completed_at: row.time_or_null()?,
+        token_expires_at: row.time()?,
+        published_at: row.time_or_null()?,
+    })
+}
+
+/// The columns `score` and `axes`.
+pub(crate) fn read_result(row: &mut Row) -> Result<Option<(Score, Axes)>, StoreError> {
+    let (score, axes): (Option<Score>, _) = (row.parsed_or_null()?, row.text_or_null()?);
+    let Some(score) = score else { return Ok(None) };
+    let axes = score::axes_from_text(axes.as_deref().unwrap_or("{}"));
+    Ok(Some((score, axes.ok_or_else(|| StoreError::Corrupt("axes".into()))?)))
+}

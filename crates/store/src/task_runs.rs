@@ -1,0 +1,270 @@
+//! Task runs, and what became of their criteria.
+
+use model::page::{Page, PageRequest};
+use model::run::{Phase, Sealed, Status};
+use model::score::{self, Axes, Score, Verdict};
+use model::weight::Weight;
+use model::{BenchmarkRunId, CriterionId, CriterionRunId, OrgId, PlaygroundId, TaskId, TaskRunId, Timestamp};
+
+use crate::log::Text;
+use crate::paging::{Order, Paged};
+use crate::runs::read_result;
+use crate::value::{Row, Value, bind, json_text};
+use crate::{Db, StoreError};
+
+/// A task run as it is stored.
+#[derive(Clone, Debug)]
+pub struct StoredTaskRun {
+    pub id: TaskRunId,
+    pub org: OrgId,
+    pub run: BenchmarkRunId,
+    /// Its place among the run's.
+    pub position: i64,
+    pub task: TaskId,
+    pub name: String,
+    /// Seconds.
+    pub timeout: i64,
+    pub phase: Phase,
+    pub status: Status,
+    /// None until it has ended.
+    pub result: Option<(Score, Axes)>,
+    pub playground: Option<PlaygroundId>,
+    pub sealed: Option<Sealed>,
+    pub failure: Option<String>,
+    pub created_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub deadline_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+}
+
+impl StoredTaskRun {
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.result.as_ref().map(|(score, _)| score.verdict())
+    }
+
+    /// Started, and past its time.
+    pub fn is_overdue(&self, now: Timestamp) -> bool {
+        self.phase == Phase::Started && self.deadline_at.is_some_and(|deadline| deadline <= now)
+    }
+}
+
+const COLUMNS: &str = "id, org_id, benchmark_run_id, position, task_id, name, timeout, phase, status, score, axes,
+    playground_id, sealed, failure, created_at, started_at, deadline_at, completed_at";
+
+pub fn insert(db: &mut Db<'_>, task_run: &StoredTaskRun) -> Result<(), StoreError> {
+    let sql = "insert into task_runs (id, org_id, benchmark_run_id, position, task_id, name, timeout, phase, status, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let StoredTaskRun { id, org, run, position, task, name, timeout, phase, status, created_at, .. } = task_run;
+    db.execute(sql, bind![id, org, run, *position, task, name, *timeout, phase.name(), status.name(), *created_at])?;
+    Ok(())
+}
+
+pub fn find(db: &mut Db<'_>, org: &OrgId, id: &TaskRunId) -> Result<Option<StoredTaskRun>, StoreError> {
+    let sql = format!("select {COLUMNS} from task_runs where org_id = $1 and id = $2");
+    db.query_one(&sql, bind![org, id])?.map(|mut row| read(&mut row)).transpose()
+}
+
+/// In their order. Not scoped by organization: whoever asks has found the run under its own.
+pub fn of_run(db: &mut Db<'_>, run: &BenchmarkRunId) -> Result<Vec<StoredTaskRun>, StoreError> {
+    let sql = format!("select {COLUMNS} from task_runs where benchmark_run_id = $1 order by position");
+    db.query(&sql, bind![run])?.iter_mut().map(read).collect()
+}
+
+pub fn list(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    run: Option<&BenchmarkRunId>,
+    page: &PageRequest,
+) -> Result<Page<StoredTaskRun>, StoreError> {
+    let mut select = format!("select {COLUMNS} from task_runs where org_id = $1");
+    let mut parameters: Vec<Value> = bind![org].to_vec();
+    if let Some(run) = run {
+        parameters.push(run.to_string().into());
+        select.push_str(" and benchmark_run_id = $2");
+    }
+    let paged = Paged { select: &select, key: "id", order: Order::NewestFirst };
+    paged.fetch(db, parameters, page, read, |task_run| task_run.id.to_string())
+}
+
+/// Runs with a started task that is past its time, of all organizations: for the sweeper.
+pub fn overdue(db: &mut Db<'_>, now: Timestamp, most: i64) -> Result<Vec<(OrgId, BenchmarkRunId)>, StoreError> {
+    let sql = "select distinct org_id, benchmark_run_id from task_runs
+        where phase = 'started' and deadline_at <= $1 order by benchmark_run_id limit $2";
+    let rows = db.query(sql, bind![now, most])?;
+    rows.into_iter().map(|mut row| Ok((row.parsed()?, row.parsed()?))).collect()
+}
+
+/// False when it was not `created` any more.
+pub fn start(
+    db: &mut Db<'_>,
+    id: &TaskRunId,
+    playground: &PlaygroundId,
+    now: Timestamp,
+    deadline: Timestamp,
+) -> Result<bool, StoreError> {
+    let sql = "update task_runs set phase = 'started', playground_id = $2, started_at = $3, deadline_at = $4
+        where id = $1 and phase = 'created'";
+    Ok(db.execute(sql, bind![id, playground, now, deadline])? == 1)
+}
+
+/// How a task run ends.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    pub status: Status,
+    pub score: Score,
+    pub axes: Axes,
+    pub sealed: Option<Sealed>,
+    pub failure: Option<String>,
+}
+
+impl Ending {
+    /// Without a score of its own, which counts 0.
+    pub fn unscored(status: Status) -> Self {
+        Self { status, score: Score::zero(), axes: Axes::new(), sealed: None, failure: None }
+    }
+}
+
+/// False when it had ended before.
+pub fn end(db: &mut Db<'_>, id: &TaskRunId, ending: &Ending, now: Timestamp) -> Result<bool, StoreError> {
+    let sql = "update task_runs set phase = 'completed', status = $2, verdict = $3, score = $4, axes = $5, sealed = $6,
+        failure = $7, completed_at = $8 where id = $1 and phase <> 'completed'";
+    let Ending { status, score, axes, sealed, failure } = ending;
+    let sealed = sealed.as_ref().map(json_text).transpose()?;
+    let (verdict, axes) = (score.verdict().name(), score::axes_text(axes));
+    Ok(db.execute(sql, bind![id, status.name(), verdict, score.to_string(), axes, sealed, failure, now])? == 1)
+}
+
+fn read(row: &mut Row) -> Result<StoredTaskRun, StoreError> {
+    Ok(StoredTaskRun {
+        id: row.parsed()?,
+        org: row.parsed()?,
+        run: row.parsed()?,
+        position: row.integer()?,
+        task: row.parsed()?,
+        name: row.text()?,
+        timeout: row.integer()?,
+        phase: row.parsed()?,
+        status: row.parsed()?,
+        result: read_result(row)?,
+        playground: row.parsed_or_null()?,
+        sealed: read_sealed(row)?,
+        failure: row.text_or_null()?,
+        created_at: row.time()?,
+        started_at: row.time_or_null()?,
+        deadline_at: row.time_or_null()?,
+        completed_at: row.time_or_null()?,
+    })
+}
+
+fn read_sealed(row: &mut Row) -> Result<Option<Sealed>, StoreError> {
+    let parse = |text: String| serde_json::from_str(&text).map_err(|error| StoreError::Corrupt(error.to_string()));
+    row.text_or_null()?.map(parse).transpose()
+}
+
+/// What became of a criterion, as it is stored.
+#[derive(Clone, Debug)]
+pub struct StoredCriterionRun {
+    pub id: CriterionRunId,
+    pub org: OrgId,
+    pub task_run: TaskRunId,
+    pub position: i64,
+    pub criterion: CriterionId,
+    pub label: String,
+    pub axis: Option<String>,
+    pub weight: Weight,
+    pub passed: bool,
+    pub score: Score,
+    pub details: String,
+    /// JSON.
+    pub evidence: Text,
+    pub started_at: Timestamp,
+    pub completed_at: Timestamp,
+}
+
+const CRITERION_COLUMNS: &str =
+    "id, org_id, task_run_id, position, criterion_id, label, axis, weight, passed, score, details,
+    evidence, evidence_blob, started_at, completed_at";
+
+pub fn insert_criterion(db: &mut Db<'_>, criterion: &StoredCriterionRun) -> Result<(), StoreError> {
+    let sql = format!(
+        "insert into criterion_runs ({CRITERION_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
+    );
+    let (evidence, blob) = criterion.evidence.parts();
+    db.execute(
+        &sql,
+        bind![
+            &criterion.id,
+            &criterion.org,
+            &criterion.task_run,
+            criterion.position,
+            &criterion.criterion,
+            &criterion.label,
+            &criterion.axis,
+            criterion.weight.to_string(),
+            criterion.passed,
+            criterion.score.to_string(),
+            &criterion.details,
+            evidence,
+            blob,
+            criterion.started_at,
+            criterion.completed_at
+        ],
+    )?;
+    Ok(())
+}
+
+/// In their order. Not scoped by organization: whoever asks has found the task run under its own.
+pub fn criteria_of(db: &mut Db<'_>, task_run: &TaskRunId) -> Result<Vec<StoredCriterionRun>, StoreError> {
+    let sql = format!("select {CRITERION_COLUMNS} from criterion_runs where task_run_id = $1 order by position");
+    db.query(&sql, bind![task_run])?.iter_mut().map(read_criterion).collect()
+}
+
+pub fn find_criterion(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    id: &CriterionRunId,
+) -> Result<Option<StoredCriterionRun>, StoreError> {
+    let sql = format!("select {CRITERION_COLUMNS} from criterion_runs where org_id = $1 and id = $2");
+    db.query_one(&sql, bind![org, id])?.map(|mut row| read_criterion(&mut row)).transpose()
+}
+
+pub fn list_criteria(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    task_run: Option<&TaskRunId>,
+    page: &PageRequest,
+) -> Result<Page<StoredCriterionRun>, StoreError> {
+    let mut select = format!("select {CRITERION_COLUMNS} from criterion_runs where org_id = $1");
+    let mut parameters: Vec<Value> = bind![org].to_vec();
+    if let Some(task_run) = task_run {
+        parameters.push(task_run.to_string().into());
+        select.push_str(" and task_run_id = $2");
+    }
+    let paged = Paged { select: &select, key: "id", order: Order::NewestFirst };
+    paged.fetch(db, parameters, page, read_criterion, |criterion| criterion.id.to_string())
+}
+
+fn read_criterion(row: &mut Row) -> Result<StoredCriterionRun, StoreError> {
+    let (id, org, task_run, position, criterion) =
+        (row.parsed()?, row.parsed()?, row.parsed()?, row.integer()?, row.parsed()?);
+    let (label, axis, weight, passed, score, details) =
+        (row.text()?, row.text_or_null()?, row.parsed()?, row.flag()?, row.parsed()?, row.text()?);
+    let evidence = Text::read(row)?.ok_or_else(|| StoreError::Corrupt("evidence".into()))?;
+    let (started_at, completed_at) = (row.time()?, row.time()?);
+    Ok(StoredCriterionRun {
+        id,
+        org,
+        task_run,
+        position,
+        criterion,
+        label,
+        axis,
+        weight,
+        passed,
+        score,
+        details,
+        evidence,
+        started_at,
+        completed_at,
+    })
+}

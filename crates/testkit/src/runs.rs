@@ -1,0 +1,132 @@
+//! Runs as a test tells of them: a published benchmark, and an agent that works through it.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{Answer, Caller, TestServer, world};
+
+/// A benchmark over one FHIR sandbox with the patients `p1` to `p3`.
+pub struct Bench {
+    pub author: Caller,
+    pub benchmark: String,
+    pub dataset: String,
+    pub environment: String,
+}
+
+impl Bench {
+    /// `fields` are the benchmark's own: `{"concurrency": 2}`.
+    pub async fn new(author: &Caller, fields: Value) -> Self {
+        let dataset = author.post("/datasets", json!({"name": "Patients", "type": "fhir"})).await.expect(201).id();
+        let upload = format!("/datasets/{dataset}/data");
+        author.put_bytes(&upload, "application/fhir+ndjson", world::patients(3)).await.expect(200);
+        let simulator = author.post("/simulators", json!({"type": "Fhir", "name": "EHR"})).await.expect(201).id();
+        let environment = author.post("/environments", json!({"name": "Clinic"})).await.expect(201).id();
+        for path in [
+            format!("/simulators/{simulator}/datasets/{dataset}"),
+            format!("/environments/{environment}/simulators/{simulator}"),
+        ] {
+            author.send(Method::POST, &path, &[], None).await.expect(200);
+        }
+        let mut body = json!({"name": "Orders", "environment_id": environment});
+        for (name, value) in fields.as_object().unwrap() {
+            body[name] = value.clone();
+        }
+        let benchmark = author.post("/benchmarks", body).await.expect(201).id();
+        Self { author: author.clone(), benchmark, dataset, environment }
+    }
+
+    /// A task with `{"label", "assertion", …}` criteria.
+    pub async fn task(&self, name: &str, criteria: &[Value]) -> String {
+        self.task_with(json!({"name": name}), criteria).await
+    }
+
+    pub async fn task_with(&self, mut task: Value, criteria: &[Value]) -> String {
+        task["benchmark_id"] = json!(self.benchmark);
+        let task = self.author.post("/tasks", task).await.expect(201).id();
+        for criterion in criteria {
+            let mut criterion = criterion.clone();
+            criterion["task_id"] = json!(task);
+            self.author.post("/criteria", criterion).await.expect(201);
+        }
+        task
+    }
+
+    /// `slug@version`.
+    pub async fn publish(&self) -> String {
+        let version =
+            self.author.post(&format!("/benchmarks/{}/publish", self.benchmark), json!({})).await.expect(201).json;
+        format!("{}@{}", version["slug"].as_str().unwrap(), version["version"])
+    }
+}
+
+/// A caller with a key of a new solver.
+pub async fn solver(server: &TestServer, organization: &Caller, alias: &str) -> Caller {
+    let solver = organization.post("/solvers", json!({"alias": alias})).await.expect(201).id();
+    let key = organization.post(&format!("/solvers/{solver}/api-keys"), json!({"name": "ci"})).await.expect(201).json;
+    server.caller(key["key"].as_str().unwrap())
+}
+
+/// An agent with the token of its run.
+pub struct Agent {
+    pub caller: Caller,
+    pub run: String,
+    /// The answer to the creation.
+    pub created: Value,
+    /// Task runs, in the order of the tasks.
+    pub task_runs: Vec<String>,
+}
+
+impl Agent {
+    pub async fn begin(server: &TestServer, solver: &Caller, benchmark: &str, scored: bool) -> Self {
+        let body = json!({"benchmark": benchmark, "scored": scored});
+        Self::from(server, &solver.post("/v1/benchmark-runs", body).await.expect(201))
+    }
+
+    pub fn from(server: &TestServer, created: &Answer) -> Self {
+        let created = created.json.clone();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let task_runs = created["task_runs"].as_array().unwrap().iter().map(|task_run| text(&task_run["id"]));
+        Self {
+            caller: server.caller(&text(&created["bearer_token"])),
+            run: text(&created["benchmark_run_id"]),
+            task_runs: task_runs.collect(),
+            created,
+        }
+    }
+
+    pub async fn start(&self, task: usize) -> Answer {
+        self.caller.send(Method::POST, &format!("/v1/task-runs/{}/start", self.task_runs[task]), &[], None).await
+    }
+
+    pub async fn complete(&self, task: usize) -> Answer {
+        self.caller.send(Method::POST, &format!("/v1/task-runs/{}/complete", self.task_runs[task]), &[], None).await
+    }
+
+    /// Below the run's FHIR base.
+    pub async fn fhir(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+        self.caller.send(method, &format!("/v1/benchmark-runs/{}/fhir/{path}", self.run), &[], body).await
+    }
+
+    /// Creates a resource in the started task's sandbox.
+    pub async fn write(&self, resource: Value) -> Answer {
+        let path = resource["resourceType"].as_str().unwrap().to_owned();
+        self.fhir(Method::POST, &path, Some(resource)).await
+    }
+
+    pub async fn read(&self) -> Value {
+        self.caller.get(&format!("/v1/benchmark-runs/{}", self.run)).await.expect(200).json
+    }
+}
+
+/// Passes when a Basic resource with this code was written.
+pub fn wants_code(code: &str) -> Value {
+    let fields = json!([{"path": "code.text", "expected": code}]);
+    let assertion =
+        json!({"assert": "fhir-resource-state", "resource_type": "Basic", "match": "any", "fields": fields});
+    json!({"label": format!("Basic {code}"), "assertion": assertion})
+}
+
+/// What [`wants_code`] wants.
+pub fn basic(code: &str) -> Value {
+    json!({"resourceType": "Basic", "code": {"text": code}})
+}
