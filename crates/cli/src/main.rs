@@ -38,7 +38,7 @@ fn main() -> std::process::ExitCode {
         Command::Admin(arguments) => admin::run(arguments),
         Command::Auth(arguments) => auth::run(&arguments),
         Command::Datasets(arguments) => datasets::run(arguments),
-        Command::Rescore(arguments) => rescore::run(arguments),
+        Command::Rescore(arguments) => rescore::run(&arguments),
     };
     match result {
         Ok(()) => std::process::ExitCode::SUCCESS,

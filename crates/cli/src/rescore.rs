@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 }
 
 /// Fails when scoring again, with nothing changed, gives anything else than what was kept.
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let client = arguments.connection.client()?;
     let criteria = arguments.criteria.as_deref().map(read).transpose()?;
     let body = json!({"criteria": criteria.clone().unwrap_or_else(|| json!([]))});

@@ -12,7 +12,6 @@ use store::runs::StoredRun;
 use store::task_runs::{self, StoredCriterionRun, StoredTaskRun};
 
 use super::evaluate::{self, Judged};
-use super::tasks::evidence;
 use super::{found, snapshots};
 use crate::{App, AppError, OrgGrant};
 
@@ -86,7 +85,8 @@ async fn rescore_task(
     let result = evaluate::total(&judged);
     let mut criteria = Vec::new();
     for (before, after) in kept.iter().zip(judged) {
-        criteria.push(compared(before, evidence(app, before).await?, after, changes));
+        let kept = app.text(before.evidence.clone()).await?;
+        criteria.push(compared(before, &kept, after, changes));
     }
     let (before, sealed) = (task_run.result.clone().ok_or_else(lost)?, task_run.sealed.as_ref().ok_or_else(lost)?);
     let is_same_state =
@@ -115,12 +115,14 @@ fn changed(task: &FrozenTask, changes: &Changes) -> FrozenTask {
     task
 }
 
-fn compared(before: &StoredCriterionRun, evidence: Value, after: Judged, changes: &Changes) -> RescoredCriterion {
+/// `kept` is the text of the evidence as it was stored.
+fn compared(before: &StoredCriterionRun, kept: &str, after: Judged, changes: &Changes) -> RescoredCriterion {
     let Judged { criterion, outcome } = after;
+    let found = outcome.evidence.to_string();
     let identical = before.score == outcome.score
         && before.passed == outcome.passed
         && before.details == outcome.details
-        && evidence.to_string() == outcome.evidence.to_string();
+        && kept == found;
     RescoredCriterion {
         changed: changes.contains_key(&criterion.id),
         criterion_id: criterion.id,

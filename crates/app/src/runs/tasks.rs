@@ -166,7 +166,7 @@ pub async fn criterion_run(app: &App, grant: &OrgGrant, id: &CriterionRunId) -> 
     Ok(views::criterion_run(&criterion, evidence(app, &criterion).await?))
 }
 
-pub(super) async fn evidence(app: &App, criterion: &StoredCriterionRun) -> Result<Value, AppError> {
+async fn evidence(app: &App, criterion: &StoredCriterionRun) -> Result<Value, AppError> {
     let text = app.text(criterion.evidence.clone()).await?;
     serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))
 }
