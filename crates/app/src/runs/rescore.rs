@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::publication::{FrozenTask, Snapshot};
-use model::run::{CriteriaChange, Rescore, RescoredCriterion, RescoredTask, Status};
+use model::run::{CriteriaChange, Rescore, RescoredCriterion, RescoredTask, Sealed, Status};
 use model::score::{self, Axes, Score};
 use model::{BenchmarkRunId, CriterionId, FieldErrors};
 use serde_json::Value;
@@ -89,8 +89,9 @@ async fn rescore_task(
         criteria.push(compared(before, &kept, after, changes));
     }
     let (before, sealed) = (task_run.result.clone().ok_or_else(lost)?, task_run.sealed.as_ref().ok_or_else(lost)?);
-    let is_same_state =
-        evaluate::sealed(&frozen, snapshot, &run.content_hash, (sealed.seq, sealed.sealed_at)) == *sealed;
+    // Another engine may have scored it; what it scored must be the same.
+    let now = evaluate::sealed(&frozen, snapshot, &run.content_hash, (sealed.seq, sealed.sealed_at));
+    let is_same_state = Sealed { engine: sealed.engine.clone(), ..now } == *sealed;
     let shown = RescoredTask {
         task_run_id: task_run.id.clone(),
         task_id: task_run.task.clone(),
