@@ -90,7 +90,7 @@ async fn rescore_task(
     }
     let (before, sealed) = (task_run.result.clone().ok_or_else(lost)?, task_run.sealed.as_ref().ok_or_else(lost)?);
     let is_same_state =
-        evaluate::sealed(&frozen, snapshot, &run.content_hash, (sealed.seq, sealed.sealed_at)) == *sealed;
+        evaluate::sealed(&frozen, snapshot, &run.content_hash, (frozen.world.seq, sealed.sealed_at)) == *sealed;
     let shown = RescoredTask {
         task_run_id: task_run.id.clone(),
         task_id: task_run.task.clone(),
