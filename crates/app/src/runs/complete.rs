@@ -57,8 +57,8 @@ where
     let (run, task_run) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
     let scored = match check_phase(&task_run) {
         Ok(()) => Some(scored(app, &run, &task_run).await?),
-        // The caller may be repeating a request that succeeded.
-        Err(_) if once.is_some() => None,
+        // The caller may be repeating a request that succeeded. What is not even started may be before this is written.
+        Err(_) if once.is_some() && task_run.phase == Phase::Completed => None,
         Err(error) => return Err(error),
     };
     let (task_run_id, now) = (id.clone(), app.now());

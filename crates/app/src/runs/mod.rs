@@ -261,8 +261,10 @@ pub async fn cancel(
     once: Option<Once>,
 ) -> Result<Created<BenchmarkRun>, AppError> {
     end::expire_overdue(app, &grant.org, id).await?;
+    let (org, wanted) = (grant.org.clone(), id.clone());
+    let run = app.store().read(move |db| found(db, &org, &wanted)).await?.id;
+    end::write_reads(app, &run).await?;
     let (org, id, now) = (grant.org.clone(), id.clone(), app.now());
-    let run = id.clone();
     let work = move |db: &mut Db<'_>| {
         let run = active(db, &org, &id)?;
         end::cancel_rest(db, &run.id, now)?;

@@ -90,7 +90,7 @@ async fn rescore_task(
     }
     let (before, sealed) = (task_run.result.clone().ok_or_else(lost)?, task_run.sealed.as_ref().ok_or_else(lost)?);
     // Another engine may have scored it; what it scored must be the same.
-    let now = evaluate::sealed(&frozen, snapshot, &run.content_hash, (sealed.seq, sealed.sealed_at));
+    let now = evaluate::sealed(&frozen, snapshot, &run.content_hash, (frozen.world.seq, sealed.sealed_at));
     let is_same_state = Sealed { engine: sealed.engine.clone(), ..now } == *sealed;
     let shown = RescoredTask {
         task_run_id: task_run.id.clone(),

@@ -75,8 +75,8 @@ async fn begin(
     };
     let answered = app.once(holder, once, Keep::Sealed, work).await;
     app.inner.started.forget(&run_id);
-    if answered.as_ref().is_ok_and(|created| !created.replayed) {
-        app.inner.worlds.of(&playground).begin(world, answered.as_ref().ok().map(|created| created.value.deadline_at));
+    if let Ok(Created { value, replayed: false }) = &answered {
+        app.inner.worlds.of(&playground).begin(world, value.deadline_at);
     }
     answered
 }

@@ -126,6 +126,7 @@ pub async fn cancel(
     expire(app, &reach, id).await?;
     let (scope, wanted) = (reach.clone(), id.clone());
     let (run, _) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
+    end::write_reads(app, &run.id).await?;
     let (id, now) = (id.clone(), app.now());
     let work = move |db: &mut Db<'_>| {
         let (run, task_run) = reach.task_run(db, &id)?;

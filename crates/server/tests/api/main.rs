@@ -29,6 +29,7 @@ mod publishing;
 mod raw;
 mod request;
 mod runs;
+mod runs_races;
 mod secret_search;
 mod secrets;
 mod surface;
