@@ -1,7 +1,7 @@
 //! From a run's token to the sandboxes of a started task.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::run::Phase;
 use model::simulator::SimulatorType;
@@ -17,7 +17,14 @@ use crate::{App, AppError, RunGrant};
 /// Which task runs of a run are started, and where. Valid as long as this process is the only one that starts any.
 #[derive(Default)]
 pub(crate) struct Started {
-    known: Mutex<HashMap<BenchmarkRunId, Arc<Vec<StartedTask>>>>,
+    remembered: Mutex<Remembered>,
+}
+
+#[derive(Default)]
+struct Remembered {
+    known: HashMap<BenchmarkRunId, Arc<Vec<StartedTask>>>,
+    /// Rises whenever something is forgotten.
+    era: u64,
 }
 
 pub(crate) struct StartedTask {
@@ -30,19 +37,33 @@ const MOST_REMEMBERED: usize = 100_000;
 
 impl Started {
     fn recall(&self, run: &BenchmarkRunId) -> Option<Arc<Vec<StartedTask>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned()
+        self.lock().known.get(run).cloned()
     }
 
-    fn remember(&self, run: &BenchmarkRunId, started: &Arc<Vec<StartedTask>>) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_REMEMBERED {
-            known.clear();
+    fn era(&self) -> u64 {
+        self.lock().era
+    }
+
+    /// What was read in an earlier era may be of before a start or an end, and is not worth remembering.
+    fn remember(&self, run: &BenchmarkRunId, started: &Arc<Vec<StartedTask>>, era: u64) {
+        let mut remembered = self.lock();
+        if remembered.era != era {
+            return;
         }
-        known.insert(run.clone(), Arc::clone(started));
+        if remembered.known.len() >= MOST_REMEMBERED {
+            remembered.known.clear();
+        }
+        remembered.known.insert(run.clone(), Arc::clone(started));
     }
 
     pub(crate) fn forget(&self, run: &BenchmarkRunId) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+        let mut remembered = self.lock();
+        remembered.known.remove(run);
+        remembered.era += 1;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Remembered> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -93,7 +114,7 @@ async fn started(app: &App, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>
     if let Some(known) = is_alone.then(|| app.inner.started.recall(run)).flatten() {
         return Ok(known);
     }
-    let id = run.clone();
+    let (id, era) = (run.clone(), app.inner.started.era());
     let read = app.store().read(move |db| {
         let all = task_runs::of_run(db, &id)?;
         let mut found = Vec::new();
@@ -114,7 +135,24 @@ async fn started(app: &App, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>
     });
     let started = Arc::new(started.collect());
     if is_alone {
-        app.inner.started.remember(run, &started);
+        app.inner.started.remember(run, &started, era);
     }
     Ok(started)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_read_before_a_start_is_not_remembered_after_it() {
+        let (started, run) = (Started::default(), "br_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse().unwrap());
+        let (before, nothing) = (started.era(), Arc::new(Vec::new()));
+        // A start between the look-up and its memory.
+        started.forget(&run);
+        started.remember(&run, &nothing, before);
+        assert!(started.recall(&run).is_none());
+        started.remember(&run, &nothing, started.era());
+        assert!(started.recall(&run).is_some());
+    }
 }
