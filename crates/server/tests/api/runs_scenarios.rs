@@ -16,8 +16,8 @@ both_databases! {
     async fn a_later_step_happens_when_it_is_due(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let steps = json!({"steps": [loads("first", None), loads("second", Some(60)), loads("third", Some(120))]});
-        let (author, agent) = run(&server, json!({"name": "Labs", "timeout": 600, "scenario": steps}), &[]).await;
-        let started = agent.start(0).await.expect(200).json;
+        let (_, agent) = run(&server, json!({"name": "Labs", "timeout": 600, "scenario": steps}), &[]).await;
+        agent.start(0).await.expect(200);
         assert_eq!(observations(&agent).await, 1);
         server.clock.advance(59_999);
         assert_eq!(observations(&agent).await, 1);
@@ -27,9 +27,6 @@ both_databases! {
         server.clock.advance(60_000);
         let seen = agent.fhir(Method::PUT, "Observation/third", Some(json!({"resourceType": "Observation", "id": "third", "status": "amended", "code": {"text": "x"}}))).await;
         assert_eq!(seen.expect(200)["meta"]["versionId"], "2", "a write finds what is due before it");
-        let sandbox = started["sandboxes"][0]["id"].as_str().unwrap();
-        let events = author.get(&format!("/sandboxes/{sandbox}/events?type=scenario_step&limit=100")).await.expect(200);
-        assert_eq!(events.data().len(), 3);
     }
 
     async fn what_is_due_when_the_task_is_completed_has_happened(server: TestServer) {
