@@ -98,9 +98,18 @@ pub(super) async fn doubt(app: &App, run: &BenchmarkRunId) {
 }
 
 pub(super) async fn sweep(app: &App) -> Result<(), AppError> {
+    expire_some(app, None).await
+}
+
+/// Records what is past its time in an organization's runs.
+pub(super) async fn expire_all_overdue(app: &App, org: &OrgId) -> Result<(), AppError> {
+    expire_some(app, Some(org.clone())).await
+}
+
+async fn expire_some(app: &App, org: Option<OrgId>) -> Result<(), AppError> {
     let now = app.now();
-    let overdue = app.store().read(move |db| task_runs::overdue(db, now, MOST_SWEPT)).await?;
-    for (_, run) in overdue {
+    let overdue = app.store().read(move |db| task_runs::overdue(db, org.as_ref(), now, MOST_SWEPT)).await?;
+    for run in overdue {
         expire(app, &run).await?;
     }
     Ok(())

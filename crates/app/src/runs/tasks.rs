@@ -102,9 +102,7 @@ pub async fn list(
     run: Option<BenchmarkRunId>,
     page: PageRequest,
 ) -> Result<Page<TaskRun>, AppError> {
-    if let Some(run) = &run {
-        end::expire_overdue(app, &grant.org, run).await?;
-    }
+    end::expire_all_overdue(app, &grant.org).await?;
     let org = grant.org.clone();
     let read = move |db: &mut Db<'_>| {
         task_runs::list(db, &org, run.as_ref(), &page)?.try_map(|task_run| {
