@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use fhir::validate;
 use model::simulator::SimulatorType;
 use serde_json::Value;
@@ -62,9 +64,31 @@ fn asked(request: &Request) {
         let text = change.text.as_deref().unwrap_or("{}");
         assert!(serde_json::from_str::<Value>(text).is_ok_and(|json| json.is_object()), "{text}");
     }
+    if status < 300 {
+        linked(&body);
+    }
     let again = answered(request);
     assert_eq!(again.answer, Response { status, headers, body });
     assert_eq!(again.events, events);
+}
+
+/// Every link of a page leads to a page.
+fn linked(body: &str) {
+    let Some(bundle) = json::read(body.as_bytes()).filter(|body| body["type"] == "searchset") else { return };
+    let links = bundle["link"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for address in links.iter().filter_map(|link| link["url"].as_str()?.strip_prefix(BASE)?.strip_prefix('/')) {
+        let status = answered(&request("GET", address, Vec::new(), b"")).answer.status;
+        assert_eq!(status, 200, "{address}");
+    }
+}
+
+/// A cursor that somebody made up: 16 bytes of its place and offset, then an address.
+pub(crate) fn fhir_page(bytes: &[u8]) {
+    let Some((numbers, address)) = bytes.split_at_checked(16) else { return };
+    let Ok(address) = std::str::from_utf8(address) else { return };
+    let check = numbers.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+    let page = URL_SAFE_NO_PAD.encode([numbers, &check.to_be_bytes()].concat());
+    asked(&request("GET", &format!("{address}_page={page}"), Vec::new(), b""));
 }
 
 fn answered(request: &Request) -> Outcome<Response> {
