@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use crate::{Target, find};
 
 /// Of one target.
-const ROUNDS: u64 = 2_000;
-const ENOUGH: Duration = Duration::from_millis(1_200);
+const ROUNDS: u64 = 4_000;
+const ENOUGH: Duration = Duration::from_millis(2_500);
 /// The slowest input known takes a tenth of it on a busy machine.
 const HANGS: Duration = Duration::from_secs(60);
 const LONGEST_INPUT: usize = 16 << 10;

@@ -17,9 +17,10 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `to_string` panics on an error: what lies outside the calendar prints as its end.
+        // `to_string` panics on an error: what lies outside the calendar prints as its end. By nanoseconds, because by
+        // milliseconds jiff refuses the last second of it.
         let end = if self.0 < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
-        let instant = jiff::Timestamp::from_millisecond(self.0).unwrap_or(end);
+        let instant = jiff::Timestamp::from_nanosecond(i128::from(self.0) * 1_000_000).unwrap_or(end);
         write!(f, "{instant:.3}")
     }
 }
@@ -67,7 +68,9 @@ mod tests {
         let end = "9999-12-30T22:00:00.999Z";
         assert_eq!(Timestamp(i64::MAX).to_string(), end);
         assert_eq!(Timestamp(i64::MIN).to_string(), "-009999-01-02T01:59:59.000Z");
-        let last: Timestamp = serde_json::from_value(end.into()).unwrap();
-        assert_eq!(last.to_string(), end);
+        for text in [end, "9999-12-30T22:00:00.920Z", "-009999-01-02T01:59:59.000Z"] {
+            let moment: Timestamp = serde_json::from_value(text.into()).unwrap();
+            assert_eq!(moment.to_string(), text);
+        }
     }
 }
