@@ -1,6 +1,6 @@
 //! Fuzzing of every parser and path language: each target takes any bytes, must return, and holds what it read against
-//! a property where there is one. `./test` runs each for a bounded number of rounds; `tools/fuzz` runs one for as long as
-//! one likes, guided by coverage.
+//! a property where there is one. `./test` runs each for a bounded number of rounds; `tools/fuzz` runs one for as long
+//! as one likes, guided by coverage.
 
 mod fixture;
 mod json;

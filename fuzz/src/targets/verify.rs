@@ -121,7 +121,8 @@ pub(crate) fn comparison(bytes: &[u8]) {
     members.insert("path".to_owned(), "value".into());
     hold(Value::Object(members));
     assert_ne!(hold(json!({"path": "value", "expected": actual})), Some(false), "{actual} is itself");
-    let [equal, unequal] = ["equals", "not_equals"].map(|op| hold(json!({"path": "value", "op": op, "expected": expected})));
+    let held = |op: &str| hold(json!({"path": "value", "op": op, "expected": expected}));
+    let (equal, unequal) = (held("equals"), held("not_equals"));
     assert!(actual.is_null() || equal.is_none() || equal != unequal, "{actual} against {expected}");
 }
 
