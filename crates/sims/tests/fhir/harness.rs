@@ -172,6 +172,10 @@ impl Server {
     pub(crate) fn last_event(&self) -> &NewEvent {
         self.events.last().unwrap()
     }
+
+    pub(crate) fn last_payload(&self) -> Value {
+        self.last_event().payload.json()
+    }
 }
 
 pub(crate) const JSON: (&str, &str) = ("content-type", "application/fhir+json");
