@@ -29,6 +29,8 @@ mod publishing;
 mod raw;
 mod request;
 mod runs;
+mod runs_determinism;
+mod runs_nodes;
 mod runs_races;
 mod secret_search;
 mod secrets;
