@@ -3,6 +3,7 @@
 
 pub mod benchmarks;
 pub mod blobs;
+pub mod content;
 pub mod criteria;
 pub mod datasets;
 mod db;

@@ -65,7 +65,8 @@ where
     let work = move |db: &mut Db<'_>| {
         let (run, task_run) = reach.task_run(db, &task_run_id)?;
         check_phase(&task_run)?;
-        let scored = scored.as_ref().ok_or_else(|| AppError::Internal("nothing was scored".into()))?;
+        let meanwhile = || AppError::conflict("the task run was started a moment ago; complete it again");
+        let scored = scored.as_ref().ok_or_else(meanwhile)?;
         task_runs::end(db, &task_run.id, &scored.ending, now)?;
         scored.criteria.iter().try_for_each(|(criterion, _)| task_runs::insert_criterion(db, criterion))?;
         end::finish_if_last(db, &run.id, now)?;

@@ -103,10 +103,19 @@ pub(super) async fn doubt(app: &App, run: &BenchmarkRunId) {
 }
 
 pub(super) async fn sweep(app: &App) -> Result<(), AppError> {
+    expire_some(app, None).await
+}
+
+/// Records what is past its time in an organization's runs.
+pub(super) async fn expire_all_overdue(app: &App, org: &OrgId) -> Result<(), AppError> {
+    expire_some(app, Some(org.clone())).await
+}
+
+async fn expire_some(app: &App, org: Option<OrgId>) -> Result<(), AppError> {
     let now = app.now();
-    let overdue = app.store().read(move |db| task_runs::overdue(db, now, MOST_SWEPT)).await?;
+    let overdue = app.store().read(move |db| task_runs::overdue(db, org.as_ref(), now, MOST_SWEPT)).await?;
     let mut ended = Ok(());
-    for (_, run) in overdue {
+    for run in overdue {
         // One that cannot be ended does not keep the others.
         ended = expire(app, &run).await.and(ended);
     }

@@ -52,16 +52,23 @@ async fn begin(
     once: Option<Once>,
 ) -> Result<Created<StartedTaskRun>, AppError> {
     let (scope, wanted) = (reach.clone(), id.clone());
-    let (run, task_run) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
+    let (run, _) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
     end::expire_overdue(app, &run.org, &run.id).await?;
-    if once.is_none() {
-        check_phase(&task_run)?;
-    }
+    // A caller with a key may be repeating a request that succeeded.
+    let (scope, wanted, is_new) = (reach.clone(), id.clone(), once.is_none());
+    let read = move |db: &mut Db<'_>| {
+        let (run, task_run) = scope.task_run(db, &wanted)?;
+        if is_new {
+            check_startable(db, &run, &task_run)?;
+        }
+        Ok::<_, AppError>((run, task_run))
+    };
+    let (run, task_run) = app.store().read(read).await?;
     let snapshot = snapshots::of(app, &run).await?;
     let stage = Stage::new(app, &run, &task_run, &snapshot)?;
     let scene = match stage.scene(app, &snapshot).await? {
         Ok(scene) => scene,
-        Err(faults) => return fail(app, &task_run, faults).await,
+        Err(faults) => return fail(app, reach, &task_run, faults).await,
     };
     let started = stage.shown(&scene, &snapshot, base);
     let (run_id, playground, world) = (run.id.clone(), stage.playground.clone(), scene.world);
@@ -108,14 +115,15 @@ fn check_startable(db: &mut Db<'_>, run: &StoredRun, task_run: &StoredTaskRun) -
 }
 
 /// A scenario that cannot be carried out is the benchmark's fault. The task run ends as failed, so that the run can go on.
-async fn fail<T>(app: &App, task_run: &StoredTaskRun, faults: FieldErrors) -> Result<T, AppError> {
-    let (task_run, now) = (task_run.clone(), app.now());
-    let run = task_run.run.clone();
+async fn fail<T>(app: &App, reach: Reach, task_run: &StoredTaskRun, faults: FieldErrors) -> Result<T, AppError> {
+    let (id, run, now) = (task_run.id.clone(), task_run.run.clone(), app.now());
     let failure = model::reading::shortened(&faults.to_string(), 2000);
     let work = move |db: &mut Db<'_>| {
+        let (run, task_run) = reach.task_run(db, &id)?;
+        check_startable(db, &run, &task_run)?;
         let ending = Ending { failure: Some(failure.clone()), ..Ending::unscored(Status::Failed) };
         end::end_one(db, &task_run, &ending, now)?;
-        end::finish_if_last(db, &task_run.run, now)
+        end::finish_if_last(db, &run.id, now)
     };
     app.store().write(work).await?;
     end::doubt(app, &run).await;

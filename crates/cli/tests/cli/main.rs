@@ -14,5 +14,6 @@ mod fhir_bombs;
 mod house;
 mod object_storage;
 mod process;
+mod rescore;
 mod run_agents;
 mod uploads;
