@@ -71,7 +71,7 @@ async fn when_one_of_two_servers_is_killed_the_other_finishes_every_run() {
     let journal = journal.lock().await;
     for (run, known) in &*journal {
         assert!(known.task_runs.values().all(|task| task.result.is_some()), "{run} is not finished");
-        seen.add(check_run(&api, &second.base_url, run, known).await);
+        seen.add(&check_run(&api, &second.base_url, run, known).await);
     }
     assert_eq!(api.all("/benchmark-runs", "id").await.len(), AGENTS * RUNS_BY_EACH, "a run was made twice");
     assert_eq!(api.all("/criterion-runs", "id").await.len(), AGENTS * RUNS_BY_EACH * TASKS * WANTED.len());
@@ -120,7 +120,7 @@ async fn kill_while_running(database: Database) {
         let known: BTreeSet<String> = journal.keys().cloned().collect();
         for run in known {
             let known = journal.remove(&run).expect("a known run");
-            seen.add(check_run(&api, &serving.base_url, &run, &known).await);
+            seen.add(&check_run(&api, &serving.base_url, &run, &known).await);
             checked.push((run, api_result(&api, &known).await));
         }
         check_unanswered(&api, &checked).await;
@@ -150,7 +150,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn add(&mut self, other: Seen) {
+    fn add(&mut self, other: &Seen) {
         self.created += other.created;
         self.started += other.started;
         self.completed += other.completed;
