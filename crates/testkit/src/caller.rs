@@ -25,6 +25,11 @@ impl Caller {
         self.key.as_deref().expect("a caller with a key")
     }
 
+    /// Where a path of this server is.
+    pub fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.base_url)
+    }
+
     pub async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, &[], None).await
     }

@@ -121,6 +121,11 @@ fn reversed(value: &Value) -> Value {
 
 /// The same playground with the members of every object in the other order.
 fn turned(playground: &Playground) -> Playground {
+    folded(playground, reversed)
+}
+
+/// The same playground, made again from what was written, each value as `shown`.
+fn folded(playground: &Playground, shown: fn(&Value) -> Value) -> Playground {
     let mut turned = Playground::new(&[json!({"id": "p1", "resourceType": "Patient"})]);
     turned.world.sandboxes.iter_mut().for_each(|(id, sandbox)| {
         let records = &playground.world.sandboxes[id].records;
@@ -135,7 +140,7 @@ fn turned(playground: &Playground) -> Playground {
                 version: revision.version,
                 at: revision.at,
                 write: revision.write,
-                text: revision.record.map(|record| reversed(&record.json()).to_string().into()),
+                text: revision.record.map(|record| shown(&record.json()).to_string().into()),
             };
             world.apply(revision.seq, &change);
         }
@@ -143,8 +148,8 @@ fn turned(playground: &Playground) -> Playground {
     });
     turned.world.seq = playground.world.seq;
     turned.events = playground.events.clone();
-    turned.events.iter_mut().for_each(|event| event.payload = reversed(&event.payload));
-    turned.entity = reversed(&playground.entity);
+    turned.events.iter_mut().for_each(|event| event.payload = shown(&event.payload));
+    turned.entity = shown(&playground.entity);
     turned
 }
 
@@ -165,6 +170,27 @@ proptest! {
     fn any_json_is_an_assertion_that_ends(playground in any_playground(), assertion in any_json()) {
         let outcome = playground.evaluate(&assertion);
         prop_assert!(!outcome.passed && outcome.details.contains("unsupported assertion"));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// R7, and for all kinds of sandboxes.
+    #[test]
+    fn worlds_score_the_same_bytes_again_and_in_any_order(
+        playground in any_playground(),
+        assertions in prop::collection::vec(any_assertion(), 1..6),
+    ) {
+        let bytes = |playground: &Playground, assertion: &Value| {
+            let outcome = playground.evaluate(assertion);
+            format!("{} {} {} {}", outcome.passed, outcome.score, outcome.details, outcome.evidence)
+        };
+        let first: Vec<String> = assertions.iter().map(|assertion| bytes(&playground, assertion)).collect();
+        let again = folded(&playground, Value::clone);
+        let mut backwards: Vec<String> = assertions.iter().rev().map(|assertion| bytes(&again, assertion)).collect();
+        backwards.reverse();
+        prop_assert_eq!(first, backwards);
     }
 }
 

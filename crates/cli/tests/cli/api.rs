@@ -40,6 +40,26 @@ impl Api {
         answer.json().await.ok()
     }
 
+    /// Any request, under an `Idempotency-Key` if that is not empty; `None` when the server was gone before it answered.
+    pub(crate) async fn call(
+        &self,
+        method: &str,
+        path: &str,
+        idempotency_key: &str,
+        body: Option<Value>,
+    ) -> Option<(u16, Value)> {
+        let method = method.parse().expect("a method");
+        let mut request = self.http.request(method, format!("{}{path}", self.base_url)).bearer_auth(&self.key);
+        if !idempotency_key.is_empty() {
+            request = request.header("idempotency-key", idempotency_key);
+        }
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let answer = request.send().await.ok()?;
+        Some((answer.status().as_u16(), answer.json().await.ok()?))
+    }
+
     /// `None` when there is no such thing.
     pub(crate) async fn try_get(&self, path: &str) -> Option<Value> {
         let answer = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();

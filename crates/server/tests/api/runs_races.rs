@@ -62,6 +62,24 @@ both_databases! {
         }
     }
 
+    async fn many_agents_do_not_stand_in_each_others_way(server: TestServer) {
+        let author = server.organization("Acme").await;
+        let bench = Bench::new(&author, json!({})).await;
+        bench.task("One", &[wants_code("a")]).await;
+        let (reference, solver) = (bench.publish().await, solver(&server, &author, "agent-1").await);
+        let others = nodes(&server).await;
+        let work = async |number: usize| {
+            let agent = Agent::begin(&server, &solver, &reference, false).await;
+            let callers = callers(&server, &others, &agent);
+            let caller = &callers[number % callers.len()];
+            post(caller, &agent, 0, "start", &[]).await.expect(200);
+            agent.write(basic("a")).await.expect(201);
+            let result = post(caller, &agent, 0, "complete", &[]).await.expect(200);
+            assert_eq!(result["benchmark_run"]["score"], json!(1.0));
+        };
+        join_all((0..2 * AT_ONCE).map(work)).await;
+    }
+
     async fn no_more_tasks_are_started_than_allowed(server: TestServer) {
         const TASKS: usize = 8;
         let author = server.organization("Acme").await;
