@@ -61,7 +61,7 @@ async fn begin(
     let stage = Stage::new(app, &run, &task_run, &snapshot)?;
     let scene = match stage.scene(app, &snapshot).await? {
         Ok(scene) => scene,
-        Err(faults) => return fail(app, &task_run, faults).await,
+        Err(faults) => return fail(app, &reach, &task_run, faults).await,
     };
     let started = stage.shown(&scene, &snapshot, base);
     let (run_id, playground, world) = (run.id.clone(), stage.playground.clone(), scene.world);
@@ -108,7 +108,8 @@ fn check_startable(db: &mut Db<'_>, run: &StoredRun, task_run: &StoredTaskRun) -
 }
 
 /// A scenario that cannot be carried out is the benchmark's fault. The task run ends as failed, so that the run can go on.
-async fn fail<T>(app: &App, task_run: &StoredTaskRun, faults: FieldErrors) -> Result<T, AppError> {
+/// What is wrong in it is not for the agent: it would tell of what it does not know yet.
+async fn fail<T>(app: &App, reach: &Reach, task_run: &StoredTaskRun, faults: FieldErrors) -> Result<T, AppError> {
     let (task_run, now) = (task_run.clone(), app.now());
     let run = task_run.run.clone();
     let failure = model::reading::shortened(&faults.to_string(), 2000);
@@ -120,7 +121,8 @@ async fn fail<T>(app: &App, task_run: &StoredTaskRun, faults: FieldErrors) -> Re
     app.store().write(work).await?;
     end::doubt(app, &run).await;
     let message = "the task's scenario cannot be carried out; the task run has failed, which is no fault of the agent";
-    Err(AppError::Conflict { message: message.into(), details: faults })
+    let details = if reach.is_of_organization() { faults } else { FieldErrors::new() };
+    Err(AppError::Conflict { message: message.into(), details })
 }
 
 /// What a start makes, before it is written.
