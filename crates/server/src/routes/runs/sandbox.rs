@@ -51,10 +51,16 @@ async fn first_id<I: Id>(parts: &mut Parts, state: &State) -> Result<I, ApiError
 }
 
 async fn below(state: &State, parts: &Parts, body: Body, access: Access, base: &str) -> Result<Response, ApiError> {
-    let path = parts.uri.path().strip_prefix(base).unwrap_or_default().trim_start_matches('/').to_owned();
+    let path = raw_path(parts, base).to_owned();
     let here = base_url::of(parts, state);
     let token_url = Some(format!("{here}/sandboxes/{}/fhir/auth/token", access.sandbox()));
     pass_on(state, (parts, body), access, Address { path, base_url: format!("{here}{base}"), token_url }).await
+}
+
+/// The part of the address after the FHIR base, as it was written. By segments: an id can be spelt in several ways.
+fn raw_path<'a>(parts: &'a Parts, base: &str) -> &'a str {
+    let segments = base.split('/').count();
+    parts.uri.path().splitn(segments + 1, '/').nth(segments).unwrap_or_default().trim_start_matches('/')
 }
 
 /// Not in the OpenAPI document: FHIR describes itself, at `…/fhir/metadata`.
