@@ -84,7 +84,12 @@ async fn ask_until(
     Ok(())
 }
 
-async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>, status: u16) -> anyhow::Result<()> {
+/// Where the body is in the buffer.
+pub(crate) async fn read_answer(
+    stream: &mut TcpStream,
+    buffer: &mut Vec<u8>,
+    status: u16,
+) -> anyhow::Result<std::ops::Range<usize>> {
     buffer.clear();
     loop {
         if stream.read_buf(buffer).await? == 0 {
@@ -101,6 +106,6 @@ async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>, status: u16) 
         while buffer.len() < whole {
             stream.read_buf(buffer).await?;
         }
-        return Ok(());
+        return Ok(head + 4..whole);
     }
 }

@@ -63,7 +63,7 @@ pub async fn create_key(app: &App, org: &OrgId, name: &str) -> Result<CreatedApi
 /// Reads everything that is stored and says what is damaged or missing.
 pub async fn check(app: &App) -> Result<Vec<String>, AppError> {
     let mut faults = app.store().check().await?;
-    let names = app.store().read(store::datasets::all_blobs).await?;
+    let names = app.store().read(store::content::all_blobs).await?;
     for name in names {
         if let Err(error) = app.blobs().get(&name).await {
             faults.push(format!("blob {name}: {error}"));

@@ -3,6 +3,7 @@
 mod admin;
 mod auth;
 mod datasets;
+mod rescore;
 mod serve;
 mod settings;
 
@@ -26,6 +27,8 @@ enum Command {
     Auth(auth::Arguments),
     /// Datasets on a server
     Datasets(datasets::Arguments),
+    /// Score a finished run again from its stored evidence
+    Rescore(rescore::Arguments),
 }
 
 fn main() -> std::process::ExitCode {
@@ -35,6 +38,7 @@ fn main() -> std::process::ExitCode {
         Command::Admin(arguments) => admin::run(arguments),
         Command::Auth(arguments) => auth::run(&arguments),
         Command::Datasets(arguments) => datasets::run(arguments),
+        Command::Rescore(arguments) => rescore::run(&arguments),
     };
     match result {
         Ok(()) => std::process::ExitCode::SUCCESS,

@@ -30,28 +30,3 @@ pub use parse_error::{ParseError, ParseErrorKind, Place};
 pub use path::{Number, Path, PathError, Position, Selector};
 pub use validate::validate;
 pub use version::Version;
-
-/// Reads bytes in every way that the crate has, for fuzzing: it must return, whatever they are.
-pub fn fuzz_parse(bytes: &[u8]) {
-    let limits = Limits::default();
-    if let Ok(file) = BatchFile::parse(bytes, &limits) {
-        assert_eq!(file.to_bytes(), bytes, "what was read is written back as it was");
-    }
-    if let Ok(text) = std::str::from_utf8(bytes)
-        && let Ok(file) = BatchFile::parse_text(text, &limits)
-    {
-        assert_eq!(file.text(), text, "what was read is written back as it was");
-    }
-    if let Ok(header) = Message::parse_header(bytes, &limits) {
-        drop(Acknowledgement::new(AckCode::ApplicationReject, "20260301", "1").answer(&header));
-    }
-    let Ok(message) = Message::parse(bytes, &limits) else { return };
-    assert_eq!(message.to_bytes().as_ref(), bytes, "what was read is written back as it was");
-    for segment in message.segments() {
-        for field in segment.fields() {
-            drop(field.text());
-        }
-    }
-    let faults = validate(&message);
-    drop(Acknowledgement::new(AckCode::ApplicationError, "20260301", "1").with_faults(faults).answer(&message));
-}

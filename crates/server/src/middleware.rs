@@ -97,7 +97,8 @@ async fn observe(axum::extract::State(state): axum::extract::State<State>, reque
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let begun = Instant::now();
     state.metrics.in_flight.inc();
-    let mut response = CURRENT_REQUEST_ID.scope(id.clone(), conditional(request, next)).await;
+    let answering = CURRENT_REQUEST_ID.scope(id.clone(), conditional(request, next));
+    let mut response = if method.is_safe() { answering.await } else { to_the_end(answering).await };
     state.metrics.in_flight.dec();
     let (status, seconds) = (response.status().as_u16(), begun.elapsed().as_secs_f64());
     tracing::info!(%method, route, status, milliseconds = seconds * 1e3, request_id = id, "request");
@@ -106,6 +107,11 @@ async fn observe(axum::extract::State(state): axum::extract::State<State>, reque
     state.metrics.requests.get_or_create(&Route { method: known.to_owned(), route, status }).inc();
     set_common_headers(response.headers_mut(), &id);
     response
+}
+
+/// Carries out what may change something even if the client goes away: what was written must also become known in memory.
+async fn to_the_end(answering: impl Future<Output = Response> + Send + 'static) -> Response {
+    tokio::spawn(answering).await.unwrap_or_else(|_| ApiError::internal().into_response())
 }
 
 /// A label is one of few: a client must not be able to make new ones.

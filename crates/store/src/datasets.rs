@@ -1,6 +1,6 @@
 //! Datasets, their current content and the revisions that were kept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use model::dataset::{Checkpoint, Dataset, DatasetFile, DatasetType, FileContent, Manifest};
 use model::page::{Page, PageRequest};
@@ -222,18 +222,4 @@ fn read(row: &mut Row) -> Result<Dataset, StoreError> {
         created_at: row.time()?,
         updated_at: row.time()?,
     })
-}
-
-/// For the operator only: the names of all blobs that any content refers to.
-pub fn all_blobs(db: &mut Db<'_>) -> Result<BTreeSet<String>, StoreError> {
-    let mut names = BTreeSet::new();
-    for mut row in db.query("select manifest from datasets union all select manifest from checkpoints", &[])? {
-        let Manifest { chunks, files } = row.json()?;
-        names.extend(chunks.into_iter().map(|chunk| chunk.sha256));
-        names.extend(files.into_values().map(|file| file.sha256));
-    }
-    for mut row in db.query("select distinct sha256 from dataset_files", &[])? {
-        names.insert(row.text()?);
-    }
-    Ok(names)
 }

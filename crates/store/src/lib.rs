@@ -3,6 +3,7 @@
 
 pub mod benchmarks;
 pub mod blobs;
+pub mod content;
 pub mod criteria;
 pub mod datasets;
 mod db;
@@ -94,6 +95,23 @@ impl Store {
         match &*self.backend {
             Backend::Sqlite(sqlite) => sqlite.write(job),
             Backend::Postgres(postgres) => postgres.run(job, postgres::Mode::Write),
+        }
+        answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
+    }
+
+    /// As `write`, for work that changes a row under a condition on that row, and nothing else that others read to decide
+    /// what to write: it meets only who changes the same row. PostgreSQL compares what serializable transactions read by the
+    /// page, and finds that the logs of different playgrounds had met.
+    pub async fn append<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        F: Fn(&mut Db<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let (job, answer) = TypedJob::boxed(work);
+        match &*self.backend {
+            Backend::Sqlite(sqlite) => sqlite.write(job),
+            Backend::Postgres(postgres) => postgres.run(job, postgres::Mode::Append),
         }
         answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }

@@ -20,6 +20,7 @@ const MOST_CLASHES: u32 = 4;
 pub(crate) enum Mode {
     Read,
     Write,
+    Append,
 }
 
 pub(crate) struct Postgres {
@@ -209,6 +210,7 @@ fn attempt_once(
     let builder = client.build_transaction();
     let builder = match mode {
         Mode::Write => builder.isolation_level(IsolationLevel::Serializable),
+        Mode::Append => builder.isolation_level(IsolationLevel::RepeatableRead),
         Mode::Read => builder.isolation_level(IsolationLevel::RepeatableRead).read_only(true),
     };
     let transaction = builder.start().map_err(|error| dialect::postgres_error(&error))?;

@@ -86,12 +86,22 @@ pub fn list(
     paged.fetch(db, parameters, page, read, |task_run| task_run.id.to_string())
 }
 
-/// Runs with a started task that is past its time, of all organizations: for the sweeper.
-pub fn overdue(db: &mut Db<'_>, now: Timestamp, most: i64) -> Result<Vec<(OrgId, BenchmarkRunId)>, StoreError> {
-    let sql = "select distinct org_id, benchmark_run_id from task_runs
-        where phase = 'started' and deadline_at <= $1 order by benchmark_run_id limit $2";
-    let rows = db.query(sql, bind![now, most])?;
-    rows.into_iter().map(|mut row| Ok((row.parsed()?, row.parsed()?))).collect()
+/// Runs with a started task that is past its time: an organization's, or for the sweeper everyone's.
+pub fn overdue(
+    db: &mut Db<'_>,
+    org: Option<&OrgId>,
+    now: Timestamp,
+    most: i64,
+) -> Result<Vec<BenchmarkRunId>, StoreError> {
+    let mut sql =
+        "select distinct benchmark_run_id from task_runs where phase = 'started' and deadline_at <= $1".to_owned();
+    let mut parameters: Vec<Value> = bind![now, most].to_vec();
+    if let Some(org) = org {
+        parameters.push(org.to_string().into());
+        sql.push_str(" and org_id = $3");
+    }
+    sql.push_str(" order by benchmark_run_id limit $2");
+    db.query(&sql, &parameters)?.into_iter().map(|mut row| row.parsed()).collect()
 }
 
 /// False when it was not `created` any more.

@@ -94,6 +94,13 @@ impl Agent {
         }
     }
 
+    /// With other members in the request: `{"scored": true, "agent": "a"}`.
+    pub async fn begin_with(server: &TestServer, solver: &Caller, benchmark: &str, fields: Value) -> Self {
+        let mut body = fields;
+        body["benchmark"] = json!(benchmark);
+        Self::from(server, &solver.post("/v1/benchmark-runs", body).await.expect(201))
+    }
+
     pub async fn start(&self, task: usize) -> Answer {
         self.caller.send(Method::POST, &format!("/v1/task-runs/{}/start", self.task_runs[task]), &[], None).await
     }
@@ -111,6 +118,20 @@ impl Agent {
     pub async fn write(&self, resource: Value) -> Answer {
         let path = resource["resourceType"].as_str().unwrap().to_owned();
         self.fhir(Method::POST, &path, Some(resource)).await
+    }
+
+    /// Starts a task, writes one resource for each code, and completes it.
+    pub async fn do_task(&self, task: usize, codes: &[&str]) -> Value {
+        self.start(task).await.expect(200);
+        for code in codes {
+            self.write(basic(code)).await.expect(201);
+        }
+        self.complete(task).await.expect(200).json
+    }
+
+    /// The result of a task run, or how it stands.
+    pub async fn result(&self, task: usize) -> Value {
+        self.caller.get(&format!("/v1/task-runs/{}", self.task_runs[task])).await.expect(200).json
     }
 
     pub async fn read(&self) -> Value {

@@ -46,6 +46,12 @@ impl TestServer {
         Self::start_with(self.database.kind(), Options { limits: Self::unhurried(), allowed_hosts }).await
     }
 
+    /// A server that shares nothing with this one but the kind of its database, with a clock that is moved by hand.
+    pub async fn with_fixed_clock(&self) -> Self {
+        let database = Arc::new(TestDatabase::new(self.database.kind()));
+        Self::start_on(database, Clock::fixed(self.clock.now()), Self::unhurried().into()).await
+    }
+
     /// A second server on the same database and blobs, as behind a load balancer.
     pub async fn another_node(&self) -> Self {
         self.another_node_at(Clock::system()).await

@@ -21,6 +21,10 @@ pub struct Authored {
     pub playground: String,
     /// The playground's FHIR server.
     pub sandbox: String,
+    /// A completed run of the draft, for the solver.
+    pub run: String,
+    pub task_run: String,
+    pub criterion_run: String,
 }
 
 impl Authored {
@@ -54,6 +58,7 @@ impl Authored {
         let (solver, solver_key) = solver(caller).await;
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
         let (playground, sandbox) = playground(caller, &environment).await;
+        let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
         Self {
             environment,
             simulator,
@@ -69,6 +74,9 @@ impl Authored {
             api_key,
             playground,
             sandbox,
+            run,
+            task_run,
+            criterion_run,
         }
     }
 }
@@ -85,6 +93,17 @@ async fn playground(caller: &Caller, environment: &str) -> (String, String) {
     let made = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
     let sandbox = made.json["sandboxes"][0]["id"].as_str().unwrap().to_owned();
     (made.id(), sandbox)
+}
+
+/// A run of the draft in which nothing was done, its task run and its criterion run.
+pub async fn completed_run(caller: &Caller, benchmark: &str, solver: &str) -> (String, String, String) {
+    let new = json!({"benchmark_id": benchmark, "solver_id": solver});
+    let run = caller.post("/benchmark-runs", new).await.expect(201).json;
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let task_run = text(&run["task_runs"][0]["id"]);
+    caller.post(&format!("/task-runs/{task_run}/start"), json!({})).await.expect(200);
+    let completed = caller.post(&format!("/task-runs/{task_run}/complete"), json!({})).await.expect(200).json;
+    (text(&run["benchmark_run_id"]), task_run, text(&completed["criterion_runs"][0]["id"]))
 }
 
 async fn attach(caller: &Caller, path: &str) {

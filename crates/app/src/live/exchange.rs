@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{EventId, Id, SandboxId};
+use model::{EventId, Id, PlaygroundId, SandboxId};
 use store::log::{self, Appended, Entry, Text};
 use store::sandboxes::StoredSandbox;
 use world::{Change, Context, NewEvent, Outcome, Seq, World};
@@ -92,6 +92,12 @@ impl App {
     pub(crate) async fn flush(&self, live: &Arc<Live>) -> Result<(), AppError> {
         let nothing = |_: &World, _: &Context<'_>| Ok(Outcome { answer: (), changes: Vec::new(), events: Vec::new() });
         self.submit(live, nothing).await
+    }
+
+    /// The same, without loading a playground of which nothing waits.
+    pub(crate) async fn flush_waiting(&self, playground: &PlaygroundId) -> Result<(), AppError> {
+        let live = self.inner.worlds.of(playground);
+        if live.queue.is_empty() { Ok(()) } else { self.flush(&live).await }
     }
 
     /// The playground as it is after what the scenario has put off until now.
@@ -252,7 +258,7 @@ impl App {
         }
         let entries: Arc<[Entry]> = batch.seen.iter().chain(&batch.entries).cloned().collect();
         let id = live.id.clone();
-        let appended = self.store().write(move |db| log::append(db, &id, expected, &entries)).await?;
+        let appended = self.store().append(move |db| log::append(db, &id, expected, &entries)).await?;
         Ok(appended != Appended::Refused)
     }
 

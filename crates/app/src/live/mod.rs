@@ -136,10 +136,14 @@ impl Live {
         }
     }
 
-    /// A playground that was just written is known without reading it again.
-    pub(crate) fn begin(&self, world: World, ends_at: Option<Timestamp>) {
-        let loaded = Loaded { world: Arc::new(world), has_ended: false, ends_at, is_stale: false };
-        self.publish(loaded, self.doubts());
+    /// A playground that was just written is known without reading it again; unless someone was there already, who knows
+    /// it as it is after that.
+    pub(crate) fn begin(&self, world: World, ends_at: Timestamp) {
+        let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
+        if memory.loaded.is_none() && memory.doubts == 0 {
+            let ends_at = Some(ends_at);
+            memory.loaded = Some(Loaded { world: Arc::new(world), has_ended: false, ends_at, is_stale: false });
+        }
     }
 
     /// What is loaded, if it can be used as it is.
@@ -208,5 +212,23 @@ mod tests {
         assert!(live.ready().is_none() && live.any().is_some());
         live.publish(loaded, live.doubts());
         assert!(live.ready().is_some());
+    }
+
+    #[test]
+    fn a_beginning_does_not_replace_what_came_after_it() {
+        let world = |seq| World { seq, oldest: 0, sandboxes: Default::default() };
+        let end = Timestamp(1);
+        let live = Live::new("pg_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse().unwrap());
+        live.begin(world(1), end);
+        assert_eq!(live.ready().unwrap().world.seq, 1);
+        let later = Loaded { world: Arc::new(world(2)), has_ended: false, ends_at: Some(end), is_stale: false };
+        live.publish(later, live.doubts());
+        live.begin(world(1), end);
+        assert_eq!(live.ready().unwrap().world.seq, 2);
+        // Ended and dropped before the one who began it came to say so.
+        live.doubt();
+        live.unload();
+        live.begin(world(1), end);
+        assert!(live.any().is_none());
     }
 }

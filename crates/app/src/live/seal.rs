@@ -28,7 +28,7 @@ impl App {
         }
         let id = playground.clone();
         let ended: Result<Seq, AppError> =
-            self.store().write(move |db| Ok(playgrounds::tear_down(db, &id, now)?)).await;
+            self.store().append(move |db| Ok(playgrounds::tear_down(db, &id, now)?)).await;
         // Whatever became of it, the database knows better than memory.
         let before = live.any();
         live.doubt();

@@ -1,7 +1,7 @@
 //! From a run's token to the sandboxes of a started task.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::run::Phase;
 use model::simulator::SimulatorType;
@@ -17,7 +17,20 @@ use crate::{App, AppError, RunGrant};
 /// Which task runs of a run are started, and where. Valid as long as this process is the only one that starts any.
 #[derive(Default)]
 pub(crate) struct Started {
-    known: Mutex<HashMap<BenchmarkRunId, Arc<Vec<StartedTask>>>>,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    runs: HashMap<BenchmarkRunId, Place>,
+    /// The number of the newest place: none has that of another.
+    newest: u64,
+}
+
+/// Made by the first who asks after a change.
+struct Place {
+    number: u64,
+    started: Option<Arc<Vec<StartedTask>>>,
 }
 
 pub(crate) struct StartedTask {
@@ -29,20 +42,34 @@ pub(crate) struct StartedTask {
 const MOST_REMEMBERED: usize = 100_000;
 
 impl Started {
-    fn recall(&self, run: &BenchmarkRunId) -> Option<Arc<Vec<StartedTask>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned()
+    /// What is known, or the place for what the database knows.
+    fn recall(&self, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>>, u64> {
+        let mut known = self.lock();
+        if let Some(place) = known.runs.get(run) {
+            return place.started.clone().ok_or(place.number);
+        }
+        if known.runs.len() >= MOST_REMEMBERED {
+            known.runs.clear();
+        }
+        known.newest += 1;
+        let number = known.newest;
+        known.runs.insert(run.clone(), Place { number, started: None });
+        Err(number)
     }
 
-    fn remember(&self, run: &BenchmarkRunId, started: &Arc<Vec<StartedTask>>) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_REMEMBERED {
-            known.clear();
+    /// Fills a place, unless a change took it away.
+    fn remember(&self, run: &BenchmarkRunId, number: u64, started: &Arc<Vec<StartedTask>>) {
+        if let Some(place) = self.lock().runs.get_mut(run).filter(|place| place.number == number) {
+            place.started = Some(Arc::clone(started));
         }
-        known.insert(run.clone(), Arc::clone(started));
     }
 
     pub(crate) fn forget(&self, run: &BenchmarkRunId) {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+        self.lock().runs.remove(run);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -89,9 +116,12 @@ async fn access(app: &App, grant: &RunGrant, task: &StartedTask) -> Result<fhir:
 }
 
 async fn started(app: &App, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>>, AppError> {
-    let is_alone = !app.store().is_shared();
-    if let Some(known) = is_alone.then(|| app.inner.started.recall(run)).flatten() {
-        return Ok(known);
+    let mut place = None;
+    if !app.store().is_shared() {
+        match app.inner.started.recall(run) {
+            Ok(known) => return Ok(known),
+            Err(number) => place = Some(number),
+        }
     }
     let id = run.clone();
     let read = app.store().read(move |db| {
@@ -113,8 +143,27 @@ async fn started(app: &App, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>
         sandboxes: sandboxes.into_iter().map(remember).collect(),
     });
     let started = Arc::new(started.collect());
-    if is_alone {
-        app.inner.started.remember(run, &started);
+    if let Some(number) = place {
+        app.inner.started.remember(run, number, &started);
     }
     Ok(started)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_from_before_a_change_is_not_remembered() {
+        let run: BenchmarkRunId = "br_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse().unwrap();
+        let (started, none) = (Started::default(), Arc::new(Vec::new()));
+        let before = started.recall(&run).err().unwrap();
+        started.forget(&run);
+        let after = started.recall(&run).err().unwrap();
+        assert_eq!(started.recall(&run).err(), Some(after), "whoever asks after the change may answer");
+        started.remember(&run, before, &none);
+        assert!(started.recall(&run).is_err());
+        started.remember(&run, after, &none);
+        assert!(started.recall(&run).is_ok());
+    }
 }

@@ -57,15 +57,16 @@ where
     let (run, task_run) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
     let scored = match check_phase(&task_run) {
         Ok(()) => Some(scored(app, &run, &task_run).await?),
-        // The caller may be repeating a request that succeeded.
-        Err(_) if once.is_some() => None,
+        // The caller may be repeating a request that succeeded. What is not even started may be before this is written.
+        Err(_) if once.is_some() && task_run.phase == Phase::Completed => None,
         Err(error) => return Err(error),
     };
     let (task_run_id, now) = (id.clone(), app.now());
     let work = move |db: &mut Db<'_>| {
         let (run, task_run) = reach.task_run(db, &task_run_id)?;
         check_phase(&task_run)?;
-        let scored = scored.as_ref().ok_or_else(|| AppError::Internal("nothing was scored".into()))?;
+        let meanwhile = || AppError::conflict("the task run was started a moment ago; complete it again");
+        let scored = scored.as_ref().ok_or_else(meanwhile)?;
         task_runs::end(db, &task_run.id, &scored.ending, now)?;
         scored.criteria.iter().try_for_each(|(criterion, _)| task_runs::insert_criterion(db, criterion))?;
         end::finish_if_last(db, &run.id, now)?;

@@ -25,10 +25,21 @@ pub(super) async fn expire_overdue(app: &App, org: &OrgId, run: &BenchmarkRunId)
 }
 
 async fn expire(app: &App, run: &BenchmarkRunId) -> Result<(), AppError> {
+    write_reads(app, run).await?;
     let (id, now) = (run.clone(), app.now());
     let ended = app.store().write(move |db| expire_in(db, &id, now)).await;
     doubt(app, run).await;
     ended
+}
+
+/// Writes what is only in memory of the run's reads: after the end of their playgrounds nothing can be written.
+pub(super) async fn write_reads(app: &App, run: &BenchmarkRunId) -> Result<(), AppError> {
+    let id = run.clone();
+    let task_runs = app.store().read(move |db| task_runs::of_run(db, &id)).await?;
+    for playground in task_runs.into_iter().filter_map(|task_run| task_run.playground) {
+        app.flush_waiting(&playground).await?;
+    }
+    Ok(())
 }
 
 /// In a transaction that changes the run anyway.
@@ -87,9 +98,18 @@ pub(super) async fn doubt(app: &App, run: &BenchmarkRunId) {
 }
 
 pub(super) async fn sweep(app: &App) -> Result<(), AppError> {
+    expire_some(app, None).await
+}
+
+/// Records what is past its time in an organization's runs.
+pub(super) async fn expire_all_overdue(app: &App, org: &OrgId) -> Result<(), AppError> {
+    expire_some(app, Some(org.clone())).await
+}
+
+async fn expire_some(app: &App, org: Option<OrgId>) -> Result<(), AppError> {
     let now = app.now();
-    let overdue = app.store().read(move |db| task_runs::overdue(db, now, MOST_SWEPT)).await?;
-    for (_, run) in overdue {
+    let overdue = app.store().read(move |db| task_runs::overdue(db, org.as_ref(), now, MOST_SWEPT)).await?;
+    for run in overdue {
         expire(app, &run).await?;
     }
     Ok(())

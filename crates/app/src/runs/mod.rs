@@ -242,6 +242,7 @@ pub async fn list(
     filter: RunFilter,
     page: PageRequest,
 ) -> Result<Page<BenchmarkRun>, AppError> {
+    end::expire_all_overdue(app, &grant.org).await?;
     let org = grant.org.clone();
     let read = move |db: &mut Db<'_>| {
         let page = store::runs::list(db, &org, &filter, &page)?;
@@ -261,8 +262,10 @@ pub async fn cancel(
     once: Option<Once>,
 ) -> Result<Created<BenchmarkRun>, AppError> {
     end::expire_overdue(app, &grant.org, id).await?;
+    let (org, wanted) = (grant.org.clone(), id.clone());
+    let run = app.store().read(move |db| found(db, &org, &wanted)).await?.id;
+    end::write_reads(app, &run).await?;
     let (org, id, now) = (grant.org.clone(), id.clone(), app.now());
-    let run = id.clone();
     let work = move |db: &mut Db<'_>| {
         let run = active(db, &org, &id)?;
         end::cancel_rest(db, &run.id, now)?;
@@ -284,8 +287,14 @@ pub async fn complete(
 ) -> Result<Created<BenchmarkRun>, AppError> {
     end::expire_overdue(app, &grant.org, id).await?;
     let (org, wanted) = (grant.org.clone(), id.clone());
-    let started = app.store().read(move |db| started_of(db, &org, &wanted)).await?;
-    for task_run in started {
+    let started = match app.store().read(move |db| started_of(db, &org, &wanted)).await {
+        Ok(started) => Some(started),
+        // The caller may be repeating a request that succeeded.
+        Err(AppError::Conflict { .. }) if once.is_some() => None,
+        Err(error) => return Err(error),
+    };
+    let was_active = started.is_some();
+    for task_run in started.into_iter().flatten() {
         match complete::complete_as_owner(app, grant, &task_run, None).await {
             Ok(_) | Err(AppError::Conflict { .. }) => {}
             Err(error) => return Err(error),
@@ -294,8 +303,10 @@ pub async fn complete(
     let (org, id, now) = (grant.org.clone(), id.clone(), app.now());
     let run = id.clone();
     let work = move |db: &mut Db<'_>| {
-        let run = found(db, &org, &id)?;
-        if run.status == Status::Active {
+        // The last of the started tasks may have ended the run.
+        let is_completed = was_active && found(db, &org, &id)?.status == Status::Completed;
+        if !is_completed {
+            let run = active(db, &org, &id)?;
             end::cancel_rest(db, &run.id, now)?;
             end::finish_if_last(db, &run.id, now)?;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::publication::{FrozenTask, Snapshot};
-use model::run::{CriteriaChange, Rescore, RescoredCriterion, RescoredTask, Status};
+use model::run::{CriteriaChange, Rescore, RescoredCriterion, RescoredTask, Sealed, Status};
 use model::score::{self, Axes, Score};
 use model::{BenchmarkRunId, CriterionId, FieldErrors};
 use serde_json::Value;
@@ -12,7 +12,6 @@ use store::runs::StoredRun;
 use store::task_runs::{self, StoredCriterionRun, StoredTaskRun};
 
 use super::evaluate::{self, Judged};
-use super::tasks::evidence;
 use super::{found, snapshots};
 use crate::{App, AppError, OrgGrant};
 
@@ -86,11 +85,13 @@ async fn rescore_task(
     let result = evaluate::total(&judged);
     let mut criteria = Vec::new();
     for (before, after) in kept.iter().zip(judged) {
-        criteria.push(compared(before, evidence(app, before).await?, after, changes));
+        let kept = app.text(before.evidence.clone()).await?;
+        criteria.push(compared(before, &kept, after, changes));
     }
     let (before, sealed) = (task_run.result.clone().ok_or_else(lost)?, task_run.sealed.as_ref().ok_or_else(lost)?);
-    let is_same_state =
-        evaluate::sealed(&frozen, snapshot, &run.content_hash, (sealed.seq, sealed.sealed_at)) == *sealed;
+    // Another engine may have scored it; what it scored must be the same.
+    let now = evaluate::sealed(&frozen, snapshot, &run.content_hash, (frozen.world.seq, sealed.sealed_at));
+    let is_same_state = Sealed { engine: sealed.engine.clone(), ..now } == *sealed;
     let shown = RescoredTask {
         task_run_id: task_run.id.clone(),
         task_id: task_run.task.clone(),
@@ -115,12 +116,14 @@ fn changed(task: &FrozenTask, changes: &Changes) -> FrozenTask {
     task
 }
 
-fn compared(before: &StoredCriterionRun, evidence: Value, after: Judged, changes: &Changes) -> RescoredCriterion {
+/// `kept` is the text of the evidence as it was stored.
+fn compared(before: &StoredCriterionRun, kept: &str, after: Judged, changes: &Changes) -> RescoredCriterion {
     let Judged { criterion, outcome } = after;
+    let found = outcome.evidence.to_string();
     let identical = before.score == outcome.score
         && before.passed == outcome.passed
         && before.details == outcome.details
-        && evidence.to_string() == outcome.evidence.to_string();
+        && kept == found;
     RescoredCriterion {
         changed: changes.contains_key(&criterion.id),
         criterion_id: criterion.id,

@@ -52,16 +52,23 @@ async fn begin(
     once: Option<Once>,
 ) -> Result<Created<StartedTaskRun>, AppError> {
     let (scope, wanted) = (reach.clone(), id.clone());
-    let (run, task_run) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
+    let (run, _) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
     end::expire_overdue(app, &run.org, &run.id).await?;
-    if once.is_none() {
-        check_phase(&task_run)?;
-    }
+    // A caller with a key may be repeating a request that succeeded.
+    let (scope, wanted, is_new) = (reach.clone(), id.clone(), once.is_none());
+    let read = move |db: &mut Db<'_>| {
+        let (run, task_run) = scope.task_run(db, &wanted)?;
+        if is_new {
+            check_startable(db, &run, &task_run)?;
+        }
+        Ok::<_, AppError>((run, task_run))
+    };
+    let (run, task_run) = app.store().read(read).await?;
     let snapshot = snapshots::of(app, &run).await?;
     let stage = Stage::new(app, &run, &task_run, &snapshot)?;
     let scene = match stage.scene(app, &snapshot).await? {
         Ok(scene) => scene,
-        Err(faults) => return fail(app, &reach, &task_run, faults).await,
+        Err(faults) => return fail(app, reach, &task_run, faults).await,
     };
     let started = stage.shown(&scene, &snapshot, base);
     let (run_id, playground, world) = (run.id.clone(), stage.playground.clone(), scene.world);
@@ -75,8 +82,8 @@ async fn begin(
     };
     let answered = app.once(holder, once, Keep::Sealed, work).await;
     app.inner.started.forget(&run_id);
-    if answered.as_ref().is_ok_and(|created| !created.replayed) {
-        app.inner.worlds.of(&playground).begin(world, answered.as_ref().ok().map(|created| created.value.deadline_at));
+    if let Ok(Created { value, replayed: false }) = &answered {
+        app.inner.worlds.of(&playground).begin(world, value.deadline_at);
     }
     answered
 }
@@ -109,19 +116,21 @@ fn check_startable(db: &mut Db<'_>, run: &StoredRun, task_run: &StoredTaskRun) -
 
 /// A scenario that cannot be carried out is the benchmark's fault. The task run ends as failed, so that the run can go on.
 /// What is wrong in it is not for the agent: it would tell of what it does not know yet.
-async fn fail<T>(app: &App, reach: &Reach, task_run: &StoredTaskRun, faults: FieldErrors) -> Result<T, AppError> {
-    let (task_run, now) = (task_run.clone(), app.now());
-    let run = task_run.run.clone();
+async fn fail<T>(app: &App, reach: Reach, task_run: &StoredTaskRun, faults: FieldErrors) -> Result<T, AppError> {
+    let (id, run, now) = (task_run.id.clone(), task_run.run.clone(), app.now());
+    let is_told = reach.is_of_organization();
     let failure = model::reading::shortened(&faults.to_string(), 2000);
     let work = move |db: &mut Db<'_>| {
+        let (run, task_run) = reach.task_run(db, &id)?;
+        check_startable(db, &run, &task_run)?;
         let ending = Ending { failure: Some(failure.clone()), ..Ending::unscored(Status::Failed) };
         end::end_one(db, &task_run, &ending, now)?;
-        end::finish_if_last(db, &task_run.run, now)
+        end::finish_if_last(db, &run.id, now)
     };
     app.store().write(work).await?;
     end::doubt(app, &run).await;
     let message = "the task's scenario cannot be carried out; the task run has failed, which is no fault of the agent";
-    let details = if reach.is_of_organization() { faults } else { FieldErrors::new() };
+    let details = if is_told { faults } else { FieldErrors::new() };
     Err(AppError::Conflict { message: message.into(), details })
 }
 

@@ -102,9 +102,7 @@ pub async fn list(
     run: Option<BenchmarkRunId>,
     page: PageRequest,
 ) -> Result<Page<TaskRun>, AppError> {
-    if let Some(run) = &run {
-        end::expire_overdue(app, &grant.org, run).await?;
-    }
+    end::expire_all_overdue(app, &grant.org).await?;
     let org = grant.org.clone();
     let read = move |db: &mut Db<'_>| {
         task_runs::list(db, &org, run.as_ref(), &page)?.try_map(|task_run| {
@@ -126,6 +124,7 @@ pub async fn cancel(
     expire(app, &reach, id).await?;
     let (scope, wanted) = (reach.clone(), id.clone());
     let (run, _) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
+    end::write_reads(app, &run.id).await?;
     let (id, now) = (id.clone(), app.now());
     let work = move |db: &mut Db<'_>| {
         let (run, task_run) = reach.task_run(db, &id)?;
@@ -166,7 +165,7 @@ pub async fn criterion_run(app: &App, grant: &OrgGrant, id: &CriterionRunId) -> 
     Ok(views::criterion_run(&criterion, evidence(app, &criterion).await?))
 }
 
-pub(super) async fn evidence(app: &App, criterion: &StoredCriterionRun) -> Result<Value, AppError> {
+async fn evidence(app: &App, criterion: &StoredCriterionRun) -> Result<Value, AppError> {
     let text = app.text(criterion.evidence.clone()).await?;
     serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))
 }

@@ -17,7 +17,7 @@ const LAYERS: [&[&str]; 6] = [
 ];
 
 /// Beside the layers: they may use everything, and nothing that ships may use them.
-const BESIDE: [&str; 3] = ["testkit", "bench", "fhir-definitions"];
+const BESIDE: [&str; 4] = ["testkit", "bench", "fuzz", "fhir-definitions"];
 
 /// Crates that only some of ours may name, because only those know HTTP, SQL, blobs or the network.
 const KEPT_TO: [(&[&str], &[&str]); 3] = [

@@ -13,4 +13,5 @@ mod fhir_bombs;
 mod house;
 mod object_storage;
 mod process;
+mod rescore;
 mod uploads;

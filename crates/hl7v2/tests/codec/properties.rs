@@ -1,7 +1,7 @@
 //! What holds for any message: exact round trip, no panic, paths as a naive splitter reads them.
 
 use proptest::prelude::*;
-use verial_hl7v2::{Delimiters, Draft, Limits, Message, fuzz_parse};
+use verial_hl7v2::{AckCode, Acknowledgement, BatchFile, Delimiters, Draft, Limits, Message, validate};
 
 use crate::{found, samples};
 
@@ -112,8 +112,8 @@ proptest! {
 
     #[test]
     fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        fuzz_parse(&bytes);
-        fuzz_parse(&[b"MSH|^~\\&|", bytes.as_slice()].concat());
+        harmless(&bytes);
+        harmless(&[b"MSH|^~\\&|", bytes.as_slice()].concat());
     }
 
     #[test]
@@ -127,9 +127,9 @@ proptest! {
             let index = index.index(bytes.len());
             bytes[index] = byte;
         }
-        fuzz_parse(&bytes);
+        harmless(&bytes);
         bytes.truncate(cut.index(bytes.len()));
-        fuzz_parse(&bytes);
+        harmless(&bytes);
     }
 
     #[test]
@@ -138,6 +138,21 @@ proptest! {
         let (header, rest) = sample.split_once('\r').unwrap();
         let rest: Vec<&str> = rest.lines().flat_map(|text| text.split('\r')).collect();
         let text: String = lines.iter().map(|line| format!("\r{}", rest[line % rest.len()])).collect();
-        fuzz_parse(format!("{header}{text}").as_bytes());
+        harmless(format!("{header}{text}").as_bytes());
     }
+}
+
+/// What can be read prints back, can be validated and answered.
+fn harmless(bytes: &[u8]) {
+    let limits = Limits::default();
+    if let Ok(file) = BatchFile::parse(bytes, &limits) {
+        assert_eq!(file.to_bytes(), bytes);
+    }
+    if let Ok(header) = Message::parse_header(bytes, &limits) {
+        drop(Acknowledgement::new(AckCode::ApplicationReject, "20260301", "1").answer(&header));
+    }
+    let Ok(message) = Message::parse(bytes, &limits) else { return };
+    assert_eq!(message.to_bytes().as_ref(), bytes);
+    let faults = validate(&message);
+    drop(Acknowledgement::new(AckCode::ApplicationError, "20260301", "1").with_faults(faults).answer(&message));
 }

@@ -8,8 +8,11 @@ use testkit::{Answer, Caller};
 use crate::request::{AT_ONCE, Request};
 use crate::surface::{Operation, Surface, Tenant};
 
-/// An id of the same kind that nothing has.
+/// An id of the same kind that nothing has, or a version that there is not.
 pub(crate) fn absent(id: &str) -> String {
+    if id.contains('@') {
+        return "no-such-thing@1".to_owned();
+    }
     let (kind, _) = id.split_once('_').expect("an id");
     format!("{kind}_7{}", "Z".repeat(25))
 }
@@ -31,7 +34,7 @@ pub(crate) fn id_fields(schema: &Value) -> Vec<String> {
 }
 
 /// The ways to write an id in an address, right and wrong.
-const SPELLINGS: [fn(&str) -> String; 26] = [
+pub(crate) const SPELLINGS: [fn(&str) -> String; 26] = [
     |id| id.to_owned(),
     |id| id.to_lowercase(),
     |id| id.to_uppercase(),

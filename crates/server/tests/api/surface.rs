@@ -74,6 +74,11 @@ impl Surface {
             };
             body.insert(name.to_owned(), value);
         }
+        // One of the two, which a schema does not say.
+        let names = |field: &str| schema["properties"][field].is_object();
+        if names("benchmark") && names("benchmark_id") {
+            body.insert("benchmark_id".to_owned(), json!(tenant.body_id("benchmark_id")));
+        }
         Value::Object(body)
     }
 }
@@ -135,6 +140,7 @@ impl Tenant {
             "dataset_id" if pattern.contains("/files") => &made.files_dataset,
             "dataset_id" => &made.dataset,
             "entity_id" => &made.entity,
+            "benchmark_id" if pattern.ends_with("/stats") => return self.reference.clone(),
             "benchmark_id" => &made.benchmark,
             "task_id" => &made.task,
             "criterion_id" => &made.criterion,
@@ -143,6 +149,10 @@ impl Tenant {
             "key_id" => &made.api_key,
             "playground_id" => &made.playground,
             "sandbox_id" => &made.sandbox,
+            "benchmark_run_id" => &made.run,
+            "task_run_id" => &made.task_run,
+            "criterion_run_id" => &made.criterion_run,
+            "reference" => return self.reference.clone(),
             "path" => return "inbox/a.txt".into(),
             other => panic!("{pattern}: say here what `{other}` is, and whose"),
         };
@@ -161,6 +171,9 @@ impl Tenant {
             "playground_id" => &made.playground,
             "entity_id" | "input_entity_id" => &made.entity,
             "parent_id" => &made.dataset,
+            "solver_id" => &made.solver,
+            "benchmark_run_id" => &made.run,
+            "task_run_id" => &made.task_run,
             other => panic!("say here what `{other}` is, and whose"),
         };
         id.clone()
@@ -183,6 +196,9 @@ impl Tenant {
             &made.api_key,
             &made.playground,
             &made.sandbox,
+            &made.run,
+            &made.task_run,
+            &made.criterion_run,
         ];
         ids.into_iter().map(String::as_str).collect()
     }

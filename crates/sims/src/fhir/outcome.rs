@@ -40,12 +40,26 @@ impl Issue {
     }
 
     fn json(&self) -> Value {
-        let mut issue = json!({"severity": self.severity, "code": self.code, "diagnostics": self.diagnostics});
+        let diagnostics = printable(&self.diagnostics);
+        let mut issue = json!({"severity": self.severity, "code": self.code, "diagnostics": diagnostics});
         if let Some(expression) = &self.expression {
-            issue["expression"] = json!([expression]);
+            issue["expression"] = json!([printable(expression)]);
         }
         issue
     }
+}
+
+/// With control characters written out: a message may quote what was sent, and a FHIR string must not have them.
+fn printable(text: &str) -> String {
+    let mut printed = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii_control() && !matches!(c, '\t' | '\r' | '\n') {
+            printed.extend(c.escape_default());
+        } else {
+            printed.push(c);
+        }
+    }
+    printed
 }
 
 impl From<&Fault> for Issue {

@@ -36,6 +36,18 @@ fn addresses_that_are_none_get_a_hint() {
 }
 
 #[test]
+fn an_outcome_that_quotes_control_characters_is_sound() {
+    let mut server = Server::over(&[patient("a", "Ada")]);
+    for address in ["Patient/a/$everything?_count=1%00", "Patient?_count=%07", "Pat%01ient", "Patient?na%1bme=a"] {
+        let answer = server.get_with(address, &[("prefer", "handling=strict")]);
+        assert!(answer.status >= 400, "{}", answer.text);
+        fhir::validate(&answer.body).unwrap();
+    }
+    let odd = json!({"resourceType": "Patient", "a\u{0}b": 1, "name": [{"family": "\u{1}"}]});
+    server.post("Patient", &odd).expect(422);
+}
+
+#[test]
 fn formats_other_than_json_are_refused() {
     let mut server = Server::over(&[patient("a", "Ada")]);
     server.get("Patient/a?_format=xml").expect(406);

@@ -153,7 +153,7 @@ struct TriedCriteria {
 }
 
 /// Score a run again from its stored evidence, and say what would be different. Nothing is changed.
-#[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/rescore", tag = "runs", request_body = TriedCriteria,
+#[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/rescore", tag = "runs", request_body = Option<TriedCriteria>,
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run")),
     responses((status = 200, description = "What scoring again gave", body = Rescore), Refusals, WriteRefusals))]
 async fn rescore_run(

@@ -23,8 +23,8 @@ const OF_TASK_RUN: &str = "/v1/task-runs/{task_run_id}/sandbox/fhir";
 async fn fhir_of_run(extract::State(state): extract::State<State>, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     let answered = async {
-        let id = first_id::<BenchmarkRunId>(&mut parts, &state).await?;
         let grant = run(&parts, &state).await?;
+        let id = first_id::<BenchmarkRunId>(&mut parts, &state).await?;
         let access = access::fhir_of_run(&state.app, &grant, &id).await?;
         let base = format!("/v1/benchmark-runs/{id}/fhir");
         below(&state, &parts, body, access, &base).await
@@ -35,8 +35,8 @@ async fn fhir_of_run(extract::State(state): extract::State<State>, request: Requ
 async fn fhir_of_task_run(extract::State(state): extract::State<State>, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     let answered = async {
-        let id = first_id::<TaskRunId>(&mut parts, &state).await?;
         let grant = run(&parts, &state).await?;
+        let id = first_id::<TaskRunId>(&mut parts, &state).await?;
         let access = access::fhir_of_task_run(&state.app, &grant, &id).await?;
         let base = format!("/v1/task-runs/{id}/sandbox/fhir");
         below(&state, &parts, body, access, &base).await
@@ -51,16 +51,13 @@ async fn first_id<I: Id>(parts: &mut Parts, state: &State) -> Result<I, ApiError
 }
 
 async fn below(state: &State, parts: &Parts, body: Body, access: Access, base: &str) -> Result<Response, ApiError> {
-    let path = raw_path(parts, base).to_owned();
+    // By its place, because an id can be written in several ways.
+    let segments = base.split('/').count();
+    let path = parts.uri.path().splitn(segments + 1, '/').nth(segments).unwrap_or_default();
+    let path = path.trim_start_matches('/').to_owned();
     let here = base_url::of(parts, state);
     let token_url = Some(format!("{here}/sandboxes/{}/fhir/auth/token", access.sandbox()));
     pass_on(state, (parts, body), access, Address { path, base_url: format!("{here}{base}"), token_url }).await
-}
-
-/// The part of the address after the FHIR base, as it was written. By segments: an id can be spelt in several ways.
-fn raw_path<'a>(parts: &'a Parts, base: &str) -> &'a str {
-    let segments = base.split('/').count();
-    parts.uri.path().splitn(segments + 1, '/').nth(segments).unwrap_or_default().trim_start_matches('/')
 }
 
 /// Not in the OpenAPI document: FHIR describes itself, at `…/fhir/metadata`.

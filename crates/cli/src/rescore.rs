@@ -1,0 +1,97 @@
+//! `verial rescore`: a finished run scored again from its stored evidence.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use model::BenchmarkRunId;
+use model::run::{Rescore, RescoredCriterion, RescoredTask};
+use serde_json::{Number, Value, json};
+
+use crate::auth::Connection;
+use crate::{block_on, say};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    connection: Connection,
+    /// The run, as br_…
+    run: BenchmarkRunId,
+    /// Other assertions to try: JSON, a list of {"criterion_id", "assertion"}, or an object with such a list as `criteria`
+    #[arg(long, value_name = "FILE")]
+    criteria: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Fails when scoring again, with nothing changed, gives anything else than what was kept.
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let client = arguments.connection.client()?;
+    let criteria = arguments.criteria.as_deref().map(read).transpose()?;
+    let body = json!({"criteria": criteria.clone().unwrap_or_else(|| json!([]))});
+    let path = format!("/benchmark-runs/{}/rescore", arguments.run);
+    let report: Rescore = block_on(async move { Ok(client.post(&path, &body).await?) })?;
+    if arguments.json {
+        say(serde_json::to_string(&report)?);
+    } else {
+        show(&report);
+    }
+    if criteria.is_none() && !report.identical {
+        bail!("scoring again gave something else than what was kept");
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> anyhow::Result<Value> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let value: Value = serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))?;
+    match value {
+        Value::Array(_) => Ok(value),
+        Value::Object(mut members) => {
+            members.shift_remove("criteria").with_context(|| format!("{} has no `criteria`", path.display()))
+        }
+        _ => bail!("{}: must be a list of {{\"criterion_id\", \"assertion\"}}", path.display()),
+    }
+}
+
+fn show(report: &Rescore) {
+    for task in &report.task_runs {
+        show_task(task);
+    }
+    let same = if report.identical { "identical, byte for byte" } else { "not identical" };
+    let change = changed(report.score_before.as_ref(), report.score_after.as_ref());
+    say(format_args!("run    score {change}  {same}"));
+}
+
+fn show_task(task: &RescoredTask) {
+    let change = changed(Some(&task.score_before), Some(&task.score_after));
+    let verdict = match (task.verdict_before, task.verdict_after) {
+        (before, after) if before == after => before.name().to_owned(),
+        (before, after) => format!("{} -> {}", before.name(), after.name()),
+    };
+    say(format_args!("{}  {}  score {change}  {verdict}", task.task_run_id, task.name));
+    for criterion in &task.criteria {
+        show_criterion(criterion);
+    }
+}
+
+fn show_criterion(criterion: &RescoredCriterion) {
+    let mark = match (criterion.passed_before, criterion.passed_after) {
+        (true, false) => "FLIPPED to fail",
+        (false, true) => "FLIPPED to pass",
+        _ if criterion.identical => "same",
+        _ if criterion.score_before == criterion.score_after => "same score",
+        _ => "other score",
+    };
+    let change = changed(Some(&criterion.score_before), Some(&criterion.score_after));
+    say(format_args!("  {mark:<16} {change:<12} {}", criterion.label));
+    if !criterion.identical {
+        say(format_args!("  {:<29} {}", "", criterion.details_after));
+    }
+}
+
+fn changed(before: Option<&Number>, after: Option<&Number>) -> String {
+    let shown = |number: Option<&Number>| number.map_or_else(|| "none".to_owned(), ToString::to_string);
+    if before == after { shown(before) } else { format!("{} -> {}", shown(before), shown(after)) }
+}

@@ -1,0 +1,28 @@
+//! Which blobs are in use, for the operator only.
+
+use std::collections::BTreeSet;
+
+use model::dataset::Manifest;
+
+use crate::{Db, StoreError};
+
+/// The names of all blobs that anything stored refers to.
+pub fn all_blobs(db: &mut Db<'_>) -> Result<BTreeSet<String>, StoreError> {
+    let mut names = BTreeSet::new();
+    for mut row in db.query("select manifest from datasets union all select manifest from checkpoints", &[])? {
+        let Manifest { chunks, files } = row.json()?;
+        names.extend(chunks.into_iter().map(|chunk| chunk.sha256));
+        names.extend(files.into_values().map(|file| file.sha256));
+    }
+    for sql in [
+        "select distinct sha256 from dataset_files",
+        "select distinct blob from events where blob is not null",
+        "select distinct blob from changes where blob is not null",
+        "select distinct evidence_blob from criterion_runs where evidence_blob is not null",
+    ] {
+        for mut row in db.query(sql, &[])? {
+            names.insert(row.text()?);
+        }
+    }
+    Ok(names)
+}
