@@ -28,6 +28,11 @@ impl Access {
     pub fn sandbox(&self) -> &SandboxId {
         &self.sandbox.id
     }
+
+    /// What it asks is no event: anyone could fill the log of a run, or use up its agent's budget.
+    fn is_anonymous(&self) -> bool {
+        self.client.name == ANONYMOUS
+    }
 }
 
 /// An organization's key may do everything in the organization's sandboxes.
@@ -66,14 +71,14 @@ pub async fn exchange(app: &App, access: Access, request: Request) -> Result<Res
     if let Some(there) = remote_of(&access.sandbox).filter(|_| request.path != SMART_CONFIGURATION) {
         return remote::exchange(app, access, &there, request).await;
     }
+    let is_anonymous = access.is_anonymous();
     let Access { sandbox, client } = access;
     let id = sandbox.id.clone();
     if answer::is_read_only(&request) {
         let cost = if is_plain_read(&request) { Cost::Light } else { Cost::Heavy };
         let question = move |world: &world::World, context: &world::Context<'_>| {
             let mut outcome = answer::answer(world, &id, &client, &request, context);
-            if client.name == ANONYMOUS {
-                // Anyone could fill the log of a run, or use up its agent's budget.
+            if is_anonymous {
                 outcome.events.clear();
             }
             outcome
