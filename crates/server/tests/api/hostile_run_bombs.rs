@@ -249,9 +249,8 @@ fn every_field(text: &str) -> Vec<(Value, bool)> {
 }
 
 fn escaped(text: &str) -> String {
-    text.chars()
-        .map(|letter| if letter.is_ascii_punctuation() { format!("\\{letter}") } else { letter.to_string() })
-        .collect()
+    let is_special = |letter: char| r"\.+*?()|[]{}^$".contains(letter);
+    text.chars().map(|letter| if is_special(letter) { format!("\\{letter}") } else { letter.to_string() }).collect()
 }
 
 fn identified(mut resource: Value, number: usize) -> Value {
