@@ -12,6 +12,10 @@ mod stage;
 mod table;
 mod ward;
 
+/// The allocator of the binary, so that its work is measured as it ships; the bare handler has it too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 pub use grid::{Grid, grouped};
 pub use load::{Load, Request};
 pub use resident::resident_kib;

@@ -9,6 +9,11 @@ mod settings;
 
 use clap::{Parser, Subcommand};
 
+/// A request takes memory on one thread and what it leaves for the log is given back on another; the system's allocator
+/// makes both wait for each other.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Tells whether an AI agent can do healthcare work.
 #[derive(Parser)]
 #[command(name = "verial", version, about, propagate_version = true, arg_required_else_help = true)]

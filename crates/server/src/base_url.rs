@@ -24,7 +24,7 @@ pub(crate) fn of(parts: &Parts, state: &State) -> String {
     }
     let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let host = host.or_else(|| parts.uri.authority().map(|authority| authority.as_str()));
-    format!("http://{}", host.filter(|host| is_host(host)).unwrap_or("localhost"))
+    ["http://", host.filter(|host| is_host(host)).unwrap_or("localhost")].concat()
 }
 
 /// It stands in answers, so it must be no more than a host and a port.

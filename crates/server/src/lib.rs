@@ -1,6 +1,8 @@
 //! The HTTP face: parses, authenticates, calls one verb of `app`, renders. One file per resource under `routes/`.
 
 mod base_url;
+mod compress;
+mod cors;
 mod cursor;
 mod docs;
 mod envelope;
@@ -24,28 +26,38 @@ use tokio::net::TcpListener;
 
 pub use openapi::document as openapi_document;
 
-/// What handlers share.
+/// What handlers share. Every request copies it more than once, so that it is one reference.
 #[derive(Clone)]
-struct State {
+struct State(Arc<Shared>);
+
+struct Shared {
     app: App,
-    metrics: Arc<metrics::Metrics>,
-    rates: Arc<rate_limit::Rates>,
-    docs: Arc<docs::Docs>,
+    metrics: metrics::Metrics,
+    rates: rate_limit::Rates,
+    docs: docs::Docs,
     /// Where clients reach the server, if the operator said so.
-    public_url: Option<Arc<str>>,
+    public_url: Option<String>,
+}
+
+impl std::ops::Deref for State {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
 }
 
 /// The whole HTTP surface. `public_url` is where clients reach it, for the API's own description.
 pub fn router(app: App, public_url: Option<String>) -> Router {
     let (router, mut api) = openapi::build();
     api.servers = public_url.clone().map(|url| vec![utoipa::openapi::Server::new(url)]);
-    let state = State {
-        rates: Arc::new(rate_limit::Rates::new(app.limits())),
-        metrics: Arc::new(metrics::Metrics::default()),
-        docs: Arc::new(docs::Docs::new(&api)),
-        public_url: public_url.map(Into::into),
+    let state = State(Arc::new(Shared {
+        rates: rate_limit::Rates::new(app.limits()),
+        metrics: metrics::Metrics::default(),
+        docs: docs::Docs::new(&api),
+        public_url,
         app,
-    };
+    }));
     middleware::wrap(router, &state).with_state(state)
 }
 

@@ -7,26 +7,35 @@ use std::time::Duration;
 use axum::body::{Body, BodyDataStream, HttpBody};
 use axum::extract::Request;
 use axum::http::header;
-use axum::middleware::Next;
-use axum::response::Response;
 use futures_util::{StreamExt, stream};
 
 /// A client that sends longer than this has had time to read.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Lends the body to the handler and, when that has answered without reading it all, reads the rest into nothing.
-pub(crate) async fn read_on(request: Request, next: Next) -> Response {
-    let (parts, body) = request.into_parts();
-    if body.is_end_stream() {
-        return next.run(Request::from_parts(parts, body)).await;
+/// Lends the body to the handler. When that has answered, whoever called this must read on.
+pub(crate) fn lend(request: Request) -> (Request, Rest) {
+    if request.body().is_end_stream() {
+        return (request, Rest(None));
     }
+    let (parts, body) = request.into_parts();
     let asks_first = parts.headers.contains_key(header::EXPECT);
     let kept = Arc::new(Mutex::new(Lent { body: body.into_data_stream(), was_read: false }));
-    let response = next.run(Request::from_parts(parts, Body::from_stream(parts_of(&kept)))).await;
-    if lock(&kept).is_worth_reading(asks_first) {
-        tokio::spawn(tokio::time::timeout(LONGEST, discard(parts_of(&kept))));
+    let lent = Body::from_stream(parts_of(&kept));
+    (Request::from_parts(parts, lent), Rest(Some((kept, asks_first))))
+}
+
+/// What the handler may have left of a body, and whether the client asked before it sent it.
+pub(crate) struct Rest(Option<(Kept, bool)>);
+
+impl Rest {
+    /// Reads what is left into nothing.
+    pub(crate) fn read_on(&self) {
+        if let Some((kept, asks_first)) = &self.0
+            && lock(kept).is_worth_reading(*asks_first)
+        {
+            tokio::spawn(tokio::time::timeout(LONGEST, discard(parts_of(kept))));
+        }
     }
-    response
 }
 
 struct Lent {

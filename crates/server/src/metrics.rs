@@ -12,7 +12,7 @@ use prometheus_client::registry::Registry;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct Route {
-    pub(crate) method: String,
+    pub(crate) method: &'static str,
     /// The route's pattern, never the path: ids are not labels.
     pub(crate) route: String,
     pub(crate) status: u16,

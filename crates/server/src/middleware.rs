@@ -1,5 +1,8 @@
 //! Around every request: an id, a log line, metrics, headers, conditional reads, compression, panics as errors.
 
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::task::{Context, Poll};
 use std::time::Instant;
 
 use app::{App, etag};
@@ -7,16 +10,16 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use futures_util::future::{self, BoxFuture, Either};
 use model::api_key;
-use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::compression::CompressionLayer;
-use tower_http::cors::{Any, CorsLayer};
+use tower::{Layer, Service};
 
 use crate::envelope::{ApiError, Code};
+use crate::linger::{self, Rest};
 use crate::metrics::Route;
-use crate::{State, linger};
+use crate::{State, compress, cors};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -35,55 +38,92 @@ pub(crate) fn wrap(router: Router<State>, state: &State) -> Router<State> {
         .method_not_allowed_fallback(|| async {
             ApiError::new(Code::MethodNotAllowed, "this endpoint does not take that method")
         })
-        // The first is the outermost. Together, because every call of `layer` and every function of ours among them boxes
-        // and copies all that is below it for each request: six of them were a sixth of a FHIR read.
-        .layer((
-            CompressionLayer::new().no_br().no_deflate(),
-            axum::middleware::from_fn_with_state(state.clone(), observe),
-            cors(),
-            CatchPanicLayer::custom(|_| ApiError::internal().into_response()),
-        ))
+        .layer(AroundLayer(state.clone()))
 }
 
-/// The API may be called from any page: it takes no cookies.
-fn cors() -> CorsLayer {
-    let exposed =
-        ["etag", "location", "content-location", "last-modified", "x-request-id", "retry-after", "idempotent-replayed"];
-    CorsLayer::new()
-        .allow_origin(Any)
-        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
-        .allow_headers([
-            header::AUTHORIZATION,
-            header::CONTENT_TYPE,
-            header::IF_MATCH,
-            header::IF_NONE_MATCH,
-            header::IF_MODIFIED_SINCE,
-            HeaderName::from_static("if-none-exist"),
-            HeaderName::from_static("prefer"),
-            HeaderName::from_static("idempotency-key"),
-            REQUEST_ID,
-        ])
-        .expose_headers(exposed.map(HeaderName::from_static))
-}
+/// Everything that is around the handlers, as one service: each layer of its own, and each function among them, boxes and
+/// copies all that is below it for every request.
+#[derive(Clone)]
+struct AroundLayer(State);
 
-/// A read whose answer the caller already has is 304.
-async fn conditional(request: Request, next: Next) -> Response {
-    let wanted = match *request.method() {
-        Method::GET | Method::HEAD => request.headers().get(header::IF_NONE_MATCH).cloned(),
-        _ => None,
-    };
-    let mut response = linger::read_on(request, next).await;
-    if let Some(wanted) = wanted
-        && response.status() == StatusCode::OK
-        && let Some(tag) = response.headers().get(header::ETAG)
-        && etag::lists(&strong(&wanted), tag.to_str().unwrap_or_default())
-    {
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-        *response.body_mut() = Body::empty();
-        response.headers_mut().remove(header::CONTENT_LENGTH);
-        response.headers_mut().remove(header::CONTENT_TYPE);
+impl<S> Layer<S> for AroundLayer {
+    type Service = Around<S>;
+
+    fn layer(&self, inner: S) -> Around<S> {
+        Around { inner, state: self.0.clone() }
     }
-    response
+}
+
+#[derive(Clone)]
+struct Around<S> {
+    inner: S,
+    state: State,
+}
+
+impl<S> Service<Request> for Around<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible>,
+    S::Future: Send + 'static,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let asked = Asked::of(&request, &self.state);
+        let (request, rest) = linger::lend(request);
+        let answer = if asked.method == Method::OPTIONS {
+            Either::Left(future::ready(Ok(cors::preflight())))
+        } else {
+            Either::Right(self.inner.call(request))
+        };
+        Box::pin(observe(self.state.clone(), asked, rest, answer))
+    }
+}
+
+/// What the answer depends on after the handler has taken the request.
+struct Asked {
+    id: String,
+    method: Method,
+    route: String,
+    begun: Instant,
+    /// `If-None-Match` of a read.
+    known: Option<HeaderValue>,
+    /// `Accept-Encoding`.
+    encodings: Vec<HeaderValue>,
+}
+
+impl Asked {
+    fn of(request: &Request, state: &State) -> Self {
+        let (method, headers) = (request.method(), request.headers());
+        let is_read = matches!(*method, Method::GET | Method::HEAD);
+        Self {
+            id: request_id(headers, &state.app),
+            method: method.clone(),
+            route: request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned(),
+            begun: Instant::now(),
+            known: headers.get(header::IF_NONE_MATCH).filter(|_| is_read).cloned(),
+            encodings: headers.get_all(header::ACCEPT_ENCODING).iter().cloned().collect(),
+        }
+    }
+
+    /// A read whose answer the caller already has is 304.
+    fn leave_out_what_is_known(&self, response: &mut Response) {
+        if let Some(known) = &self.known
+            && response.status() == StatusCode::OK
+            && let Some(tag) = response.headers().get(header::ETAG)
+            && etag::lists(&strong(known), tag.to_str().unwrap_or_default())
+        {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.body_mut() = Body::empty();
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+            response.headers_mut().remove(header::CONTENT_TYPE);
+        }
+    }
 }
 
 /// For reads a weak tag is as good (RFC 9110, 13.1.2): a proxy that compresses makes tags weak.
@@ -91,22 +131,34 @@ fn strong(tags: &HeaderValue) -> String {
     tags.to_str().unwrap_or_default().replace("W/\"", "\"")
 }
 
-async fn observe(axum::extract::State(state): axum::extract::State<State>, request: Request, next: Next) -> Response {
-    let id = request_id(request.headers(), &state.app);
-    let method = request.method().clone();
-    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
-    let begun = Instant::now();
+async fn observe(
+    state: State,
+    asked: Asked,
+    rest: Rest,
+    answer: impl Future<Output = Result<Response, Infallible>> + Send + 'static,
+) -> Result<Response, Infallible> {
     state.metrics.in_flight.inc();
-    let answering = CURRENT_REQUEST_ID.scope(id.clone(), conditional(request, next));
-    let mut response = if method.is_safe() { answering.await } else { to_the_end(answering).await };
+    let caught = AssertUnwindSafe(answer).catch_unwind();
+    let answered = CURRENT_REQUEST_ID.scope(asked.id.clone(), async move {
+        match caught.await {
+            Ok(Ok(response)) => response,
+            Err(_) => ApiError::internal().into_response(),
+        }
+    });
+    let mut response = if asked.method.is_safe() { answered.await } else { to_the_end(answered).await };
+    rest.read_on();
     state.metrics.in_flight.dec();
+    asked.leave_out_what_is_known(&mut response);
+    if asked.method != Method::OPTIONS {
+        cors::share(response.headers_mut());
+    }
+    set_common_headers(response.headers_mut(), &asked.id);
+    let Asked { id, method, route, begun, encodings, .. } = asked;
     let (status, seconds) = (response.status().as_u16(), begun.elapsed().as_secs_f64());
     tracing::info!(%method, route, status, milliseconds = seconds * 1e3, request_id = id, "request");
     state.metrics.seconds.observe(seconds);
-    let known = method_label(&method);
-    state.metrics.requests.get_or_create(&Route { method: known.to_owned(), route, status }).inc();
-    set_common_headers(response.headers_mut(), &id);
-    response
+    state.metrics.requests.get_or_create(&Route { method: method_label(&method), route, status }).inc();
+    Ok(compress::fitting(response, encodings).await)
 }
 
 /// Carries out what may change something even if the client goes away: what was written must also become known in memory.
@@ -127,6 +179,9 @@ fn method_label(method: &Method) -> &'static str {
         _ => "other",
     }
 }
+
+/// How many headers an answer gets here, and its type and length.
+pub(crate) const COMMON_HEADERS: usize = 9;
 
 fn set_common_headers(headers: &mut HeaderMap, id: &str) {
     if let Ok(value) = HeaderValue::from_str(id) {

@@ -98,14 +98,15 @@ impl<'a> Db<'a> {
     }
 }
 
-/// SQLite counts `$1` as a name, so each parameter is bound by the number in its name, wherever it stands first.
+/// SQLite takes `$1` for a name, which it looks for in a list of all of them, one by one; `?1` is a number.
+fn numbered(sql: &str) -> String {
+    sql.replace('$', "?")
+}
+
 fn bind_sqlite(statement: &mut rusqlite::CachedStatement<'_>, parameters: &[Value]) -> Result<(), rusqlite::Error> {
     for index in 1..=statement.parameter_count() {
-        let number = statement.parameter_name(index).and_then(|name| name.strip_prefix('$')?.parse::<usize>().ok());
-        let value = number
-            .and_then(|number| parameters.get(number - 1))
-            .ok_or(rusqlite::Error::InvalidParameterCount(index, parameters.len()))?;
-        match value {
+        let missing = rusqlite::Error::InvalidParameterCount(index, parameters.len());
+        match parameters.get(index - 1).ok_or(missing)? {
             Value::Null => statement.raw_bind_parameter(index, rusqlite::types::Null)?,
             Value::Integer(integer) => statement.raw_bind_parameter(index, integer)?,
             Value::Text(text) => statement.raw_bind_parameter(index, text)?,
@@ -116,7 +117,7 @@ fn bind_sqlite(statement: &mut rusqlite::CachedStatement<'_>, parameters: &[Valu
 
 fn sqlite_query(connection: &rusqlite::Connection, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, StoreError> {
     let run = || -> Result<Vec<Row>, rusqlite::Error> {
-        let mut statement = connection.prepare_cached(sql)?;
+        let mut statement = connection.prepare_cached(&numbered(sql))?;
         bind_sqlite(&mut statement, parameters)?;
         let width = statement.column_count();
         let mut found = Vec::new();
@@ -142,7 +143,7 @@ fn sqlite_value(value: rusqlite::types::ValueRef<'_>) -> Result<Value, rusqlite:
 
 fn sqlite_execute(connection: &rusqlite::Connection, sql: &str, parameters: &[Value]) -> Result<u64, StoreError> {
     let run = || -> Result<usize, rusqlite::Error> {
-        let mut statement = connection.prepare_cached(sql)?;
+        let mut statement = connection.prepare_cached(&numbered(sql))?;
         bind_sqlite(&mut statement, parameters)?;
         statement.raw_execute()
     };

@@ -1,7 +1,10 @@
 //! One message to a simulator: what it is given beside the world, and what it gives back.
 
+use std::sync::Arc;
+
 use model::event::EventType;
 use model::{SandboxId, Timestamp};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::Change;
@@ -30,5 +33,37 @@ pub struct NewEvent {
     pub actor: String,
     /// One line for people.
     pub summary: String,
-    pub payload: Value,
+    pub payload: Payload,
+}
+
+/// The JSON of an event, as its text: most events are stored and not looked at again for a long time, so that a tree of
+/// them would be built only to be written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payload(Arc<str>);
+
+impl Payload {
+    /// Of anything that serialises; what does not is a null.
+    pub fn of(value: &impl Serialize) -> Self {
+        let mut text = Vec::with_capacity(USUAL_BYTES);
+        let written = serde_json::to_writer(&mut text, value);
+        let text = written.ok().and_then(|()| String::from_utf8(text).ok());
+        Self(text.map_or_else(|| "null".into(), Into::into))
+    }
+
+    pub fn text(&self) -> &Arc<str> {
+        &self.0
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+}
+
+/// Room for most, so that writing seldom moves what is written.
+const USUAL_BYTES: usize = 512;
+
+impl From<Value> for Payload {
+    fn from(value: Value) -> Self {
+        Self::of(&value)
+    }
 }

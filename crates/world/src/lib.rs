@@ -9,7 +9,7 @@ mod search;
 mod window;
 
 pub use change::{Change, Seq, Write};
-pub use exchange::{Context, NewEvent, Outcome};
+pub use exchange::{Context, NewEvent, Outcome, Payload};
 pub use records::{Lookup, Record, Records, Revision};
 pub use search::{Found, Hit, Page};
 pub use window::{Direction, Window};

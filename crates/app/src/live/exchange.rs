@@ -23,8 +23,8 @@ pub(crate) enum Cost {
 
 /// Text of more bytes than this is kept as a blob.
 const MOST_INLINE: usize = 16 * 1024;
-/// How long events of reads may stay in memory.
-const SEEN_FOR: Duration = Duration::from_millis(5);
+/// How long events of reads may stay in memory. Each time they are written costs a transaction, whatever their number.
+const SEEN_FOR: Duration = Duration::from_millis(20);
 /// As many unwritten events make readers wait until they are written.
 const MOST_SEEN: usize = 4096;
 /// A playground that others change faster than we can is an overload.
@@ -179,13 +179,13 @@ impl App {
     }
 
     async fn carry_out(&self, live: &Arc<Live>, messages: Vec<Box<dyn Message>>, seen: Vec<Entry>) {
-        let mut batch = Batch { messages, seen, entries: Vec::new() };
+        let mut batch = Batch { messages, seen: seen.len(), entries: seen };
         let failure = match self.attempt(live, &mut batch).await {
             Ok(()) => None,
             Err(error) => {
                 // What was seen may have been written if the answer of the database was lost: then it is written twice,
                 // never not at all.
-                live.queue.put_back(std::mem::take(&mut batch.seen));
+                live.queue.put_back(batch.take_seen());
                 live.doubt();
                 Some(error)
             }
@@ -200,13 +200,14 @@ impl App {
         let mut loaded = self.current(live).await?;
         for _ in 0..MOST_ATTEMPTS {
             let next = self.run(batch, &loaded).await?;
-            if batch.seen.is_empty() && batch.entries.is_empty() {
+            if batch.entries.is_empty() {
                 return Ok(());
             }
             if loaded.has_ended {
                 // Nothing more is written. What was read before the end and not logged yet is lost with it.
-                batch.seen.clear();
-                return if batch.entries.is_empty() { Ok(()) } else { Err(ended()) };
+                let is_only_seen = batch.entries.len() == batch.seen;
+                batch.take_seen();
+                return if is_only_seen { Ok(()) } else { Err(ended()) };
             }
             if self.append(live, batch, loaded.world.seq).await? {
                 live.publish(Loaded { world: Arc::new(next), ..loaded }, doubts);
@@ -223,13 +224,17 @@ impl App {
     async fn run(&self, batch: &mut Batch, loaded: &Loaded) -> Result<World, AppError> {
         let (app, mut world) = (self.clone(), World::clone(&loaded.world));
         let mut messages = std::mem::take(&mut batch.messages);
-        world.seq += batch.seen.len() as Seq;
+        // What an earlier attempt made is made again.
+        batch.entries.truncate(batch.seen);
+        world.seq += batch.seen as Seq;
         let ran = tokio::task::spawn_blocking(move || {
-            let entries = messages.iter_mut().flat_map(|message| app.run_one(message.as_mut(), &mut world)).collect();
+            let run = |message: &mut Box<dyn Message>| app.run_one(message.as_mut(), &mut world);
+            let entries: Vec<Entry> = messages.iter_mut().flat_map(run).collect();
             (messages, entries, world)
         });
         let (messages, entries, world) = ran.await.map_err(|_| AppError::Internal("a simulator panicked".into()))?;
-        (batch.messages, batch.entries) = (messages, entries);
+        batch.messages = messages;
+        batch.entries.extend(entries);
         Ok(world)
     }
 
@@ -253,18 +258,23 @@ impl App {
 
     /// Whether the entries are in the log now; if not, someone else was faster.
     async fn append(&self, live: &Live, batch: &mut Batch, expected: Seq) -> Result<bool, AppError> {
-        for entry in batch.seen.iter_mut().chain(&mut batch.entries) {
+        for entry in &mut batch.entries {
             self.place(entry).await?;
         }
-        let entries: Arc<[Entry]> = batch.seen.iter().chain(&batch.entries).cloned().collect();
-        let id = live.id.clone();
-        let appended = self.store().append(move |db| log::append(db, &id, expected, &entries)).await?;
-        Ok(appended != Appended::Refused)
+        let entries = Arc::new(std::mem::take(&mut batch.entries));
+        let (id, written) = (live.id.clone(), Arc::clone(&entries));
+        let appended = self.store().append(move |db| log::append(db, &id, expected, &written)).await;
+        if !matches!(appended, Ok(Appended::At(_))) {
+            batch.entries = Arc::unwrap_or_clone(entries);
+        }
+        Ok(appended? != Appended::Refused)
     }
 
     /// Decides where the texts of an entry are kept.
     pub(crate) async fn place(&self, entry: &mut Entry) -> Result<(), AppError> {
-        if let Text::Inline(text) = &entry.payload {
+        if let Text::Inline(text) = &entry.payload
+            && text.len() > MOST_INLINE
+        {
             entry.payload = self.kept(text).await?;
         }
         for (change, kept) in &mut entry.changes {
@@ -284,8 +294,7 @@ impl App {
 
     pub(crate) fn entry(&self, event: NewEvent) -> Entry {
         let NewEvent { sandbox, r#type, actor, summary, payload } = event;
-        // Half the time of `Display`, which passes every piece through a formatter; a `Value` always serialises.
-        let payload = Text::Inline(serde_json::to_string(&payload).unwrap_or_default().into());
+        let payload = Text::Inline(Arc::clone(payload.text()));
         Entry {
             id: self.new_id::<EventId>(),
             sandbox,
@@ -316,8 +325,18 @@ impl AsRef<[u8]> for Shared {
 
 struct Batch {
     messages: Vec<Box<dyn Message>>,
-    seen: Vec<Entry>,
+    /// Those of reads that were answered before, then those of the messages.
     entries: Vec<Entry>,
+    /// How many of the entries are of reads.
+    seen: usize,
+}
+
+impl Batch {
+    fn take_seen(&mut self) -> Vec<Entry> {
+        self.entries.truncate(self.seen);
+        self.seen = 0;
+        std::mem::take(&mut self.entries)
+    }
 }
 
 fn check_sandbox(world: &World, sandbox: &SandboxId) -> Result<(), AppError> {

@@ -55,7 +55,7 @@ fn encode(text: &str, into: &mut String) {
 }
 
 fn decoded(text: &str, plus_is_space: bool) -> String {
-    if !text.contains(['%', '+']) {
+    if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         return text.to_owned();
     }
     let source = text.as_bytes();

@@ -1,9 +1,12 @@
 //! The one event of a request. What was read is named, not copied: versions never change.
 
+use std::borrow::Cow;
+
 use model::api_key::masked;
 use model::event::EventType;
-use serde_json::{Map, Value, json};
-use world::NewEvent;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use world::{NewEvent, Payload};
 
 use super::http::Request;
 use super::outcome::Refusal;
@@ -27,91 +30,110 @@ pub(crate) fn event(
     sent: Sent,
     result: &Result<Reply, Refusal>,
 ) -> NewEvent {
-    let (status, response) = response(result);
-    let mut payload = Map::with_capacity(2);
-    payload.insert("request".to_owned(), request_json(request, sent));
-    payload.insert("response".to_owned(), response);
+    let response = response(result);
     NewEvent {
         sandbox: sandbox.clone(),
         r#type: EventType::FhirRequest,
         actor: actor.to_owned(),
-        summary: summary(request, status),
-        payload: Value::Object(payload),
+        summary: summary(request, response.status),
+        payload: Payload::of(&Exchange { request: received(request, sent), response }),
     }
+}
+
+/// What an event of a request holds, in the order in which it is written.
+#[derive(Serialize)]
+struct Exchange<'a> {
+    request: Received<'a>,
+    response: Answered<'a>,
+}
+
+#[derive(Serialize)]
+struct Received<'a> {
+    method: Cow<'a, str>,
+    path: Cow<'a, str>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    query: Cow<'a, str>,
+    #[serde(serialize_with = "received_headers")]
+    headers: &'a [(String, String)],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct Answered<'a> {
+    status: u16,
+    #[serde(serialize_with = "answered_headers")]
+    headers: &'a [(&'static str, String)],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entries: Option<&'a [String]>,
+}
+
+fn received_headers<S: Serializer>(headers: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(headers.iter().map(|(name, value)| (name, hidden(value))))
+}
+
+fn answered_headers<S: Serializer>(headers: &[(&'static str, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(headers.iter().map(|(name, value)| (name, value)))
 }
 
 fn summary(request: &Request, status: u16) -> String {
     let mark = if request.query.is_empty() { "" } else { "?" };
-    let address = hidden(&format!("{}{mark}{}", request.path, request.query));
+    let address = [request.path.as_str(), mark, &request.query].concat();
+    let address = hidden(&address);
     let shown = address.char_indices().nth(SUMMARY_CHARACTERS).map_or(&*address, |(end, _)| &address[..end]);
     let cut = if shown.len() < address.len() { "…" } else { "" };
-    let shown: String = shown.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    format!("{} {shown}{cut} → {status}", hidden(&request.method))
+    let shown = shown.replace(char::is_control, " ");
+    [&*hidden(&request.method), " ", &shown, cut, " → ", &status.to_string()].concat()
 }
 
-fn request_json(request: &Request, sent: Sent) -> Value {
-    let mut fields = Map::with_capacity(5);
-    fields.insert("method".to_owned(), hidden(&request.method).into());
-    fields.insert("path".to_owned(), hidden(&request.path).into());
-    if !request.query.is_empty() {
-        fields.insert("query".to_owned(), hidden(&request.query).into());
-    }
-    let headers = request.headers.iter().map(|(name, value)| (name.clone(), hidden(value).into()));
-    fields.insert("headers".to_owned(), Value::Object(headers.collect()));
-    match sent {
-        Sent::Nothing => {}
-        Sent::Json(mut body) => {
-            hide(&mut body);
-            fields.insert("body".to_owned(), body);
-        }
+fn received(request: &Request, sent: Sent) -> Received<'_> {
+    let body = match sent {
+        Sent::Nothing => None,
+        Sent::Json(body) => Some(shown(body)),
         Sent::Text => {
             let end = request.body.len().min(MOST_TEXT_BYTES);
-            fields.insert("body".to_owned(), hidden(&String::from_utf8_lossy(&request.body[..end])).into());
+            Some(Value::String(hidden(&String::from_utf8_lossy(&request.body[..end])).into_owned()))
         }
-    }
-    Value::Object(fields)
+    };
+    let Request { method, path, query, headers, .. } = request;
+    Received { method: hidden(method), path: hidden(path), query: hidden(query), headers, body }
 }
 
-fn response(result: &Result<Reply, Refusal>) -> (u16, Value) {
+fn response(result: &Result<Reply, Refusal>) -> Answered<'_> {
     let (status, headers) = match result {
         Ok(reply) => (reply.status, &reply.headers),
         Err(refusal) => (refusal.status, &refusal.headers),
     };
-    let mut fields = Map::with_capacity(4);
-    fields.insert("status".to_owned(), status.into());
-    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), Value::from(value.as_str())));
-    fields.insert("headers".to_owned(), Value::Object(headers.collect()));
+    let bare = Answered { status, headers, body: None, resource: None, total: None, entries: None };
     match result.as_ref().map(|reply| &reply.content) {
-        Err(refusal) => insert_body(&mut fields, refusal.json()),
-        Ok(Content::None) => {}
-        Ok(Content::Version { name, .. }) => {
-            fields.insert("resource".to_owned(), name.as_str().into());
-        }
-        Ok(Content::Document { name, .. }) => {
-            fields.insert("resource".to_owned(), (*name).into());
-        }
-        Ok(Content::Written { json, .. } | Content::Made(json)) => insert_body(&mut fields, json.clone()),
-        Ok(Content::List { total, entries, .. }) => {
-            if let Some(total) = total {
-                fields.insert("total".to_owned(), (*total).into());
-            }
-            fields.insert("entries".to_owned(), json!(entries));
-        }
+        Err(refusal) => Answered { body: Some(shown(refusal.json())), ..bare },
+        Ok(Content::None) => bare,
+        Ok(Content::Version { name, .. }) => Answered { resource: Some(name), ..bare },
+        Ok(Content::Document { name, .. }) => Answered { resource: Some(name), ..bare },
+        Ok(Content::Written { json, .. } | Content::Made(json)) => Answered { body: Some(shown(json.clone())), ..bare },
+        Ok(Content::List { total, entries, .. }) => Answered { total: *total, entries: Some(entries), ..bare },
     }
-    (status, Value::Object(fields))
 }
 
-fn insert_body(fields: &mut Map<String, Value>, mut body: Value) {
+/// The body without secrets.
+fn shown(mut body: Value) -> Value {
     hide(&mut body);
-    fields.insert("body".to_owned(), body);
+    body
 }
 
 fn is_suspect(text: &str) -> bool {
-    text.contains("vk_") || text.contains("vrl_")
+    // Most texts have no such letter at all, which is known sooner.
+    text.contains('_') && (text.contains("vk_") || text.contains("vrl_"))
 }
 
-fn hidden(text: &str) -> String {
-    if is_suspect(text) { masked(text) } else { text.to_owned() }
+fn hidden(text: &str) -> Cow<'_, str> {
+    if is_suspect(text) { Cow::Owned(masked(text)) } else { Cow::Borrowed(text) }
 }
 
 /// Masks secrets in every text of a body, keys too.
@@ -121,7 +143,8 @@ fn hide(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(hide),
         Value::Object(fields) => {
             if fields.keys().any(|key| is_suspect(key)) {
-                *fields = std::mem::take(fields).into_iter().map(|(key, value)| (hidden(&key), value)).collect();
+                *fields =
+                    std::mem::take(fields).into_iter().map(|(key, value)| (hidden(&key).into_owned(), value)).collect();
             }
             fields.values_mut().for_each(hide);
         }

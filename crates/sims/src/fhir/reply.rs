@@ -81,7 +81,7 @@ impl Content {
 }
 
 pub(crate) fn etag(version: u64) -> String {
-    format!("W/\"{version}\"")
+    ["W/\"", &version.to_string(), "\""].concat()
 }
 
 /// `Patient/1/_history/3`
@@ -90,7 +90,7 @@ pub(crate) fn version_name(record: &Record<'_>) -> String {
 }
 
 pub(crate) fn name_of(collection: &str, key: &str, version: u64) -> String {
-    format!("{collection}/{key}/_history/{version}")
+    [collection, "/", key, "/_history/", &version.to_string()].concat()
 }
 
 /// The status as an entry of a Bundle writes it.

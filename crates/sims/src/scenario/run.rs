@@ -152,7 +152,7 @@ impl<'a> Run<'a> {
             r#type,
             actor: ACTOR.to_owned(),
             summary: shortened(&one_line, LONGEST_SUMMARY),
-            payload: Value::Object(payload),
+            payload: Value::Object(payload).into(),
         });
     }
 }

@@ -87,7 +87,7 @@ fn every_fault_of_a_resource_is_named() {
 fn bodies_are_kept_in_the_event_even_of_requests_to_nowhere() {
     let mut server = Server::new();
     server.post("Pateint", &patient("a", "Ada")).expect(404);
-    assert_eq!(server.last_event().payload["request"]["body"], patient("a", "Ada"));
+    assert_eq!(server.last_payload()["request"]["body"], patient("a", "Ada"));
 }
 
 #[test]

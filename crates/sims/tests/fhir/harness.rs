@@ -172,6 +172,10 @@ impl Server {
     pub(crate) fn last_event(&self) -> &NewEvent {
         self.events.last().unwrap()
     }
+
+    pub(crate) fn last_payload(&self) -> Value {
+        self.last_event().payload.json()
+    }
 }
 
 pub(crate) const JSON: (&str, &str) = ("content-type", "application/fhir+json");
@@ -186,6 +190,7 @@ pub(crate) fn request(method: &str, address: &str, headers: &[(&str, &str)], bod
         headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         body: body.to_vec(),
         base_url: BASE.to_owned(),
+        token_url: None,
     }
 }
 

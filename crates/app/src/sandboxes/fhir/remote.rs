@@ -109,7 +109,7 @@ fn event(access: &Access, request: &Request, response: &Response) -> NewEvent {
         r#type: EventType::FhirRequest,
         actor: access.client.name.clone(),
         summary: format!("{} {path} → {}", masked(&request.method), response.status),
-        payload,
+        payload: payload.into(),
     }
 }
 

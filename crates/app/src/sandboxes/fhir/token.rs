@@ -95,7 +95,7 @@ async fn note(
         r#type: EventType::AuthToken,
         actor: sandbox.id.to_string(),
         summary: format!("POST auth/token → {status}"),
-        payload,
+        payload: payload.into(),
     };
     let outcome = Outcome { answer: (), changes: Vec::new(), events: vec![event] };
     match app.ask(sandbox, Cost::Light, move |_, _| outcome).await {

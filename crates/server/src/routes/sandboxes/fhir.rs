@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use model::SandboxId;
+use model::{Id, SandboxId};
 use serde_json::json;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -17,6 +17,7 @@ use crate::base_url;
 use crate::envelope::{ApiError, Code};
 use crate::extract::{bearer, organization, path_values, peer};
 use crate::json_body::{read_whole, refuse_encoding};
+use crate::middleware::COMMON_HEADERS;
 
 /// The second is another name for the first.
 pub(super) const BASES: [&str; 2] = ["/sandboxes/{sandbox_id}/fhir", "/services/{sandbox_id}/fhir"];
@@ -36,7 +37,7 @@ async fn answer(state: &State, request: Request) -> Result<Response, ApiError> {
     let sandbox: SandboxId = values.first().and_then(|text| text.parse().ok()).ok_or_else(no_such)?;
     let path = raw_path(&parts).to_owned();
     let access = admit(state, &parts, &sandbox, &path).await?;
-    let base_url = format!("{}/sandboxes/{sandbox}/fhir", base_url::of(&parts, state));
+    let base_url = [base_url::of(&parts, state).as_str(), "/sandboxes/", sandbox.as_str(), "/fhir"].concat();
     pass_on(state, (&parts, body), access, Address { path, base_url, token_url: None }).await
 }
 
@@ -118,13 +119,15 @@ fn render(answered: fhir::Response, is_head: bool) -> Response {
     let fhir::Response { status, headers, body } = answered;
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let has_body = !body.is_empty();
-    let mut response = if is_head { status.into_response() } else { (status, body).into_response() };
-    response.headers_mut().remove(header::CONTENT_TYPE);
+    let mut response = Response::new(if is_head { Body::empty() } else { body.into() });
+    *response.status_mut() = status;
+    // Those that every answer gets are counted too, so that the map grows once.
+    response.headers_mut().reserve(headers.len() + COMMON_HEADERS);
     if has_body {
         response.headers_mut().insert(header::CONTENT_TYPE, FHIR_JSON);
     }
     for (name, value) in headers {
-        if let Ok(value) = HeaderValue::from_str(&value) {
+        if let Ok(value) = HeaderValue::try_from(value) {
             response.headers_mut().insert(HeaderName::from_static(name), value);
         }
     }

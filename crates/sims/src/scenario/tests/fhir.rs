@@ -26,7 +26,7 @@ fn resources_are_written_as_a_client_writes_them() {
     assert_eq!(playground.written(), ["update Patient/p1 2"]);
     let written = playground.row(SimulatorType::Fhir, "Patient", "p1").unwrap();
     assert_eq!(written["meta"], json!({"versionId": "2", "lastUpdated": START.to_string()}));
-    let told = &playground.events[0].1.payload;
+    let told = playground.events[0].1.payload.json();
     assert_eq!((&told["bundle"], &told["written"]), (&json!("transaction"), &json!(["Patient/p1"])));
 }
 
@@ -97,7 +97,8 @@ fn a_later_bundle_that_conflicts_is_dropped_whole() {
         Playground::new(&[patient("p1")]).begin(&json!([later, step("batch", &json!([put("p1", true)]))]));
     assert_eq!(playground.look(10), 1);
     assert_eq!(playground.told().last().unwrap(), "fhir dropped");
-    let reason = playground.events.last().unwrap().1.payload["reason"].as_str().unwrap();
+    let reason = playground.events.last().unwrap().1.payload.json();
+    let reason = reason["reason"].as_str().unwrap();
     assert!(reason.starts_with("bundle: Bundle.entry[1]"), "{reason}");
     assert!(playground.row(SimulatorType::Fhir, "Patient", "p9").is_none());
     assert_eq!(playground.next_due(), None);

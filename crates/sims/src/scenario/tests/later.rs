@@ -32,7 +32,7 @@ fn a_step_shows_when_it_is_due_and_not_before() {
     assert_eq!(paths(&playground), ["later", "now"]);
     assert_eq!(playground.written()[2..], ["create files/later 1", "delete scheduled/000001 2"]);
     let (_, told) = playground.events.last().unwrap();
-    assert_eq!((&told.payload["due_at"], &told.payload["outcome"]), (&json!(due_at), &json!("done")));
+    assert_eq!((&told.payload.json()["due_at"], &told.payload.json()["outcome"]), (&json!(due_at), &json!("done")));
     assert_eq!(playground.next_due(), None);
     assert_eq!((playground.look(61), playground.look(1000)), (0, 0), "once is enough");
 }
@@ -56,7 +56,7 @@ fn steps_that_are_due_together_happen_by_time_and_then_by_number() {
     assert_eq!(playground.next_due(), Some(10));
     assert_eq!(playground.look(30), 4);
     let order: Vec<i64> =
-        playground.events[5..].iter().map(|(_, event)| event.payload["index"].as_i64().unwrap()).collect();
+        playground.events[5..].iter().map(|(_, event)| event.payload.json()["index"].as_i64().unwrap()).collect();
     assert_eq!(order, [1, 2, 0, 3]);
     assert_eq!(playground.row(SimulatorType::Files, "files", "a").unwrap()["text"], "last");
     let written = playground.written();
@@ -73,7 +73,7 @@ fn a_step_that_cannot_be_any_more_is_told_and_dropped() {
     let mut playground = Playground::new(&[]).begin(&json!([delete("gone"), note("a", 10), delete("a")]));
     assert_eq!(playground.look(10), 3);
     assert_eq!(playground.told()[3..], ["file_delete dropped", "drop_file_inbox done", "file_delete done"]);
-    assert_eq!(playground.events[3].1.payload["reason"], "path: there is no such file");
+    assert_eq!(playground.events[3].1.payload.json()["reason"], "path: there is no such file");
     assert_eq!((playground.next_due(), playground.look(20)), (None, 0));
     assert!(paths(&playground).is_empty());
 }

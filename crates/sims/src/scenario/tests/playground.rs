@@ -133,7 +133,7 @@ impl Playground {
     pub(super) fn told(&self) -> Vec<String> {
         let name = |event: &NewEvent| match event.r#type {
             EventType::ScenarioStep => {
-                let word = |name: &str| event.payload[name].as_str().unwrap_or_default().to_owned();
+                let word = |name: &str| event.payload.json()[name].as_str().unwrap_or_default().to_owned();
                 format!("{} {}", word("do"), word("outcome"))
             }
             other => other.name().to_owned(),

@@ -1,0 +1,39 @@
+//! Answers are compressed for whoever takes that.
+
+use std::convert::Infallible;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use futures_util::future;
+use tower::{Layer, ServiceExt, service_fn};
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, Predicate};
+
+/// In one of the encodings that the caller takes, if there are any and it is worth it.
+pub(crate) async fn fitting(mut response: Response, encodings: Vec<HeaderValue>) -> Response {
+    if !encodings.is_empty() {
+        return compressed(response, encodings).await;
+    }
+    if !response.headers().contains_key(header::CONTENT_ENCODING) && DefaultPredicate::new().should_compress(&response)
+    {
+        response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
+    }
+    response
+}
+
+/// The layer wants a service around the answer and a request that asks for it.
+async fn compressed(response: Response, encodings: Vec<HeaderValue>) -> Response {
+    let mut request = Request::new(Body::empty());
+    encodings.into_iter().for_each(|encoding| {
+        request.headers_mut().append(header::ACCEPT_ENCODING, encoding);
+    });
+    let mut answer = Some(response);
+    let answering =
+        service_fn(move |_: Request| future::ready(Ok::<Response, Infallible>(answer.take().unwrap_or_default())));
+    let layer = CompressionLayer::new().no_br().no_deflate();
+    match layer.layer(answering).oneshot(request).await {
+        Ok(response) => response.map(Body::new),
+    }
+}
