@@ -77,7 +77,11 @@ impl<'a> Case<'a> {
     pub(crate) fn sandboxes(&self, kind: SimulatorType) -> Result<Vec<&'a Sandbox>, String> {
         let world = self.evidence.world;
         let found: Vec<&Sandbox> = world.sandboxes.values().filter(|sandbox| sandbox.kind == kind).collect();
-        if found.is_empty() { Err(format!("the playground has no {} sandbox", kind.name())) } else { Ok(found) }
+        if found.is_empty() {
+            return Err(format!("the playground has no {} sandbox", kind.name()));
+        }
+        found.iter().try_for_each(|sandbox| check_here(sandbox))?;
+        Ok(found)
     }
 
     /// The events of some types, in order. That no sandbox could have logged them is a fault.
@@ -98,6 +102,14 @@ impl<'a> Case<'a> {
         }
         rows.sort_by(|left, right| left.0.cmp(&right.0));
         Ok(rows)
+    }
+}
+
+/// What another server answers for is not in the playground, and nothing can be said about it.
+pub(crate) fn check_here(sandbox: &Sandbox) -> Result<(), String> {
+    match sandbox.config.get("remote").filter(|remote| !remote.is_null()) {
+        Some(_) => Err("the records lie on another server, which no check can see".to_owned()),
+        None => Ok(()),
     }
 }
 

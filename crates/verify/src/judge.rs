@@ -10,11 +10,15 @@ use crate::comparison::{Comparison, Op};
 use crate::count::Count;
 use crate::evidence::{Evaluated, Outcome, object};
 use crate::field::FieldAssertion;
+use crate::limits::LONGEST_LIST;
 use crate::matching::Match;
 use crate::phrase::PhraseResult;
 
 /// More than these are not looked at one by one: the assertion fails and says so.
 pub(crate) const MOST_CANDIDATES: usize = 10_000;
+
+/// Lines of one list of evidence: as many as one candidate can have.
+const MOST_RESULTS: usize = 2 * LONGEST_LIST;
 
 /// One line of `fieldResults`.
 #[derive(Clone, Debug)]
@@ -22,7 +26,8 @@ pub(crate) struct FieldResult {
     path: String,
     op: Op,
     expected: Value,
-    actual: Value,
+    /// As text: there may be very many, and a list of small things is much larger as a value.
+    actual: Box<str>,
     passed: bool,
     reason: Option<String>,
 }
@@ -43,7 +48,7 @@ impl FieldResult {
             }
             Err(reason) => (Value::Null, Err(reason)),
         };
-        let expected = expected.map_or(Value::Null, bounded);
+        let (expected, actual) = (expected.map_or(Value::Null, bounded), actual.to_string().into());
         Self { path, op, expected, actual, passed: held == Ok(true), reason: held.err() }
     }
 
@@ -57,7 +62,7 @@ impl FieldResult {
             members.insert("op".to_owned(), self.op.name().into());
         }
         members.insert("expected".to_owned(), self.expected.clone());
-        members.insert("actual".to_owned(), self.actual.clone());
+        members.insert("actual".to_owned(), serde_json::from_str(&self.actual).unwrap_or_default());
         members.insert("passed".to_owned(), self.passed.into());
         if let Some(reason) = &self.reason {
             members.insert("reason".to_owned(), short(reason).into());
@@ -150,7 +155,7 @@ impl Judgement {
             let candidate = self.is_labelled.then_some(sheet.name.as_str());
             sheet.fields.iter().map(move |field| field.json(candidate))
         });
-        Value::Array(results.collect())
+        Value::Array(results.take(MOST_RESULTS).collect())
     }
 
     pub(crate) fn phrase_results(&self) -> Value {
@@ -158,7 +163,7 @@ impl Judgement {
             let candidate = self.is_labelled.then_some(sheet.name.as_str());
             sheet.phrases.iter().map(move |phrase| phrase.json(candidate))
         });
-        Value::Array(results.collect())
+        Value::Array(results.take(MOST_RESULTS).collect())
     }
 
     pub(crate) fn names(&self) -> Value {

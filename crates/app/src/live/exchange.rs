@@ -43,7 +43,11 @@ impl App {
             self.flush(&live).await?;
         }
         let answering = live.traffic.read().await;
-        let loaded = self.current_after_due(&live).await?;
+        let mut loaded = self.current_after_due(&live).await?;
+        if self.may_be_full(&live, &loaded) {
+            self.flush(&live).await?;
+            loaded = self.current(&live).await?;
+        }
         self.check_active(&loaded, &sandbox.id)?;
         let (app, world) = (self.clone(), Arc::clone(&loaded.world));
         let run = move || app.with_context(|context| question(&world, context));
@@ -74,9 +78,11 @@ impl App {
         let live = self.inner.worlds.of(&sandbox.playground);
         let loaded = self.current_after_due(&live).await?;
         self.check_active(&loaded, &sandbox.id)?;
-        let id = sandbox.id.clone();
+        let (id, most) = (sandbox.id.clone(), loaded.ends_at.map(|_| self.limits().task_run_events));
         let handle = move |world: &World, context: &Context<'_>| {
             check_sandbox(world, &id)?;
+            // Others may have come before it.
+            check_room(world, most)?;
             Ok(message(world, context))
         };
         self.submit(&live, handle).await
@@ -120,14 +126,15 @@ impl App {
             if ends_at <= self.now() {
                 return Err(AppError::conflict("the task run is past its deadline; its sandboxes take no traffic"));
             }
-            let most = self.limits().task_run_events;
-            if loaded.world.seq >= most {
-                return Err(AppError::conflict(format!(
-                    "the log of a task run holds at most {most} events; it is full"
-                )));
-            }
+            check_room(&loaded.world, Some(self.limits().task_run_events))?;
         }
         check_sandbox(&loaded.world, sandbox)
+    }
+
+    /// Whether what was read and is not written yet may fill the log of a task run.
+    fn may_be_full(&self, live: &Live, loaded: &Loaded) -> bool {
+        let unwritten = Seq::try_from(live.queue.unwritten()).unwrap_or(Seq::MAX);
+        loaded.ends_at.is_some() && loaded.world.seq.saturating_add(unwritten) >= self.limits().task_run_events
     }
 
     pub(super) async fn submit<T, F>(&self, live: &Arc<Live>, handle: F) -> Result<T, AppError>
@@ -337,6 +344,13 @@ fn check_sandbox(world: &World, sandbox: &SandboxId) -> Result<(), AppError> {
         Some(sandbox) if sandbox.is_active => Ok(()),
         Some(_) => Err(ended()),
         None => Err(AppError::NotFound(SandboxId::NOUN)),
+    }
+}
+
+fn check_room(world: &World, most: Option<Seq>) -> Result<(), AppError> {
+    match most.filter(|most| world.seq >= *most) {
+        Some(most) => Err(AppError::conflict(format!("the log of a task run holds at most {most} events; it is full"))),
+        None => Ok(()),
     }
 }
 

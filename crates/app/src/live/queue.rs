@@ -21,6 +21,8 @@ struct Waiting {
     messages: VecDeque<Box<dyn Message>>,
     /// Events of read-only messages that are answered and not yet written.
     seen: Vec<Entry>,
+    /// How many of them the leader has taken.
+    taken: usize,
     /// Someone will write them soon.
     is_flush_due: bool,
     is_led: bool,
@@ -57,15 +59,23 @@ impl Queue {
         lock(&self.waiting).seen.len()
     }
 
+    /// How many events wait or are just being written; those that have just been written may still count.
+    pub(crate) fn unwritten(&self) -> usize {
+        let waiting = lock(&self.waiting);
+        waiting.seen.len() + waiting.taken
+    }
+
     /// What the leader does next; none when there is nothing left, and it leads no more.
     pub(crate) fn take(&self) -> Option<Taken> {
         let mut waiting = lock(&self.waiting);
+        waiting.taken = 0;
         if waiting.messages.is_empty() {
             waiting.is_led = false;
             return None;
         }
         let count = waiting.messages.len().min(MOST_AT_ONCE);
         let messages = waiting.messages.drain(..count).collect();
+        waiting.taken = waiting.seen.len();
         Some((messages, std::mem::take(&mut waiting.seen)))
     }
 

@@ -48,6 +48,11 @@ impl Reach {
         Ok((run, task_run))
     }
 
+    /// Whether the organization asks, and not an agent.
+    pub(crate) fn is_of_organization(&self) -> bool {
+        self.only_run.is_none() && self.only_solver.is_none()
+    }
+
     fn has(&self, run: &StoredRun) -> bool {
         self.only_run.as_ref().is_none_or(|only| *only == run.id)
             && self.only_solver.as_ref().is_none_or(|only| run.solver.as_ref() == Some(only))

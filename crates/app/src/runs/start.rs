@@ -115,8 +115,10 @@ fn check_startable(db: &mut Db<'_>, run: &StoredRun, task_run: &StoredTaskRun) -
 }
 
 /// A scenario that cannot be carried out is the benchmark's fault. The task run ends as failed, so that the run can go on.
+/// What is wrong in it is not for the agent: it would tell of what it does not know yet.
 async fn fail<T>(app: &App, reach: Reach, task_run: &StoredTaskRun, faults: FieldErrors) -> Result<T, AppError> {
     let (id, run, now) = (task_run.id.clone(), task_run.run.clone(), app.now());
+    let is_told = reach.is_of_organization();
     let failure = model::reading::shortened(&faults.to_string(), 2000);
     let work = move |db: &mut Db<'_>| {
         let (run, task_run) = reach.task_run(db, &id)?;
@@ -128,7 +130,8 @@ async fn fail<T>(app: &App, reach: Reach, task_run: &StoredTaskRun, faults: Fiel
     app.store().write(work).await?;
     end::doubt(app, &run).await;
     let message = "the task's scenario cannot be carried out; the task run has failed, which is no fault of the agent";
-    Err(AppError::Conflict { message: message.into(), details: faults })
+    let details = if is_told { faults } else { FieldErrors::new() };
+    Err(AppError::Conflict { message: message.into(), details })
 }
 
 /// What a start makes, before it is written.

@@ -18,7 +18,7 @@ use world::{Records, Revision, Sandbox, Seq};
 use crate::authored::{Authored, Notation};
 use crate::bounds::short;
 use crate::checks::{Check, CheckInfo};
-use crate::evidence::{Case, Evaluated, Outcome, SCHEDULED, hl7_text, is_of_scenario, object, text, x12_text};
+use crate::evidence::{Case, Evaluated, Outcome, SCHEDULED, check_here, hl7_text, is_of_scenario, object, text, x12_text};
 use crate::glob::{Glob, Segment};
 use crate::limits::{LONGEST_LIST, LONGEST_PATH};
 
@@ -187,6 +187,7 @@ fn changes(case: &Case<'_>) -> Result<Vec<Effect>, String> {
     if world.sandboxes.is_empty() {
         return Err("the playground has no sandbox".to_owned());
     }
+    world.sandboxes.values().try_for_each(check_here)?;
     case.budget.spend(case.evidence.events.len())?;
     let steps = case.evidence.events.iter().filter(|event| event.r#type == EventType::ScenarioStep);
     let scenario: HashSet<Seq> = steps.map(|event| event.seq).collect();
@@ -350,6 +351,17 @@ mod tests {
 
     fn assertion(allow: &[&str]) -> Value {
         json!({"assert": "no-side-effects", "allow": allow})
+    }
+
+    #[test]
+    fn of_what_lies_on_another_server_nothing_can_be_said() {
+        let mut playground = before();
+        let sandbox = playground.world.sandboxes.get_mut(&crate::testing::sandbox_id(SimulatorType::Fhir)).expect("one");
+        sandbox.config = std::sync::Arc::new(json!({"remote": {"base_url": "https://fhir.example.org"}}));
+        let none = json!({"assert": "fhir-resource-state", "resource_type": "Task", "count": {"max": 0}});
+        for assertion in [assertion(&["fhir/Appointment"]), none] {
+            says(&playground, &assertion, "0/1", "another server");
+        }
     }
 
     #[test]

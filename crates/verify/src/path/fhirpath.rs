@@ -42,6 +42,8 @@ impl FhirPath {
             Moment::parse(MomentKind::DateTime, &case.now().to_string()).ok_or("the time of the last event is odd")?;
         let context = Context::at(now).resolving(&store);
         let found = self.expression.evaluate(resource, &context).map_err(|fault| fault.to_string())?;
+        // A reference that was too dear to follow looks like one that leads nowhere.
+        case.budget.spend(0)?;
         Ok(found.iter().map(fhir::fhirpath::Item::to_json).collect())
     }
 }
@@ -63,5 +65,30 @@ impl Resolver for Store<'_> {
 impl fmt::Display for FhirPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Evidence;
+    use crate::testing::{Playground, sandbox_id};
+    use model::simulator::SimulatorType;
+    use serde_json::json;
+
+    #[test]
+    fn a_reference_that_is_too_dear_to_follow_is_a_fault_and_not_nothing() {
+        let long = json!({"resourceType": "Basic", "id": "long", "code": {"text": "x".repeat(1000)}});
+        let playground = Playground::new(&[]).fhir(&long);
+        let evidence = Evidence { world: &playground.world, events: &[], entity: None, task: None };
+        let pointing = json!({"resourceType": "List", "entry": [{"item": {"reference": "Basic/long"}}]});
+        let found = |steps| {
+            let case = Case { evidence, budget: Budget::of(steps) };
+            let records = &playground.world.sandboxes[&sandbox_id(SimulatorType::Fhir)].records;
+            let expression = FhirPath::read("entry.item.resolve().where(code.exists())").expect("an expression");
+            expression.find(&pointing, records, &case).map(|found| found.len())
+        };
+        assert_eq!(found(5_000), Ok(1));
+        assert!(found(500).is_err_and(|fault| fault.contains("budget")));
     }
 }

@@ -28,6 +28,11 @@ impl Access {
     pub fn sandbox(&self) -> &SandboxId {
         &self.sandbox.id
     }
+
+    /// What it asks is no event: anyone could fill the log of a run, or use up its agent's budget.
+    fn is_anonymous(&self) -> bool {
+        self.client.name == ANONYMOUS
+    }
 }
 
 /// An organization's key may do everything in the organization's sandboxes.
@@ -52,23 +57,31 @@ pub async fn admit_token(app: &App, presented: &str, id: &SandboxId) -> Result<A
     Ok(Access { client: Client { name: sandbox.id.to_string(), scopes: Some(scopes) }, sandbox })
 }
 
+/// Who shows no credential.
+const ANONYMOUS: &str = "anonymous";
+
 /// Without a credential a client may ask what the server can do and where tokens are given: no more.
 pub async fn admit_anyone(app: &App, id: &SandboxId) -> Result<Access, AppError> {
     let sandbox = any(app, id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
     let sandbox = sandbox.ok_or(AppError::NotFound(SandboxId::NOUN))?;
-    Ok(Access { sandbox, client: Client { name: "anonymous".into(), scopes: Some(Scopes::default()) } })
+    Ok(Access { sandbox, client: Client { name: ANONYMOUS.into(), scopes: Some(Scopes::default()) } })
 }
 
 pub async fn exchange(app: &App, access: Access, request: Request) -> Result<Response, AppError> {
     if let Some(there) = remote_of(&access.sandbox).filter(|_| request.path != SMART_CONFIGURATION) {
         return remote::exchange(app, access, &there, request).await;
     }
+    let is_anonymous = access.is_anonymous();
     let Access { sandbox, client } = access;
     let id = sandbox.id.clone();
     if answer::is_read_only(&request) {
         let cost = if is_plain_read(&request) { Cost::Light } else { Cost::Heavy };
         let question = move |world: &world::World, context: &world::Context<'_>| {
-            answer::answer(world, &id, &client, &request, context)
+            let mut outcome = answer::answer(world, &id, &client, &request, context);
+            if is_anonymous {
+                outcome.events.clear();
+            }
+            outcome
         };
         return app.ask(&sandbox, cost, question).await;
     }

@@ -37,13 +37,13 @@ pub(super) async fn exchange(
             Err(error) => refused(&error),
         },
     };
-    let event = event(&access, &request, &response);
+    let events = if access.is_anonymous() { Vec::new() } else { vec![event(&access, &request, &response)] };
     let answer = Arc::new(response);
     let told = Arc::clone(&answer);
     let message = move |_: &world::World, _: &world::Context<'_>| Outcome {
         answer: (),
         changes: Vec::new(),
-        events: vec![event.clone()],
+        events: events.clone(),
     };
     app.tell(&access.sandbox, message).await?;
     drop(answer);
