@@ -30,18 +30,7 @@ pub struct Authored {
 impl Authored {
     /// Over the API, as an author would.
     pub async fn create(caller: &Caller) -> Self {
-        let dataset = caller.post("/datasets", json!({"name": "Patients", "type": "fhir"})).await.expect(201).id();
-        let patients =
-            caller.put_bytes(&format!("/datasets/{dataset}/data"), "application/fhir+ndjson", patients(3)).await;
-        patients.expect(200);
-        let files_dataset =
-            caller.post("/datasets", json!({"name": "Referrals", "type": "files"})).await.expect(201).id();
-        caller
-            .put_bytes(&format!("/datasets/{files_dataset}/files/inbox/a.txt"), "text/plain", "hello")
-            .await
-            .expect(200);
-        let entity = json!({"name": "the patient", "ref": "Patient/p1", "data": {"mrn": "1"}});
-        let entity = caller.post(&format!("/datasets/{dataset}/entities"), entity).await.expect(201).id();
+        let (dataset, files_dataset, entity) = datasets(caller).await;
         let simulator = caller.post("/simulators", json!({"type": "Fhir", "name": "EHR"})).await.expect(201).id();
         let files_simulator =
             caller.post("/simulators", json!({"type": "Files", "name": "Drop"})).await.expect(201).id();
@@ -79,6 +68,18 @@ impl Authored {
             criterion_run,
         }
     }
+}
+
+/// A dataset of each type, and an entity of the first.
+async fn datasets(caller: &Caller) -> (String, String, String) {
+    let dataset = caller.post("/datasets", json!({"name": "Patients", "type": "fhir"})).await.expect(201).id();
+    let patients = caller.put_bytes(&format!("/datasets/{dataset}/data"), "application/fhir+ndjson", patients(3)).await;
+    patients.expect(200);
+    let files_dataset = caller.post("/datasets", json!({"name": "Referrals", "type": "files"})).await.expect(201).id();
+    caller.put_bytes(&format!("/datasets/{files_dataset}/files/inbox/a.txt"), "text/plain", "hello").await.expect(200);
+    let entity = json!({"name": "the patient", "ref": "Patient/p1", "data": {"mrn": "1"}});
+    let entity = caller.post(&format!("/datasets/{dataset}/entities"), entity).await.expect(201).id();
+    (dataset, files_dataset, entity)
 }
 
 /// A solver and its key.

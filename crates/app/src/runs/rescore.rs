@@ -86,7 +86,7 @@ async fn rescore_task(
     let result = evaluate::total(&judged);
     let mut criteria = Vec::new();
     for (before, after) in kept.iter().zip(judged) {
-        criteria.push(compared(before, evidence(app, before).await?, after, changes));
+        criteria.push(compared(before, &evidence(app, before).await?, after, changes));
     }
     let (before, sealed) = (task_run.result.clone().ok_or_else(lost)?, task_run.sealed.as_ref().ok_or_else(lost)?);
     let is_same_state =
@@ -115,12 +115,13 @@ fn changed(task: &FrozenTask, changes: &Changes) -> FrozenTask {
     task
 }
 
-fn compared(before: &StoredCriterionRun, evidence: Value, after: Judged, changes: &Changes) -> RescoredCriterion {
+fn compared(before: &StoredCriterionRun, evidence: &Value, after: Judged, changes: &Changes) -> RescoredCriterion {
     let Judged { criterion, outcome } = after;
+    let (evidence_before, evidence_after) = (evidence.to_string(), outcome.evidence.to_string());
     let identical = before.score == outcome.score
         && before.passed == outcome.passed
         && before.details == outcome.details
-        && evidence.to_string() == outcome.evidence.to_string();
+        && evidence_before == evidence_after;
     RescoredCriterion {
         changed: changes.contains_key(&criterion.id),
         criterion_id: criterion.id,
