@@ -38,6 +38,7 @@ mod runs_lists;
 mod runs_numbers;
 mod runs_phases;
 mod runs_playgrounds;
+mod runs_races;
 mod runs_rescores;
 mod runs_retries;
 mod runs_scenarios;
