@@ -42,6 +42,7 @@ def author(number):
     call("POST", f"/solvers/{solver}/api-keys", {"name": "first"})
     call("POST", "/api-keys", {"name": "second"})
     play(environment, simulator, patients)
+    run(benchmark, solver)
 
 
 def play(environment, simulator, patients):
@@ -53,6 +54,16 @@ def play(environment, simulator, patients):
     call("POST", f"{records}/Patient", {"resourceType": "Patient"})
     sandbox = call("POST", "/sandboxes", {"simulator_id": simulator, "dataset_id": patients})
     call("DELETE", f"/sandboxes/{sandbox['id']}/fhir/Patient/p1")
+
+
+def run(benchmark, solver):
+    """Leaves a completed run, and one with a started task."""
+    for is_completed in (True, False):
+        made = call("POST", "/benchmark-runs", {"benchmark_id": benchmark, "solver_id": solver, "agent": "sample"})
+        task_run = made["task_runs"][0]["id"]
+        call("POST", f"/task-runs/{task_run}/start")
+        if is_completed:
+            call("POST", f"/task-runs/{task_run}/complete")
 
 
 print(call("GET", "/api-keys")["data"][0]["id"])

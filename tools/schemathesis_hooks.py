@@ -9,7 +9,7 @@ import zlib
 
 import schemathesis
 
-ID = re.compile(r"(env|sim|ds|ent|bench|task|crit|slv|key|pg|sbx)_[0-7][0-9A-HJKMNP-TV-Z]{25}")
+ID = re.compile(r"(env|sim|ds|ent|bench|task|crit|slv|key|pg|sbx|br|tr|crun)_[0-7][0-9A-HJKMNP-TV-Z]{25}")
 ID_OF_NOTHING = "key_00000000000000000000000000"
 # With its own key revoked, Schemathesis would be refused everywhere and find nothing.
 OWN_KEY_ID = os.environ["OWN_KEY_ID"]

@@ -23,6 +23,8 @@ use crate::{State, docs, routes};
         (name = "benchmarks", description = "Benchmarks and their published versions"),
         (name = "tasks", description = "What agents are asked to do"),
         (name = "criteria", description = "What is checked afterwards"),
+        (name = "runs", description = "Runs of benchmarks: their tasks, the evidence of their criteria, numbers over many"),
+        (name = "v1", description = "For agents: a run is made with a solver key and worked through with its token. Below `/v1/benchmark-runs/{benchmark_run_id}` and `/v1/task-runs/{task_run_id}/sandbox` hang the sandboxes of the started task: FHIR R4 at `…/fhir`."),
         (name = "machinery", description = "For operators"),
     )
 )]
@@ -32,13 +34,16 @@ struct Base;
 pub(crate) fn build() -> (Router<State>, OpenApi) {
     let (router, mut api) =
         OpenApiRouter::with_openapi(Base::openapi()).merge(routes::router()).merge(docs::router()).split_for_parts();
-    let scheme = HttpBuilder::new()
-        .scheme(HttpAuthScheme::Bearer)
-        .bearer_format("vk_…")
-        .description(Some("An organization key. Its form: `^vk_[0-9A-Za-z]{38}$`."))
-        .build();
     let components = api.components.get_or_insert_with(Default::default);
-    components.add_security_scheme("organization_key", SecurityScheme::Http(scheme));
+    for (name, prefix, whose) in [
+        ("organization_key", "vk_", "An organization key"),
+        ("solver_key", "vrl_slv_", "A key of a solver"),
+        ("run_token", "vrl_run_", "The token of a run, from the answer that made it"),
+    ] {
+        let form = format!("{whose}. Its form: `^{prefix}[0-9A-Za-z]{{38}}$`.");
+        let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format(format!("{prefix}…"));
+        components.add_security_scheme(name, SecurityScheme::Http(scheme.description(Some(form)).build()));
+    }
     name_wildcards(&mut api);
     describe_parameters(&mut api);
     describe_optional_bodies(&mut api);
@@ -53,9 +58,11 @@ fn name_wildcards(api: &mut OpenApi) {
 
 /// A body that may be left out, but is no `null` when it is there.
 fn describe_optional_bodies(api: &mut OpenApi) {
-    let publish = api.paths.paths.get_mut("/benchmarks/{benchmark_id}/publish").and_then(|item| item.post.as_mut());
-    if let Some(RefOr::T(body)) = publish.and_then(|operation| operation.request_body.as_mut()) {
-        body.required = Some(Required::False);
+    for path in ["/benchmarks/{benchmark_id}/publish", "/benchmark-runs/{benchmark_run_id}/rescore"] {
+        let operation = api.paths.paths.get_mut(path).and_then(|item| item.post.as_mut());
+        if let Some(RefOr::T(body)) = operation.and_then(|operation| operation.request_body.as_mut()) {
+            body.required = Some(Required::False);
+        }
     }
 }
 

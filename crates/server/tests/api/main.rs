@@ -46,6 +46,7 @@ mod runs_leaderboards;
 mod runs_lists;
 mod runs_nodes;
 mod runs_numbers;
+mod runs_pairs;
 mod runs_phases;
 mod runs_playgrounds;
 mod runs_races;

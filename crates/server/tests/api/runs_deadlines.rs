@@ -10,7 +10,8 @@ const SECOND: i64 = 1000;
 both_databases! {
     async fn the_deadline_is_the_start_and_the_tasks_own_timeout_or_else_the_benchmarks(server: TestServer) {
         let server = server.with_fixed_clock().await;
-        let (_, agent) = run(&server, json!({"timeout": 60, "concurrency": 2}), &[json!({"timeout": 5}), json!({})]).await;
+        let (_, agent) =
+            run(&server, json!({"timeout": 60, "concurrency": 2}), &[json!({"timeout": 5}), json!({})]).await;
         let now = server.clock.now();
         for (place, seconds) in [(0, 5), (1, 60)] {
             let started = agent.start(place).await.expect(200);
@@ -55,10 +56,13 @@ both_databases! {
             let seen = match looks {
                 0 => agent.read().await["task_runs"][0]["status"].clone(),
                 1 => agent.result(0).await["status"].clone(),
-                2 => solver.get(&format!("/v1/benchmark-runs/{run}")).await.expect(200)["task_runs"][0]["status"].clone(),
+                2 => {
+                    solver.get(&format!("/v1/benchmark-runs/{run}")).await.expect(200)["task_runs"][0]["status"].clone()
+                }
                 3 => author.get(&format!("/benchmark-runs/{run}")).await.expect(200)["task_runs"][0]["status"].clone(),
                 4 => author.get(&format!("/task-runs/{task_run}")).await.expect(200)["status"].clone(),
-                5 => author.get(&format!("/task-runs?benchmark_run_id={run}")).await.expect(200).data()[1]["status"].clone(),
+                5 => author.get(&format!("/task-runs?benchmark_run_id={run}")).await.expect(200).data()[1]["status"]
+                    .clone(),
                 6 => author.get("/task-runs").await.expect(200).data()[1]["status"].clone(),
                 7 => {
                     agent.start(1).await.expect(200);
@@ -98,7 +102,10 @@ both_databases! {
         agent.start(0).await.expect(200);
         agent.write(basic("a")).await.expect(201);
         server.clock.advance(60 * SECOND);
-        for path in [format!("/v1/task-runs/{}/complete", agent.task_runs[0]), format!("/task-runs/{}/complete", agent.task_runs[0])] {
+        for path in [
+            format!("/v1/task-runs/{}/complete", agent.task_runs[0]),
+            format!("/task-runs/{}/complete", agent.task_runs[0]),
+        ] {
             let caller: &Caller = if path.starts_with("/v1") { &agent.caller } else { &author };
             for headers in [&[][..], &[("idempotency-key", "late")]] {
                 let refused = caller.send(Method::POST, &path, headers, None).await.refused(409, "CONFLICT");

@@ -39,10 +39,15 @@ both_databases! {
         assert_eq!((&check["result"], &check["score"]), (&json!("fail"), &json!(0.0)));
         assert_eq!(first["benchmark_run"]["verdict"], "fail");
 
-        let kept = author.get(&format!("/criterion-runs/{}", check["criterion_run_id"].as_str().unwrap())).await.expect(200);
+        let kept =
+            author.get(&format!("/criterion-runs/{}", check["criterion_run_id"].as_str().unwrap())).await.expect(200);
         assert!(kept["evidence"].to_string().contains(SECRET), "{}", kept.text());
         assert!(!kept["details"].as_str().unwrap().is_empty());
-        for (member, expected) in [("label", &check["label"]), ("criterion_id", &check["criterion_id"]), ("task_run_id", &json!(agent.task_runs[0]))] {
+        for (member, expected) in [
+            ("label", &check["label"]),
+            ("criterion_id", &check["criterion_id"]),
+            ("task_run_id", &json!(agent.task_runs[0])),
+        ] {
             assert_eq!(&kept[member], expected, "{member}");
         }
     }
@@ -79,7 +84,8 @@ both_databases! {
         let check = &result["checks"][0];
         assert!(check["evidence"].to_string().contains(SECRET));
         assert_eq!(agent.result(0).await, result);
-        let kept = author.get(&format!("/criterion-runs/{}", check["criterion_run_id"].as_str().unwrap())).await.expect(200);
+        let kept =
+            author.get(&format!("/criterion-runs/{}", check["criterion_run_id"].as_str().unwrap())).await.expect(200);
         assert_eq!((&kept["details"], &kept["evidence"]), (&check["details"], &check["evidence"]));
     }
 
@@ -87,12 +93,28 @@ both_databases! {
         let (author, solver, reference) = benchmark(&server).await;
         let agent = Agent::begin(&server, &solver, &reference, true).await;
         agent.start(0).await.expect(200);
-        let done = author.send(Method::POST, &format!("/task-runs/{}/complete", agent.task_runs[0]), &[], None).await.expect(200);
+        let done = author
+            .send(Method::POST, &format!("/task-runs/{}/complete", agent.task_runs[0]), &[], None)
+            .await
+            .expect(200);
         let summary = done["criterion_runs"][0].as_object().unwrap();
         assert_eq!(summary.keys().collect::<Vec<_>>(), ["id", "passed", "score"]);
         let listed = author.get(&format!("/criterion-runs?task_run_id={}", agent.task_runs[0])).await.expect(200);
         let whole = &listed.data()[0];
-        for member in ["id", "task_run_id", "criterion_id", "label", "axis", "weight", "passed", "score", "details", "evidence", "started_at", "completed_at"] {
+        for member in [
+            "id",
+            "task_run_id",
+            "criterion_id",
+            "label",
+            "axis",
+            "weight",
+            "passed",
+            "score",
+            "details",
+            "evidence",
+            "started_at",
+            "completed_at",
+        ] {
             assert!(whole.get(member).is_some(), "{member} of {whole}");
         }
         let read: Value = agent.result(0).await;

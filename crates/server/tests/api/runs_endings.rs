@@ -13,7 +13,8 @@ both_databases! {
         let cancelled = post(&author, &format!("/benchmark-runs/{}/cancel", agent.run)).await.expect(200);
         let ending = (&cancelled["phase"], &cancelled["status"], &cancelled["verdict"], &cancelled["score"]);
         assert_eq!(ending, (&json!("completed"), &json!("cancelled"), &Value::Null, &Value::Null));
-        let statuses: Vec<&Value> = cancelled["task_runs"].as_array().unwrap().iter().map(|task_run| &task_run["status"]).collect();
+        let statuses: Vec<&Value> =
+            cancelled["task_runs"].as_array().unwrap().iter().map(|task_run| &task_run["status"]).collect();
         assert_eq!(statuses, ["completed", "cancelled", "cancelled"]);
         let kept = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
         assert_eq!((&kept["score"], &kept["verdict"]), (&first["score"], &json!("pass")));
@@ -25,7 +26,8 @@ both_databases! {
         let again = post(&author, &format!("/benchmark-runs/{}/cancel", agent.run)).await.refused(409, "CONFLICT");
         assert!(again.message().contains("cancelled"), "{}", again.message());
         for step in ["start", "complete", "cancel"] {
-            let refused = post(&author, &format!("/task-runs/{}/{step}", agent.task_runs[2])).await.refused(409, "CONFLICT");
+            let refused =
+                post(&author, &format!("/task-runs/{}/{step}", agent.task_runs[2])).await.refused(409, "CONFLICT");
             assert!(refused.message().contains("cancelled"), "{}", refused.message());
         }
         let stays = author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200);
@@ -60,7 +62,10 @@ both_databases! {
         agent.do_task(0, &["a"]).await;
         post(&author, &format!("/task-runs/{}/cancel", agent.task_runs[1])).await.expect(200);
         let run = agent.read().await;
-        assert_eq!((&run["status"], &run["score"], &run["verdict"]), (&json!("completed"), &json!(0.5), &json!("partial")));
+        assert_eq!(
+            (&run["status"], &run["score"], &run["verdict"]),
+            (&json!("completed"), &json!(0.5), &json!("partial"))
+        );
     }
 
     async fn an_organization_completes_a_run_started_tasks_are_scored_the_others_count_zero(server: TestServer) {
@@ -71,9 +76,13 @@ both_databases! {
         let path = format!("/benchmark-runs/{}/complete", agent.run);
         let key = [("idempotency-key", "one")];
         let done = author.send(Method::POST, &path, &key, None).await.expect(200);
-        let statuses: Vec<&Value> = done["task_runs"].as_array().unwrap().iter().map(|task_run| &task_run["status"]).collect();
+        let statuses: Vec<&Value> =
+            done["task_runs"].as_array().unwrap().iter().map(|task_run| &task_run["status"]).collect();
         assert_eq!(statuses, ["completed", "completed", "cancelled", "cancelled"]);
-        assert_eq!((&done["status"], &done["score"], &done["verdict"]), (&json!("completed"), &json!(0.5), &json!("partial")));
+        assert_eq!(
+            (&done["status"], &done["score"], &done["verdict"]),
+            (&json!("completed"), &json!(0.5), &json!("partial"))
+        );
         assert_eq!((&done["tasks"], &done["tasks_completed"]), (&json!(4), &json!(4)));
         let again = author.send(Method::POST, &path, &key, None).await.expect(200);
         assert_eq!((again.header("idempotent-replayed"), &again.json), (Some("true"), &done.json));
@@ -95,7 +104,16 @@ both_databases! {
         author.post(&direct, basic("a")).await.expect(201);
         let done = post(&author, &format!("/task-runs/{}/complete", agent.task_runs[0])).await.expect(200);
         assert_eq!((&done["score"], &done["benchmark_run_id"]), (&json!(1.0), &json!(agent.run)));
-        for member in ["snapshot", "playground_id", "criterion_runs", "verdict", "axes", "started_at", "deadline_at", "completed_at"] {
+        for member in [
+            "snapshot",
+            "playground_id",
+            "criterion_runs",
+            "verdict",
+            "axes",
+            "started_at",
+            "deadline_at",
+            "completed_at",
+        ] {
             assert!(!done[member].is_null(), "{member}");
         }
     }

@@ -13,10 +13,15 @@ both_databases! {
             {"fhirpath": "id.length()", "op": "gt", "expected": 3},
             {"path": "language", "expected": "de"},
         ]);
-        let check = only_check(&server, json!({"assert": "fhir-resource-state", "resource_type": "Basic", "fields": fields})).await;
+        let check =
+            only_check(&server, json!({"assert": "fhir-resource-state", "resource_type": "Basic", "fields": fields}))
+                .await;
         let evidence = &check["evidence"];
         let results = evidence["fieldResults"].as_array().unwrap();
-        assert_eq!(results.iter().map(|result| result["passed"].as_bool().unwrap()).collect::<Vec<_>>(), [true, true, true, false]);
+        assert_eq!(
+            results.iter().map(|result| result["passed"].as_bool().unwrap()).collect::<Vec<_>>(),
+            [true, true, true, false]
+        );
         for result in results {
             for member in ["path", "expected", "actual", "passed"] {
                 assert!(result.get(member).is_some(), "{member} of {result}");
@@ -31,8 +36,15 @@ both_databases! {
 
     async fn a_fhir_check_without_a_candidate_scores_nothing_and_shows_nothing_matched(server: TestServer) {
         let fields = json!([{"path": "status", "expected": "active"}]);
-        let check = only_check(&server, json!({"assert": "fhir-resource-state", "resource_type": "ServiceRequest", "fields": fields})).await;
-        assert_eq!((&check["result"], &check["score"], &check["evidence"]["matched"]), (&json!("fail"), &json!(0.0), &json!([])));
+        let check = only_check(
+            &server,
+            json!({"assert": "fhir-resource-state", "resource_type": "ServiceRequest", "fields": fields}),
+        )
+        .await;
+        assert_eq!(
+            (&check["result"], &check["score"], &check["evidence"]["matched"]),
+            (&json!("fail"), &json!(0.0), &json!([]))
+        );
         assert!(!check["details"].as_str().unwrap().is_empty());
     }
 
@@ -57,7 +69,11 @@ both_databases! {
 
     async fn a_budget_counts_the_requests_of_the_agent(server: TestServer) {
         let check = only_check(&server, json!({"assert": "interaction-budget", "max": {"fhir_request": 3}})).await;
-        assert_eq!((&check["result"], &check["evidence"]["counts"]["fhir_request"]), (&json!("pass"), &json!(3)), "{check}");
+        assert_eq!(
+            (&check["result"], &check["evidence"]["counts"]["fhir_request"]),
+            (&json!("pass"), &json!(3)),
+            "{check}"
+        );
         let check = only_check(&server, json!({"assert": "interaction-budget", "max": 2})).await;
         assert_eq!(check["result"], "fail", "{check}");
         assert!(check["evidence"]["counts"].is_object());
@@ -66,7 +82,10 @@ both_databases! {
     async fn a_check_of_a_simulator_that_is_not_there_says_so(server: TestServer) {
         for (kind, assertion) in [
             ("Hl7", json!({"assert": "hl7-structural", "correlate_by": {"message_type": "ORM"}})),
-            ("Portal", json!({"assert": "portal-state-match", "correlate_by": {"resource": "requests", "key": "id"}, "assertions": [{"path": "status", "expected": "x"}]})),
+            (
+                "Portal",
+                json!({"assert": "portal-state-match", "correlate_by": {"resource": "requests", "key": "id"}, "assertions": [{"path": "status", "expected": "x"}]}),
+            ),
             ("Files", json!({"assert": "sftp-file-present", "path": "outbox/*.json"})),
             ("Voice", json!({"assert": "voice-transcript", "contains": ["hello"]})),
             ("Voice", json!({"assert": "voice-transcript", "not_contains": ["hello"]})),
@@ -89,18 +108,28 @@ both_databases! {
         let made = testkit::world::Authored::create(&author).await;
         for (label, assertion) in [
             ("glob", json!({"assert": "sftp-file-present", "path": "inbox/ref*.txt", "count": 1})),
-            ("scenario", json!({"assert": "sftp-file-present", "path": "inbox/referral.txt", "contains": ["Referral for the patient"]})),
+            (
+                "scenario",
+                json!({"assert": "sftp-file-present", "path": "inbox/referral.txt", "contains": ["Referral for the patient"]}),
+            ),
             ("none", json!({"assert": "sftp-file-present", "path": "outbox/**"})),
             ("absent", json!({"assert": "sftp-file-present", "path": "outbox/**", "count": 0})),
         ] {
-            author.post("/criteria", json!({"task_id": made.task, "label": label, "assertion": assertion})).await.expect(201);
+            author
+                .post("/criteria", json!({"task_id": made.task, "label": label, "assertion": assertion}))
+                .await
+                .expect(201);
         }
         let created = author.post("/benchmark-runs", json!({"benchmark_id": made.benchmark})).await.expect(201);
         let agent = Agent::from(&server, &created);
         agent.start(0).await.expect(200);
         let checks = agent.complete(0).await.expect(200).json["checks"].clone();
         let of = |label: &str| checks.as_array().unwrap().iter().find(|check| check["label"] == label).unwrap();
-        assert_eq!(of("glob")["evidence"], json!({"fieldResults": [], "matched_paths": ["inbox/referral.txt"]}), "{checks}");
+        assert_eq!(
+            of("glob")["evidence"],
+            json!({"fieldResults": [], "matched_paths": ["inbox/referral.txt"]}),
+            "{checks}"
+        );
         assert_eq!(of("scenario")["result"], "pass", "{checks}");
         assert_eq!((&of("none")["result"], &of("absent")["result"]), (&json!("fail"), &json!("pass")), "{checks}");
     }

@@ -16,7 +16,8 @@ both_databases! {
         says(publish(&author, &active.run).await, "active");
         author.send(Method::POST, &format!("/benchmark-runs/{}/cancel", active.run), &[], None).await.expect(200);
         says(publish(&author, &active.run).await, "cancelled");
-        let unclaimed = author.post("/benchmark-runs", json!({"benchmark": reference, "scored": true})).await.expect(201);
+        let unclaimed =
+            author.post("/benchmark-runs", json!({"benchmark": reference, "scored": true})).await.expect(201);
         let unclaimed = Agent::from(&server, &unclaimed);
         unclaimed.do_task(0, &["a"]).await;
         says(publish(&author, &unclaimed.run).await, "no solver");
@@ -31,9 +32,14 @@ both_databases! {
         assert_eq!(board(&author, &reference).await["entries"], json!([]), "not by itself");
         let published = publish(&author, &good.run).await.expect(200);
         assert!(published["published_at"].is_string());
-        assert_eq!(publish(&author, &good.run).await.expect(200)["published_at"], published["published_at"], "twice is once");
+        assert_eq!(
+            publish(&author, &good.run).await.expect(200)["published_at"],
+            published["published_at"],
+            "twice is once"
+        );
         assert_eq!(board(&author, &reference).await["entries"].as_array().unwrap().len(), 1);
-        let off = author.send(Method::POST, &format!("/benchmark-runs/{}/unpublish", good.run), &[], None).await.expect(200);
+        let off =
+            author.send(Method::POST, &format!("/benchmark-runs/{}/unpublish", good.run), &[], None).await.expect(200);
         assert_eq!(off["published_at"], Value::Null);
         assert_eq!(board(&author, &reference).await["entries"], json!([]));
     }
@@ -42,7 +48,11 @@ both_databases! {
         let server = server.with_fixed_clock().await;
         let (author, reference) = benchmark(&server, "Public").await;
         let other = server.organization("Beta").await;
-        let (ann, bob, eve) = (solver(&server, &author, "ann").await, solver(&server, &other, "bob").await, solver(&server, &author, "eve").await);
+        let (ann, bob, eve) = (
+            solver(&server, &author, "ann").await,
+            solver(&server, &other, "bob").await,
+            solver(&server, &author, "eve").await,
+        );
         let mut dates = Vec::new();
         for (organization, solver, codes) in [
             (&author, &ann, &["a"][..]),
@@ -61,10 +71,21 @@ both_databases! {
         let board = board(&author, &reference).await;
         assert_eq!((&board["benchmark"]["slug"], &board["benchmark"]["version"]), (&json!("orders"), &json!(1)));
         let entries = board["entries"].as_array().unwrap();
-        let order: Vec<(&Value, &str, &str)> = entries.iter().map(|entry| {
-            (&entry["rank"], entry["solver"]["alias"].as_str().unwrap(), entry["solver"]["organization"].as_str().unwrap())
-        }).collect();
-        assert_eq!(order, [(&json!(1), "bob", "Beta"), (&json!(1), "eve", "Acme"), (&json!(3), "ann", "Acme")], "equal means share a rank");
+        let order: Vec<(&Value, &str, &str)> = entries
+            .iter()
+            .map(|entry| {
+                (
+                    &entry["rank"],
+                    entry["solver"]["alias"].as_str().unwrap(),
+                    entry["solver"]["organization"].as_str().unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            order,
+            [(&json!(1), "bob", "Beta"), (&json!(1), "eve", "Acme"), (&json!(3), "ann", "Acme")],
+            "equal means share a rank"
+        );
         let last = &entries[2];
         assert_eq!((&last["runs"], &last["best"], &last["mean"]), (&json!(4), &json!(0.75), &json!(0.5)));
         // 0.75, 0.75, 0.25 and 0.25: the deviation is √(1/12), t of 3 degrees of freedom 3.182446305.
@@ -91,7 +112,10 @@ both_databases! {
         for outsider in [&server.anonymous(), &stranger] {
             outsider.get(&path).await.refused(404, "NOT_FOUND");
         }
-        let benchmark = author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200)["benchmark"]["id"].as_str().unwrap().to_owned();
+        let benchmark = author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200)["benchmark"]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         author.patch(&format!("/benchmarks/{benchmark}"), json!({"visibility": "Public"})).await.expect(200);
         let seen = server.anonymous().get(&path).await.expect(200);
         assert_eq!(seen.json, stranger.get(&path).await.expect(200).json);

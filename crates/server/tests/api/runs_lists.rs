@@ -66,7 +66,8 @@ both_databases! {
         assert_eq!((&row["tasks"], &row["tasks_completed"], &row["scored"]), (&json!(3), &json!(1), &json!(true)));
         assert!(row.get("task_runs").is_none());
         let whole = author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200);
-        let names: Vec<&str> = whole["task_runs"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+        let names: Vec<&str> =
+            whole["task_runs"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["First", "Second", "Third"]);
         assert_eq!(whole["task_runs"][0]["criterion_runs"].as_array().unwrap().len(), 2);
 
@@ -75,11 +76,24 @@ both_databases! {
         newest_first.reverse();
         assert_eq!(ids(&task_runs), newest_first);
         assert_eq!(task_runs.data()[2], whole["task_runs"][0]);
-        let criterion_runs = author.get(&format!("/criterion-runs?task_run_id={}", agent.task_runs[0])).await.expect(200);
-        let mut of_run: Vec<&str> = whole["task_runs"][0]["criterion_runs"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+        let criterion_runs =
+            author.get(&format!("/criterion-runs?task_run_id={}", agent.task_runs[0])).await.expect(200);
+        let mut of_run: Vec<&str> = whole["task_runs"][0]["criterion_runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["id"].as_str().unwrap())
+            .collect();
         of_run.reverse();
         assert_eq!(ids(&criterion_runs), of_run);
-        assert!(author.get(&format!("/criterion-runs?task_run_id={}", agent.task_runs[1])).await.expect(200).data().is_empty());
+        assert!(
+            author
+                .get(&format!("/criterion-runs?task_run_id={}", agent.task_runs[1]))
+                .await
+                .expect(200)
+                .data()
+                .is_empty()
+        );
     }
 }
 

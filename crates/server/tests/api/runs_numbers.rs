@@ -42,12 +42,21 @@ both_databases! {
         };
         assert_eq!(ask(&author, "").await["n"], 5);
         let alone = ask(&author, "?agent=two").await;
-        assert_eq!((&alone["n"], &alone["mean"], &alone["stdev"], &alone["interval"]), (&json!(1), &json!(1.0), &Value::Null, &Value::Null));
+        assert_eq!(
+            (&alone["n"], &alone["mean"], &alone["stdev"], &alone["interval"]),
+            (&json!(1), &json!(1.0), &Value::Null, &Value::Null)
+        );
         let none = ask(&author, "?agent=three").await;
         assert_eq!((&none["n"], &none["mean"], &none["tasks"]), (&json!(0), &Value::Null, &json!([])));
-        let solver_id = author.get(&format!("/benchmark-runs/{}", agents[0].run)).await.expect(200)["solver_id"].as_str().unwrap().to_owned();
+        let solver_id = author.get(&format!("/benchmark-runs/{}", agents[0].run)).await.expect(200)["solver_id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         assert_eq!(ask(&author, &format!("?solver_id={solver_id}")).await["n"], 5);
-        let benchmark = author.get(&format!("/benchmark-runs/{}", agents[0].run)).await.expect(200)["benchmark"]["id"].as_str().unwrap().to_owned();
+        let benchmark = author.get(&format!("/benchmark-runs/{}", agents[0].run)).await.expect(200)["benchmark"]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         author.patch(&format!("/benchmarks/{benchmark}"), json!({"visibility": "Public"})).await.expect(200);
         let other = server.organization("Other").await;
         assert_eq!(ask(&other, "").await["n"], 0, "other organizations' runs are not in one's numbers");
@@ -57,18 +66,32 @@ both_databases! {
 
     async fn two_agents_are_compared_by_pairs_of_tasks(server: TestServer) {
         let (author, reference, _) = five_runs(&server).await;
-        let compared = author.get(&format!("/benchmark-runs/compare?benchmark={reference}&group_by=agent")).await.expect(200).json;
+        let compared =
+            author.get(&format!("/benchmark-runs/compare?benchmark={reference}&group_by=agent")).await.expect(200).json;
         let labels: Vec<&Value> = compared["groups"].as_array().unwrap().iter().map(|group| &group["label"]).collect();
         assert_eq!(labels, ["one", "two"]);
         near(&compared["groups"][0]["statistics"]["mean"], 0.4375);
         let difference = &compared["differences"][0];
-        assert_eq!((&difference["first"], &difference["second"], &difference["n"]), (&json!("one"), &json!("two"), &json!(2)));
+        assert_eq!(
+            (&difference["first"], &difference["second"], &difference["n"]),
+            (&json!("one"), &json!("two"), &json!(2))
+        );
         // On the tasks 0.625 - 1 and 0.25 - 1.
         near(&difference["mean"], -0.5625);
         near(&difference["stdev"], 0.375 / 2.0_f64.sqrt());
-        assert_eq!((&difference["interval"]["low"], &difference["interval"]["high"]), (&json!(-1.0), &json!(1.0)), "cut");
-        assert_eq!((&difference["significant"], &difference["sign_test"]), (&json!(false), &json!({"better": 0, "worse": 2, "equal": 0, "p_value": 0.5})));
-        assert_eq!((difference["better"].as_array().unwrap().len(), difference["worse"].as_array().unwrap().len()), (0, 2));
+        assert_eq!(
+            (&difference["interval"]["low"], &difference["interval"]["high"]),
+            (&json!(-1.0), &json!(1.0)),
+            "cut"
+        );
+        assert_eq!(
+            (&difference["significant"], &difference["sign_test"]),
+            (&json!(false), &json!({"better": 0, "worse": 2, "equal": 0, "p_value": 0.5}))
+        );
+        assert_eq!(
+            (difference["better"].as_array().unwrap().len(), difference["worse"].as_array().unwrap().len()),
+            (0, 2)
+        );
         near(&difference["worse"][0]["difference"], -0.375);
         assert_eq!(difference["worse"][0]["first"], json!({"n": 4, "passes": 2, "mean": 0.625}));
         assert_eq!(difference["axes"]["x"], json!({"first": 0.5, "second": 1.0, "difference": -0.5}));
@@ -76,15 +99,32 @@ both_databases! {
 
     async fn named_runs_stand_side_by_side_in_the_order_asked_for(server: TestServer) {
         let (author, _, agents) = five_runs(&server).await;
-        let ids = |places: &[usize]| places.iter().map(|place| agents[*place].run.as_str()).collect::<Vec<_>>().join(",");
+        let ids =
+            |places: &[usize]| places.iter().map(|place| agents[*place].run.as_str()).collect::<Vec<_>>().join(",");
         let compared = author.get(&format!("/benchmark-runs/compare?ids={}", ids(&[4, 0, 3]))).await.expect(200).json;
-        let groups: Vec<(&str, f64)> = compared["groups"].as_array().unwrap().iter()
-            .map(|group| (group["label"].as_str().unwrap(), group["statistics"]["mean"].as_f64().unwrap())).collect();
-        assert_eq!(groups, [(agents[4].run.as_str(), 1.0), (agents[0].run.as_str(), 0.5), (agents[3].run.as_str(), 0.25)]);
+        let groups: Vec<(&str, f64)> = compared["groups"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|group| (group["label"].as_str().unwrap(), group["statistics"]["mean"].as_f64().unwrap()))
+            .collect();
+        assert_eq!(
+            groups,
+            [(agents[4].run.as_str(), 1.0), (agents[0].run.as_str(), 0.5), (agents[3].run.as_str(), 0.25)]
+        );
         assert_eq!(compared["differences"].as_array().unwrap().len(), 3, "every two");
-        let same = author.get(&format!("/benchmark-runs/compare?ids={}&group_by=solver", ids(&[0, 0, 1]))).await.expect(200);
+        let same =
+            author.get(&format!("/benchmark-runs/compare?ids={}&group_by=solver", ids(&[0, 0, 1]))).await.expect(200);
         assert_eq!(same["groups"][0]["statistics"]["n"], 2, "a run that is named twice counts once");
-        for query in ["", "ids=", "ids=x", "benchmark=x", &format!("ids={}&benchmark=orders@1", agents[0].run), &format!("ids={}&group_by=x", agents[0].run), "group_by=agent"] {
+        for query in [
+            "",
+            "ids=",
+            "ids=x",
+            "benchmark=x",
+            &format!("ids={}&benchmark=orders@1", agents[0].run),
+            &format!("ids={}&group_by=x", agents[0].run),
+            "group_by=agent",
+        ] {
             author.get(&format!("/benchmark-runs/compare?{query}")).await.refused(400, "VALIDATION_ERROR");
         }
         let many = vec!["br_01K9Z3T5Q8W7N4M2R6V0XBHCDE"; 101].join(",");
@@ -95,7 +135,8 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[wants_code("a")]).await;
-        let agent = Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent =
+            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
         let refused = author.get(&format!("/benchmark-runs/compare?ids={}", agent.run)).await.refused(409, "CONFLICT");
         assert!(refused.message().contains("active"), "{}", refused.message());
     }

@@ -14,17 +14,26 @@ both_databases! {
             assert_eq!(created[member], Value::Null, "{member}");
         }
         let before = agent.result(0).await;
-        assert_eq!((&before["phase"], &before["score"], &before["checks"]), (&json!("created"), &Value::Null, &json!([])));
+        assert_eq!(
+            (&before["phase"], &before["score"], &before["checks"]),
+            (&json!("created"), &Value::Null, &json!([]))
+        );
         let started = agent.start(0).await.expect(200);
         assert_eq!((&started["phase"], &started["task_run_id"]), (&json!("started"), &json!(agent.task_runs[0])));
         let read = agent.read().await;
         assert_eq!((&read["phase"], &read["started_at"]), (&json!("started"), &started["started_at"]));
         assert_eq!(read["task_runs"][0]["deadline_at"], started["deadline_at"]);
         let first = agent.complete(0).await.expect(200);
-        assert_eq!((&first["benchmark_run"]["phase"], &first["benchmark_run"]["status"]), (&json!("started"), &json!("active")));
+        assert_eq!(
+            (&first["benchmark_run"]["phase"], &first["benchmark_run"]["status"]),
+            (&json!("started"), &json!("active"))
+        );
         agent.start(1).await.expect(200);
         let last = agent.complete(1).await.expect(200);
-        assert_eq!((&last["benchmark_run"]["phase"], &last["benchmark_run"]["status"]), (&json!("completed"), &json!("completed")));
+        assert_eq!(
+            (&last["benchmark_run"]["phase"], &last["benchmark_run"]["status"]),
+            (&json!("completed"), &json!("completed"))
+        );
         assert_eq!(agent.read().await["phase"], "completed");
     }
 
@@ -55,7 +64,11 @@ both_databases! {
         }
         let refused = agent.complete(0).await.refused(409, "CONFLICT");
         let details = &refused["error"]["details"];
-        assert_eq!((&details["status"], &details["verdict"]), (&json!(["completed"]), &json!(["fail"])), "its result stands");
+        assert_eq!(
+            (&details["status"], &details["verdict"]),
+            (&json!(["completed"]), &json!(["fail"])),
+            "its result stands"
+        );
         internal(1, "cancel").await.expect(200);
         says(agent.start(1).await, &["cancelled"]);
         for step in ["complete", "cancel"] {
@@ -141,7 +154,8 @@ both_databases! {
         let task_run = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
         assert_eq!(task_run["snapshot"]["events"], 21);
         assert_eq!(task_run["criterion_runs"].as_array().unwrap().len(), 1);
-        let playground = author.get(&format!("/playgrounds/{}", task_run["playground_id"].as_str().unwrap())).await.expect(200);
+        let playground =
+            author.get(&format!("/playgrounds/{}", task_run["playground_id"].as_str().unwrap())).await.expect(200);
         let sandbox = playground["sandboxes"][0]["id"].as_str().unwrap();
         let state = author.get(&format!("/sandboxes/{sandbox}/state?resource=Basic&limit=100")).await.expect(200);
         assert_eq!(state.data().len(), 21, "the evidence stays readable");

@@ -10,7 +10,8 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[wants_code("a")]).await;
-        let agent = Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent =
+            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
         let started = agent.start(0).await.expect(200).json;
         let sandbox = started["sandboxes"][0]["id"].as_str().unwrap();
         let task_run = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
@@ -19,14 +20,25 @@ both_databases! {
         let environment = author.get(&format!("/environments/{}", bench.environment)).await.expect(200);
         let simulator = environment["simulators"][0]["id"].clone();
         let more = author.post("/datasets", json!({"name": "More", "type": "fhir"})).await.expect(201).id();
-        author.put_bytes(&format!("/datasets/{more}/data"), "application/fhir+ndjson", "{\"resourceType\":\"Patient\",\"id\":\"more\"}\n").await.expect(200);
+        author
+            .put_bytes(
+                &format!("/datasets/{more}/data"),
+                "application/fhir+ndjson",
+                "{\"resourceType\":\"Patient\",\"id\":\"more\"}\n",
+            )
+            .await
+            .expect(200);
         let attempts = [
             (Method::POST, format!("/playgrounds/{playground}/reset"), None),
             (Method::POST, format!("/playgrounds/{playground}/teardown"), None),
             (Method::POST, format!("/sandboxes/{sandbox}/teardown"), None),
             (Method::POST, format!("/sandboxes/{sandbox}/datasets/{more}"), None),
             (Method::DELETE, format!("/sandboxes/{sandbox}/datasets/{}", bench.dataset), None),
-            (Method::POST, "/sandboxes".to_owned(), Some(json!({"simulator_id": simulator, "playground_id": playground}))),
+            (
+                Method::POST,
+                "/sandboxes".to_owned(),
+                Some(json!({"simulator_id": simulator, "playground_id": playground})),
+            ),
         ];
         for (method, path, body) in &attempts {
             let refused = author.send(method.clone(), path, &[], body.clone()).await.refused(409, "CONFLICT");
@@ -34,7 +46,10 @@ both_databases! {
         }
         assert_eq!(agent.fhir(Method::GET, "Patient?_summary=count", None).await.expect(200)["total"], 3);
         let shown = author.get(&format!("/playgrounds/{playground}")).await.expect(200);
-        assert_eq!((&shown["task_run_id"], shown["sandboxes"].as_array().unwrap().len()), (&json!(agent.task_runs[0]), 1));
+        assert_eq!(
+            (&shown["task_run_id"], shown["sandboxes"].as_array().unwrap().len()),
+            (&json!(agent.task_runs[0]), 1)
+        );
         assert_eq!(agent.complete(0).await.expect(200)["score"], json!(1.0));
         for (method, path, body) in &attempts {
             author.send(method.clone(), path, &[], body.clone()).await.refused(409, "CONFLICT");
@@ -47,7 +62,8 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[wants_code("a")]).await;
-        let agent = Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent =
+            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
         let started = agent.start(0).await.expect(200).json;
         let sandbox = format!("/sandboxes/{}", started["sandboxes"][0]["id"].as_str().unwrap());
         agent.fhir(Method::GET, "Patient/p1", None).await.expect(200);

@@ -9,7 +9,10 @@ both_databases! {
         let (author, agent) = done(&server).await;
         let path = format!("/benchmark-runs/{}/rescore", agent.run);
         let first = author.post(&path, json!({})).await.expect(200);
-        assert_eq!((&first["identical"], &first["score_before"], &first["score_after"]), (&json!(true), &json!(0.75), &json!(0.75)));
+        assert_eq!(
+            (&first["identical"], &first["score_before"], &first["score_after"]),
+            (&json!(true), &json!(0.75), &json!(0.75))
+        );
         assert_eq!((&first["verdict_before"], &first["verdict_after"]), (&json!("partial"), &json!("partial")));
         assert_eq!(author.post(&path, json!({})).await.expect(200).body, first.body);
         let node = server.another_node().await;
@@ -19,8 +22,12 @@ both_databases! {
             for criterion in task["criteria"].as_array().unwrap() {
                 assert_eq!((&criterion["identical"], &criterion["changed"]), (&json!(true), &json!(false)));
                 let kept = author.get("/criterion-runs?limit=100").await.expect(200);
-                let kept = kept.data().iter().find(|one| one["criterion_id"] == criterion["criterion_id"]).unwrap().clone();
-                assert_eq!((&kept["details"], &kept["evidence"]), (&criterion["details_after"], &criterion["evidence_after"]));
+                let kept =
+                    kept.data().iter().find(|one| one["criterion_id"] == criterion["criterion_id"]).unwrap().clone();
+                assert_eq!(
+                    (&kept["details"], &kept["evidence"]),
+                    (&criterion["details_after"], &criterion["evidence_after"])
+                );
             }
         }
     }
@@ -38,16 +45,27 @@ both_databases! {
         let rescored = author.post(&path, tried).await.expect(200);
         assert_eq!(rescored["identical"], false);
         let first = &rescored["task_runs"][0];
-        assert_eq!((&first["identical"], &first["score_before"], &first["score_after"]), (&json!(false), &json!(0.5), &json!(0.5)));
-        let flips: Vec<(bool, bool, bool)> = first["criteria"].as_array().unwrap().iter().map(|one| {
-            let flag = |name: &str| one[name].as_bool().unwrap();
-            (flag("changed"), flag("passed_before"), flag("passed_after"))
-        }).collect();
+        assert_eq!(
+            (&first["identical"], &first["score_before"], &first["score_after"]),
+            (&json!(false), &json!(0.5), &json!(0.5))
+        );
+        let flips: Vec<(bool, bool, bool)> = first["criteria"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| {
+                let flag = |name: &str| one[name].as_bool().unwrap();
+                (flag("changed"), flag("passed_before"), flag("passed_after"))
+            })
+            .collect();
         assert_eq!(flips, [(true, true, false), (true, false, true)]);
         assert_eq!(rescored["task_runs"][1]["identical"], true, "the other task is untouched");
         let both = json!({"criteria": [{"criterion_id": failed, "assertion": wants_code("a")["assertion"]}]});
         let better = author.post(&path, both).await.expect(200);
-        assert_eq!((&better["score_before"], &better["score_after"], &better["verdict_after"]), (&json!(0.75), &json!(1.0), &json!("pass")));
+        assert_eq!(
+            (&better["score_before"], &better["score_after"], &better["verdict_after"]),
+            (&json!(0.75), &json!(1.0), &json!("pass"))
+        );
         assert_eq!(author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200).json, before);
     }
 
@@ -67,7 +85,8 @@ both_databases! {
         for name in ["First", "Second"] {
             bench.task(name, &[wants_code("a")]).await;
         }
-        let agent = Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent =
+            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
         let path = format!("/benchmark-runs/{}/rescore", agent.run);
         assert_eq!(author.post(&path, json!({})).await.expect(200)["task_runs"], json!([]));
         agent.do_task(0, &["a"]).await;

@@ -85,7 +85,11 @@ both_databases! {
             for step in ["start", "complete"] {
                 let key = format!("{step} it");
                 let path = format!("/v1/task-runs/{}/{step}", agent.task_runs[0]);
-                let done = agent.caller.send(Method::POST, &path, &[("idempotency-key", key.as_str())], None).await.expect(200);
+                let done = agent
+                    .caller
+                    .send(Method::POST, &path, &[("idempotency-key", key.as_str())], None)
+                    .await
+                    .expect(200);
                 assert_eq!(done.header("idempotent-replayed"), None);
             }
         }

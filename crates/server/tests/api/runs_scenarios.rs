@@ -7,7 +7,9 @@ use testkit::{Caller, TestServer, both_databases};
 
 both_databases! {
     async fn what_the_scenario_brings_is_there_when_the_task_starts(server: TestServer) {
-        let (_, agent) = run(&server, json!({"name": "Lab", "scenario": {"steps": [loads("potassium", None)]}}), &[wants_code("a")]).await;
+        let (_, agent) =
+            run(&server, json!({"name": "Lab", "scenario": {"steps": [loads("potassium", None)]}}), &[wants_code("a")])
+                .await;
         agent.start(0).await.expect(200);
         assert_eq!(agent.fhir(Method::GET, "Observation/potassium", None).await.expect(200)["status"], "final");
         assert_eq!(observations(&agent).await, 1);
@@ -25,7 +27,13 @@ both_databases! {
         agent.fhir(Method::GET, "Observation/second", None).await.expect(200);
         assert_eq!(observations(&agent).await, 2);
         server.clock.advance(60_000);
-        let seen = agent.fhir(Method::PUT, "Observation/third", Some(json!({"resourceType": "Observation", "id": "third", "status": "amended", "code": {"text": "x"}}))).await;
+        let seen = agent
+            .fhir(
+                Method::PUT,
+                "Observation/third",
+                Some(json!({"resourceType": "Observation", "id": "third", "status": "amended", "code": {"text": "x"}})),
+            )
+            .await;
         assert_eq!(seen.expect(200)["meta"]["versionId"], "2", "a write finds what is due before it");
     }
 
@@ -45,9 +53,12 @@ both_databases! {
     }
 
     async fn the_scenario_is_not_the_agents_doing(server: TestServer) {
-        let clean = json!({"label": "Nothing else", "assertion": {"assert": "no-side-effects", "allow": ["fhir/Basic"]}});
+        let clean =
+            json!({"label": "Nothing else", "assertion": {"assert": "no-side-effects", "allow": ["fhir/Basic"]}});
         let budget = json!({"label": "Few", "assertion": {"assert": "interaction-budget", "max": 1}});
-        let (_, agent) = run(&server, json!({"name": "Lab", "scenario": {"steps": [loads("potassium", None)]}}), &[clean, budget]).await;
+        let (_, agent) =
+            run(&server, json!({"name": "Lab", "scenario": {"steps": [loads("potassium", None)]}}), &[clean, budget])
+                .await;
         let result = agent.do_task(0, &["a"]).await;
         assert_eq!(result["score"], json!(1.0), "{result}");
     }
@@ -63,7 +74,10 @@ both_databases! {
         assert!(refused.message().contains("no fault of the agent"), "{}", refused.message());
         assert!(!refused.faulty_fields().is_empty(), "{}", refused.text());
         let seen = agent.result(0).await;
-        assert_eq!((&seen["phase"], &seen["status"], &seen["verdict"], &seen["score"]), (&json!("completed"), &json!("failed"), &json!("fail"), &json!(0.0)));
+        assert_eq!(
+            (&seen["phase"], &seen["status"], &seen["verdict"], &seen["score"]),
+            (&json!("completed"), &json!("failed"), &json!("fail"), &json!(0.0))
+        );
         let internal = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
         assert!(internal["failure"].as_str().is_some_and(|text| !text.is_empty()), "{}", internal.text());
         let again = agent.start(0).await.refused(409, "CONFLICT");
@@ -77,7 +91,8 @@ both_databases! {
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Sound", &[wants_code("a")]).await;
         bench.task_with(json!({"name": "Broken", "scenario": broken()}), &[]).await;
-        let agent = Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent =
+            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
         agent.start(0).await.expect(200);
         for headers in [&[][..], &[("idempotency-key", "k")]] {
             let path = format!("/v1/task-runs/{}/start", agent.task_runs[1]);
@@ -91,13 +106,19 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         let entities = format!("/datasets/{}/entities", bench.dataset);
-        let entity = json!({"name": "Maria Lopez", "ref": "Patient/p2", "data": {"mrn": "MRN-7", "wants": {"code": "b"}}});
+        let entity =
+            json!({"name": "Maria Lopez", "ref": "Patient/p2", "data": {"mrn": "MRN-7", "wants": {"code": "b"}}});
         let entity = author.post(&entities, entity).await.expect(201).id();
-        let other = author.post(&entities, json!({"name": "Other", "ref": "Patient/p3", "data": {"wants": {"code": "c"}}})).await.expect(201).id();
+        let other = author
+            .post(&entities, json!({"name": "Other", "ref": "Patient/p3", "data": {"wants": {"code": "c"}}}))
+            .await
+            .expect(201)
+            .id();
         let mut step = loads("potassium", None);
         step["bundle"]["entry"][0]["resource"]["subject"] = json!({"reference": "{{entity.ref}}"});
         let item = json!({"instruction": "Order for {{entity.name}} ({{entity.data.mrn}})", "list": ["{{entity.ref}}"], "of": "{{task.name}}"});
-        let task = bench.task_with(json!({"name": "Order", "task_item": item, "scenario": {"steps": [step]}}), &[]).await;
+        let task =
+            bench.task_with(json!({"name": "Order", "task_item": item, "scenario": {"steps": [step]}}), &[]).await;
         author.post(&format!("/tasks/{task}/entities"), json!({"entity_id": entity})).await.expect(200);
         for (label, input) in [("first", &entity), ("second", &other)] {
             let mut criterion = wants_code("{{entity.data.wants.code}}");
@@ -106,7 +127,8 @@ both_databases! {
             criterion["input_entity_id"] = json!(input);
             author.post("/criteria", criterion).await.expect(201);
         }
-        let agent = Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent =
+            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
         let started = agent.start(0).await.expect(200);
         let item = json!({"instruction": "Order for Maria Lopez (MRN-7)", "list": ["Patient/p2"], "of": "Order"});
         assert_eq!(started["task"]["task_item"], item);
@@ -123,7 +145,8 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Literal", &[wants_code("Literal")]).await;
-        let agent = Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
+        let agent =
+            Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
         assert_eq!(agent.do_task(0, &["{{task.name}}"]).await["score"], json!(0.0));
     }
 }

@@ -6,13 +6,13 @@ use testkit::{Caller, TestServer, both_databases};
 
 both_databases! {
     async fn a_task_scores_the_weighted_mean_of_its_criteria_and_so_does_each_axis(server: TestServer) {
-        let criteria = [
-            weighing("a", json!(2), Some("correctness")),
-            weighing("missing", json!(1), Some("safety")),
-        ];
+        let criteria = [weighing("a", json!(2), Some("correctness")), weighing("missing", json!(1), Some("safety"))];
         let result = done(&server, &criteria, &["a"]).await;
         assert_eq!((&result["score"], &result["verdict"]), (&json!(0.6667), &json!("partial")));
-        assert_eq!(result["axes"], json!({"correctness": {"score": 1.0, "weight": 2}, "safety": {"score": 0.0, "weight": 1}}));
+        assert_eq!(
+            result["axes"],
+            json!({"correctness": {"score": 1.0, "weight": 2}, "safety": {"score": 0.0, "weight": 1}})
+        );
         assert_eq!((&result["phase"], &result["status"]), (&json!("completed"), &json!("completed")));
         let checks = result["checks"].as_array().unwrap();
         assert_eq!(checks.iter().map(|check| &check["axis"]).collect::<Vec<_>>(), ["correctness", "safety"]);
@@ -49,7 +49,11 @@ both_databases! {
         let agent = begin(&server, &bench).await;
         for (place, (passing, failing, verdict, score)) in cases.into_iter().enumerate() {
             let result = agent.do_task(place, &["a"]).await;
-            assert_eq!((&result["verdict"], &result["score"]), (&json!(verdict), &json!(score)), "{passing:?} {failing:?}");
+            assert_eq!(
+                (&result["verdict"], &result["score"]),
+                (&json!(verdict), &json!(score)),
+                "{passing:?} {failing:?}"
+            );
         }
     }
 
@@ -87,7 +91,8 @@ both_databases! {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         let task = bench.task("Odd", &[wants_code("a")]).await;
-        let unknown = json!({"task_id": task, "label": "Odd", "assertion": {"assert": "mind-reading", "of": "a"}, "axis": "odd"});
+        let unknown =
+            json!({"task_id": task, "label": "Odd", "assertion": {"assert": "mind-reading", "of": "a"}, "axis": "odd"});
         let stored = author.post("/criteria", unknown).await.expect(201);
         assert!(stored["warnings"][0].as_str().unwrap().contains("mind-reading"), "{}", stored.text());
         let result = begin(&server, &bench).await.do_task(0, &["a"]).await;
@@ -97,7 +102,8 @@ both_databases! {
         assert_eq!((&check["result"], &check["score"]), (&json!("fail"), &json!(0.0)));
         let details = check["details"].as_str().unwrap();
         assert!(details.contains("unsupported assertion") && details.contains("mind-reading"), "{details}");
-        let kept = author.get(&format!("/criterion-runs/{}", check["criterion_run_id"].as_str().unwrap())).await.expect(200);
+        let kept =
+            author.get(&format!("/criterion-runs/{}", check["criterion_run_id"].as_str().unwrap())).await.expect(200);
         assert_eq!((&kept["passed"], &kept["score"], &kept["details"]), (&json!(false), &json!(0.0), &json!(details)));
     }
 
@@ -111,7 +117,10 @@ both_databases! {
         assertion["cuont"] = json!(1);
         // Nobody can save it, and tried on a run that passes it fails.
         let task = agent.created["task_runs"][0]["task_id"].clone();
-        author.post("/criteria", json!({"task_id": task, "label": "Typo", "assertion": assertion})).await.refused(400, "VALIDATION_ERROR");
+        author
+            .post("/criteria", json!({"task_id": task, "label": "Typo", "assertion": assertion}))
+            .await
+            .refused(400, "VALIDATION_ERROR");
         let tried = json!({"criteria": [{"criterion_id": criterion, "assertion": assertion}]});
         let rescored = author.post(&format!("/benchmark-runs/{}/rescore", agent.run), tried).await.expect(200).json;
         let criterion = &rescored["task_runs"][0]["criteria"][0];
@@ -140,7 +149,10 @@ both_databases! {
             agent.do_task(place, &["a"]).await;
         }
         let run = agent.read().await;
-        assert_eq!((&run["score"], &run["verdict"], &run["status"]), (&json!(0.5556), &json!("partial"), &json!("completed")));
+        assert_eq!(
+            (&run["score"], &run["verdict"], &run["status"]),
+            (&json!(0.5556), &json!("partial"), &json!("completed"))
+        );
         let axes = json!({
             "x": {"score": 0.5, "weight": 5},
             "y": {"score": 0.0, "weight": 1},

@@ -82,9 +82,11 @@ both_databases! {
         server.clock.advance(1);
         assert_eq!(server.clock.now().to_string(), expires);
         let mut requests = v1_requests(&party.agent.run, &party.agent.task_runs[1]);
-        requests.extend(surface.internal().map(|operation| {
-            Request::new(operation.method.clone(), operation.path_of(&tenant)).json(&json!({}))
-        }));
+        requests.extend(
+            surface
+                .internal()
+                .map(|operation| Request::new(operation.method.clone(), operation.path_of(&tenant)).json(&json!({}))),
+        );
         send_all(&party.agent.caller, requests, |answer| {
             assert_eq!(answer.status, 401, "{}", answer.asked);
             let code = if is_fhir(answer) { &answer["issue"][0]["code"] } else { &answer["error"]["code"] };
@@ -115,35 +117,37 @@ both_databases! {
         };
         let slug = foreign.reference.split('@').next().unwrap().to_owned();
         for (caller, path) in [(&own.solver, "/v1/benchmark-runs"), (&own.author, "/benchmark-runs")] {
-            for (theirs, nothing) in [(foreign.reference.as_str(), "no-such-thing@1"), (slug.as_str(), "no-such-thing")] {
+            for (theirs, nothing) in [(foreign.reference.as_str(), "no-such-thing@1"), (slug.as_str(), "no-such-thing")]
+            {
                 let answer = run(caller, path, theirs).await;
                 assert!(answer.starts_with("404"), "{answer}");
                 assert_eq!(answer, run(caller, path, nothing).await);
             }
         }
         for caller in [&own.author, &own.solver, &own.agent.caller, &server.anonymous()] {
-            let board = async |reference: &str| {
-                telling(&caller.get(&format!("/v1/leaderboards/{reference}")).await, &[])
-            };
+            let board =
+                async |reference: &str| telling(&caller.get(&format!("/v1/leaderboards/{reference}")).await, &[]);
             assert!(board(&foreign.reference).await.starts_with("404"));
             assert_eq!(board(&foreign.reference).await, board("no-such-thing@1").await);
         }
-        let stats = async |reference: &str| {
-            telling(&own.author.get(&format!("/benchmarks/{reference}/stats")).await, &[])
-        };
+        let stats =
+            async |reference: &str| telling(&own.author.get(&format!("/benchmarks/{reference}/stats")).await, &[]);
         assert!(stats(&foreign.reference).await.starts_with("404"));
         assert_eq!(stats(&foreign.reference).await, stats("no-such-thing@1").await);
     }
 
     async fn foreign_ids_in_comparisons_and_rescores_are_like_ids_of_nothing(server: TestServer) {
-        let (own, foreign) = (Tenant::create(&server, "Own", "Private").await, Tenant::create(&server, "Foreign", "Private").await);
+        let (own, foreign) =
+            (Tenant::create(&server, "Own", "Private").await, Tenant::create(&server, "Foreign", "Private").await);
         let compare = async |ids: &str| own.caller.get(&format!("/benchmark-runs/compare?ids={ids}")).await;
         let mixed = |id: &str| format!("{},{id}", own.made.run);
         for ids in [|id: &str| id.to_owned(), |id: &str| format!("{id},{id}")] {
-            let (theirs, nothing) = (compare(&ids(&foreign.made.run)).await, compare(&ids(&absent(&foreign.made.run))).await);
+            let (theirs, nothing) =
+                (compare(&ids(&foreign.made.run)).await, compare(&ids(&absent(&foreign.made.run))).await);
             assert_eq!(telling(&theirs.expect(404), &[]), telling(&nothing, &[]));
         }
-        let (theirs, nothing) = (compare(&mixed(&foreign.made.run)).await, compare(&mixed(&absent(&foreign.made.run))).await);
+        let (theirs, nothing) =
+            (compare(&mixed(&foreign.made.run)).await, compare(&mixed(&absent(&foreign.made.run))).await);
         assert_eq!(telling(&theirs.expect(404), &[]), telling(&nothing, &[]));
         let rescore = async |criterion: &str| {
             let body = json!({"criteria": [{"criterion_id": criterion, "assertion": {}}]});

@@ -11,7 +11,10 @@ both_databases! {
     async fn a_solver_key_reads_the_runs_of_its_solver_and_no_others(server: TestServer) {
         let (author, reference) = benchmark(&server).await;
         let (first, second) = (solver(&server, &author, "first").await, solver(&server, &author, "second").await);
-        let (mine, theirs) = (Agent::begin(&server, &first, &reference, false).await, Agent::begin(&server, &second, &reference, false).await);
+        let (mine, theirs) = (
+            Agent::begin(&server, &first, &reference, false).await,
+            Agent::begin(&server, &second, &reference, false).await,
+        );
         let owned = author.post("/benchmark-runs", json!({"benchmark": reference})).await.expect(201);
         let path = |run: &str| format!("/v1/benchmark-runs/{run}");
         assert_eq!(first.get(&path(&mine.run)).await.expect(200).json, mine.read().await);
@@ -19,7 +22,10 @@ both_databases! {
         first.get(&path(owned["benchmark_run_id"].as_str().unwrap())).await.refused(404, "NOT_FOUND");
         mine.caller.get(&path(&theirs.run)).await.refused(404, "NOT_FOUND");
         // A second key of the same solver is as good.
-        let solver_id = author.get(&format!("/benchmark-runs/{}", mine.run)).await.expect(200)["solver_id"].as_str().unwrap().to_owned();
+        let solver_id = author.get(&format!("/benchmark-runs/{}", mine.run)).await.expect(200)["solver_id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let key = author.post(&format!("/solvers/{solver_id}/api-keys"), json!({"name": "second"})).await.expect(201);
         server.caller(key["key"].as_str().unwrap()).get(&path(&mine.run)).await.expect(200);
     }
@@ -52,7 +58,10 @@ both_databases! {
         let caller = solver(&server, &author, "agent-1").await;
         let agent = Agent::begin(&server, &caller, &reference, true).await;
         agent.do_task(0, &["a"]).await;
-        let solver_id = author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200)["solver_id"].as_str().unwrap().to_owned();
+        let solver_id = author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200)["solver_id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         author.send(Method::POST, &format!("/benchmark-runs/{}/publish", agent.run), &[], None).await.expect(200);
         let deleted = author.delete(&format!("/solvers/{solver_id}")).await;
         assert!([204, 409].contains(&deleted.status), "{}", deleted.text());
@@ -77,7 +86,8 @@ both_databases! {
         agent.complete(0).await.refused(409, "CONFLICT");
         agent.fhir(Method::GET, "Patient/p1", None).await.expect(409);
         server.clock.advance(22 * HOUR);
-        let expired = agent.caller.get(&format!("/v1/benchmark-runs/{}", agent.run)).await.refused(401, "TOKEN_EXPIRED");
+        let expired =
+            agent.caller.get(&format!("/v1/benchmark-runs/{}", agent.run)).await.refused(401, "TOKEN_EXPIRED");
         assert!(expired.header("www-authenticate").unwrap().starts_with("Bearer"));
     }
 
@@ -101,13 +111,20 @@ both_databases! {
     async fn the_creation_says_all_that_an_agent_needs(server: TestServer) {
         let (author, reference) = benchmark(&server).await;
         let solver = solver(&server, &author, "agent-1").await;
-        let created = solver.post("/v1/benchmark-runs", json!({"benchmark": reference, "agent": "model-7"})).await.expect(201);
+        let created =
+            solver.post("/v1/benchmark-runs", json!({"benchmark": reference, "agent": "model-7"})).await.expect(201);
         let run = created["benchmark_run_id"].as_str().unwrap();
         assert!(run.starts_with("br_") && created["bearer_token"].as_str().unwrap().starts_with("vrl_run_"));
         assert_eq!(created.header("location"), Some(format!("/v1/benchmark-runs/{run}").as_str()));
         let benchmark = &created["benchmark"];
-        assert_eq!((&benchmark["slug"], &benchmark["version"], &benchmark["name"]), (&json!("orders"), &json!(1), &json!("Orders")));
-        assert_eq!((&created["scored"], &created["phase"], &created["status"], &created["agent"]), (&json!(false), &json!("created"), &json!("active"), &json!("model-7")));
+        assert_eq!(
+            (&benchmark["slug"], &benchmark["version"], &benchmark["name"]),
+            (&json!("orders"), &json!(1), &json!("Orders"))
+        );
+        assert_eq!(
+            (&created["scored"], &created["phase"], &created["status"], &created["agent"]),
+            (&json!(false), &json!("created"), &json!("active"), &json!("model-7"))
+        );
         assert_eq!(created["endpoints"], json!({"fhir": format!("/v1/benchmark-runs/{run}/fhir")}));
         let task_run = &created["task_runs"][0];
         let id = task_run["id"].as_str().unwrap();
@@ -115,7 +132,18 @@ both_databases! {
         assert_eq!((&task_run["name"], &task_run["phase"]), (&json!("Only"), &json!("created")));
         assert_eq!(task_run["start_url"], format!("/v1/task-runs/{id}/start"));
         assert_eq!(task_run["complete_url"], format!("/v1/task-runs/{id}/complete"));
-        for body in [json!({}), json!({"benchmark": 5}), json!({"benchmark": reference, "scord": true}), json!({"benchmark": reference, "scored": "yes"})] {
+        let started = Agent::from(&server, &created).start(0).await.expect(200);
+        assert_eq!((&started["task_run_id"], &started["task"]["name"]), (&json!(id), &json!("Only")));
+        assert_eq!(started["endpoints"], json!({"fhir": format!("/v1/task-runs/{id}/sandbox/fhir")}));
+        let sandbox = &started["sandboxes"][0];
+        assert!(sandbox["id"].as_str().unwrap().starts_with("sbx_") && sandbox["credentials"].is_object());
+        assert_eq!(sandbox["type"], "Fhir");
+        for body in [
+            json!({}),
+            json!({"benchmark": 5}),
+            json!({"benchmark": reference, "scord": true}),
+            json!({"benchmark": reference, "scored": "yes"}),
+        ] {
             solver.post("/v1/benchmark-runs", body).await.refused(400, "VALIDATION_ERROR");
         }
         assert_eq!(author.get("/benchmark-runs").await.expect(200).data().len(), 1);

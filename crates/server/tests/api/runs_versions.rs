@@ -18,7 +18,10 @@ both_databases! {
             is_as_published(agent, agent.start(0).await.expect(200).json).await;
         }
         let second = Agent::begin(&server, &solver, &bench.publish().await, false).await;
-        assert_eq!((&second.created["benchmark"]["version"], &second.created["benchmark"]["name"]), (&json!(2), &json!("Renamed")));
+        assert_eq!(
+            (&second.created["benchmark"]["version"], &second.created["benchmark"]["name"]),
+            (&json!(2), &json!("Renamed"))
+        );
         let started = second.start(0).await.expect(200);
         assert_eq!(started["task"]["task_item"], json!({"instruction": "Other"}));
         assert_eq!(total(&second, "Patient").await, 1);
@@ -41,7 +44,8 @@ both_databases! {
             agent.write(testkit::runs::basic("a")).await.expect(201);
             let result = agent.complete(0).await.expect(200).json;
             assert_eq!((&result["score"], &result["benchmark_run"]["status"]), (&json!(1.0), &json!("completed")));
-            let rescored = bench.author.post(&format!("/benchmark-runs/{}/rescore", agent.run), json!({})).await.expect(200);
+            let rescored =
+                bench.author.post(&format!("/benchmark-runs/{}/rescore", agent.run), json!({})).await.expect(200);
             assert_eq!(rescored["identical"], true);
         }
         let stats = bench.author.get(&format!("/benchmarks/{reference}/stats")).await.expect(200);
@@ -55,7 +59,10 @@ both_databases! {
             Agent::from(&server, &bench.author.post("/benchmark-runs", new).await.expect(201))
         };
         let before = begin().await;
-        assert_eq!((&before.created["benchmark"]["slug"], &before.created["benchmark"]["version"]), (&Value::Null, &Value::Null));
+        assert_eq!(
+            (&before.created["benchmark"]["slug"], &before.created["benchmark"]["version"]),
+            (&Value::Null, &Value::Null)
+        );
         edit_everything(&bench, &task).await;
         let after = begin().await;
         delete_everything(&bench, &task).await;
@@ -105,7 +112,11 @@ both_databases! {
         let reference = bench.publish().await;
         Agent::begin(&server, &own_solver, &reference, false).await;
         stranger.post("/v1/benchmark-runs", json!({"benchmark": reference})).await.refused(404, "NOT_FOUND");
-        bench.author.patch(&format!("/benchmarks/{}", bench.benchmark), json!({"visibility": "Public"})).await.expect(200);
+        bench
+            .author
+            .patch(&format!("/benchmarks/{}", bench.benchmark), json!({"visibility": "Public"}))
+            .await
+            .expect(200);
         let agent = Agent::begin(&server, &stranger, &reference, false).await;
         assert_eq!(agent.do_task(0, &["a"]).await["score"], json!(1.0));
         let seen = other.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200);
@@ -114,7 +125,11 @@ both_databases! {
         other.post("/benchmark-runs", json!({"benchmark_id": bench.benchmark})).await.refused(404, "NOT_FOUND");
         other.post("/benchmark-runs", json!({"benchmark": reference})).await.expect(201);
         let begun = Agent::begin(&server, &stranger, &reference, false).await;
-        bench.author.patch(&format!("/benchmarks/{}", bench.benchmark), json!({"visibility": "Private"})).await.expect(200);
+        bench
+            .author
+            .patch(&format!("/benchmarks/{}", bench.benchmark), json!({"visibility": "Private"}))
+            .await
+            .expect(200);
         stranger.post("/v1/benchmark-runs", json!({"benchmark": reference})).await.refused(404, "NOT_FOUND");
         assert_eq!(begun.do_task(0, &["a"]).await["score"], json!(1.0), "what was begun can be finished");
         assert!(!task.is_empty());

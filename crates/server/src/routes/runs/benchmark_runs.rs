@@ -27,11 +27,13 @@ struct Filter {
     /// Only runs of this benchmark, in any version.
     #[param(value_type = BenchmarkId, required = false)]
     benchmark_id: Option<String>,
+    /// Only runs of this solver.
     #[param(value_type = SolverId, required = false)]
     solver_id: Option<String>,
-    /// As the run was made with.
+    /// Only runs that were made with this `agent`.
     #[param(value_type = String, required = false)]
     agent: Option<String>,
+    /// Only runs that stand so.
     #[param(value_type = Status, required = false)]
     status: Option<String>,
     /// How many, 20 by default; more than 100 is read as 100.
@@ -153,7 +155,7 @@ struct TriedCriteria {
 }
 
 /// Score a run again from its stored evidence, and say what would be different. Nothing is changed.
-#[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/rescore", tag = "runs", request_body = Option<TriedCriteria>,
+#[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/rescore", tag = "runs", request_body = TriedCriteria,
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run")),
     responses((status = 200, description = "What scoring again gave", body = Rescore), Refusals, WriteRefusals))]
 async fn rescore_run(
@@ -214,8 +216,10 @@ async fn compare_runs(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct StatisticsQuery {
+    /// Only runs of this solver.
     #[param(value_type = SolverId, required = false)]
     solver_id: Option<String>,
+    /// Only runs that were made with this `agent`.
     #[param(value_type = String, required = false)]
     agent: Option<String>,
 }

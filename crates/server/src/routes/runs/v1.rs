@@ -15,7 +15,8 @@ use crate::json_body::{Bodyless, Post};
 use crate::respond::{Done, Made, Tagged};
 
 /// Begin a run of a published version, with a solver key. The answer holds the run's token: it is shown this once.
-#[utoipa::path(post, path = "/v1/benchmark-runs", tag = "v1", request_body = NewSolverRun,
+#[utoipa::path(post, path = "/v1/benchmark-runs", tag = "v1", operation_id = "begin_run",
+    security(("solver_key" = [])), request_body = NewSolverRun,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
     responses((status = 201, description = "The run, its token and its tasks", body = CreatedRun), Refusals, WriteRefusals))]
 async fn create_run(
@@ -28,7 +29,8 @@ async fn create_run(
 }
 
 /// How a run stands, for its own token or for a key of the solver that made it.
-#[utoipa::path(get, path = "/v1/benchmark-runs/{benchmark_run_id}", tag = "v1",
+#[utoipa::path(get, path = "/v1/benchmark-runs/{benchmark_run_id}", tag = "v1", operation_id = "read_run",
+    security(("run_token" = []), ("solver_key" = [])),
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run")),
     responses((status = 200, description = "The run", body = RunSummary), Refusals))]
 async fn get_run(
@@ -48,7 +50,8 @@ async fn get_run(
 }
 
 /// Start a task: its playground is made, its scenario happens, its clock runs.
-#[utoipa::path(post, path = "/v1/task-runs/{task_run_id}/start", tag = "v1",
+#[utoipa::path(post, path = "/v1/task-runs/{task_run_id}/start", tag = "v1", operation_id = "start_task",
+    security(("run_token" = [])),
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
     responses((status = 200, description = "The task, and where its sandboxes are", body = StartedTaskRun), Refusals, WriteRefusals))]
@@ -63,7 +66,8 @@ async fn start_task_run(
 }
 
 /// Complete a task: its playground is frozen and scored. In a scored run the checks come without details and evidence.
-#[utoipa::path(post, path = "/v1/task-runs/{task_run_id}/complete", tag = "v1",
+#[utoipa::path(post, path = "/v1/task-runs/{task_run_id}/complete", tag = "v1", operation_id = "complete_task",
+    security(("run_token" = [])),
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
     responses((status = 200, description = "The result", body = TaskRunResult), Refusals, WriteRefusals))]
@@ -77,7 +81,8 @@ async fn complete_task_run(
 }
 
 /// How a task run stands, with its result when it has one.
-#[utoipa::path(get, path = "/v1/task-runs/{task_run_id}", tag = "v1",
+#[utoipa::path(get, path = "/v1/task-runs/{task_run_id}", tag = "v1", operation_id = "read_task_run",
+    security(("run_token" = [])),
     params(("task_run_id" = TaskRunId, Path, description = "The task run")),
     responses((status = 200, description = "The task run", body = TaskRunResult), Refusals))]
 async fn get_task_run(

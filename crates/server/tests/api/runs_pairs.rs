@@ -1,0 +1,45 @@
+//! Two callers at once: one of them is first, and both are told the truth.
+
+use futures_util::future::join_all;
+use reqwest::Method;
+use serde_json::json;
+use testkit::runs::{Agent, Bench, solver, wants_code};
+use testkit::{Caller, TestServer, both_databases};
+
+const MANY: usize = 8;
+
+both_databases! {
+    async fn a_cancel_beside_a_completion_leaves_one_of_the_two(server: TestServer) {
+        let (author, agent) = run(&server).await;
+        agent.start(0).await.expect(200);
+        let path = format!("/benchmark-runs/{}/cancel", agent.run);
+        let (cancelled, completed) =
+            futures_util::join!(author.send(Method::POST, &path, &[], None), agent.complete(0));
+        let run = author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200);
+        let outcome = (cancelled.status, &run["status"], run["score"].is_null());
+        assert!(
+            outcome == (200, &json!("cancelled"), true) || outcome == (409, &json!("completed"), false),
+            "{outcome:?} {}",
+            completed.text()
+        );
+        assert_eq!(completed.status == 200, run["status"] == "completed");
+    }
+
+    async fn a_question_beside_the_start_is_not_remembered(server: TestServer) {
+        let (_, agent) = run(&server).await;
+        let ask = || agent.fhir(Method::GET, "Patient/p1", None);
+        let (_, started) = futures_util::join!(join_all((0..MANY).map(|_| ask())), agent.start(0));
+        started.expect(200);
+        ask().await.expect(200);
+    }
+}
+
+/// A run of one task.
+async fn run(server: &TestServer) -> (Caller, Agent) {
+    let author = server.organization("Acme").await;
+    let bench = Bench::new(&author, json!({})).await;
+    bench.task("Task", &[wants_code("a")]).await;
+    let solver = solver(server, &author, "agent-1").await;
+    let agent = Agent::begin(server, &solver, &bench.publish().await, false).await;
+    (author, agent)
+}
