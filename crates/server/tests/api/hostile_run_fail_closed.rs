@@ -134,7 +134,9 @@ both_databases! {
 }
 
 fn weighing(weight: u32, assertion: Value) -> Value {
-    json!({"label": assertion["assert"], "weight": weight, "assertion": assertion})
+    let mut criterion = json!({"label": assertion["assert"], "weight": weight});
+    criterion["assertion"] = assertion;
+    criterion
 }
 
 async fn done(server: &TestServer, author: &Caller, bench: &Bench, written: &[Value]) -> Answer {
