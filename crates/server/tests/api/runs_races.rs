@@ -10,7 +10,7 @@ const MANY: usize = 8;
 
 both_databases! {
     async fn of_many_starts_of_one_task_one_counts(server: TestServer) {
-        let (author, agent) = run(&server, 1, json!([])).await;
+        let (author, agent) = run(&server, 1).await;
         let answers = join_all((0..MANY).map(|_| agent.start(0))).await;
         assert_eq!(statuses(&answers), (1, MANY - 1));
         assert_eq!(author.get("/playgrounds").await.expect(200).data().len(), 1);
@@ -18,7 +18,7 @@ both_databases! {
     }
 
     async fn of_many_starts_of_different_tasks_only_one_at_a_time(server: TestServer) {
-        let (_, agent) = run(&server, MANY, json!([])).await;
+        let (_, agent) = run(&server, MANY).await;
         let answers = join_all((0..MANY).map(|place| agent.start(place))).await;
         assert_eq!(statuses(&answers), (1, MANY - 1));
         let read = agent.read().await;
@@ -27,7 +27,7 @@ both_databases! {
     }
 
     async fn of_many_completions_one_scores_and_the_others_are_told_the_result(server: TestServer) {
-        let (author, agent) = run(&server, 1, json!([])).await;
+        let (author, agent) = run(&server, 1).await;
         agent.start(0).await.expect(200);
         agent.write(basic("a")).await.expect(201);
         let answers = join_all((0..MANY).map(|_| agent.complete(0))).await;
@@ -38,7 +38,7 @@ both_databases! {
     }
 
     async fn of_many_retries_with_one_key_all_get_the_one_answer(server: TestServer) {
-        let (_, agent) = run(&server, 1, json!([])).await;
+        let (_, agent) = run(&server, 1).await;
         for step in ["start", "complete"] {
             let path = format!("/v1/task-runs/{}/{step}", agent.task_runs[0]);
             let headers = [("idempotency-key", step)];
@@ -50,9 +50,7 @@ both_databases! {
     }
 
     async fn every_write_that_was_answered_before_the_completion_is_in_the_evidence(server: TestServer) {
-        let assertion =
-            json!({"assert": "fhir-resource-state", "resource_type": "Basic", "match": "all", "count": {"min": 0}});
-        let (author, agent) = run(&server, 1, json!([{"label": "All", "assertion": assertion}])).await;
+        let (author, agent) = run(&server, 1).await;
         agent.start(0).await.expect(200);
         let write = async |number: usize| agent.write(basic(&format!("{number}"))).await;
         let (writes, completed) = futures_util::join!(join_all((0..40).map(write)), agent.complete(0));
@@ -71,7 +69,7 @@ both_databases! {
     }
 
     async fn a_cancel_beside_a_completion_leaves_one_of_the_two(server: TestServer) {
-        let (author, agent) = run(&server, 1, json!([])).await;
+        let (author, agent) = run(&server, 1).await;
         agent.start(0).await.expect(200);
         let path = format!("/benchmark-runs/{}/cancel", agent.run);
         let (cancelled, completed) =
@@ -87,7 +85,7 @@ both_databases! {
     }
 
     async fn a_question_beside_the_start_is_not_remembered(server: TestServer) {
-        let (_, agent) = run(&server, 1, json!([])).await;
+        let (_, agent) = run(&server, 1).await;
         let ask = || agent.fhir(Method::GET, "Patient/p1", None);
         let (_, started) = futures_util::join!(join_all((0..MANY).map(|_| ask())), agent.start(0));
         started.expect(200);
@@ -95,16 +93,12 @@ both_databases! {
     }
 }
 
-/// A run of so many tasks, which want the code `a` if nothing else is said.
-async fn run(server: &TestServer, tasks: usize, criteria: Value) -> (Caller, Agent) {
+/// A run of so many tasks that want the code `a`.
+async fn run(server: &TestServer, tasks: usize) -> (Caller, Agent) {
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, json!({})).await;
-    let criteria = match criteria.as_array() {
-        Some(criteria) if !criteria.is_empty() => criteria.clone(),
-        _ => vec![wants_code("a")],
-    };
     for number in 0..tasks {
-        bench.task(&format!("Task {number}"), &criteria).await;
+        bench.task(&format!("Task {number}"), &[wants_code("a")]).await;
     }
     let solver = solver(server, &author, "agent-1").await;
     let agent = Agent::begin(server, &solver, &bench.publish().await, false).await;
