@@ -23,6 +23,9 @@ use crate::extract::once;
 /// most that is ever read is 127 levels.
 const MOST_LEVELS: usize = 100;
 
+/// More than a body of sense has in its bytes; a tree of so many takes some tens of megabytes.
+const MOST_VALUES: usize = 200_000;
+
 /// The body of an update.
 pub(crate) struct Patch<T>(pub(crate) T);
 
@@ -116,6 +119,9 @@ fn parse<T: DeserializeOwned + ToSchema>(parts: &Parts, bytes: &[u8]) -> Result<
         return Err(ApiError::new(Code::UnsupportedMediaType, "send the body as application/json"));
     }
     let text = str::from_utf8(bytes).map_err(|_| ApiError::new(Code::BadRequest, "the body is not valid UTF-8"))?;
+    if values_at_most(text) > MOST_VALUES {
+        return Err(ApiError::new(Code::BadRequest, format!("the body has more than {MOST_VALUES} values")));
+    }
     let value: Value = serde_json::from_str(text)
         .map_err(|error| ApiError::new(Code::BadRequest, format!("the body is not valid JSON: {error}")))?;
     if !value.is_object() {
@@ -136,6 +142,21 @@ fn is_deeper(value: &Value, levels: usize) -> bool {
         Value::Object(members) => levels == 0 || members.values().any(|member| is_deeper(member, levels - 1)),
         _ => false,
     }
+}
+
+/// How many values a JSON text can have, without building them: one, and one more behind every bracket and comma.
+fn values_at_most(text: &str) -> usize {
+    let (mut count, mut is_text, mut is_escaped) = (1, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b'[' | b'{' | b',' if !is_text => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 fn has_nul(value: &Value) -> bool {
@@ -195,6 +216,13 @@ mod tests {
         assert!(errors.iter().count() <= reading::MOST_FAULTS + 1);
         let words = faults::<NewTask>(json!({"k".repeat(100_000): 1}));
         assert!(words.len() < 1000, "{} bytes", words.len());
+    }
+
+    #[test]
+    fn values_are_counted_before_they_are_built() {
+        for (text, most) in [("1", 1), ("[]", 2), ("[1, 2]", 3), (r#"{"a[,\\\"": [1], "b": "]"}"#, 4)] {
+            assert_eq!(values_at_most(text), most, "{text}");
+        }
     }
 
     #[test]
