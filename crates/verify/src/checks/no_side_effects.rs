@@ -18,7 +18,7 @@ use world::{Records, Revision, Sandbox, Seq};
 use crate::authored::{Authored, Notation};
 use crate::bounds::short;
 use crate::checks::{Check, CheckInfo};
-use crate::evidence::{Case, Evaluated, Outcome, SCHEDULED, check_here, hl7_text, is_of_scenario, object, text, x12_text};
+use crate::evidence::{Case, Evaluated, Outcome, UNSEEN, check_here, hl7_text, is_of_scenario, object, text, x12_text};
 use crate::glob::{Glob, Segment};
 use crate::limits::{LONGEST_LIST, LONGEST_PATH};
 
@@ -194,7 +194,7 @@ fn changes(case: &Case<'_>) -> Result<Vec<Effect>, String> {
     let mut effects = Vec::new();
     for sandbox in world.sandboxes.values() {
         let Some(area) = area_of_rows(sandbox) else { continue };
-        for collection in sandbox.records.written_collections().filter(|name| *name != SCHEDULED) {
+        for collection in sandbox.records.written_collections().filter(|name| !UNSEEN.contains(name)) {
             let keys: std::collections::BTreeSet<&str> =
                 sandbox.records.written(collection).into_iter().map(|revision| revision.key).collect();
             for key in keys {
