@@ -11,6 +11,7 @@ mod files;
 mod machinery;
 mod organization;
 mod playgrounds;
+pub(crate) mod portal;
 mod runs;
 mod sandboxes;
 mod simulators;
@@ -37,5 +38,6 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(playgrounds::router())
         .merge(sandboxes::router())
         .merge(runs::router())
+        .merge(portal::router())
         .merge(machinery::router())
 }

@@ -9,10 +9,13 @@ use world::{Change, Outcome};
 use super::call::{Call, Done, Refusal, refused};
 use super::documents::{Upload, attach};
 use super::event::Told;
-use super::rows::{DRAFTS, REQUESTS, object, optional, shown, shown_record, text};
-use super::submission::{LONGEST_NOTES, Submission, Token};
-use super::{directory, requests};
+use super::requests::{self, Changed};
+use super::rows::{DRAFTS, object, optional, shown, shown_record, text};
+use super::submission::{LONGEST_NOTES, Submission, check};
+use super::{directory, questions};
 
+/// What the id of a request begins with, while it is a draft and afterwards.
+pub const DRAFT_PREFIX: &str = "par_";
 const MOST_DRAFTS: usize = 500;
 const LONGEST_FIELD: usize = 200;
 const LONGEST_ANSWER: usize = 4000;
@@ -36,8 +39,7 @@ pub fn begin(call: &Call<'_>, key: &str) -> Done<Value> {
         let event = told.with_row(call, &row);
         return Outcome { answer: Ok(row), changes: Vec::new(), events: vec![event] };
     }
-    if call.count(DRAFTS) >= MOST_DRAFTS {
-        let refusal = Refusal::Conflict(format!("the portal keeps at most {MOST_DRAFTS} drafts; delete one"));
+    if let Some(refusal) = unbegun(call, key) {
         let event = told.refused(call, &refusal);
         return refused(refusal, vec![event]);
     }
@@ -53,6 +55,16 @@ pub fn begin(call: &Call<'_>, key: &str) -> Done<Value> {
     let event = told.with_row(call, &row);
     let changes = vec![call.put(DRAFTS, key, &row)];
     Outcome { answer: Ok(row), changes, events: vec![event] }
+}
+
+/// Why no draft can begin. The key comes from a form, and a form can be forged.
+fn unbegun(call: &Call<'_>, key: &str) -> Option<Refusal> {
+    let id = key.strip_prefix(DRAFT_PREFIX).unwrap_or_default();
+    if id.len() != 26 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return Some(Refusal::NotFound("draft"));
+    }
+    let is_full = call.count(DRAFTS) >= MOST_DRAFTS;
+    is_full.then(|| Refusal::Conflict(format!("the portal keeps at most {MOST_DRAFTS} drafts; delete one")))
 }
 
 /// Saves what a page was filled in with.
@@ -127,15 +139,23 @@ fn name_people(call: &Call<'_>, row: &mut Value, edit: &Edit, errors: &mut Field
 }
 
 /// Submits a draft; again, it is the same request.
-pub fn submit(call: &Call<'_>, key: &str) -> Done<requests::Submitted> {
-    if call.row(REQUESTS, key).is_none() && call.row(DRAFTS, key).is_none() {
+pub fn submit(call: &Call<'_>, key: &str) -> Done<Changed> {
+    let row = call.row(DRAFTS, key);
+    let missing = row.as_ref().map(|row| unanswered(call, row)).unwrap_or_default();
+    if !missing.is_empty() {
+        let refusal = Refusal::Invalid(missing);
         let told = Told { r#type: EventType::PortalSubmit, action: "submit", asked: json!({"draft": key}) };
-        let event = told.refused(call, &Refusal::NotFound("draft"));
-        return refused(Refusal::NotFound("draft"), vec![event]);
+        let event = told.refused(call, &refusal);
+        return refused(refusal, vec![event]);
     }
-    let row = call.row(DRAFTS, key).unwrap_or_default();
-    let of = |name: &str| text(&row, name).map(ToOwned::to_owned);
-    let new = NewPriorAuth {
+    let new = row.as_ref().map(as_new).unwrap_or_default();
+    requests::submit(call, &Submission { new, ..Submission::default() }, Some(key))
+}
+
+/// What a draft says, as a request.
+fn as_new(row: &Value) -> NewPriorAuth {
+    let of = |name: &str| text(row, name).map(ToOwned::to_owned);
+    NewPriorAuth {
         patient_member_id: of("patient_member_id").unwrap_or_default(),
         procedure_code: of("procedure_code"),
         drug: of("drug"),
@@ -146,10 +166,23 @@ pub fn submit(call: &Call<'_>, key: &str) -> Done<requests::Submitted> {
         clinical_notes: of("clinical_notes"),
         answers: row.get("answers").and_then(Value::as_object).cloned().unwrap_or_default(),
         documents: Vec::new(),
-    };
-    // The draft's own key makes the submission one.
-    let once = Some(Token { key: format!("draft {key}"), sha256: String::new() });
-    requests::submit(call, &Submission { new, uploads: Vec::new(), once }, Some(key))
+    }
+}
+
+/// What a draft still lacks to be a request, as far as it can tell by itself.
+pub fn faults(row: &Value) -> FieldErrors {
+    check(&as_new(row))
+}
+
+/// Questions that must be answered and are not.
+fn unanswered(call: &Call<'_>, row: &Value) -> FieldErrors {
+    let mut errors = FieldErrors::new();
+    for question in questions::asked(&call.config).iter().filter(|question| question.required) {
+        if row.get("answers").and_then(|answers| text(answers, &question.id)).is_none() {
+            errors.add(format!("answers.{}", question.id), "must be answered");
+        }
+    }
+    errors
 }
 
 pub fn get(call: &Call<'_>, key: &str) -> Done<Value> {

@@ -13,6 +13,7 @@ pub mod faults;
 mod fhir_people;
 pub mod formulary;
 pub mod lists;
+pub mod once;
 pub mod questions;
 pub mod request_list;
 pub mod requests;

@@ -7,30 +7,32 @@ use world::{Change, Outcome};
 use super::call::{Call, Done, Refusal, refused};
 use super::decide::{ROUNDS, decide};
 use super::documents::{Upload, attach};
+use super::drafts::DRAFT_PREFIX;
 use super::event::Told;
-use super::rows::{DRAFTS, REQUESTS, SUBMISSION, object, optional, shown, text};
-use super::submission::{Addition, Submission, Token, check, check_addition};
+use super::once::{self, Token};
+use super::rows::{DRAFTS, REQUESTS, object, optional, shown, text};
+use super::submission::{Addition, Submission, check, check_addition};
 use super::{directory, due};
 
 const MOST_REQUESTS: usize = 5000;
 
-/// A row, and whether this message made it or an earlier one with the same token did.
+/// A request, and whether this message changed it or an earlier one of the same name did.
 #[derive(Clone, Debug)]
-pub struct Submitted {
+pub struct Changed {
     pub row: Value,
     pub is_new: bool,
 }
 
-/// Submits a request; `draft` is the one that it grew from, and ends with it. The same submission again is the same
-/// request.
-pub fn submit(call: &Call<'_>, submission: &Submission, draft: Option<&str>) -> Done<Submitted> {
-    let asked = asked(submission);
-    let told = Told { r#type: EventType::PortalSubmit, action: "submit", asked };
-    match try_submit(call, submission, draft) {
-        Ok((submitted, changes)) => {
-            let action = if submitted.is_new { "submit" } else { "submit again" };
-            let event = Told { action, ..told }.with_row(call, &submitted.row);
-            Outcome { answer: Ok(submitted), changes, events: vec![event] }
+/// What a message did to a request, if it did anything.
+type Work = Result<(Changed, Vec<Change>), Refusal>;
+
+fn told(call: &Call<'_>, told: Told<'_>, work: Work) -> Done<Changed> {
+    match work {
+        Ok((changed, changes)) => {
+            let more = object([("row", changed.row.clone()), ("replayed", (!changed.is_new).into())]);
+            let words = format!("{} {}", told.action, text(&changed.row, "auth_number").unwrap_or_default());
+            let event = told.event(call, &words, more);
+            Outcome { answer: Ok(changed), changes, events: vec![event] }
         }
         Err(refusal) => {
             let event = told.refused(call, &refusal);
@@ -39,47 +41,53 @@ pub fn submit(call: &Call<'_>, submission: &Submission, draft: Option<&str>) -> 
     }
 }
 
-fn try_submit(
-    call: &Call<'_>,
-    submission: &Submission,
-    draft: Option<&str>,
-) -> Result<(Submitted, Vec<Change>), Refusal> {
-    if let Some(row) = submission.once.as_ref().map(|token| earlier(call, token)).transpose()?.flatten() {
-        return Ok((Submitted { row, is_new: false }, Vec::new()));
+/// Submits a request; `draft` is the one that it grew from, and ends with it. The same submission again is the same
+/// request.
+pub fn submit(call: &Call<'_>, submission: &Submission, draft: Option<&str>) -> Done<Changed> {
+    let asked = asked(submission);
+    told(call, Told { r#type: EventType::PortalSubmit, action: "submit", asked }, submitted(call, submission, draft))
+}
+
+fn submitted(call: &Call<'_>, submission: &Submission, draft: Option<&str>) -> Work {
+    let of_draft = draft.and_then(|key| call.row(REQUESTS, key).map(|row| shown(key, &row)));
+    if let Some(row) = once::earlier(call, submission.once.as_ref())?.or(of_draft) {
+        return Ok((Changed { row, is_new: false }, Vec::new()));
     }
-    let mut errors = check(&submission.new);
-    let member = directory::member(call, &submission.new.patient_member_id);
-    if member.is_none() && errors.iter().all(|(place, _)| place != "patient_member_id") {
-        errors.add("patient_member_id", "no member of the plan has this number");
-    }
-    let (Some(member), true) = (member, errors.is_empty()) else { return Err(Refusal::Invalid(errors)) };
-    if call.count(REQUESTS) >= MOST_REQUESTS {
-        return Err(Refusal::Conflict(format!("the portal keeps at most {MOST_REQUESTS} requests")));
-    }
-    let key = draft.map_or_else(|| format!("par_{}", (call.context.new_id)()), ToOwned::to_owned);
+    let draft = match draft {
+        Some(key) => Some((key, call.row(DRAFTS, key).ok_or(Refusal::NotFound("draft"))?)),
+        None => None,
+    };
+    let member = checked(call, submission)?;
+    let key = draft
+        .as_ref()
+        .map_or_else(|| format!("{DRAFT_PREFIX}{}", (call.context.new_id)()), |(key, _)| (*key).to_owned());
     let mut row = new_row(call, &key, submission, &member);
-    if let Some(draft) = draft.and_then(|draft| call.row(DRAFTS, draft)) {
+    if let Some((_, draft)) = &draft {
         row["documents"] = draft.get("documents").cloned().unwrap_or_else(|| json!([]));
         row["created_at"] = draft.get("created_at").cloned().unwrap_or_else(|| call.now());
     }
     let mut changes = attach(call, &mut row, &submission.uploads)?;
     changes.extend(decide(call, &key, &mut row));
     changes.insert(0, call.put(REQUESTS, &key, &row));
-    changes.extend(draft.filter(|draft| call.row(DRAFTS, draft).is_some()).map(|draft| call.delete(DRAFTS, draft)));
-    Ok((Submitted { row: shown(&key, &row), is_new: true }, changes))
+    changes.extend(draft.map(|(draft, _)| call.delete(DRAFTS, draft)));
+    changes.extend(once::remember(call, submission.once.as_ref(), &key));
+    Ok((Changed { row: shown(&key, &row), is_new: true }, changes))
 }
 
-/// What was made under this token before; another body under it is refused.
-fn earlier(call: &Call<'_>, token: &Token) -> Result<Option<Value>, Refusal> {
-    for record in call.sandbox.records.own(REQUESTS) {
-        let row = record.json();
-        let Some(known) = row.get(SUBMISSION).filter(|known| text(known, "key") == Some(&token.key)) else { continue };
-        if text(known, "sha256") != Some(&token.sha256) {
-            return Err(Refusal::Conflict("the Idempotency-Key was used with another body".to_owned()));
-        }
-        return Ok(Some(shown(record.key, &row)));
+/// The member that the request is for, if it can be one.
+fn checked(call: &Call<'_>, submission: &Submission) -> Result<Value, Refusal> {
+    let mut errors = check(&submission.new);
+    let member = directory::member(call, &submission.new.patient_member_id);
+    if member.is_none() && errors.iter().all(|(place, _)| place != "patient_member_id") {
+        errors.add("patient_member_id", "no member of the plan has this number");
     }
-    Ok(None)
+    match member {
+        Some(_) if call.count(REQUESTS) >= MOST_REQUESTS => {
+            Err(Refusal::Conflict(format!("the portal keeps at most {MOST_REQUESTS} requests")))
+        }
+        Some(member) if errors.is_empty() => Ok(member),
+        _ => Err(Refusal::Invalid(errors)),
+    }
 }
 
 fn new_row(call: &Call<'_>, key: &str, submission: &Submission, member: &Value) -> Value {
@@ -87,7 +95,7 @@ fn new_row(call: &Call<'_>, key: &str, submission: &Submission, member: &Value) 
     let provider = directory::provider(call, &new.provider_npi);
     let of_member = |name: &str| member.get(name).cloned().unwrap_or_default();
     let of_provider = |name: &str| provider.as_ref().and_then(|row| row.get(name).cloned()).unwrap_or_default();
-    let mut row = object([
+    Value::Object(object([
         ("request_id", key.into()),
         ("auth_number", next_number(call).into()),
         ("status", "submitted".into()),
@@ -109,11 +117,7 @@ fn new_row(call: &Call<'_>, key: &str, submission: &Submission, member: &Value) 
         ("created_at", call.now()),
         ("submitted_at", call.now()),
         ("updated_at", call.now()),
-    ]);
-    if let Some(Token { key, sha256 }) = &submission.once {
-        row.insert(SUBMISSION.to_owned(), json!({"key": key, "sha256": sha256}));
-    }
-    Value::Object(row)
+    ]))
 }
 
 /// Counts the requests of the portal, whoever made them: the same run gives the same numbers.
@@ -147,12 +151,11 @@ fn names(uploads: &[Upload]) -> Value {
 }
 
 /// Adds documents, notes and answers to a request. If the payer had asked for more, it now decides again.
-pub fn add(call: &Call<'_>, number: &str, addition: &Addition) -> Done<Value> {
+pub fn add(call: &Call<'_>, number: &str, addition: &Addition) -> Done<Changed> {
     let information = &addition.information;
     let asked = json!({"auth_number": number, "documents": names(&addition.uploads),
         "clinical_notes": information.clinical_notes, "answers": information.answers});
-    let told = Told { r#type: EventType::PortalSubmit, action: "add", asked };
-    changed(call, number, told, |key, row| {
+    let work = changed(call, number, addition.once.as_ref(), |key, row| {
         let errors = check_addition(addition);
         if !errors.is_empty() {
             return Err(Refusal::Invalid(errors));
@@ -166,7 +169,8 @@ pub fn add(call: &Call<'_>, number: &str, addition: &Addition) -> Done<Value> {
             changes.extend(decide(call, key, row));
         }
         Ok(changes)
-    })
+    });
+    told(call, Told { r#type: EventType::PortalSubmit, action: "add to", asked }, work)
 }
 
 fn add_words(row: &mut Value, notes: Option<&str>, answers: &Map<String, Value>) -> Result<(), Refusal> {
@@ -193,42 +197,36 @@ fn add_words(row: &mut Value, notes: Option<&str>, answers: &Map<String, Value>)
 const MOST_NOTES: usize = 100_000;
 const MOST_ANSWERS: usize = 500;
 
-pub fn withdraw(call: &Call<'_>, number: &str) -> Done<Value> {
-    let told = Told { r#type: EventType::PortalSubmit, action: "withdraw", asked: json!({"auth_number": number}) };
-    changed(call, number, told, |key, row| {
+/// Takes a request back.
+pub fn withdraw(call: &Call<'_>, number: &str, once: Option<&Token>) -> Done<Changed> {
+    let work = changed(call, number, once, |key, row| {
         row["status"] = "withdrawn".into();
         row["withdrawn_at"] = call.now();
         Ok(due::take_off(call, key).into_iter().collect())
-    })
+    });
+    let asked = json!({"auth_number": number});
+    told(call, Told { r#type: EventType::PortalSubmit, action: "withdraw", asked }, work)
 }
 
 /// Changes a submitted request by `change`, which also gives the changes beside it.
 fn changed(
     call: &Call<'_>,
     number: &str,
-    told: Told<'_>,
+    once: Option<&Token>,
     change: impl FnOnce(&str, &mut Value) -> Result<Vec<Change>, Refusal>,
-) -> Done<Value> {
-    let work = || {
-        let (key, mut row) = find(call, number).ok_or(Refusal::NotFound("request"))?;
-        if let Some(status) = text(&row, "status").filter(|status| *status != "submitted") {
-            return Err(Refusal::Conflict(format!("the request is {status}; only a submitted one can be changed")));
-        }
-        let beside = change(&key, &mut row)?;
-        row["updated_at"] = call.now();
-        let changes = std::iter::once(call.put(REQUESTS, &key, &row)).chain(beside).collect();
-        Ok((shown(&key, &row), changes))
-    };
-    match work() {
-        Ok((row, changes)) => {
-            let event = told.with_row(call, &row);
-            Outcome { answer: Ok(row), changes, events: vec![event] }
-        }
-        Err(refusal) => {
-            let event = told.refused(call, &refusal);
-            refused(refusal, vec![event])
-        }
+) -> Work {
+    if let Some(row) = once::earlier(call, once)? {
+        return Ok((Changed { row, is_new: false }, Vec::new()));
     }
+    let (key, mut row) = find(call, number).ok_or(Refusal::NotFound("request"))?;
+    if let Some(status) = text(&row, "status").filter(|status| *status != "submitted") {
+        return Err(Refusal::Conflict(format!("the request is {status}; only a submitted one can be changed")));
+    }
+    let beside = change(&key, &mut row)?;
+    row["updated_at"] = call.now();
+    let own = std::iter::once(call.put(REQUESTS, &key, &row));
+    let changes = own.chain(beside).chain(once::remember(call, once, &key)).collect();
+    Ok((Changed { row: shown(&key, &row), is_new: true }, changes))
 }
 
 /// By its number, or by its id.

@@ -11,11 +11,8 @@ pub const DOCUMENTS: &str = "documents";
 pub const PATIENTS: &str = "patients";
 pub const PROVIDERS: &str = "providers";
 pub const FORMULARY: &str = "formulary";
-/// Logins, failures and faults that have happened: nothing that the portal shows.
+/// Logins, failures, faults that have happened, names of messages: nothing that the portal shows.
 pub const BOOKKEEPING: &str = "bookkeeping";
-
-/// What makes a submission one, however often it is sent. Not shown.
-pub(super) const SUBMISSION: &str = "submission";
 
 pub fn text<'v>(row: &'v Value, member: &str) -> Option<&'v str> {
     row.get(member).and_then(Value::as_str)
@@ -24,7 +21,6 @@ pub fn text<'v>(row: &'v Value, member: &str) -> Option<&'v str> {
 /// The row as the portal shows it.
 pub(super) fn shown(key: &str, row: &Value) -> Value {
     let mut members = row.as_object().cloned().unwrap_or_default();
-    members.shift_remove(SUBMISSION);
     members.entry("request_id").or_insert_with(|| key.into());
     Value::Object(members)
 }

@@ -5,6 +5,7 @@ use model::portal::{NewInformation, NewPriorAuth};
 use serde_json::{Map, Value};
 
 use super::documents::Upload;
+use super::once::Token;
 
 /// What is sent to the portal as a request.
 #[derive(Clone, Debug, Default)]
@@ -15,18 +16,12 @@ pub struct Submission {
     pub once: Option<Token>,
 }
 
-/// The caller's own name for a submission, and the hash of what was sent under it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
-    pub key: String,
-    pub sha256: String,
-}
-
 /// What is added to a request.
 #[derive(Clone, Debug, Default)]
 pub struct Addition {
     pub information: NewInformation,
     pub uploads: Vec<Upload>,
+    pub once: Option<Token>,
 }
 
 pub const URGENCIES: [&str; 5] = ["standard", "routine", "urgent", "expedited", "emergent"];
