@@ -16,7 +16,7 @@ pub(super) fn first(browser: &Browser<'_>, method: &Method, place: &Place) -> An
     let next = match place {
         Place::Requests if *method == Method::GET => "next=requests",
         Place::Drafts if *method == Method::GET => "next=drafts",
-        Place::Formulary if *method == Method::GET => "next=formulary",
+        Place::Formulary if *method == Method::GET => "next=drugs",
         _ => "",
     };
     browser.go(&format!("/login?{notice}{next}").trim_end_matches(['?', '&']).to_owned())
@@ -48,7 +48,7 @@ pub(super) async fn enter(browser: &mut Browser<'_>, form: &Form) -> Result<Answ
     match pages::login(app, &browser.visitor, &name, password).await? {
         Ok(visitor) => {
             browser.visitor = visitor;
-            let next = ["requests", "drafts", "formulary"].into_iter().find(|page| *page == form.get("next"));
+            let next = ["requests", "drafts", "drugs"].into_iter().find(|page| *page == form.get("next"));
             Ok(browser.go(&format!("/{}", next.unwrap_or("requests"))))
         }
         Err(refusal) => {

@@ -14,7 +14,7 @@ mod wizard;
 use std::time::Duration;
 
 use app::AppError;
-use app::sandboxes::payer::pages::{self, Fault, Visitor};
+use app::sandboxes::payer::pages::{self, Fault, Field, Visitor};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{self, Request};
@@ -55,6 +55,23 @@ impl Browser<'_> {
 
     fn maybe(&self, name: &str) -> Option<String> {
         Some(self.asked(name)).filter(|value| !value.is_empty()).map(ToOwned::to_owned)
+    }
+
+    /// Faults with the words of their fields: the field's name in the form, its label, and what is wrong.
+    fn named(&self, faults: &[(String, String)]) -> Vec<(String, String, String)> {
+        let config = &self.visitor.config;
+        let questions = pages::asked(config);
+        let named = |(place, words): &(String, String)| {
+            let field = Field::ALL.iter().find(|field| field.name() == place);
+            let question = place.strip_prefix("answers.").and_then(|id| questions.iter().find(|one| one.id == id));
+            let label = match (field, question) {
+                (Some(field), _) => steps::label(*field, config).to_owned(),
+                (None, Some(question)) => question.text.clone(),
+                (None, None) => "Request".to_owned(),
+            };
+            (place.replace("answers.", "answer_"), label, words.clone())
+        };
+        faults.iter().map(named).collect()
     }
 
     fn go(&self, path: &str) -> Answer {

@@ -44,7 +44,7 @@ impl Place {
             [] => Self::Home,
             ["login"] => Self::Login,
             ["logout"] => Self::Logout,
-            ["formulary"] => Self::Formulary,
+            ["drugs"] => Self::Formulary,
             ["requests"] => Self::Requests,
             ["requests", number] => Self::Request((*number).to_owned()),
             ["requests", number, "print"] => Self::Print((*number).to_owned()),
@@ -110,7 +110,7 @@ mod tests {
         for path in ["/logout", "/requests/1/withdraw", "/requests/1/information", "/drafts/d/discard"] {
             assert_eq!(of(Method::GET, path), Err(Code::MethodNotAllowed), "{path}");
         }
-        for path in ["/requests", "/requests/1", "/requests/1/print", "/formulary", ""] {
+        for path in ["/requests", "/requests/1", "/requests/1/print", "/drugs", ""] {
             assert_eq!(of(Method::POST, path), Err(Code::MethodNotAllowed), "{path}");
         }
         assert_eq!(of(Method::DELETE, "/drafts/d/review"), Err(Code::MethodNotAllowed));

@@ -115,7 +115,9 @@ pub(super) fn plain(value: &Value) -> minijinja::Value {
         Value::Number(number) => minijinja::Value::from(number.to_string()),
         Value::String(text) => minijinja::Value::from(text.as_str()),
         Value::Array(items) => items.iter().map(plain).collect(),
-        Value::Object(members) => members.iter().map(|(name, member)| (name.as_str(), plain(member))).collect(),
+        Value::Object(members) => {
+            minijinja::Value::from_pairs(members.iter().map(|(name, member)| (name.as_str(), plain(member))))
+        }
     }
 }
 
@@ -158,12 +160,9 @@ pub(super) fn response(browser: &Browser<'_>, answer: Answer, is_secure: bool) -
 
 fn page(browser: &Browser<'_>, shown: &Shown) -> Response {
     let portal = browser.visitor.config.portal;
-    let renamed = &browser.visitor.config.faults.renamed_labels;
-    let label = |field: &Field| {
-        let words = renamed.get(field).map_or_else(|| steps::label(*field, portal), String::as_str);
-        (field.name(), minijinja::Value::from(words))
-    };
-    let labels: minijinja::Value = Field::ALL.iter().map(label).collect();
+    let config = &browser.visitor.config;
+    let label = |field: &Field| (field.name(), minijinja::Value::from(steps::label(*field, config)));
+    let labels = minijinja::Value::from_pairs(Field::ALL.iter().map(label));
     let common = context! {
         base => browser.base.as_str(),
         title => shown.title.as_str(),

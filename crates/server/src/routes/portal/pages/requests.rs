@@ -62,7 +62,7 @@ async fn shown(
     let context = context! {
         row => plain(&row),
         answers => answered(browser, &row),
-        errors => errors.to_vec(),
+        errors => browser.named(errors),
         number,
     };
     Ok(Answer::Page(Shown { status, template, title, context }))

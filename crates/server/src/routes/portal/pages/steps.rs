@@ -1,6 +1,6 @@
 //! The steps of the wizard, in their order, and the fields that each asks for.
 
-use app::sandboxes::payer::pages::{Field, Page, Portal};
+use app::sandboxes::payer::pages::{Field, Page, PayerConfig, Portal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
@@ -84,8 +84,15 @@ impl Step {
     }
 }
 
-/// The words for a field, unless the author has others.
-pub(super) fn label(field: Field, portal: Portal) -> &'static str {
+/// The words for a field: the author's, or the portal's own.
+pub(super) fn label(field: Field, config: &PayerConfig) -> &str {
+    match config.faults.renamed_labels.get(&field) {
+        Some(words) => words,
+        None => own_label(field, config.portal),
+    }
+}
+
+fn own_label(field: Field, portal: Portal) -> &'static str {
     match (field, portal) {
         (Field::Member, _) => "Member ID",
         (Field::Provider, Portal::Radmd) => "Ordering provider NPI",

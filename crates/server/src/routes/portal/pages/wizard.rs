@@ -161,7 +161,7 @@ async fn page(
         questions => plain(&serde_json::to_value(asked(&browser.visitor.config)).unwrap_or_default()),
         answers => answered(browser, draft),
         urgencies => URGENCIES.to_vec(),
-        errors => errors.to_vec(),
+        errors => browser.named(errors),
         lacks,
     };
     let status = if errors.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
