@@ -7,7 +7,7 @@ use model::page::{Page as Rows, PageRequest};
 use model::portal::NewInformation;
 use serde_json::Value;
 use sims::payer::accounts::{self, Login, Mishap};
-use sims::payer::call::Channel;
+use sims::payer::call::{Call, Channel, Done};
 pub use sims::payer::config::{PayerConfig, Portal};
 use sims::payer::directory;
 pub use sims::payer::drafts::{DRAFT_PREFIX, Edit, faults};
@@ -140,8 +140,24 @@ pub async fn requests(
     ask(app, &visitor.access, Channel::Pages, move |call| request_list::list(call, &filter, &request)).await
 }
 
-pub async fn request(app: &App, visitor: &Visitor, number: String) -> Result<Value, AppError> {
-    ask(app, &visitor.access, Channel::Pages, move |call| requests::get(call, &number)).await
+/// Whether somebody looks at what is read; what a page reads for its own sake is no event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    Seen,
+    Aside,
+}
+
+impl Look {
+    fn told<T>(self, mut done: Done<T>) -> Done<T> {
+        if self == Look::Aside {
+            done.events.clear();
+        }
+        done
+    }
+}
+
+pub async fn request(app: &App, visitor: &Visitor, number: String, look: Look) -> Result<Value, AppError> {
+    ask(app, &visitor.access, Channel::Pages, move |call| look.told(requests::get(call, &number))).await
 }
 
 pub async fn inform(
@@ -182,16 +198,18 @@ pub async fn formulary(
     visitor: &Visitor,
     drug: Option<String>,
     request: PageRequest,
+    look: Look,
 ) -> Result<Rows<Value>, AppError> {
-    ask(app, &visitor.access, Channel::Pages, move |call| directory::formulary(call, drug.as_deref(), &request)).await
+    let found = move |call: &Call<'_>| look.told(directory::formulary(call, drug.as_deref(), &request));
+    ask(app, &visitor.access, Channel::Pages, found).await
 }
 
 pub async fn drafts(app: &App, visitor: &Visitor) -> Result<Vec<Value>, AppError> {
     ask(app, &visitor.access, Channel::Pages, drafts::list).await
 }
 
-pub async fn draft(app: &App, visitor: &Visitor, key: String) -> Result<Value, AppError> {
-    ask(app, &visitor.access, Channel::Pages, move |call| drafts::get(call, &key)).await
+pub async fn draft(app: &App, visitor: &Visitor, key: String, look: Look) -> Result<Value, AppError> {
+    ask(app, &visitor.access, Channel::Pages, move |call| look.told(drafts::get(call, &key))).await
 }
 
 /// What a form for a new request carries, so that sending it twice begins one draft.

@@ -1,7 +1,7 @@
 //! Requests that are still being filled in.
 
 use app::AppError;
-use app::sandboxes::payer::pages;
+use app::sandboxes::payer::pages::{self, Look};
 use axum::http::StatusCode;
 use minijinja::context;
 use serde_json::Value;
@@ -33,7 +33,7 @@ pub(super) async fn discard(browser: &Browser<'_>, key: &str) -> Result<Answer, 
 
 /// Goes on where something is missing.
 pub(super) async fn resume(browser: &Browser<'_>, key: &str) -> Result<Answer, ApiError> {
-    let draft = match found(browser, key).await? {
+    let draft = match found(browser, key, Look::Aside).await? {
         Ok(draft) => draft,
         Err(answer) => return Ok(answer),
     };
@@ -48,12 +48,12 @@ pub(super) async fn resume(browser: &Browser<'_>, key: &str) -> Result<Answer, A
 }
 
 /// The draft; or, of one that was submitted meanwhile, the way to the request.
-pub(super) async fn found(browser: &Browser<'_>, key: &str) -> Result<Result<Value, Answer>, ApiError> {
+pub(super) async fn found(browser: &Browser<'_>, key: &str, look: Look) -> Result<Result<Value, Answer>, ApiError> {
     let (app, visitor) = (&browser.state.app, &browser.visitor);
-    match pages::draft(app, visitor, key.to_owned()).await {
+    match pages::draft(app, visitor, key.to_owned(), look).await {
         Ok(draft) => Ok(Ok(draft)),
         Err(AppError::NotFound(_)) => {
-            let request = pages::request(app, visitor, key.to_owned()).await?;
+            let request = pages::request(app, visitor, key.to_owned(), Look::Aside).await?;
             let number = request["auth_number"].as_str().unwrap_or(key);
             Ok(Err(browser.go(&format!("/requests/{}", encoded(number)))))
         }

@@ -9,7 +9,7 @@ use crate::{State, base_url};
 pub(super) const COOKIE: &str = "verial_portal";
 
 /// The portal's cookie, if the browser sent one.
-pub(super) fn cookie<'h>(headers: &'h HeaderMap, _base: &str) -> Option<&'h str> {
+pub(super) fn cookie(headers: &HeaderMap) -> Option<&str> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value)

@@ -112,7 +112,7 @@ async fn visited(
 ) -> Result<Response, ApiError> {
     let address = peer(&parts);
     state.rates.check_key(&address.to_string())?;
-    let visitor = pages::open(&state.app, &sandbox, guard::cookie(&parts.headers, &base)).await?;
+    let visitor = pages::open(&state.app, &sandbox, guard::cookie(&parts.headers)).await?;
     let query = parts.uri.query().unwrap_or_default();
     let query: Vec<(String, String)> = serde_urlencoded::from_str(query).unwrap_or_default();
     let is_secure = guard::is_secure(&parts, state);
@@ -122,7 +122,7 @@ async fn visited(
         Ok(place) => served(&mut browser, &parts, body, &place).await,
         Err(refusal) => Err(refusal),
     };
-    let answer = answered.unwrap_or_else(|error| refused(&browser, &error));
+    let answer = answered.unwrap_or_else(|error| refused(&error));
     Ok(render::response(&browser, answer, is_secure))
 }
 
@@ -204,7 +204,7 @@ fn message(status: StatusCode, title: &str, words: &str) -> Answer {
 }
 
 /// A refusal as a page.
-fn refused(browser: &Browser<'_>, error: &ApiError) -> Answer {
+fn refused(error: &ApiError) -> Answer {
     let (title, words) = match error.code() {
         Code::NotFound => ("Page not found", "There is no such page in this portal.".to_owned()),
         Code::MethodNotAllowed => ("Not possible", "This address takes no such request.".to_owned()),
@@ -213,7 +213,6 @@ fn refused(browser: &Browser<'_>, error: &ApiError) -> Answer {
         Code::InternalError | Code::Unavailable => ("Something went wrong", "Please try again.".to_owned()),
         _ => ("Not accepted", error.shown_message()),
     };
-    let _ = browser;
     message(error.status(), title, &words)
 }
 

@@ -1,7 +1,7 @@
 //! The list of requests, a request with its decision, and what can be done about it.
 
 use app::sandboxes::payer::Filter;
-use app::sandboxes::payer::pages::{self, asked};
+use app::sandboxes::payer::pages::{self, Look, asked};
 use axum::http::StatusCode;
 use minijinja::context;
 use model::page::PageRequest;
@@ -57,7 +57,7 @@ async fn shown(
     template: &'static str,
     (status, errors): (StatusCode, &[(String, String)]),
 ) -> Result<Answer, ApiError> {
-    let row = pages::request(&browser.state.app, &browser.visitor, number.to_owned()).await?;
+    let row = pages::request(&browser.state.app, &browser.visitor, number.to_owned(), Look::Seen).await?;
     let title = format!("Request {}", row["auth_number"].as_str().unwrap_or(number));
     let context = context! {
         row => plain(&row),
@@ -90,7 +90,7 @@ pub(super) async fn inform(browser: &Browser<'_>, number: &str, form: Form) -> R
     let information = NewInformation { clinical_notes: notes, ..NewInformation::default() };
     let (app, visitor) = (&browser.state.app, &browser.visitor);
     // Before bytes are kept for it.
-    pages::request(app, visitor, number.to_owned()).await?;
+    pages::request(app, visitor, number.to_owned(), Look::Aside).await?;
     match pages::inform(app, visitor, number.to_owned(), information, form.attachments).await {
         Ok(_) => Ok(browser.go(&format!("/requests/{}?notice=added", encoded(number)))),
         Err(error) => detail(browser, number, &faults(error)?).await,
@@ -104,7 +104,8 @@ pub(super) async fn withdraw(browser: &Browser<'_>, number: &str) -> Result<Answ
 
 pub(super) async fn formulary(browser: &Browser<'_>) -> Result<Answer, ApiError> {
     let request = PageRequest { limit: 100, cursor: None };
-    let page = pages::formulary(&browser.state.app, &browser.visitor, browser.maybe("drug"), request).await?;
+    let page =
+        pages::formulary(&browser.state.app, &browser.visitor, browser.maybe("drug"), request, Look::Seen).await?;
     let context = context! { rows => plain(&Value::from(page.items)), drug => browser.asked("drug") };
     let title = "Formulary".to_owned();
     Ok(Answer::Page(Shown { status: StatusCode::OK, template: "formulary.html", title, context }))

@@ -1,6 +1,6 @@
 //! The pages on which a request is filled in, one step after the other. Each saves the draft.
 
-use app::sandboxes::payer::pages::{self, Edit, Kind, Question, URGENCIES, asked};
+use app::sandboxes::payer::pages::{self, Edit, Kind, Look, Question, URGENCIES, asked};
 use app::sandboxes::payer::{MemberFilter, ProviderFilter};
 use axum::http::StatusCode;
 use minijinja::context;
@@ -15,7 +15,7 @@ use super::{Browser, Form, drafts, faults};
 use crate::envelope::ApiError;
 
 pub(super) async fn shown(browser: &Browser<'_>, key: &str, step: Step) -> Result<Answer, ApiError> {
-    match drafts::found(browser, key).await? {
+    match drafts::found(browser, key, Look::Seen).await? {
         Ok(draft) => page(browser, &draft, step, &[]).await,
         Err(answer) => Ok(answer),
     }
@@ -23,7 +23,7 @@ pub(super) async fn shown(browser: &Browser<'_>, key: &str, step: Step) -> Resul
 
 /// What was filled in, saved or refused.
 pub(super) async fn sent(browser: &Browser<'_>, key: &str, step: Step, form: Form) -> Result<Answer, ApiError> {
-    let mut draft = match drafts::found(browser, key).await? {
+    let mut draft = match drafts::found(browser, key, Look::Aside).await? {
         Ok(draft) => draft,
         Err(answer) => return Ok(answer),
     };
@@ -204,5 +204,5 @@ async fn drugs(browser: &Browser<'_>) -> Result<Value, ApiError> {
         return Ok(Value::Null);
     }
     let request = PageRequest { limit: 100, cursor: None };
-    Ok(pages::formulary(&browser.state.app, &browser.visitor, None, request).await?.items.into())
+    Ok(pages::formulary(&browser.state.app, &browser.visitor, None, request, Look::Aside).await?.items.into())
 }
