@@ -20,6 +20,7 @@ pub mod matching;
 mod moment;
 mod number;
 pub mod path;
+mod pdf;
 pub mod phrase;
 #[cfg(test)]
 mod properties;

@@ -19,7 +19,7 @@ use crate::checks::{Check, CheckInfo};
 use crate::compare::Typing;
 use crate::count::Count;
 use crate::csv;
-use crate::evidence::{Case, Evaluated, FILES, text};
+use crate::evidence::{Case, Evaluated, FILES};
 use crate::field::{FieldAssertion, check_fields};
 use crate::glob::Glob;
 use crate::judge::{FieldResult, Sheet, hold_fields, judge, names};
@@ -28,6 +28,7 @@ use crate::matching::Match;
 use crate::path::hl7::Hl7Path;
 use crate::path::json::JsonPath;
 use crate::path::x12::X12Path;
+use crate::pdf;
 use crate::phrase::{Phrase, Transcript, check_phrases, unknown};
 
 pub const EXAMPLE: &str = r#"{
@@ -155,11 +156,14 @@ impl SftpFilePresent {
         if self.fields.is_empty() && self.contains.is_empty() && self.parse.is_none() {
             return Ok(Sheet { name, ..Sheet::default() });
         }
-        let Some(content) = text(file, "text") else {
-            let fault = "its content cannot be read as text".to_owned();
-            let phrases = unknown(&self.contains, &[], &fault);
-            return Ok(Sheet { name, phrases, fault: Some(fault), ..Sheet::default() });
+        let content = match pdf::said(file, &case.budget) {
+            Ok(content) => content,
+            Err(fault) => {
+                let phrases = unknown(&self.contains, &[], &fault);
+                return Ok(Sheet { name, phrases, fault: Some(fault), ..Sheet::default() });
+            }
         };
+        let content: &str = &content;
         case.budget.spend(content.len())?;
         let (fields, fault) = match self.hold_fields(content, case) {
             Ok(fields) => (fields, None),
@@ -317,6 +321,46 @@ mod tests {
             (json!({"path": "outbox/*.hl7", "parse": "x12", "fields": [{"path": "EB.1", "expected": null}]}), "0/1", "read"),
         ] {
             says(&tree(), &assertion(specification), score, said);
+        }
+    }
+
+    /// A file as its row has it when its bytes are no text.
+    fn packed(bytes: &[u8]) -> Value {
+        use base64::Engine as _;
+        let base64 = base64::engine::general_purpose::STANDARD.encode(bytes);
+        json!({"sha256": "0", "size": bytes.len(), "content_type": "application/pdf", "base64": base64})
+    }
+
+    #[test]
+    fn what_a_pdf_says_is_found_and_what_a_picture_shows_is_not() {
+        let letter = |change: &str| {
+            let specification = format!(
+                r#"{{"title": "Denial letter", "header": {{"Patient": "Đặng Müller"}}, {change}
+                    "sections": [{{"text": "The request for CPT 72148 was denied."}}]}}"#
+            );
+            packed(&documents::render(&serde_json::from_str(&specification).unwrap()).unwrap().bytes)
+        };
+        let files = [
+            ("text.pdf", letter("")),
+            ("scan.pdf", letter(r#""text_layer": false,"#)),
+            ("fax.tif", letter(r#""format": "tiff","#)),
+            ("broken.pdf", packed(b"%PDF-1.7 and nothing more")),
+            ("odd.pdf", packed(&[0xff, 0, 1])),
+        ];
+        let playground = files.iter().fold(Playground::new(&[]), |playground, (name, file)| {
+            playground.write(SimulatorType::Files, "files", &format!("outbox/{name}"), file)
+        });
+        for (path, score, said) in [
+            ("text.pdf", "1/1", ""),
+            ("scan.pdf", "0/1", "its pages are pictures"),
+            ("fax.tif", "0/1", "its pages are pictures"),
+            ("broken.pdf", "0/1", "the file is damaged"),
+            ("odd.pdf", "0/1", "cannot be read as text"),
+        ] {
+            let specification = json!({"path": format!("outbox/{path}"), "parse": "pdf",
+                "contains": ["dang muller", "CPT 72148 was denied"]});
+            says(&playground, &assertion(specification), score, said);
+            says(&playground, &assertion(json!({"path": format!("outbox/{path}")})), "1/1", "1 file");
         }
     }
 }

@@ -117,7 +117,7 @@ async fn add_documents(
     let (parts, body) = request.into_parts();
     refuse_encoding(&parts.headers)?;
     let is_form = form::is_multipart(&parts.headers);
-    let most = if is_form { form::MOST_BYTES } else { state.app.limits().upload_bytes };
+    let most = if is_form { form::MOST_BYTES } else { state.app.limits().json_bytes as u64 };
     let bytes = read_whole(body, most).await?;
     let once = once(&parts, &bytes)?;
     let attachments = attachments(&parts, bytes).await?;
