@@ -101,13 +101,13 @@ impl Records {
         found.into_iter().map(|(key, row)| self.of_tree(key, row)).collect()
     }
 
-    /// Whether the collection ever had a key that starts so, even if its record is gone.
-    pub fn ever_had(&self, collection: &str, prefix: &str) -> bool {
-        let start = (Bound::Included(prefix), Bound::Unbounded);
-        let written = self.overlay.get(collection).and_then(|records| records.range::<str, _>(start).next());
-        let mut in_trees = self.trees.iter().filter(|_| collection == FILES);
-        written.is_some_and(|(key, _)| key.starts_with(prefix))
-            || in_trees.any(|tree| tree.rows.range::<str, _>(start).next().is_some_and(|(key, _)| key.starts_with(prefix)))
+    /// The first key beyond a bound that ever was in the collection, even if its record is gone.
+    pub fn next_key<'a>(&'a self, collection: &str, from: Bound<&str>) -> Option<&'a str> {
+        let range = (from, Bound::Unbounded);
+        let written = self.overlay.get(collection).and_then(|records| records.range::<str, _>(range).next());
+        let trees = self.trees.iter().filter(|_| collection == FILES);
+        let in_trees = trees.filter_map(|tree| tree.rows.range::<str, _>(range).next()).map(|(key, _)| &**key);
+        in_trees.chain(written.map(|(key, _)| &**key)).min()
     }
 }
 
