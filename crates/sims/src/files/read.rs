@@ -3,6 +3,7 @@
 use model::dataset::DatasetFile;
 use model::event::EventType;
 use serde_json::Map;
+use world::Direction;
 
 use super::call::{Answered, Call, Carried, Told};
 use super::path::TreePath;
@@ -15,15 +16,17 @@ use crate::scenario::step::object;
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'p> {
     pub prefix: &'p str,
-    pub after: Option<&'p str>,
+    /// Strictly beyond this path.
+    pub from: Option<&'p str>,
+    pub direction: Direction,
     pub most: usize,
 }
 
-/// Files whose paths start so, by path.
+/// Files whose paths start so, by path; backward ones come in descending order.
 pub fn list(call: &Call<'_>, part: Part<'_>) -> Answered<Vec<DatasetFile>> {
     let told = read("list", part.prefix);
     call.carry_out(told, |tree| {
-        let files = tree.files(part.prefix, part.after, part.most);
+        let files = tree.files(part);
         let more = object([("files", files.len().into())]);
         Ok(Carried { answer: files, changes: Vec::new(), more })
     })

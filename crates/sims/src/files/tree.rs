@@ -10,6 +10,7 @@ use world::{Direction, Lookup, Record, Records, Sandbox, Seq, Window};
 
 use super::config::FilesConfig;
 use super::path::TreePath;
+use super::read::Part;
 use super::row;
 use super::steps::FILES;
 
@@ -102,23 +103,22 @@ impl<'a> Tree<'a> {
         self.records.window(Some(collection), window).iter().any(|record| record.key.starts_with(prefix))
     }
 
-    /// At most so many files whose paths start so, beyond a path, in the order of their paths.
-    pub(crate) fn files(&self, prefix: &str, after: Option<&str>, most: usize) -> Vec<DatasetFile> {
+    /// At most so many files whose paths start so, strictly beyond a path in the direction.
+    pub(crate) fn files(&self, part: Part<'_>) -> Vec<DatasetFile> {
+        let Part { prefix, from, direction, most } = part;
         let mut found: Vec<DatasetFile> = Vec::new();
         // A prefix may itself be a file's path, and windows begin beyond a key.
-        if after.is_none() {
+        if from.is_none() {
             found.extend(self.file(prefix).and_then(|record| row::listed(&record)));
         }
-        let mut from = after.filter(|after| *after > prefix).unwrap_or(prefix).to_owned();
+        let mut from = from.unwrap_or(prefix).to_owned();
         while found.len() < most {
-            let window = Window { from: Some((FILES, &from)), direction: Direction::Forward, most: AT_ONCE };
+            let window = Window { from: Some((FILES, &from)), direction, most: AT_ONCE };
             let records = self.records.window(Some(FILES), window);
-            let count = records.len();
-            let inside = records.iter().take_while(|record| record.key.starts_with(prefix));
             let before = found.len();
-            found.extend(inside.filter_map(row::listed));
+            found.extend(records.iter().filter(|record| record.key.starts_with(prefix)).filter_map(row::listed));
             match records.last() {
-                Some(last) if count == AT_ONCE && found.len() > before => from = last.key.to_owned(),
+                Some(last) if records.len() == AT_ONCE && found.len() > before => from = last.key.to_owned(),
                 _ => break,
             }
         }

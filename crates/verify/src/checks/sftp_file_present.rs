@@ -17,9 +17,10 @@ use x12::query::View;
 use crate::authored::{Authored, Notation};
 use crate::checks::{Check, CheckInfo};
 use crate::compare::Typing;
+use crate::content::{Wanted, readable, want};
 use crate::count::Count;
 use crate::csv;
-use crate::evidence::{Case, Evaluated, FILES, text};
+use crate::evidence::{Case, Evaluated, FILES};
 use crate::field::{FieldAssertion, check_fields};
 use crate::glob::Glob;
 use crate::judge::{FieldResult, Sheet, hold_fields, judge, names};
@@ -148,18 +149,40 @@ impl Check for SftpFilePresent {
 }
 
 impl SftpFilePresent {
+    /// The files whose bytes are needed.
+    pub(crate) fn wanted(&self, case: &Case<'_>) -> Result<Wanted, String> {
+        let (glob, mut wanted, mut read) = (self.path.ready()?, Wanted::new(), 0);
+        if !self.reads_content() {
+            return Ok(wanted);
+        }
+        for (path, file) in case.rows(SimulatorType::Files, FILES)? {
+            case.budget.spend(path.len())?;
+            if glob.matches(&path) {
+                want(&mut wanted, &mut read, &file);
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn reads_content(&self) -> bool {
+        !self.fields.is_empty() || !self.contains.is_empty() || self.parse.is_some()
+    }
+
     fn hold(&self, name: String, file: &Value, case: &Case<'_>) -> Result<Sheet, String> {
         if !file.is_object() {
             return Ok(Sheet { name, fault: Some("the file has no description".to_owned()), ..Sheet::default() });
         }
-        if self.fields.is_empty() && self.contains.is_empty() && self.parse.is_none() {
+        if !self.reads_content() {
             return Ok(Sheet { name, ..Sheet::default() });
         }
-        let Some(content) = text(file, "text") else {
-            let fault = "its content cannot be read as text".to_owned();
-            let phrases = unknown(&self.contains, &[], &fault);
-            return Ok(Sheet { name, phrases, fault: Some(fault), ..Sheet::default() });
+        let content = match readable(file, self.format(), case) {
+            Ok(content) => content,
+            Err(fault) => {
+                let phrases = unknown(&self.contains, &[], &fault);
+                return Ok(Sheet { name, phrases, fault: Some(fault), ..Sheet::default() });
+            }
         };
+        let content: &str = &content;
         case.budget.spend(content.len())?;
         let (fields, fault) = match self.hold_fields(content, case) {
             Ok(fields) => (fields, None),
@@ -307,7 +330,7 @@ mod tests {
             (json!({"path": "inbox/**", "count": 0}), "1/1", "as it should"),
             (json!({"path": "outbox/*.json", "count": 1}), "0/1", "2 file found, not 1"),
             (json!({"path": "outbox/scan.pdf"}), "1/1", "1 file"),
-            (json!({"path": "outbox/scan.pdf", "contains": ["x"]}), "0/1", "cannot be read"),
+            (json!({"path": "outbox/scan.pdf", "contains": ["x"]}), "0/1", "too large to be read"),
             (json!({"path": "outbox/scan.pdf", "contains": ["x"], "count": 0}), "0/1", "cannot be told"),
             (json!({"path": "outbox/odd"}), "0/1", "cannot be read"),
             (json!({"path": "outbox/list.csv", "fields": [{"path": "a", "expected": null}]}), "0/1", "not JSON"),
