@@ -11,6 +11,7 @@ mod database;
 mod object_storage;
 pub mod runs;
 mod server;
+pub mod traversal;
 pub mod world;
 
 pub use answer::Answer;

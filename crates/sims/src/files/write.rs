@@ -77,7 +77,9 @@ pub fn may_write(call: &Call<'_>, upload: &Upload) -> Result<(), Refusal> {
     let tree = Tree::of(call.sandbox().ok_or(Refusal::NotFound)?);
     let before = current(&tree, upload)?;
     upload.condition.check(before.as_ref().map(|file| file.sha256.as_str()))?;
-    Usage::of(tree.records).with(upload.stored.size, before.is_none(), upload.quota).map(drop)
+    // Whether the bytes of a file that is there are new can only be told when they have come.
+    let bytes = if before.is_some() { 0 } else { upload.stored.size };
+    Usage::of(tree.records).with(bytes, before.is_none(), upload.quota).map(drop)
 }
 
 /// The file that is there.

@@ -89,6 +89,15 @@ impl Upload {
         &self.target.path
     }
 
+    /// Whether there is a file at its place now.
+    pub async fn replaces(&self) -> Result<bool, Fault> {
+        match self.drop.peek(&self.target.path).await {
+            Ok(_) => Ok(true),
+            Err(Fault::Refused(Refusal::NotFound)) => Ok(false),
+            Err(fault) => Err(fault),
+        }
+    }
+
     /// Begins with the file as it is. True if there is one.
     pub async fn load_current(&mut self) -> Result<bool, Fault> {
         let reader = match self.drop.peek(&self.target.path).await {
