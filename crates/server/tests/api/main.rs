@@ -19,6 +19,7 @@ mod fhir_remote;
 mod fhir_scopes;
 mod files_http;
 mod files_runs;
+mod files_sftp;
 mod files_traversal;
 mod hostile;
 mod hostile_run_bombs;

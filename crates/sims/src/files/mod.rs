@@ -12,6 +12,8 @@ mod refusal;
 mod rename;
 mod row;
 pub mod steps;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod write;
 
