@@ -1,148 +1,116 @@
-//! The spec of a paper document (referral, order, letter) that the file drop and the fax line render to a real PDF.
+//! Paper documents (referral, order, letter) as authors specify them, and as the rows of the file drop and the fax line keep
+//! them once they are rendered.
 
-use std::collections::BTreeMap;
-
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+pub use documents::{Document, Format, Letterhead, Look, Rendered, Section, Signature, Table};
 use model::FieldErrors;
+use model::canonical::sha256_hex;
 use model::reading::{described, shortened};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::authored::{self, Authored};
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Document {
-    pub title: String,
-    /// Label and value, such as `"Patient": "Ada Stone"`.
-    #[serde(default)]
-    pub header: BTreeMap<String, Value>,
-    #[serde(default)]
-    pub sections: Vec<Section>,
-    #[serde(default)]
-    pub signature: Signature,
-    /// The name below the signature line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub signer: Option<String>,
-    /// The date beside the signature, as it is to be printed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub signed_on: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub footer: Option<String>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Section {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub heading: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub table: Option<Table>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Table {
-    pub columns: Vec<String>,
-    pub rows: Vec<Vec<Value>>,
-}
-
-/// `missing` leaves the line empty; `scanned` prints the signature as a picture, without text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Signature {
-    #[default]
-    Present,
-    Missing,
-    Scanned,
-}
+use crate::scenario::step::object;
 
 const LONGEST_LINE: usize = 500;
 const LONGEST_TEXT: usize = 100_000;
+const MOST_LINES: usize = 20;
 
-impl Document {
-    /// The spec again, without what it leaves out.
-    pub fn json(&self) -> Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    /// What the document says to someone who can read its text but not see its pictures. The signature of a `present` one
-    /// is text; one that is `scanned` is a picture, and where it is `missing` the line is empty.
-    pub fn text(&self) -> String {
-        let mut lines = vec![self.title.clone()];
-        lines.extend(self.header.iter().map(|(label, value)| format!("{label}: {}", cell(value))));
-        for section in &self.sections {
-            lines.extend(section.heading.iter().chain(&section.text).cloned());
-            if let Some(table) = &section.table {
-                lines.push(table.columns.join("\t"));
-                lines.extend(table.rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join("\t")));
-            }
-        }
-        lines.push(match self.signature {
-            Signature::Present => format!("Signature: /s/ {}", self.signer.as_deref().unwrap_or_default()),
-            Signature::Missing | Signature::Scanned => "Signature:".to_owned(),
-        });
-        lines.extend([&self.signer, &self.signed_on, &self.footer].into_iter().flatten().cloned());
-        lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
-    }
+/// The file that a document becomes, as a row keeps it: what is known of it, its bytes, its specification, and what programs
+/// can read in it, which a picture does not have.
+pub(crate) fn rendered(document: &Document) -> Result<Map<String, Value>, FieldErrors> {
+    let Rendered { bytes, content_type, pages, text } =
+        documents::render(document).map_err(|fault| FieldErrors::one("document", fault.to_string()))?;
+    let mut row = object([
+        ("sha256", sha256_hex(&bytes).into()),
+        ("size", bytes.len().into()),
+        ("content_type", content_type.into()),
+        ("pages", pages.into()),
+        ("base64", STANDARD.encode(&bytes).into()),
+        ("document", document.json()),
+    ]);
+    row.extend(text.map(|text| ("text".to_owned(), text.into())));
+    Ok(row)
 }
 
-fn cell(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+/// What a file must be called that the document becomes; none if it is.
+pub(crate) fn misnamed(document: &Document, path: &str) -> Option<String> {
+    let (path, extensions) = (path.to_ascii_lowercase(), document.format.extensions());
+    let is_right = extensions.iter().any(|extension| path.ends_with(extension));
+    (!is_right).then(|| format!("must end with {}, which a document becomes", extensions.join(" or ")))
 }
 
 impl Authored for Document {
     fn validate(&self, errors: &mut FieldErrors) {
         authored::text(errors, "title", &self.title, LONGEST_LINE);
-        if self.header.len() > 100 {
-            errors.add("header", format!("must have at most 100 fields, has {}", self.header.len()));
-        } else {
-            for (label, value) in self.header.iter() {
-                let place = format!("header.{}", shortened(label, 80));
-                authored::text(errors, &place, label, LONGEST_LINE);
-                check_cell(errors, &place, value);
-            }
+        if let Some(letterhead) = &self.letterhead {
+            authored::text(errors, "letterhead.name", &letterhead.name, LONGEST_LINE);
+            check_lines(errors, "letterhead.lines", &letterhead.lines, MOST_LINES);
         }
+        check_lines(errors, "recipient", &self.recipient, MOST_LINES);
+        check_fields(errors, "header", &self.header);
         errors.each("sections", &self.sections, 200, |section, errors| {
-            section.validate(errors);
+            check_section(section, errors);
         });
-        for (field, line) in [("signer", &self.signer), ("signed_on", &self.signed_on), ("footer", &self.footer)] {
+        let lines =
+            [("date", &self.date), ("signer", &self.signer), ("signed_on", &self.signed_on), ("footer", &self.footer)];
+        for (field, line) in lines {
             authored::optional_text(errors, field, line.as_ref(), LONGEST_LINE);
         }
-    }
-}
-
-impl Section {
-    fn validate(&self, errors: &mut FieldErrors) {
-        if self.heading.is_none() && self.text.is_none() && self.table.is_none() {
-            errors.add("", "must have a heading, a text or a table");
-        }
-        authored::optional_text(errors, "heading", self.heading.as_ref(), LONGEST_LINE);
-        authored::optional_text(errors, "text", self.text.as_ref(), LONGEST_TEXT);
-        if let Some(table) = &self.table {
-            errors.inside("table", |errors| table.validate(errors));
+        if let Err(fault) = self.has_text_layer() {
+            errors.add("text_layer", fault.to_string());
         }
     }
 }
 
-impl Table {
-    fn validate(&self, errors: &mut FieldErrors) {
-        if self.columns.is_empty() {
-            errors.add("columns", "must not be empty");
-        }
-        errors.each("columns", &self.columns, 30, |column, errors| {
-            errors.length("", column, 0..=LONGEST_LINE);
-        });
-        errors.each("rows", &self.rows, 1000, |row, errors| {
-            if row.len() != self.columns.len() {
-                errors.add("", format!("must have {} cells like the columns, has {}", self.columns.len(), row.len()));
-            }
-            for (index, cell) in row.iter().enumerate() {
-                check_cell(errors, &index.to_string(), cell);
-            }
-        });
+fn check_lines(errors: &mut FieldErrors, field: &str, lines: &[String], most: usize) {
+    errors.each(field, lines, most, |line, errors| {
+        authored::text(errors, "", line, LONGEST_LINE);
+    });
+}
+
+fn check_fields(errors: &mut FieldErrors, field: &str, fields: &Map<String, Value>) {
+    if fields.len() > 100 {
+        errors.add(field, format!("must have at most 100 fields, has {}", fields.len()));
+        return;
     }
+    for (label, value) in fields {
+        let place = format!("{field}.{}", shortened(label, 80));
+        authored::text(errors, &place, label, LONGEST_LINE);
+        check_cell(errors, &place, value);
+    }
+}
+
+fn check_section(section: &Section, errors: &mut FieldErrors) {
+    if section.is_empty() {
+        errors.add("", "must have a heading, a text, fields, a list or a table");
+    }
+    authored::optional_text(errors, "heading", section.heading.as_ref(), LONGEST_LINE);
+    authored::optional_text(errors, "text", section.text.as_ref(), LONGEST_TEXT);
+    check_fields(errors, "fields", &section.fields);
+    errors.each("list", &section.list, 200, |item, errors| {
+        authored::text(errors, "", item, 10_000);
+    });
+    if let Some(table) = &section.table {
+        errors.inside("table", |errors| check_table(table, errors));
+    }
+}
+
+fn check_table(table: &Table, errors: &mut FieldErrors) {
+    if table.columns.is_empty() {
+        errors.add("columns", "must not be empty");
+    }
+    errors.each("columns", &table.columns, 30, |column, errors| {
+        errors.length("", column, 0..=LONGEST_LINE);
+    });
+    errors.each("rows", &table.rows, 1000, |row, errors| {
+        if row.len() != table.columns.len() {
+            errors.add("", format!("must have {} cells like the columns, has {}", table.columns.len(), row.len()));
+        }
+        for (index, cell) in row.iter().enumerate() {
+            check_cell(errors, &index.to_string(), cell);
+        }
+    });
 }
 
 /// Numbers are printed as they are written.
@@ -201,6 +169,38 @@ mod tests {
     }
 
     #[test]
+    fn a_row_has_the_bytes_and_what_can_be_read_in_them() {
+        let spec = |change: Value| {
+            let mut spec = json!({"title": "Order", "header": {"Patient": "Đặng Müller"}, "signer": "Dr. Núñez"});
+            spec.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+            Value::Object(rendered(&authored::read::<Document>(&spec).unwrap()).unwrap())
+        };
+        for (change, content_type, is_read) in [
+            (json!({}), "application/pdf", true),
+            (json!({"text_layer": false}), "application/pdf", false),
+            (json!({"format": "tiff"}), "image/tiff", false),
+        ] {
+            let row = spec(change);
+            let bytes = STANDARD.decode(row["base64"].as_str().unwrap()).unwrap();
+            assert_eq!(row["sha256"], sha256_hex(&bytes));
+            assert_eq!((&row["size"], &row["pages"]), (&json!(bytes.len()), &json!(1)));
+            assert_eq!(row["content_type"], content_type);
+            let read = documents::text(&bytes).unwrap();
+            assert_eq!((row.get("text").is_some(), !read.needs_ocr()), (is_read, is_read));
+            assert_eq!(read.joined().contains("Đặng Müller"), is_read);
+        }
+        let endless = json!({"title": "x", "sections": vec![json!({"text": "x ".repeat(50_000)}); 200]});
+        let faults = rendered(&authored::read::<Document>(&endless).unwrap()).unwrap_err();
+        assert_eq!(faults.to_string(), "document: the document would have more than 200 pages");
+    }
+
+    #[test]
+    fn the_order_of_the_header_is_the_authors() {
+        let document = authored::read::<Document>(&json!({"title": "x", "header": {"Z": 1, "A": 2}})).unwrap();
+        assert_eq!(document.text(), "x\nZ: 1\nA: 2\nSignature: /s/");
+    }
+
+    #[test]
     fn faults_are_named() {
         for (document, place) in [
             (json!({}), "title"),
@@ -225,6 +225,14 @@ mod tests {
                 "sections.0.table.rows.0.0",
             ),
             (json!({"title": "x", "sections": vec![json!({"text": "a"}); 201]}), "sections"),
+            (json!({"title": "x", "sections": [{"list": ["a", ""]}]}), "sections.0.list.1"),
+            (json!({"title": "x", "sections": [{"fields": {"a": []}}]}), "sections.0.fields.a"),
+            (json!({"title": "x", "letterhead": {"lines": []}}), "letterhead.name"),
+            (json!({"title": "x", "letterhead": {"name": "x", "lines": [" "]}}), "letterhead.lines.0"),
+            (json!({"title": "x", "recipient": vec!["x"; 21]}), "recipient"),
+            (json!({"title": "x", "format": "docx"}), "format"),
+            (json!({"title": "x", "look": "worn"}), "look"),
+            (json!({"title": "x", "format": "tiff", "text_layer": true}), "text_layer"),
         ] {
             let errors = authored::check::<Document>(&document).unwrap_err();
             assert_eq!(errors.iter().next().map(|(place, _)| place), Some(place), "{errors}");

@@ -21,6 +21,7 @@ pub mod matching;
 mod moment;
 mod number;
 pub mod path;
+mod pdf;
 pub mod phrase;
 #[cfg(test)]
 mod properties;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::authored::Authored;
 use crate::contact;
-use crate::document::Document;
+use crate::document::{self, Document};
 use crate::registry::StepInfo;
 use crate::scenario::step::{Arrival, Done, Stage, Step, object};
 
@@ -38,25 +38,24 @@ impl Authored for FaxInbound {
     }
 }
 
-/// Rows are `{id, direction, from_number, status, received_at, content_type, text, document, read}`; how many pages the fax
-/// has is known when its document is rendered.
+/// Rows are `{id, direction, from_number, status, received_at, content_type, pages, size, sha256, base64, text?, document,
+/// read}`; a fax whose pages are pictures has no `text`.
 pub(crate) const FAXES: &str = "faxes";
 
 impl Step for FaxInbound {
     fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
         let id = stage.new_id("fax");
-        let text = self.document.text();
-        let arrival = object([
+        let mut row = object([
             ("id", id.as_str().into()),
             ("direction", "inbound".into()),
             ("from_number", self.from_number.clone().into()),
             ("status", "received".into()),
             ("received_at", stage.due_at.to_string().into()),
-            ("content_type", "application/pdf".into()),
-            ("text", text.into()),
         ]);
-        let mut row = arrival.clone();
-        row.insert("document".to_owned(), self.document.json());
+        row.extend(document::rendered(&self.document)?);
+        // The log tells what arrived; the bytes are the row's.
+        let arrival = row.iter().filter(|(name, _)| !matches!(name.as_str(), "base64" | "document"));
+        let arrival = arrival.map(|(name, value)| (name.clone(), value.clone())).collect();
         row.insert("read".to_owned(), false.into());
         let summary = format!("a fax arrived from {}", self.from_number.as_deref().unwrap_or("a withheld number"));
         Ok(Done {

@@ -69,7 +69,7 @@ pub fn content(row: &Value) -> Option<Content> {
     if let Some(base64) = text("base64") {
         return STANDARD.decode(base64).ok().map(Content::Inline);
     }
-    if let Some(text) = text("text").filter(|_| row.get("document").is_none()) {
+    if let Some(text) = text("text") {
         return Some(Content::Inline(text.as_bytes().to_vec()));
     }
     let chunks = row.get("chunks").and_then(Value::as_array);

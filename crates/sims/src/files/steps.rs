@@ -11,13 +11,13 @@ use super::content;
 use super::path::TreePath;
 use super::tree::Tree;
 use crate::authored::Authored;
-use crate::document::Document;
+use crate::document::{self, Document};
 use crate::registry::StepInfo;
 use crate::scenario::step::{Done, Stage, Step, Wanted, object};
 
 pub(crate) const DROP_FILE_INBOX: StepInfo = StepInfo::of::<DropFileInbox>(
     "drop_file_inbox",
-    "Puts a file into the inbox: text, base64 bytes, a document rendered to PDF, or a file of the dataset",
+    "Puts a file into the inbox: text, base64 bytes, a document rendered to PDF or TIFF, or a file of the dataset",
     || {
         json!({"do": "drop_file_inbox", "path": "inbox/referral-{{entity.data.number}}.pdf", "document": {
             "title": "Referral to cardiology",
@@ -66,8 +66,8 @@ impl Authored for DropFileInbox {
             errors.add("base64", "must be base64 (RFC 4648, with padding)");
         }
         if let Some(document) = &self.document {
-            if !self.path.to_ascii_lowercase().ends_with(".pdf") && !self.path.ends_with("}}") {
-                errors.add("path", "must end with .pdf, which a document becomes");
+            if let Some(fault) = document::misnamed(document, &self.path).filter(|_| !self.path.ends_with("}}")) {
+                errors.add("path", fault);
             }
             errors.inside("document", |errors| document.validate(errors));
         }
@@ -84,8 +84,8 @@ impl Authored for FileDelete {
 }
 
 /// Rows by path are `{sha256, size, content_type, modified_at}` and the content: `text`, or `base64` where it is no text; in
-/// neither of them for a dataset's file that is no text, whose bytes the hash names; or `document`, which is rendered to
-/// bytes when somebody reads it, so that `sha256` and `size` are not known before, and then `text` is what it says.
+/// neither of them for a dataset's file that is no text, whose bytes the hash names. A rendered document has its bytes in
+/// `base64`, beside its `document`, its `pages` and, as `text`, what programs can read in it.
 pub(crate) const FILES: &str = "files";
 
 impl Step for DropFileInbox {
@@ -120,11 +120,7 @@ impl DropFileInbox {
             return content::of_base64(&self.path, base64).map_err(|fault| FieldErrors::one("base64", fault));
         }
         if let Some(document) = &self.document {
-            return Ok(object([
-                ("content_type", "application/pdf".into()),
-                ("text", document.text().into()),
-                ("document", document.json()),
-            ]));
+            return document::rendered(document);
         }
         let file = stage.file.ok_or_else(|| FieldErrors::one("dataset_file", "is not there"))?;
         Ok(content::of_dataset(file))
@@ -210,7 +206,9 @@ mod tests {
             (json!({"content": "x"}), "path"),
             (json!({"path": "a", "content": {}}), "content"),
             (json!({"path": "a", "base64": "aGk"}), "base64"),
+            (json!({"path": "a.TIF", "document": {"title": "x", "format": "tiff"}}), ""),
             (json!({"path": "a.txt", "document": {"title": "x"}}), "path"),
+            (json!({"path": "a.pdf", "document": {"title": "x", "format": "tiff"}}), "path"),
             (json!({"path": "a.pdf", "document": {"title": ""}}), "document.title"),
             (json!({"path": "a.pdf", "document": ["x"]}), "document"),
             (json!({"path": "a", "dataset_file": "/etc/passwd"}), "dataset_file"),

@@ -16,6 +16,7 @@ use crate::count::Count;
 use crate::evidence::{Case, Evaluated, FAXES, SENT_FAX, text};
 use crate::judge::{Sheet, is_absence, judge, names};
 use crate::matching::Match;
+use crate::pdf;
 use crate::phrase::{Phrase, PhraseResult, Transcript, check_phrases, unknown};
 
 pub const EXAMPLE: &str = r#"{
@@ -86,10 +87,11 @@ impl FaxDocument {
     }
 
     fn hold(&self, fax: &Value, case: &Case<'_>) -> Result<Vec<PhraseResult>, String> {
-        match text(fax, "text").filter(|text| !text.trim().is_empty()) {
+        let said = pdf::said(fax, &case.budget);
+        match said.ok().filter(|text| !text.trim().is_empty()) {
             None => Ok(unknown(&self.contains, &self.not_contains, "the fax has no readable text")),
             Some(text) => {
-                let transcript = Transcript::new([(Value::Null, text)], &case.budget)?;
+                let transcript = Transcript::new([(Value::Null, text.as_ref())], &case.budget)?;
                 transcript.hold(&self.contains, &self.not_contains, false, &case.budget)
             }
         }
@@ -154,5 +156,21 @@ mod tests {
         let unread = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "a", &fax("outbound", "sent", None));
         says(&unread, &assertion(json!({"not_contains": ["x"]})), "0/1", "0 of 1");
         says(&unread, &assertion(json!({"contains": ["x"], "count": 0})), "0/1", "cannot be told");
+    }
+
+    #[test]
+    fn a_fax_is_read_by_its_text_layer() {
+        use base64::Engine as _;
+        let fax = |change: &str| {
+            let specification = format!(r#"{{"title": "Letter of medical necessity", {change} "signer": "Dr. Núñez"}}"#);
+            let bytes = documents::render(&serde_json::from_str(&specification).unwrap()).unwrap().bytes;
+            let base64 = base64::engine::general_purpose::STANDARD.encode(bytes);
+            json!({"direction": "outbound", "to_number": "+15550100199", "status": "sent", "pages": 1, "base64": base64})
+        };
+        let contains = json!({"assert": "fax-document", "contains": ["letter of medical necessity", "Dr. Núñez"]});
+        for (change, score) in [("", "1/1"), (r#""look": "scanned","#, "1/1"), (r#""text_layer": false,"#, "0/1")] {
+            let playground = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "f1", &fax(change));
+            says(&playground, &contains, score, "");
+        }
     }
 }

@@ -342,4 +342,44 @@ mod tests {
             says(&tree(), &assertion(specification), score, said);
         }
     }
+
+    /// A file as its row has it when its bytes are no text.
+    fn packed(bytes: &[u8]) -> Value {
+        use base64::Engine as _;
+        let base64 = base64::engine::general_purpose::STANDARD.encode(bytes);
+        json!({"sha256": "0", "size": bytes.len(), "content_type": "application/pdf", "base64": base64})
+    }
+
+    #[test]
+    fn what_a_pdf_says_is_found_and_what_a_picture_shows_is_not() {
+        let letter = |change: &str| {
+            let specification = format!(
+                r#"{{"title": "Denial letter", "header": {{"Patient": "Đặng Müller"}}, {change}
+                    "sections": [{{"text": "The request for CPT 72148 was denied."}}]}}"#
+            );
+            packed(&documents::render(&serde_json::from_str(&specification).unwrap()).unwrap().bytes)
+        };
+        let files = [
+            ("text.pdf", letter("")),
+            ("scan.pdf", letter(r#""text_layer": false,"#)),
+            ("fax.tif", letter(r#""format": "tiff","#)),
+            ("broken.pdf", packed(b"%PDF-1.7 and nothing more")),
+            ("odd.pdf", packed(&[0xff, 0, 1])),
+        ];
+        let playground = files.iter().fold(Playground::new(&[]), |playground, (name, file)| {
+            playground.write(SimulatorType::Files, "files", &format!("outbox/{name}"), file)
+        });
+        for (path, score, said) in [
+            ("text.pdf", "1/1", ""),
+            ("scan.pdf", "0/1", "its pages are pictures"),
+            ("fax.tif", "0/1", "its pages are pictures"),
+            ("broken.pdf", "0/1", "the file is damaged"),
+            ("odd.pdf", "0/1", "cannot be read as text"),
+        ] {
+            let specification = json!({"path": format!("outbox/{path}"), "parse": "pdf",
+                "contains": ["dang muller", "CPT 72148 was denied"]});
+            says(&playground, &assertion(specification), score, said);
+            says(&playground, &assertion(json!({"path": format!("outbox/{path}")})), "1/1", "1 file");
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use model::canonical::sha256_hex;
 use model::simulator::SimulatorType;
 use model::{Id, SandboxId, Ulid};
@@ -157,6 +159,11 @@ fn what_arrives_is_whole() {
     let fax = &playground.rows(SimulatorType::Fax, "faxes")[0];
     assert_eq!(fax["text"], "Referral\nPatient: Ada Stone\nSignature:\nDr. Lee");
     assert_eq!(fax["document"]["signature"], "missing");
+    assert_eq!((&fax["pages"], &fax["content_type"]), (&json!(1), &json!("application/pdf")));
+    let arrived = playground.events.iter().find(|(_, event)| event.r#type.name() == "fax_inbound").unwrap();
+    let told = arrived.1.payload.json();
+    assert_eq!((&told["text"], &told["sha256"]), (&fax["text"], &fax["sha256"]));
+    assert!(told.get("base64").is_none() && told.get("document").is_none(), "the bytes are in the row alone");
 }
 
 #[test]
@@ -169,6 +176,7 @@ fn files_are_described_by_their_bytes() {
         {"do": "drop_file_inbox", "path": "inbox/b.bin", "base64": "/9j/"},
         {"do": "drop_file_inbox", "path": "inbox/c.tiff", "dataset_file": "scans/1.tiff"},
         {"do": "drop_file_inbox", "path": "inbox/d.pdf", "document": {"title": "Order"}},
+        {"do": "drop_file_inbox", "path": "inbox/e.tif", "document": {"title": "Order", "format": "tiff"}},
         {"do": "file_delete", "path": "scans/1.tiff"},
     ]));
     let at = START.to_string();
@@ -182,8 +190,13 @@ fn files_are_described_by_their_bytes() {
     let copied = json!({"sha256": "ab".repeat(32), "size": 9, "content_type": "image/tiff", "modified_at": at});
     assert_eq!(file("inbox/c.tiff"), copied);
     assert_eq!(file("inbox/d.pdf")["text"], "Order\nSignature: /s/");
+    let letter = STANDARD.decode(file("inbox/d.pdf")["base64"].as_str().unwrap()).unwrap();
+    assert_eq!(file("inbox/d.pdf")["sha256"], sha256_hex(&letter));
+    assert_eq!(documents::text(&letter).unwrap().pages, ["Order\nSignature:\t/s/\nPage 1 of 1"]);
+    let scan = file("inbox/e.tif");
+    assert_eq!((&scan["content_type"], &scan["pages"], scan.get("text")), (&json!("image/tiff"), &json!(1), None));
     assert_eq!(playground.written().last().unwrap(), "delete files/scans/1.tiff 1", "a mark hides the dataset's file");
-    assert_eq!(playground.told().len(), 5);
+    assert_eq!(playground.told().len(), 6);
 }
 
 #[test]

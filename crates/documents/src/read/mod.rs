@@ -1,0 +1,109 @@
+//! Text and pictures of files that others made.
+
+mod budget;
+mod filter;
+mod pdf;
+mod tiff;
+
+use crate::fault::Fault;
+use crate::picture::Png;
+use budget::{Budget, LARGEST_FILE};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Pdf,
+    Tiff,
+    Png,
+    Jpeg,
+}
+
+/// What a file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    pub kind: Kind,
+    /// For each page what its text layer says; empty where there is none.
+    pub pages: Vec<String>,
+}
+
+impl Text {
+    /// Whether nobody can tell what the file says without looking at its pictures.
+    pub fn needs_ocr(&self) -> bool {
+        self.pages.iter().all(|page| page.trim().is_empty())
+    }
+
+    /// All pages, with a form feed between them.
+    pub fn joined(&self) -> String {
+        self.pages.join("\u{c}")
+    }
+}
+
+/// A picture that fills a page, for OCR and for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageImage {
+    /// From 1.
+    pub page: usize,
+    pub content_type: &'static str,
+    pub bytes: Vec<u8>,
+}
+
+impl PageImage {
+    fn png(page: usize, png: Png) -> Self {
+        Self { page, content_type: "image/png", bytes: png.0 }
+    }
+}
+
+impl Kind {
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Self::Pdf => "application/pdf",
+            Self::Tiff => "image/tiff",
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+        }
+    }
+}
+
+/// By the first bytes; a PDF may have up to a kilobyte of something else before it.
+pub fn kind(bytes: &[u8]) -> Option<Kind> {
+    if bytes.starts_with(b"II*\0") || bytes.starts_with(b"MM\0*") {
+        return Some(Kind::Tiff);
+    }
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        return Some(Kind::Png);
+    }
+    if bytes.starts_with(b"\xff\xd8\xff") {
+        return Some(Kind::Jpeg);
+    }
+    let start = bytes.get(..1024 + 5).unwrap_or(bytes);
+    start.windows(5).any(|window| window == b"%PDF-").then_some(Kind::Pdf)
+}
+
+/// The text layer. That there is none is no fault: see [`Text::needs_ocr`].
+pub fn text(bytes: &[u8]) -> Result<Text, Fault> {
+    let kind = checked_kind(bytes)?;
+    let pages = match kind {
+        Kind::Pdf => pdf::text(bytes, &Budget::new())?,
+        Kind::Tiff => vec![String::new(); tiff::count(bytes)?],
+        Kind::Png | Kind::Jpeg => vec![String::new()],
+    };
+    Ok(Text { kind, pages })
+}
+
+/// The pages as pictures: those of a TIFF; of a PDF the picture that each page is made of, and none for a page that is not
+/// made of one. Drawn pages of other programs are not drawn again here.
+pub fn images(bytes: &[u8]) -> Result<Vec<PageImage>, Fault> {
+    match checked_kind(bytes)? {
+        Kind::Pdf => pdf::images(bytes, &Budget::new()),
+        Kind::Tiff => tiff::images(bytes, &Budget::new()),
+        kind @ (Kind::Png | Kind::Jpeg) => {
+            Ok(vec![PageImage { page: 1, content_type: kind.content_type(), bytes: bytes.to_vec() }])
+        }
+    }
+}
+
+fn checked_kind(bytes: &[u8]) -> Result<Kind, Fault> {
+    if bytes.len() > LARGEST_FILE {
+        return Err(Fault::TooLarge("it has more than 64 MiB"));
+    }
+    kind(bytes).ok_or(Fault::UnknownKind)
+}

@@ -1,0 +1,217 @@
+//! What the codes of a font say, and how wide they are (ISO 32000-1, 9.6 and 9.7).
+
+use std::collections::BTreeMap;
+
+use super::cmap::CodeMap;
+use super::encoding::{self, MAC_ROMAN, STANDARD, WIN_ANSI};
+use super::file::File;
+use super::object::{Dictionary, Object};
+use crate::fault::Fault;
+use crate::font::Fonts;
+
+pub(super) struct Font {
+    /// What the file itself says that codes mean.
+    unicode: CodeMap,
+    codes: Codes,
+    widths: BTreeMap<u32, f32>,
+    default_width: f32,
+}
+
+enum Codes {
+    /// A byte each, with what its encoding says.
+    Single(Vec<Option<String>>),
+    /// Of several bytes; `is_unicode` when they are UTF-16 themselves.
+    Several { lengths: CodeMap, is_unicode: bool },
+}
+
+/// One code of a string that is shown.
+pub(super) struct Glyph {
+    pub(super) text: String,
+    /// In ems.
+    pub(super) width: f32,
+    /// To which the spacing of words applies.
+    pub(super) is_space: bool,
+}
+
+impl Font {
+    pub(super) fn read(file: &File<'_>, dictionary: &Dictionary) -> Result<Self, Fault> {
+        let unicode = match file.resolve(dictionary.get("ToUnicode"))?.as_ref() {
+            Object::Stream(stream) => CodeMap::read(&file.content(stream)?, file.budget)?,
+            _ => CodeMap::default(),
+        };
+        match dictionary.get("Subtype").name() {
+            Some("Type0") => Self::composite(file, dictionary, unicode),
+            _ => Self::simple(file, dictionary, unicode),
+        }
+    }
+
+    fn simple(file: &File<'_>, dictionary: &Dictionary, unicode: CodeMap) -> Result<Self, Fault> {
+        let texts = encoded(file, dictionary)?;
+        let scale = match dictionary.get("Subtype").name() {
+            // Its widths are in the units of its own matrix.
+            Some("Type3") => match file.resolve(dictionary.get("FontMatrix"))?.array() {
+                [first, ..] => first.number().unwrap_or(0.001) as f32,
+                [] => 0.001,
+            },
+            _ => 0.001,
+        };
+        let first = file.resolve(dictionary.get("FirstChar"))?.whole().unwrap_or(0);
+        let listed = file.resolve(dictionary.get("Widths"))?;
+        let mut widths = BTreeMap::new();
+        for (index, width) in listed.array().iter().take(256).enumerate() {
+            let width = file.resolve(width)?.number().unwrap_or(0.0) as f32 * scale;
+            widths.insert((first + index) as u32, width);
+        }
+        if widths.is_empty() {
+            widths = usual_widths(dictionary, &texts);
+        }
+        Ok(Self { unicode, codes: Codes::Single(texts), widths, default_width: 0.5 })
+    }
+
+    fn composite(file: &File<'_>, dictionary: &Dictionary, unicode: CodeMap) -> Result<Self, Fault> {
+        let encoding = file.resolve(dictionary.get("Encoding"))?;
+        let lengths = match encoding.as_ref() {
+            Object::Stream(stream) => CodeMap::read(&file.content(stream)?, file.budget)?,
+            _ => CodeMap::default(),
+        };
+        let is_unicode = encoding.name().is_some_and(|name| name.contains("UCS2") || name.contains("UTF16"));
+        let descendants = file.resolve(dictionary.get("DescendantFonts"))?;
+        let descendant = match descendants.array().first() {
+            Some(descendant) => file.resolve(descendant)?.into_owned(),
+            None => Object::Null,
+        };
+        let empty = Dictionary::default();
+        let descendant = descendant.dictionary().unwrap_or(&empty);
+        let default_width = file.resolve(descendant.get("DW"))?.number().unwrap_or(1000.0) as f32 / 1000.0;
+        let listed = file.resolve(descendant.get("W"))?;
+        let widths = composite_widths(file, listed.array())?;
+        Ok(Self { unicode, codes: Codes::Several { lengths, is_unicode }, widths, default_width })
+    }
+
+    pub(super) fn glyphs(&self, string: &[u8]) -> Vec<Glyph> {
+        let mut glyphs = Vec::new();
+        let mut rest = string;
+        while let Some(first) = rest.first() {
+            let length = match &self.codes {
+                Codes::Single(_) => 1,
+                Codes::Several { lengths, .. } => {
+                    lengths.code_length(*first).or(self.unicode.code_length(*first)).unwrap_or(2)
+                }
+            };
+            let (code, after) = rest.split_at(length.min(rest.len()));
+            rest = after;
+            glyphs.push(self.glyph(code));
+        }
+        glyphs
+    }
+
+    fn glyph(&self, bytes: &[u8]) -> Glyph {
+        let code = bytes.iter().fold(0, |code: u32, byte| (code << 8) | u32::from(*byte));
+        let own = || match &self.codes {
+            Codes::Single(texts) => texts.get(code as usize).cloned().flatten(),
+            Codes::Several { is_unicode: true, .. } => char::from_u32(code).map(String::from),
+            Codes::Several { .. } => None,
+        };
+        let text = self.unicode.text(code).map(ToOwned::to_owned).or_else(own).unwrap_or_default();
+        let width = self.widths.get(&code).copied().unwrap_or(self.default_width);
+        Glyph { text: plainer(&text), width, is_space: bytes == [32] }
+    }
+}
+
+/// Ligatures as their letters, odd spaces as spaces: as one would type it.
+fn plainer(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            'ﬀ' => plain.push_str("ff"),
+            'ﬁ' => plain.push_str("fi"),
+            'ﬂ' => plain.push_str("fl"),
+            'ﬃ' => plain.push_str("ffi"),
+            'ﬄ' => plain.push_str("ffl"),
+            '\u{ad}' => plain.push('-'),
+            _ if character.is_whitespace() => plain.push(' '),
+            _ if character.is_control() => {}
+            _ => plain.push(character),
+        }
+    }
+    plain
+}
+
+/// The encoding that is named, with the differences from it.
+fn encoded(file: &File<'_>, dictionary: &Dictionary) -> Result<Vec<Option<String>>, Fault> {
+    let encoding = file.resolve(dictionary.get("Encoding"))?;
+    let details = encoding.dictionary();
+    let base = encoding.name().or_else(|| details.and_then(|details| details.get("BaseEncoding").name()));
+    let upper = match base {
+        Some("MacRomanEncoding") => MAC_ROMAN,
+        Some("StandardEncoding") => STANDARD,
+        // What nobody says is mostly this, whatever the standard says of it.
+        _ => WIN_ANSI,
+    };
+    let mut texts: Vec<Option<String>> =
+        encoding::table(upper).into_iter().map(|character| character.map(String::from)).collect();
+    let differences = match details {
+        Some(details) => file.resolve(details.get("Differences"))?.into_owned(),
+        None => Object::Null,
+    };
+    let mut code = 0;
+    for item in differences.array().iter().take(1000) {
+        match item {
+            Object::Number(number) => code = *number as usize,
+            Object::Name(name) => {
+                if let Some(place) = texts.get_mut(code) {
+                    *place = encoding::of_glyph(name);
+                }
+                code = code.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+    Ok(texts)
+}
+
+/// The fonts that every reader has need not say their widths: Helvetica's are those of our own face, and the others are near.
+fn usual_widths(dictionary: &Dictionary, texts: &[Option<String>]) -> BTreeMap<u32, f32> {
+    let name = dictionary.get("BaseFont").name().unwrap_or_default();
+    let Ok(fonts) = Fonts::load() else { return BTreeMap::new() };
+    let face = if name.contains("Bold") { &fonts.bold } else { &fonts.regular };
+    let width = |text: &String| match name {
+        name if name.contains("Courier") => 0.6,
+        name if name.contains("Times") => text.chars().map(|character| face.advance(character)).sum::<f32>() * 0.9,
+        _ => text.chars().map(|character| face.advance(character)).sum(),
+    };
+    let known = texts.iter().enumerate().filter_map(|(code, text)| Some((code as u32, text.as_ref()?)));
+    known.map(|(code, text)| (code, width(text))).collect()
+}
+
+/// `1 [500 600] 10 20 700`: from 1 on each its own, from 10 to 20 all the same.
+fn composite_widths(file: &File<'_>, items: &[Object]) -> Result<BTreeMap<u32, f32>, Fault> {
+    const MOST: usize = 100_000;
+    let mut widths = BTreeMap::new();
+    let mut rest = items;
+    while let [first, second, after @ ..] = rest {
+        let Some(first) = first.whole().and_then(|first| u32::try_from(first).ok()) else { break };
+        match (file.resolve(second)?.as_ref(), after) {
+            (Object::Array(listed), after) => {
+                file.budget.spend(listed.len())?;
+                let listed = listed.iter().take(MOST).enumerate();
+                widths.extend(listed.map(|(index, width)| {
+                    (first.saturating_add(index as u32), width.number().unwrap_or(0.0) as f32 / 1000.0)
+                }));
+                rest = after;
+            }
+            (last, [width, after @ ..]) => {
+                let last = last.whole().and_then(|last| u32::try_from(last).ok()).unwrap_or(first);
+                let width = width.number().unwrap_or(0.0) as f32 / 1000.0;
+                file.budget.spend(last.saturating_sub(first).min(0x1_0000) as usize)?;
+                widths.extend((first..=last).take(0x1_0000).map(|code| (code, width)));
+                rest = after;
+            }
+            (_, []) => break,
+        }
+        if widths.len() > MOST {
+            break;
+        }
+    }
+    Ok(widths)
+}

@@ -1,0 +1,77 @@
+//! Puts what is shown on a page together to words and lines, in the order in which the page shows it.
+
+use crate::fault::Fault;
+use crate::read::budget::Budget;
+
+/// Where a piece of text begins or ends, the way it runs, and how large it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spot {
+    pub(super) at: (f32, f32),
+    /// Of length one.
+    pub(super) direction: (f32, f32),
+    pub(super) size: f32,
+}
+
+pub(super) struct Lines<'a> {
+    text: String,
+    /// Where the last glyph ended.
+    end: Option<Spot>,
+    budget: &'a Budget,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(budget: &'a Budget) -> Self {
+        Self { text: String::new(), end: None, budget }
+    }
+
+    pub(super) fn add(&mut self, glyph: &str, start: Spot, end: Spot) -> Result<(), Fault> {
+        if glyph.is_empty() {
+            return Ok(());
+        }
+        let gap = self.end.map_or(Gap::None, |last| gap(last, start));
+        let ends_with_space = self.text.ends_with([' ', '\t', '\n']);
+        match gap {
+            Gap::Line => {
+                self.text.truncate(self.text.trim_end_matches([' ', '\t']).len());
+                self.text.push('\n');
+            }
+            Gap::Wide if !glyph.starts_with(' ') && !self.text.ends_with(['\t', '\n']) => self.text.push('\t'),
+            Gap::Word if !ends_with_space && !glyph.starts_with(' ') => self.text.push(' '),
+            _ => {}
+        }
+        self.budget.say(glyph.len() + 1)?;
+        self.text.push_str(glyph);
+        self.end = Some(end);
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> String {
+        let lines: Vec<&str> = self.text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+        lines.join("\n")
+    }
+}
+
+enum Gap {
+    None,
+    Word,
+    /// As between the cells of a table.
+    Wide,
+    Line,
+}
+
+fn gap(last: Spot, next: Spot) -> Gap {
+    let size = last.size.max(next.size).max(0.01);
+    let (dx, dy) = (next.at.0 - last.at.0, next.at.1 - last.at.1);
+    let along = dx * last.direction.0 + dy * last.direction.1;
+    let across = (dx * last.direction.1 - dy * last.direction.0).abs();
+    let turned = last.direction.0 * next.direction.0 + last.direction.1 * next.direction.1 < 0.9;
+    if turned || across > size * 0.55 || along < -size * 1.5 {
+        Gap::Line
+    } else if along > size * 1.2 {
+        Gap::Wide
+    } else if along > size * 0.17 {
+        Gap::Word
+    } else {
+        Gap::None
+    }
+}

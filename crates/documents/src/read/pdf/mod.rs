@@ -1,0 +1,75 @@
+//! PDF files of others (ISO 32000-1): the text layer of each page, and the pictures that pages are made of.
+//!
+//! A reader of our own, because none of the libraries bounds what a hostile file makes it do, and because a check must find
+//! the same text every time: everything here is counted against one budget.
+
+mod cmap;
+mod content;
+mod encoding;
+mod file;
+mod font;
+mod lexer;
+mod lines;
+mod matrix;
+mod object;
+mod pages;
+mod pictures;
+mod search;
+mod stream;
+mod tables;
+
+use content::{Fonts, Reader, Shown};
+use file::File;
+use matrix::Matrix;
+use object::Object;
+use pages::Page;
+
+use super::PageImage;
+use super::budget::Budget;
+use crate::fault::Fault;
+
+pub(super) fn text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>, Fault> {
+    let file = File::open(bytes, budget)?;
+    let mut fonts = Fonts::default();
+    let pages = pages::all(&file)?;
+    pages.iter().map(|page| Ok(look(&file, page, &mut fonts)?.0)).collect()
+}
+
+pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fault> {
+    let file = File::open(bytes, budget)?;
+    let mut fonts = Fonts::default();
+    let mut images = Vec::new();
+    for (index, page) in pages::all(&file)?.iter().enumerate() {
+        let (_, shown) = look(&file, page, &mut fonts)?;
+        images.extend(pictures::largest(&file, index + 1, &shown)?);
+    }
+    Ok(images)
+}
+
+/// What a page says and shows. A part that is damaged is left out; only what is too large ends the reading.
+fn look(file: &File<'_>, page: &Page, fonts: &mut Fonts) -> Result<(String, Vec<Shown>), Fault> {
+    let mut content = Vec::new();
+    let listed = file.resolve(page.dictionary.get("Contents"))?;
+    let parts = match listed.as_ref() {
+        Object::Array(parts) => parts.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    for part in parts {
+        let Object::Stream(stream) = file.resolve(part)?.into_owned() else { continue };
+        if let Some(unpacked) = forgiven(file.content(&stream))? {
+            content.extend_from_slice(&unpacked);
+            content.push(b'\n');
+        }
+    }
+    let mut reader = Reader::new(file, fonts);
+    forgiven(reader.read(&content, &page.resources, Matrix::IDENTITY))?;
+    Ok(reader.finish())
+}
+
+fn forgiven<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Fault::Damaged(_)) => Ok(None),
+        Err(fault) => Err(fault),
+    }
+}

@@ -1,0 +1,100 @@
+//! The picture that a scanned page is made of, as a file of its own.
+
+use super::content::Shown;
+use super::file::File;
+use super::object::{Dictionary, Object};
+use super::stream::{Unpacked, unpacked};
+use crate::fault::Fault;
+use crate::picture::{Bitmap, Png, group4};
+use crate::read::PageImage;
+
+/// Each takes a byte of memory while it is made.
+const MOST_PIXELS: usize = 64 << 20;
+/// Of a page's 485 000 square points: a logo is no page.
+const SMALLEST_AREA: f32 = 100_000.0;
+
+/// None for a page that has no large picture, or one in a form that we do not unpack (JPEG 2000, JBIG2).
+pub(super) fn largest(file: &File<'_>, page: usize, shown: &[Shown]) -> Result<Option<PageImage>, Fault> {
+    let large = shown.iter().filter(|picture| picture.area >= SMALLEST_AREA);
+    let Some(picture) = large.max_by(|left, right| left.area.total_cmp(&right.area)) else { return Ok(None) };
+    let dictionary = &picture.stream.dictionary;
+    let content = unpacked(file, dictionary, file.packed(&picture.stream)?)?;
+    let number = |name: &str, short: &str| Ok(file.resolve(dictionary.either(name, short))?.whole().unwrap_or(0));
+    let (width, height) = (number("Width", "W")?, number("Height", "H")?);
+    if width == 0 || height == 0 || width.saturating_mul(height) > MOST_PIXELS {
+        return Ok(None);
+    }
+    match &content.picture {
+        Some((name, _)) if name == "DCTDecode" => {
+            Ok(Some(PageImage { page, content_type: "image/jpeg", bytes: content.bytes }))
+        }
+        Some((name, parameters)) if name == "CCITTFaxDecode" => {
+            file.budget.unpack(width * height / 8)?;
+            Ok(fax(file, &content.bytes, parameters, width as u32, height as u32)?.map(|png| PageImage::png(page, png)))
+        }
+        Some(_) => Ok(None),
+        None => Ok(samples(file, dictionary, &content, width, height)?.map(|png| PageImage::png(page, png))),
+    }
+}
+
+fn fax(file: &File<'_>, bytes: &[u8], parameters: &Dictionary, width: u32, height: u32) -> Result<Option<Png>, Fault> {
+    let kind = file.resolve(parameters.get("K"))?.number().unwrap_or(0.0);
+    file.budget.spend(bytes.len() * 8 + width as usize * height as usize / 8)?;
+    let picture: Result<Bitmap, Fault> = match kind {
+        kind if kind < 0.0 => group4::decode_group4(bytes, width, height),
+        0.0 => group4::decode_group3(bytes, width, height),
+        _ => return Ok(None),
+    };
+    Ok(picture.ok().map(|picture| Png::of_bitmap(&picture)))
+}
+
+/// Grey, colours or black and white, unpacked.
+fn samples(
+    file: &File<'_>,
+    dictionary: &Dictionary,
+    content: &Unpacked,
+    width: usize,
+    height: usize,
+) -> Result<Option<Png>, Fault> {
+    let bits = file.resolve(dictionary.either("BitsPerComponent", "BPC"))?.whole().unwrap_or(1);
+    let Some(components) = components(file, dictionary.either("ColorSpace", "CS"))? else { return Ok(None) };
+    let row = (width * components * bits).div_ceil(8).max(1);
+    file.budget.unpack(width * height)?;
+    file.budget.spend(width * height)?;
+    let mut grey = Vec::with_capacity(width * height);
+    for line in content.bytes.chunks(row).take(height) {
+        let sample = |index: usize| match bits {
+            8 => line.get(index).copied().unwrap_or(255),
+            1 => line.get(index / 8).map_or(255, |byte| if byte & (0x80 >> (index % 8)) == 0 { 0 } else { 255 }),
+            _ => 255,
+        };
+        grey.extend((0..width).map(|x| match components {
+            3 => {
+                let [red, green, blue] = [0, 1, 2].map(|component| u32::from(sample(x * 3 + component)));
+                ((red * 299 + green * 587 + blue * 114) / 1000) as u8
+            }
+            _ => sample(x),
+        }));
+    }
+    grey.resize(width * height, 255);
+    Ok(Some(Png::of_grey(width as u32, height as u32, &grey)))
+}
+
+/// How many numbers make a pixel, where they are grey or red, green and blue.
+fn components(file: &File<'_>, space: &Object) -> Result<Option<usize>, Fault> {
+    let space = file.resolve(space)?;
+    let name = space.name().or_else(|| space.array().first().and_then(Object::name));
+    Ok(match name {
+        Some("DeviceGray" | "CalGray" | "G") => Some(1),
+        Some("DeviceRGB" | "CalRGB" | "RGB") => Some(3),
+        Some("ICCBased") => {
+            let profile = match space.array().get(1) {
+                Some(profile) => file.resolve(profile)?.into_owned(),
+                None => Object::Null,
+            };
+            let count = profile.dictionary().and_then(|profile| profile.get("N").whole());
+            count.filter(|count| matches!(count, 1 | 3))
+        }
+        _ => None,
+    })
+}

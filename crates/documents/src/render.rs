@@ -1,0 +1,70 @@
+//! From a specification to the bytes of a file.
+
+use crate::fault::Fault;
+use crate::font::Fonts;
+use crate::ink::Dice;
+use crate::layout;
+use crate::layout::Page;
+use crate::picture::Bitmap;
+use crate::picture::draw::{Canvas, Placement, Resolution};
+use crate::specification::{Document, Format};
+use crate::write::pdf_pages::{self, Scan};
+use crate::write::tiff;
+
+pub const MOST_PAGES: usize = 200;
+/// Of a document without text layer: a page costs some milliseconds and 50 KB.
+const MOST_PICTURES: usize = 50;
+
+/// A file, and what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    pub bytes: Vec<u8>,
+    pub content_type: &'static str,
+    pub pages: usize,
+    /// What programs can read in it; none where the pages are pictures.
+    pub text: Option<String>,
+}
+
+/// The same bytes for the same document, on every machine.
+pub fn render(document: &Document) -> Result<Rendered, Fault> {
+    let has_text = document.has_text_layer()?;
+    let is_scanned = document.is_scanned();
+    let is_picture = is_scanned || !has_text;
+    let fonts = Fonts::load()?;
+    let pages = layout::pages(document, &fonts, if is_picture { MOST_PICTURES } else { MOST_PAGES })?;
+    let camera = Camera { fonts: &fonts, seed: is_scanned.then(|| document.text()) };
+    let bytes = match document.format {
+        Format::Tiff => {
+            let pictures =
+                pages.iter().enumerate().map(|(index, page)| camera.shoot(page, index, Resolution::FAX).picture);
+            tiff::write(pictures, pages.len())
+        }
+        Format::Pdf => {
+            let scans: Vec<Scan> = if is_picture {
+                pages.iter().enumerate().map(|(index, page)| camera.shoot(page, index, Resolution::SCANNER)).collect()
+            } else {
+                Vec::new()
+            };
+            pdf_pages::write(&document.title, &pages, &fonts, &scans, has_text)
+        }
+    };
+    let text = has_text.then(|| document.text());
+    Ok(Rendered { bytes, content_type: document.format.content_type(), pages: pages.len(), text })
+}
+
+struct Camera<'a> {
+    fonts: &'a Fonts,
+    /// None is a camera without faults.
+    seed: Option<String>,
+}
+
+impl Camera<'_> {
+    fn shoot(&self, page: &Page, index: usize, resolution: Resolution) -> Scan {
+        let mut dice = self.seed.as_ref().map(|seed| Dice::new(&format!("{index} {seed}")));
+        let placement = dice.as_mut().map_or(Placement::STRAIGHT, Placement::askew);
+        let mut canvas = Canvas::new(resolution, placement);
+        canvas.page(page, self.fonts);
+        let picture: Bitmap = canvas.developed(dice.as_mut());
+        Scan { picture, placement }
+    }
+}

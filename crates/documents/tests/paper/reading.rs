@@ -1,0 +1,117 @@
+//! Files that other programs made, as `samples/` has them.
+
+use documents::{Fault, Kind, images, kind, text};
+
+const LETTER: &str = "Prior Authorization Denial Letter Dear Dr. Núñez, the request for CPT 72148";
+
+fn sample(name: &str) -> Vec<u8> {
+    std::fs::read(format!("{}/tests/paper/samples/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn letters_of_many_programs_are_read() {
+    for (name, pages, more) in [
+        ("reportlab.pdf", 2, "“office visits” efficient — file appeal within 180 days. second page words here"),
+        ("reportlab-objstm.pdf", 2, "second page words here"),
+        ("reportlab-lin.pdf", 2, "second page words here"),
+        ("platypus.pdf", 1, "Member: Müller, Jürgen Member ID: W-2231-88"),
+        ("fpdf2.pdf", 1, "\"office visits\" efficient - file appeal"),
+        ("fpdf2-ttf.pdf", 1, "“office visits” efficient — file appeal within 180 days. Đặng Thị Hồng"),
+        ("weasy.pdf", 1, "Đặng Thị Hồng Test Result TSH 0.21"),
+        ("chromium.pdf", 1, "Đặng Thị Hồng Test Result TSH 0.21"),
+        ("pdfkit.pdf", 2, "efficient office - file appeal Đặng Thị Hồng office page two"),
+        ("pdf-lib.pdf", 1, "efficient office - file appeal"),
+        ("jspdf.pdf", 1, "efficient office - file appeal"),
+    ] {
+        let read = text(&sample(name)).unwrap();
+        let said = words(&read.joined());
+        assert_eq!((read.pages.len(), read.needs_ocr()), (pages, false), "{name}");
+        assert!(said.starts_with(LETTER), "{name}: {said}");
+        assert!(said.contains(more), "{name}: {said}");
+    }
+}
+
+#[test]
+fn junk_before_and_after_does_no_harm() {
+    let sound = sample("reportlab.pdf");
+    for damaged in [
+        [b"junk\n".repeat(100), sound.clone()].concat(),
+        [sound.clone(), b"junk\n".repeat(2000)].concat(),
+        sound[..sound.len() - 300].to_vec(),
+        String::from_utf8_lossy(&sound).replace("startxref", "startxxxx").into_bytes(),
+        String::from_utf8_lossy(&sound).replace("/Length ", "/Lenght ").into_bytes(),
+    ] {
+        let said = text(&damaged).unwrap().joined();
+        assert!(said.contains("Núñez") || said.contains("N\u{fffd}"), "{said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    assert_eq!(text(&sample("reportlab-enc.pdf")), Err(Fault::Encrypted));
+    for (bytes, fault) in [
+        (&b""[..], Fault::UnknownKind),
+        (b"hello", Fault::UnknownKind),
+        (b"%PDF-1.7\n", Fault::Damaged("it has no pages")),
+        (b"II*\0\x08\0\0\0", Fault::Damaged("its directory of pages cannot be read")),
+    ] {
+        assert_eq!(text(bytes), Err(fault));
+    }
+    assert!(matches!(text(&vec![b' '; (64 << 20) + 1]), Err(Fault::TooLarge(_))));
+}
+
+#[test]
+fn kinds_are_told_by_their_first_bytes() {
+    for (name, expected, pages) in [
+        ("scan.pdf", Kind::Pdf, 1),
+        ("g4.tif", Kind::Tiff, 1),
+        ("three-pages.tif", Kind::Tiff, 3),
+        ("picture.png", Kind::Png, 1),
+        ("picture.jpg", Kind::Jpeg, 1),
+    ] {
+        let bytes = sample(name);
+        assert_eq!(kind(&bytes), Some(expected));
+        let read = text(&bytes).unwrap();
+        assert_eq!((read.pages.len(), read.needs_ocr()), (pages, true), "{name}");
+    }
+}
+
+/// All show a black box on white: the same pixels, however they are packed.
+#[test]
+fn pages_become_pictures() {
+    for (name, content_type) in [
+        ("g4.tif", "image/png"),
+        ("g3.tif", "image/png"),
+        ("packbits.tif", "image/png"),
+        ("grey-lzw.tif", "image/png"),
+        ("rgb-deflate.tif", "image/png"),
+        ("raw.tif", "image/png"),
+        ("scan-bw.pdf", "image/png"),
+        ("scan.pdf", "image/jpeg"),
+        ("picture.png", "image/png"),
+        ("picture.jpg", "image/jpeg"),
+    ] {
+        let found = images(&sample(name)).unwrap();
+        assert_eq!(found.len(), 1, "{name}");
+        assert_eq!(found[0].content_type, content_type, "{name}");
+    }
+    assert_eq!(images(&sample("three-pages.tif")).unwrap().len(), 3);
+    // Pictures that we do not unpack, and pages that are drawn.
+    for name in ["jpeg.tif", "reportlab.pdf"] {
+        assert_eq!(images(&sample(name)), Ok(Vec::new()), "{name}");
+    }
+    let same: Vec<Vec<u8>> = ["g4.tif", "g3.tif", "packbits.tif"]
+        .iter()
+        .map(|name| images(&sample(name)).unwrap().remove(0).bytes)
+        .collect();
+    assert!(same.iter().all(|picture| *picture == same[0]));
+    let grey: Vec<Vec<u8>> = ["grey-lzw.tif", "raw.tif", "rgb-deflate.tif"]
+        .iter()
+        .map(|name| images(&sample(name)).unwrap().remove(0).bytes)
+        .collect();
+    assert!(grey.iter().all(|picture| *picture == grey[0]));
+}
