@@ -205,9 +205,7 @@ fn looks_like_text(start: &[u8]) -> bool {
     is_utf8 && !start.contains(&0)
 }
 
-async fn on_disk<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> Result<T, AppError> {
+async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, AppError> {
     let done = tokio::task::spawn_blocking(work).await.map_err(|_| AppError::Internal("spooling panicked".into()))?;
     done.map_err(|error| AppError::Store(store::StoreError::Blob(format!("the spool: {error}"))))
 }

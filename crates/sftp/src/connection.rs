@@ -88,12 +88,7 @@ impl Handler for Connection {
         Ok(())
     }
 
-    async fn subsystem_request(
-        &mut self,
-        id: ChannelId,
-        name: &str,
-        session: &mut Session,
-    ) -> Result<(), Self::Error> {
+    async fn subsystem_request(&mut self, id: ChannelId, name: &str, session: &mut Session) -> Result<(), Self::Error> {
         let files = self.files.clone().filter(|_| name == "sftp");
         let (Some(files), Some(channel)) = (files, self.waiting.remove(&id)) else { return refuse(session, id) };
         session.channel_success(id)?;
@@ -145,12 +140,7 @@ impl Handler for Connection {
         refuse(session, channel)
     }
 
-    async fn exec_request(
-        &mut self,
-        channel: ChannelId,
-        _: &[u8],
-        session: &mut Session,
-    ) -> Result<(), Self::Error> {
+    async fn exec_request(&mut self, channel: ChannelId, _: &[u8], session: &mut Session) -> Result<(), Self::Error> {
         refuse(session, channel)
     }
 }

@@ -1,6 +1,6 @@
 //! Who is here: how many may be, from one address and in one sandbox, and how they are sent home.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,7 +9,8 @@ use app::Limits;
 use model::SandboxId;
 use tokio::sync::watch;
 
-/// Connections from one address that have not logged in.
+/// Connections from one address that have not logged in. Beyond it the oldest has to go, so that whoever only holds the
+/// line keeps nobody out.
 const MOST_STRANGERS: usize = 100;
 /// Addresses whose wrong passwords are remembered.
 const MOST_ADDRESSES: usize = 10_000;
@@ -27,16 +28,25 @@ pub(crate) struct Crowd {
 #[derive(Default)]
 struct Present {
     all: usize,
-    strangers: HashMap<IpAddr, usize>,
+    /// The number of the newest.
+    newest: u64,
+    strangers: HashMap<IpAddr, VecDeque<Stranger>>,
     in_sandboxes: HashMap<SandboxId, usize>,
     /// Wrong passwords that an address may still try, and when that was counted.
     patience: HashMap<IpAddr, (f64, Instant)>,
+}
+
+/// Somebody who has not logged in, and how to send them home.
+struct Stranger {
+    number: u64,
+    end: watch::Sender<bool>,
 }
 
 /// One connection's place among them; given back when it is dropped.
 pub(crate) struct Place {
     crowd: Arc<Crowd>,
     address: IpAddr,
+    number: u64,
     login: watch::Sender<Option<SandboxId>>,
     end: watch::Sender<bool>,
     closing: watch::Receiver<bool>,
@@ -57,14 +67,21 @@ impl Crowd {
     /// A place, if there is one left.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Arc<Place>> {
         let mut present = self.lock();
-        let strangers = present.strangers.get(&address).copied().unwrap_or_default();
-        if present.all >= self.most || strangers >= MOST_STRANGERS {
+        if present.all >= self.most {
             return None;
         }
         present.all += 1;
-        *present.strangers.entry(address).or_default() += 1;
+        present.newest += 1;
+        let number = present.newest;
         let (login, end, closing) = (watch::Sender::new(None), watch::Sender::new(false), self.closing.subscribe());
-        Some(Arc::new(Place { crowd: Arc::clone(self), address, login, end, closing }))
+        let strangers = present.strangers.entry(address).or_default();
+        strangers.push_back(Stranger { number, end: end.clone() });
+        if strangers.len() > MOST_STRANGERS
+            && let Some(oldest) = strangers.pop_front()
+        {
+            oldest.end.send_replace(true);
+        }
+        Some(Arc::new(Place { crowd: Arc::clone(self), address, number, login, end, closing }))
     }
 
     pub(crate) fn send_home(&self) {
@@ -77,11 +94,11 @@ impl Crowd {
 }
 
 impl Present {
-    fn leave(counts: &mut HashMap<IpAddr, usize>, address: IpAddr) {
-        if let Some(count) = counts.get_mut(&address) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&address);
+    fn forget_stranger(&mut self, address: IpAddr, number: u64) {
+        if let Some(strangers) = self.strangers.get_mut(&address) {
+            strangers.retain(|stranger| stranger.number != number);
+            if strangers.is_empty() {
+                self.strangers.remove(&address);
             }
         }
     }
@@ -120,7 +137,7 @@ impl Place {
             return false;
         }
         *count += 1;
-        Present::leave(&mut present.strangers, self.address);
+        present.forget_stranger(self.address, self.number);
         self.login.send_replace(Some(sandbox.clone()));
         true
     }
@@ -159,7 +176,7 @@ impl Drop for Place {
         let mut present = self.crowd.lock();
         present.all -= 1;
         match self.login.borrow().as_ref() {
-            None => Present::leave(&mut present.strangers, self.address),
+            None => present.forget_stranger(self.address, self.number),
             Some(sandbox) => {
                 if let Some(count) = present.in_sandboxes.get_mut(sandbox) {
                     *count -= 1;

@@ -25,7 +25,10 @@ pub(crate) struct Handles {
 enum Open {
     Reading(Reader),
     /// Boxed, because it is much larger than the others.
-    Writing { upload: Box<Upload>, appends: bool },
+    Writing {
+        upload: Box<Upload>,
+        appends: bool,
+    },
     Listing(std::vec::IntoIter<File>),
 }
 

@@ -43,7 +43,11 @@ impl TestServer {
 
     /// A server that shares nothing with this one but the kind of its database, and may call these hosts.
     pub async fn stranger(&self, allowed_hosts: Vec<String>) -> Self {
-        Self::start_with(self.database.kind(), Options { limits: Self::unhurried(), allowed_hosts, ..Options::default() }).await
+        Self::start_with(
+            self.database.kind(),
+            Options { limits: Self::unhurried(), allowed_hosts, ..Options::default() },
+        )
+        .await
     }
 
     /// A server that shares nothing with this one but the kind of its database, with a clock that is moved by hand.

@@ -17,7 +17,9 @@ pub fn attempts(foreign: &str) -> Vec<Vec<u8>> {
     for up in UPS {
         for target in &targets {
             for depth in [1, 2, 3, 8, 40] {
-                for (before, after) in [("", ""), ("/", ""), ("inbox/", ""), ("inbox/own.txt/", ""), ("", "\0.txt"), ("", "/")] {
+                for (before, after) in
+                    [("", ""), ("/", ""), ("inbox/", ""), ("inbox/own.txt/", ""), ("", "\0.txt"), ("", "/")]
+                {
                     let name = format!("{before}{}{target}{after}", up.repeat(depth));
                     found.push(name.into_bytes());
                 }
@@ -25,12 +27,16 @@ pub fn attempts(foreign: &str) -> Vec<Vec<u8>> {
         }
     }
     for target in &targets {
-        for root in ["/", "//", "///", "\\\\", "C:\\", "C:/", "file:///", "~/", "~root/", "$HOME/", "%00/", "./", ".//./"] {
+        for root in
+            ["/", "//", "///", "\\\\", "C:\\", "C:/", "file:///", "~/", "~root/", "$HOME/", "%00/", "./", ".//./"]
+        {
             found.push(format!("{root}{target}").into_bytes());
         }
     }
     // No UTF-8 at all: overlong dots, cut characters, lone surrogates.
-    for bytes in [&b"\xc0\xae\xc0\xae/etc/passwd"[..], b"\xff\xfe/x", b"inbox/\xed\xa0\x80", b"\xe0\x80\xae/x", b"a\xc3"] {
+    for bytes in
+        [&b"\xc0\xae\xc0\xae/etc/passwd"[..], b"\xff\xfe/x", b"inbox/\xed\xa0\x80", b"\xe0\x80\xae/x", b"a\xc3"]
+    {
         found.push(bytes.to_vec());
     }
     found.push("x/".repeat(5000).into_bytes());

@@ -139,8 +139,13 @@ impl Playground {
     }
 
     pub(crate) fn evaluate(&self, assertion: &Value) -> Outcome {
-        let evidence =
-            Evidence { world: &self.world, events: &self.events, contents: &self.contents, entity: Some(&self.entity), task: Some(&self.task) };
+        let evidence = Evidence {
+            world: &self.world,
+            events: &self.events,
+            contents: &self.contents,
+            entity: Some(&self.entity),
+            task: Some(&self.task),
+        };
         crate::evaluate(assertion, &evidence)
     }
 }

@@ -20,8 +20,8 @@ use world::World;
 
 pub(crate) use exchange::Cost;
 pub(crate) use layers::Layers;
-use trees::Trees;
 use queue::Queue;
+use trees::Trees;
 
 /// Playgrounds that nobody used for so long are dropped from memory.
 const IDLE: Duration = Duration::from_secs(600);
@@ -68,7 +68,12 @@ pub(crate) struct Loaded {
 
 impl Worlds {
     pub(crate) fn new(layer_bytes: u64) -> Self {
-        Self { live: Mutex::default(), sandboxes: Mutex::default(), layers: Layers::new(layer_bytes), trees: Trees::default() }
+        Self {
+            live: Mutex::default(),
+            sandboxes: Mutex::default(),
+            layers: Layers::new(layer_bytes),
+            trees: Trees::default(),
+        }
     }
 
     pub(crate) fn of(&self, id: &PlaygroundId) -> Arc<Live> {

@@ -114,7 +114,8 @@ pub async fn attach(
     dataset: &DatasetId,
     once: Option<Once>,
 ) -> Result<Created<Sandbox>, AppError> {
-    let (org, id, dataset, now, base) = (grant.org.clone(), id.clone(), dataset.clone(), app.now(), app.addresses(base));
+    let (org, id, dataset, now, base) =
+        (grant.org.clone(), id.clone(), dataset.clone(), app.now(), app.addresses(base));
     let live = app.inner.worlds.of(&open(app, grant, &id).await?.playground);
     let work = move |db: &mut Db<'_>| {
         let mut sandbox = found(db, &org, &id)?;

@@ -184,7 +184,8 @@ impl Drop {
         }
         let simulator = json!({"type": "Files", "name": "Drop", "config": config});
         let simulator = caller.post("/simulators", simulator).await.expect(201).id();
-        let attached = caller.send(Method::POST, &format!("/simulators/{simulator}/datasets/{dataset}"), &[], None).await;
+        let attached =
+            caller.send(Method::POST, &format!("/simulators/{simulator}/datasets/{dataset}"), &[], None).await;
         attached.expect(200);
         let made = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201);
         let playground = made["playground_id"].as_str().unwrap().to_owned();

@@ -19,19 +19,26 @@ both_databases! {
             wants(json!({"path": "outbox/note.txt", "contains": ["approved"]})),
             wants(json!({"path": "outbox/*.hl7", "parse": "hl7", "fields": [{"path": "PID.3.1", "expected": "12345"}]})),
             wants(json!({"path": "outbox/*.edi", "parse": "x12", "fields": [{"path": "EB.1", "expected": "1"}]})),
+            wants(json!({"path": "outbox/letter.pdf", "parse": "pdf", "contains": ["palpitations for two weeks"]})),
             wants(json!({"path": "inbox/**", "count": 0})),
             wants(json!({"path": "given/*.txt", "contains": ["from the dataset"]})),
             json!({"label": "Nothing else", "assertion": {"assert": "no-side-effects", "allow": ["files/outbox/**", "files/inbox/*"]}}),
         ];
         let agent = begin(&server, json!({"name": "Return", "scenario": {"steps": [
             {"do": "drop_file_inbox", "path": "inbox/referral.txt", "content": "Referral without a signature"},
+            {"do": "drop_file_inbox", "path": "inbox/letter.pdf", "document": {"title": "Referral",
+                "sections": [{"text": "Palpitations for two weeks."}]}},
         ]}}), &criteria).await;
         let started = agent.start(0).await.expect(200);
         let endpoints = &started["endpoints"];
         assert!(endpoints["files"].as_str().unwrap().ends_with("/sandbox/files"), "{endpoints}");
         assert!(endpoints["files_inbox"].as_str().unwrap().ends_with("/sandbox/files/inbox"), "{endpoints}");
         let inbox = ask(&agent, Method::GET, "inbox", None).await.expect(200);
-        assert_eq!(inbox.json[0]["path"], "inbox/referral.txt");
+        assert_eq!((&inbox.json[0]["path"], &inbox.json[1]["path"]), (&json!("inbox/letter.pdf"), &json!("inbox/referral.txt")));
+        let letter = ask(&agent, Method::GET, "inbox/letter.pdf", None).await.expect(200);
+        assert!(letter.body.starts_with(b"%PDF-") && inbox.json[0]["size"] == letter.body.len());
+        let copied = format!("/v1/benchmark-runs/{}/files/outbox/letter.pdf", agent.run);
+        agent.caller.put_bytes(&copied, "application/pdf", letter.body).await.expect(201);
         let referral = ask(&agent, Method::GET, "inbox/referral.txt", None).await.expect(200);
         assert_eq!(referral.text(), "Referral without a signature");
         for (path, text) in [
@@ -43,7 +50,9 @@ both_databases! {
         ] {
             ask(&agent, Method::PUT, path, Some(text)).await.expect(201);
         }
-        ask(&agent, Method::DELETE, "inbox/referral.txt", None).await.expect(204);
+        for path in ["inbox/referral.txt", "inbox/letter.pdf"] {
+            ask(&agent, Method::DELETE, path, None).await.expect(204);
+        }
         let result = agent.complete(0).await.expect(200).json;
         assert_eq!(result["score"], json!(1.0), "{result:#}");
         // What was scored is scored the same again.

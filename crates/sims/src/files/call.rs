@@ -82,7 +82,8 @@ impl<'a> Call<'a> {
         let tree = self.sandbox().map(Tree::of);
         let carried = tree.ok_or(Refusal::NotFound).and_then(|tree| work(&tree));
         let Told { r#type, operation, path, mut more } = told;
-        let mut payload = object([("operation", operation.into()), ("via", self.client.via.name().into()), ("path", path.into())]);
+        let mut payload =
+            object([("operation", operation.into()), ("via", self.client.via.name().into()), ("path", path.into())]);
         payload.append(&mut more);
         let (answer, changes, outcome) = match carried {
             Ok(Carried { answer, changes, mut more }) => {

@@ -42,7 +42,8 @@ pub fn note_wrong_password(call: &Call<'_>) -> Outcome<()> {
         return nothing;
     }
     // A lock that has ended starts a new count.
-    let before = if until(&sandbox.records).is_some() { 0 } else { number(&sandbox.records, LOCKED_ACCOUNT, "failures") };
+    let before =
+        if until(&sandbox.records).is_some() { 0 } else { number(&sandbox.records, LOCKED_ACCOUNT, "failures") };
     let failures = before + 1;
     let mut row = object([("failures", failures.into())]);
     let mut summary = format!("wrong password, {failures} in a row");
@@ -71,7 +72,8 @@ pub fn login_changes(sandbox: &Sandbox) -> bool {
 }
 
 fn login(mut more: Map<String, Value>, outcome: &str) -> Map<String, Value> {
-    let mut payload = object([("operation", "login".into()), ("via", Via::Sftp.name().into()), ("outcome", outcome.into())]);
+    let mut payload =
+        object([("operation", "login".into()), ("via", Via::Sftp.name().into()), ("outcome", outcome.into())]);
     payload.append(&mut more);
     payload
 }

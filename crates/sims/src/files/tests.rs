@@ -37,14 +37,16 @@ struct Story {
 impl Story {
     fn new() -> Self {
         let content = |(path, text): (&str, &str)| {
-            let file = FileContent { sha256: text.to_owned(), size: text.len() as u64, content_type: "text/plain".to_owned() };
+            let file =
+                FileContent { sha256: text.to_owned(), size: text.len() as u64, content_type: "text/plain".to_owned() };
             (path.to_owned(), file)
         };
         let files: BTreeMap<String, FileContent> = GIVEN.map(content).into();
         let records = Records::new(Vec::new(), Timestamp(1)).over(vec![Arc::new(world::Tree::new(&files))]);
         let sandbox = SandboxId::from_ulid(Ulid(1));
         let (id, config) = (sandbox.clone(), Arc::new(json!({})));
-        let one = Sandbox { id, kind: SimulatorType::Files, config, created_at: Timestamp(1), is_active: true, records };
+        let one =
+            Sandbox { id, kind: SimulatorType::Files, config, created_at: Timestamp(1), is_active: true, records };
         let sandboxes = BTreeMap::from([(sandbox.clone(), one)]);
         Self { world: World { seq: 0, oldest: 0, sandboxes }, sandbox }
     }
@@ -67,8 +69,21 @@ impl Story {
         let quota = Quota { bytes: u64::MAX, files: 1000 };
         match step {
             Step::Write(to, text) => {
-                let stored = Stored { sha256: text.clone(), size: text.len() as u64, content_type: None, is_text: true, chunks: Vec::new() };
-                let upload = Upload { path: path(to), stored, condition: Condition::default(), parents: Parents::Needed, quota, is_short: false };
+                let stored = Stored {
+                    sha256: text.clone(),
+                    size: text.len() as u64,
+                    content_type: None,
+                    is_text: true,
+                    chunks: Vec::new(),
+                };
+                let upload = Upload {
+                    path: path(to),
+                    stored,
+                    condition: Condition::default(),
+                    parents: Parents::Needed,
+                    quota,
+                    is_short: false,
+                };
                 self.tell(|call| write(call, &upload)).is_ok()
             }
             Step::Delete(from) => self.tell(|call| delete(call, &path(from), &Condition::default())).is_ok(),
@@ -133,9 +148,7 @@ impl Plain {
                 may.then(|| self.files.insert(to.clone(), text.clone())).is_some()
             }
             Step::Delete(from) => self.files.remove(from).is_some(),
-            Step::Make(at) => {
-                self.is_free(at) && self.has_parent(at) && self.directories.insert(at.clone())
-            }
+            Step::Make(at) => self.is_free(at) && self.has_parent(at) && self.directories.insert(at.clone()),
             Step::Remove(at) => !is_standing(at) && self.is_empty(at) && self.directories.remove(at),
             Step::Rename(from, to, replaces) => self.rename(from, to, *replaces, is_standing(from)),
         }
@@ -152,7 +165,8 @@ impl Plain {
         if is_directory && to.starts_with(&format!("{from}/")) {
             return false;
         }
-        let may_replace = replaces && if is_file { self.files.contains_key(to) } else { self.directories.contains(to) && self.is_empty(to) };
+        let may_replace = replaces
+            && if is_file { self.files.contains_key(to) } else { self.directories.contains(to) && self.is_empty(to) };
         if !self.is_free(to) && !may_replace {
             return false;
         }
