@@ -29,6 +29,7 @@ install_packages() {
     find_postgres || packages+=(postgresql)
     python_makes_environments || packages+=(python3 python3-venv)
     has_node || packages+=(nodejs npm)
+    is_command sftp || packages+=(openssh-client)
     if [[ ${#packages[@]} -eq 0 ]]; then return; fi
     if [[ $EUID -ne 0 ]] || ! is_command apt-get; then
         say "Not installed, because that takes root and apt-get: ${packages[*]}"
@@ -64,7 +65,7 @@ make_node_clients() {
         mkdir "$NODE_CLIENTS"
         cp tools/clients/package*.json "$NODE_CLIENTS"
         npm ci --prefix "$NODE_CLIENTS" --ignore-scripts --no-audit --no-fund --loglevel error && echo "$stamp" >"$NODE_CLIENTS/stamp"
-    fi && cp tools/clients/*.js "$NODE_CLIENTS"
+    fi && mkdir -p "$NODE_CLIENTS/sftp" && cp tools/clients/*.js "$NODE_CLIENTS" && cp tools/clients/sftp/*.js "$NODE_CLIENTS/sftp"
 }
 
 # No registry that is sure to be reached has a binary of it, so it is built: some minutes, once.
@@ -83,6 +84,7 @@ install_needs() {
     if ! python_makes_environments || ! make_environment; then
         missing+=("Python with tools/python-requirements.txt: S3 tests, the contract test and the FHIR clients were skipped")
     fi
+    is_command sftp || missing+=("OpenSSH's sftp: it was not run against the SFTP server")
     if ! has_node || ! make_node_clients; then
         missing+=("Node with tools/clients/package.json: the FHIR client for Node was skipped")
     fi

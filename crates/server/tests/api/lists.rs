@@ -210,6 +210,8 @@ fn list_patterns() -> Vec<String> {
         schema["properties"]["data"].is_object() && schema["properties"]["_meta"].is_object()
     };
     let operations = contract.operations().into_iter().filter(|(method, _)| method == Method::GET);
+    // What stands behind several doors is one list.
+    let operations = operations.filter(|(_, pattern)| !pattern.starts_with("/v1/"));
     let patterns: Vec<String> = operations.map(|(_, pattern)| pattern).filter(is_list).collect();
     assert!(patterns.len() >= 20, "{patterns:?}");
     patterns
@@ -233,6 +235,7 @@ impl List {
             .replace("{solver_id}", &made.solver)
             .replace("{benchmark_id}", &made.benchmark)
             .replace("{task_id}", &made.task)
+            .replace("{sandbox_id}/files", &format!("{}/files", made.files_sandbox))
             .replace("{sandbox_id}", &made.sandbox);
         let mut keys = Vec::new();
         if pattern == "/tasks/{task_id}/entities" {
@@ -243,7 +246,7 @@ impl List {
             keys.extend(["p1", "p2", "p3"].map(Value::from));
         }
         let key = match pattern {
-            "/datasets/{dataset_id}/files" => "path",
+            "/datasets/{dataset_id}/files" | "/sandboxes/{sandbox_id}/files" => "path",
             "/datasets/{dataset_id}/checkpoints" => "revision",
             "/benchmarks/{benchmark_id}/versions" => "version",
             "/sandboxes/{sandbox_id}/state" | "/sandboxes/{sandbox_id}/diff" => "key",
@@ -255,6 +258,7 @@ impl List {
         }
         match pattern {
             "/datasets/{dataset_id}/files"
+            | "/sandboxes/{sandbox_id}/files"
             | "/tasks/{task_id}/entities"
             | "/sandboxes/{sandbox_id}/events"
             | "/sandboxes/{sandbox_id}/state"
@@ -284,6 +288,10 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
             // Before the file that is there already.
             let file = format!("{path}/a/{number:03}.txt");
             return caller.put_bytes(&file, "text/plain", name).await.expect(200).json;
+        }
+        "/sandboxes/{sandbox_id}/files" => {
+            let file = format!("{path}/a/{number:03}.txt");
+            return caller.put_bytes(&file, "text/plain", name).await.expect(201).json;
         }
         "/datasets/{dataset_id}/checkpoints" => {
             let data = path.replace("checkpoints", "data");

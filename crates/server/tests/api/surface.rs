@@ -67,6 +67,7 @@ impl Surface {
             let value = match name {
                 "name" | "label" => json!(format!("Sample {number}")),
                 "alias" => json!(format!("sample-{number}")),
+                "move_to" => json!(format!("outbox/sample-{number}")),
                 "type" => self.resolve(&schema["properties"]["type"])["enum"][0].clone(),
                 "assertion" => world::criterion("")["assertion"].clone(),
                 id if id.ends_with("_id") => json!(tenant.body_id(id)),
@@ -148,6 +149,7 @@ impl Tenant {
             "key_id" if pattern.starts_with("/solvers") => &made.solver_key,
             "key_id" => &made.api_key,
             "playground_id" => &made.playground,
+            "sandbox_id" if pattern.contains("/files") => &made.files_sandbox,
             "sandbox_id" => &made.sandbox,
             "benchmark_run_id" => &made.run,
             "task_run_id" => &made.task_run,
@@ -196,6 +198,7 @@ impl Tenant {
             &made.api_key,
             &made.playground,
             &made.sandbox,
+            &made.files_sandbox,
             &made.run,
             &made.task_run,
             &made.criterion_run,
