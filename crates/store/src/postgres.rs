@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 use postgres::{Client, IsolationLevel};
@@ -13,8 +14,13 @@ use crate::tls::{self, Verification};
 use crate::{BoxedJob, Db, StoreError, dialect, migrate};
 
 const DEFAULT_CONNECTIONS: usize = 16;
-const MOST_ATTEMPTS: u32 = 30;
 const MOST_CLASHES: u32 = 4;
+/// So many attempts in vain, and a transaction waits for its turn: those that take turns do not meet each other.
+const UNLUCKY: u32 = 4;
+/// For how long a transaction is tried again.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The lock of those that take turns.
+const TURN: i64 = 7_305_402;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -95,14 +101,21 @@ impl Settings {
     }
 
     fn connect(&self) -> Result<Client, StoreError> {
-        self.config.connect(self.tls.clone()).map_err(|error| match error.as_db_error() {
-            Some(database) => StoreError::Unavailable(database.message().to_owned()),
-            None => {
-                let reason = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
-                StoreError::Unavailable(format!("{error}{reason}"))
-            }
-        })
+        let mut client = self.config.connect(self.tls.clone()).map_err(|error| unavailable(&error))?;
+        // Who reads a small table as a whole meets everyone who writes to it; every query of ours has an index.
+        client.batch_execute("set enable_seqscan = off").map_err(|error| unavailable(&error))?;
+        Ok(client)
     }
+}
+
+fn unavailable(error: &postgres::Error) -> StoreError {
+    StoreError::Unavailable(match error.as_db_error() {
+        Some(database) => database.message().to_owned(),
+        None => {
+            let reason = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
+            format!("{error}{reason}")
+        }
+    })
 }
 
 /// What a URL says that the driver does not read itself.
@@ -174,7 +187,17 @@ impl Worker {
     }
 
     fn run(&mut self, job: &mut BoxedJob, mode: Mode) -> Result<(), StoreError> {
-        for attempt in 0..MOST_ATTEMPTS {
+        let mut has_turn = false;
+        let ran = self.run_in_turn(job, mode, &mut has_turn);
+        if has_turn {
+            self.give_turn_back();
+        }
+        ran
+    }
+
+    fn run_in_turn(&mut self, job: &mut BoxedJob, mode: Mode, has_turn: &mut bool) -> Result<(), StoreError> {
+        let began = Instant::now();
+        for attempt in 0.. {
             let (client, statements) = self.connected()?;
             match attempt_once(client, statements, job, mode)? {
                 Attempt::Done => return Ok(()),
@@ -182,8 +205,25 @@ impl Worker {
                 Attempt::Clashed if attempt >= MOST_CLASHES => return Ok(()),
                 Attempt::Clashed | Attempt::Again => pause(attempt),
             }
+            if began.elapsed() > PATIENCE {
+                break;
+            }
+            if attempt >= UNLUCKY && !*has_turn {
+                let (client, _) = self.connected()?;
+                take_turn(client)?;
+                *has_turn = true;
+            }
         }
         Err(StoreError::Contended)
+    }
+
+    /// A session that may still hold the lock is not used again.
+    fn give_turn_back(&mut self) {
+        if let Some((client, _)) = &mut self.client
+            && client.execute("select pg_advisory_unlock($1)", &[&TURN]).is_err()
+        {
+            self.client = None;
+        }
     }
 
     fn connected(&mut self) -> Result<(&mut Client, &mut Statements), StoreError> {
@@ -193,6 +233,12 @@ impl Worker {
         let (client, statements) = self.client.as_mut().ok_or(StoreError::Closed)?;
         Ok((client, statements))
     }
+}
+
+/// Before the transaction begins: what it reads must be of after the wait.
+fn take_turn(client: &mut Client) -> Result<(), StoreError> {
+    let taken = client.execute("select pg_advisory_lock($1)", &[&TURN]);
+    taken.map(|_| ()).map_err(|error| dialect::postgres_error(&error))
 }
 
 enum Attempt {

@@ -11,7 +11,7 @@ use store::task_runs;
 
 use super::end;
 use super::reach::Reach;
-use crate::sandboxes::fhir;
+use crate::sandboxes::Access;
 use crate::{App, AppError, RunGrant};
 
 /// Which task runs of a run are started, and where. Valid as long as this process is the only one that starts any.
@@ -73,8 +73,13 @@ impl Started {
     }
 }
 
-/// The FHIR sandbox of the one started task.
-pub async fn fhir_of_run(app: &App, grant: &RunGrant, run: &BenchmarkRunId) -> Result<fhir::Access, AppError> {
+/// The sandbox of that type in the one started task.
+pub async fn of_run(
+    app: &App,
+    grant: &RunGrant,
+    run: &BenchmarkRunId,
+    kind: SimulatorType,
+) -> Result<Access, AppError> {
     if *run != grant.run {
         return Err(AppError::missing::<BenchmarkRunId>());
     }
@@ -83,18 +88,18 @@ pub async fn fhir_of_run(app: &App, grant: &RunGrant, run: &BenchmarkRunId) -> R
         [] => return Err(AppError::conflict("no task of the run is started; start one first")),
         [task] => task,
         _ => {
-            let message = "several tasks are started: name one, as in /v1/task-runs/{id}/sandbox/fhir";
+            let message = "several tasks are started: name one, as in /v1/task-runs/{id}/sandbox/…";
             return Err(AppError::conflict(message));
         }
     };
-    access(app, grant, task).await
+    access(app, grant, task, kind).await
 }
 
-/// The FHIR sandbox of a task run.
-pub async fn fhir_of_task_run(app: &App, grant: &RunGrant, id: &TaskRunId) -> Result<fhir::Access, AppError> {
+/// The sandbox of that type in a task run.
+pub async fn of_task_run(app: &App, grant: &RunGrant, id: &TaskRunId, kind: SimulatorType) -> Result<Access, AppError> {
     let started = started(app, &grant.run).await?;
     if let Some(task) = started.iter().find(|task| task.id == *id) {
-        return access(app, grant, task).await;
+        return access(app, grant, task, kind).await;
     }
     let (reach, id) = (Reach::from(grant), id.clone());
     let (_, task_run) = app.store().read(move |db| reach.task_run(db, &id)).await?;
@@ -105,14 +110,14 @@ pub async fn fhir_of_task_run(app: &App, grant: &RunGrant, id: &TaskRunId) -> Re
     Err(AppError::conflict(format!("the task run {words}")))
 }
 
-async fn access(app: &App, grant: &RunGrant, task: &StartedTask) -> Result<fhir::Access, AppError> {
+async fn access(app: &App, grant: &RunGrant, task: &StartedTask, kind: SimulatorType) -> Result<Access, AppError> {
     if task.deadline.is_some_and(|deadline| deadline <= app.now()) {
         end::expire_overdue(app, &grant.org, &grant.run).await?;
         return Err(AppError::conflict("the task run is timed out; its sandboxes take no traffic"));
     }
-    let sandbox = task.sandboxes.iter().find(|sandbox| sandbox.kind == SimulatorType::Fhir);
+    let sandbox = task.sandboxes.iter().find(|sandbox| sandbox.kind == kind);
     let sandbox = sandbox.ok_or(AppError::NotFound("sandbox"))?;
-    Ok(fhir::admit_run(Arc::clone(sandbox), &grant.run))
+    Ok(Access { sandbox: Arc::clone(sandbox), actor: grant.run.to_string() })
 }
 
 async fn started(app: &App, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>>, AppError> {

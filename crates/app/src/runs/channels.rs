@@ -21,7 +21,12 @@ pub(crate) fn of_run(snapshot: &Snapshot, run: &BenchmarkRunId) -> BTreeMap<Stri
 
 /// Below the task run, which needs not be the only one started.
 pub(crate) fn of_task_run(snapshot: &Snapshot, task_run: &TaskRunId) -> BTreeMap<String, String> {
-    below(snapshot, &format!("/v1/task-runs/{task_run}/sandbox"))
+    below(snapshot, &doors_of(task_run))
+}
+
+/// Where a run's token opens the sandboxes of a task run.
+pub(crate) fn doors_of(task_run: &TaskRunId) -> String {
+    format!("/v1/task-runs/{task_run}/sandbox")
 }
 
 fn below(snapshot: &Snapshot, base: &str) -> BTreeMap<String, String> {

@@ -222,11 +222,12 @@ impl Stage {
     }
 
     fn shown(&self, scene: &Scene, snapshot: &Snapshot, base: BaseUrl<'_>) -> StartedTaskRun {
+        let doors = format!("{base}{}", channels::doors_of(&self.task_run.id));
         let sandbox = |stored: &StoredSandbox| StartedSandbox {
             id: stored.id.clone(),
             r#type: stored.kind,
             name: stored.name.clone(),
-            credentials: sandboxes::credentials::of(stored, base),
+            credentials: sandboxes::credentials::of(stored, base, &doors),
         };
         StartedTaskRun {
             task_run_id: self.task_run.id.clone(),

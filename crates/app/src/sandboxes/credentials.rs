@@ -9,8 +9,9 @@ use model::api_key::CLIENT_SECRET_PREFIX;
 use model::simulator::SimulatorType;
 use store::sandboxes::StoredSandbox;
 
-/// By the names that the simulator's type gives them.
-pub(crate) fn of(sandbox: &StoredSandbox, base: &str) -> BTreeMap<String, String> {
+/// By the names that the simulator's type gives them. Paths of channels are below `doors`, where the holder's own
+/// credential opens them.
+pub(crate) fn of(sandbox: &StoredSandbox, base: &str, _doors: &str) -> BTreeMap<String, String> {
     let credentials: Vec<(&str, String)> = match sandbox.kind {
         SimulatorType::Fhir => vec![
             ("fhir_base_url", fhir_base_url(sandbox, base)),
@@ -24,8 +25,13 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &str) -> BTreeMap<String, String
     credentials.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// Where an organization reaches the channels of its sandbox.
+pub(crate) fn direct_doors(sandbox: &StoredSandbox, base: &str) -> String {
+    format!("{base}/sandboxes/{}", sandbox.id)
+}
+
 pub(crate) fn fhir_base_url(sandbox: &StoredSandbox, base: &str) -> String {
-    format!("{base}/sandboxes/{}/fhir", sandbox.id)
+    format!("{}/fhir", direct_doors(sandbox, base))
 }
 
 fn token_url(sandbox: &StoredSandbox, base: &str) -> String {

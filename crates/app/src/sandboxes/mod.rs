@@ -1,5 +1,6 @@
 //! Sandboxes: running instances of simulators.
 
+mod access;
 pub mod credentials;
 pub mod evidence;
 pub mod fhir;
@@ -13,6 +14,8 @@ use model::simulator::Simulator;
 use model::{DatasetId, Id, OrgId, PlaygroundId, SandboxId, SimulatorId, Timestamp};
 use store::sandboxes::StoredSandbox;
 use store::{Db, datasets, playgrounds, simulators};
+
+pub use access::Access;
 
 use crate::once::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant, chance};
@@ -235,7 +238,8 @@ pub(crate) fn new_secret() -> Result<String, AppError> {
 
 pub(crate) fn view(sandbox: &StoredSandbox, base: &str) -> Sandbox {
     let is_active = sandbox.torn_down_at.is_none();
-    let credentials = if is_active { credentials::of(sandbox, base) } else { Default::default() };
+    let doors = credentials::direct_doors(sandbox, base);
+    let credentials = if is_active { credentials::of(sandbox, base, &doors) } else { Default::default() };
     Sandbox {
         id: sandbox.id.clone(),
         playground_id: sandbox.playground.clone(),

@@ -4,6 +4,7 @@ mod api_keys;
 mod benchmarks;
 mod criteria;
 mod datasets;
+mod doors;
 mod entities;
 mod environments;
 mod files;

@@ -6,14 +6,14 @@ pub mod token;
 use std::sync::Arc;
 
 use model::simulator::SimulatorType;
-use model::{BenchmarkRunId, Id, SandboxId};
+use model::{Id, SandboxId};
 use sims::fhir::answer::{self, Client};
 use sims::fhir::config::{FhirConfig, Remote};
 pub use sims::fhir::http::{HEADERS, Request, Response};
 use sims::fhir::scopes::Scopes;
 use store::sandboxes::StoredSandbox;
 
-use super::{any, open};
+use super::any;
 use crate::live::Cost;
 use crate::{App, AppError, OrgGrant};
 
@@ -37,16 +37,15 @@ impl Access {
 
 /// An organization's key may do everything in the organization's sandboxes.
 pub async fn admit_key(app: &App, grant: &OrgGrant, id: &SandboxId) -> Result<Access, AppError> {
-    let sandbox = open(app, grant, id).await?;
-    if sandbox.kind != SimulatorType::Fhir {
-        return Err(AppError::NotFound(SandboxId::NOUN));
-    }
-    Ok(Access { sandbox, client: Client { name: grant.key.to_string(), scopes: None } })
+    Ok(super::Access::by_key(app, grant, id, SimulatorType::Fhir).await?.into())
 }
 
-/// A run's token may do everything in the sandboxes of its started tasks.
-pub(crate) fn admit_run(sandbox: Arc<StoredSandbox>, run: &BenchmarkRunId) -> Access {
-    Access { sandbox, client: Client { name: run.to_string(), scopes: None } }
+/// Whoever may use the sandbox as a whole may do everything in it.
+impl From<super::Access> for Access {
+    fn from(access: super::Access) -> Self {
+        let super::Access { sandbox, actor } = access;
+        Self { sandbox, client: Client { name: actor, scopes: None } }
+    }
 }
 
 /// A SMART access token may do what its scopes say, in the sandbox that it was given for.

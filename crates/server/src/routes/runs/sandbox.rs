@@ -8,13 +8,15 @@ use axum::extract::{self, Request};
 use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::any;
-use model::{BenchmarkRunId, Id, TaskRunId};
+use model::simulator::SimulatorType;
+use model::{BenchmarkRunId, TaskRunId};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::State;
 use crate::base_url;
-use crate::envelope::{ApiError, Code};
-use crate::extract::{path_values, run};
+use crate::envelope::ApiError;
+use crate::extract::run;
+use crate::routes::doors::first_id;
 use crate::routes::sandboxes::fhir::{Address, outcome, pass_on};
 
 const OF_RUN: &str = "/v1/benchmark-runs/{benchmark_run_id}/fhir";
@@ -24,10 +26,10 @@ async fn fhir_of_run(extract::State(state): extract::State<State>, request: Requ
     let (mut parts, body) = request.into_parts();
     let answered = async {
         let grant = run(&parts, &state).await?;
-        let id = first_id::<BenchmarkRunId>(&mut parts, &state).await?;
-        let access = access::fhir_of_run(&state.app, &grant, &id).await?;
+        let (id, _) = first_id::<BenchmarkRunId>(&mut parts, &state).await?;
+        let access = access::of_run(&state.app, &grant, &id, SimulatorType::Fhir).await?;
         let base = format!("/v1/benchmark-runs/{id}/fhir");
-        below(&state, &parts, body, access, &base).await
+        below(&state, &parts, body, access.into(), &base).await
     };
     answered.await.unwrap_or_else(outcome)
 }
@@ -36,18 +38,12 @@ async fn fhir_of_task_run(extract::State(state): extract::State<State>, request:
     let (mut parts, body) = request.into_parts();
     let answered = async {
         let grant = run(&parts, &state).await?;
-        let id = first_id::<TaskRunId>(&mut parts, &state).await?;
-        let access = access::fhir_of_task_run(&state.app, &grant, &id).await?;
+        let (id, _) = first_id::<TaskRunId>(&mut parts, &state).await?;
+        let access = access::of_task_run(&state.app, &grant, &id, SimulatorType::Fhir).await?;
         let base = format!("/v1/task-runs/{id}/sandbox/fhir");
-        below(&state, &parts, body, access, &base).await
+        below(&state, &parts, body, access.into(), &base).await
     };
     answered.await.unwrap_or_else(outcome)
-}
-
-async fn first_id<I: Id>(parts: &mut Parts, state: &State) -> Result<I, ApiError> {
-    let values = path_values(parts, state).await?;
-    let id = values.first().and_then(|text| text.parse().ok());
-    id.ok_or_else(|| ApiError::new(Code::NotFound, format!("no such {}", I::NOUN)))
 }
 
 async fn below(state: &State, parts: &Parts, body: Body, access: Access, base: &str) -> Result<Response, ApiError> {
