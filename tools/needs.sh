@@ -30,6 +30,8 @@ install_packages() {
     python_makes_environments || packages+=(python3 python3-venv)
     has_node || packages+=(nodejs npm)
     is_command sftp || packages+=(openssh-client)
+    is_command qpdf || packages+=(qpdf)
+    is_command tesseract || packages+=(tesseract-ocr)
     if [[ ${#packages[@]} -eq 0 ]]; then return; fi
     if [[ $EUID -ne 0 ]] || ! is_command apt-get; then
         say "Not installed, because that takes root and apt-get: ${packages[*]}"
@@ -88,5 +90,6 @@ install_needs() {
     if ! has_node || ! make_node_clients; then
         missing+=("Node with tools/clients/package.json: the FHIR client for Node was skipped")
     fi
+    is_command qpdf && is_command tesseract || missing+=("qpdf or tesseract: what they say of rendered documents was not asked")
     install_nextest
 }

@@ -43,6 +43,7 @@ mod request;
 mod runs;
 mod runs_deadlines;
 mod runs_determinism;
+mod runs_documents;
 mod runs_elision;
 mod runs_endings;
 mod runs_evidence;
