@@ -21,6 +21,8 @@ pub struct Authored {
     pub playground: String,
     /// The playground's FHIR server.
     pub sandbox: String,
+    /// The playground's file drop.
+    pub files_sandbox: String,
     /// A completed run of the draft, for the solver.
     pub run: String,
     pub task_run: String,
@@ -51,7 +53,7 @@ impl Authored {
         let criterion = caller.post("/criteria", criterion(&task)).await.expect(201).id();
         let (solver, solver_key) = solver(caller).await;
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
-        let (playground, sandbox) = playground(caller, &environment).await;
+        let (playground, sandbox, files_sandbox) = playground(caller, &environment).await;
         let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
         let (portal, portal_playground, prior_auth) = portal(caller).await;
         Self {
@@ -69,6 +71,7 @@ impl Authored {
             api_key,
             playground,
             sandbox,
+            files_sandbox,
             run,
             task_run,
             criterion_run,
@@ -114,11 +117,11 @@ async fn solver(caller: &Caller) -> (String, String) {
     (solver, key)
 }
 
-/// A playground and its first sandbox.
-async fn playground(caller: &Caller, environment: &str) -> (String, String) {
+/// A playground, its FHIR server and its file drop.
+async fn playground(caller: &Caller, environment: &str) -> (String, String, String) {
     let made = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
-    let sandbox = made.json["sandboxes"][0]["id"].as_str().unwrap().to_owned();
-    (made.id(), sandbox)
+    let sandbox = |number: usize| made.json["sandboxes"][number]["id"].as_str().unwrap().to_owned();
+    (made.id(), sandbox(0), sandbox(1))
 }
 
 /// A run of the draft in which nothing was done, its task run and its criterion run.

@@ -90,6 +90,12 @@ impl App {
         self.submit(&live, handle).await
     }
 
+    /// Whether the sandbox takes traffic now.
+    pub(crate) async fn takes_traffic(&self, sandbox: &StoredSandbox) -> Result<bool, AppError> {
+        let loaded = self.current(&self.inner.worlds.of(&sandbox.playground)).await?;
+        Ok(self.check_active(&loaded, &sandbox.id).is_ok())
+    }
+
     /// Writes the events of reads that were answered before, so that whoever looks at the log finds them.
     pub(crate) async fn flush(&self, live: &Arc<Live>) -> Result<(), AppError> {
         let nothing = |_: &World, _: &Context<'_>| Ok(Outcome { answer: (), changes: Vec::new(), events: Vec::new() });

@@ -7,6 +7,7 @@ mod datasets;
 mod doors;
 mod entities;
 mod environments;
+mod file_drop;
 mod files;
 mod machinery;
 mod organization;
@@ -37,6 +38,7 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(criteria::router())
         .merge(playgrounds::router())
         .merge(sandboxes::router())
+        .merge(file_drop::router())
         .merge(runs::router())
         .merge(portal::router())
         .merge(machinery::router())

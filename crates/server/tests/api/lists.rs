@@ -210,9 +210,9 @@ fn list_patterns() -> Vec<String> {
         schema["properties"]["data"].is_object() && schema["properties"]["_meta"].is_object()
     };
     let operations = contract.operations().into_iter().filter(|(method, _)| method == Method::GET);
-    // The doors of runs lead to the same lists as those of organizations.
-    let patterns = operations.map(|(_, pattern)| pattern).filter(|pattern| !pattern.starts_with("/v1/"));
-    let patterns: Vec<String> = patterns.filter(is_list).collect();
+    // What stands behind several doors is one list.
+    let operations = operations.filter(|(_, pattern)| !pattern.starts_with("/v1/"));
+    let patterns: Vec<String> = operations.map(|(_, pattern)| pattern).filter(is_list).collect();
     assert!(patterns.len() >= 20, "{patterns:?}");
     patterns
 }
@@ -238,6 +238,7 @@ impl List {
             .replace("{solver_id}", &made.solver)
             .replace("{benchmark_id}", &made.benchmark)
             .replace("{task_id}", &made.task)
+            .replace("{sandbox_id}/files", &format!("{}/files", made.files_sandbox))
             .replace("{sandbox_id}", if pattern.contains("/portal/") { &made.portal } else { &made.sandbox });
         let mut keys = Vec::new();
         if pattern == "/tasks/{task_id}/entities" {
@@ -255,7 +256,7 @@ impl List {
             "/sandboxes/{sandbox_id}/portal/patients" => "patient_id",
             "/sandboxes/{sandbox_id}/portal/providers" => "npi",
             "/sandboxes/{sandbox_id}/portal/formulary" => "drug",
-            "/datasets/{dataset_id}/files" => "path",
+            "/datasets/{dataset_id}/files" | "/sandboxes/{sandbox_id}/files" => "path",
             "/datasets/{dataset_id}/checkpoints" => "revision",
             "/benchmarks/{benchmark_id}/versions" => "version",
             "/sandboxes/{sandbox_id}/state" | "/sandboxes/{sandbox_id}/diff" => "key",
@@ -267,6 +268,7 @@ impl List {
         }
         match pattern {
             "/datasets/{dataset_id}/files"
+            | "/sandboxes/{sandbox_id}/files"
             | "/tasks/{task_id}/entities"
             | "/sandboxes/{sandbox_id}/events"
             | "/sandboxes/{sandbox_id}/state"
@@ -313,6 +315,10 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
             // Before the file that is there already.
             let file = format!("{path}/a/{number:03}.txt");
             return caller.put_bytes(&file, "text/plain", name).await.expect(200).json;
+        }
+        "/sandboxes/{sandbox_id}/files" => {
+            let file = format!("{path}/a/{number:03}.txt");
+            return caller.put_bytes(&file, "text/plain", name).await.expect(201).json;
         }
         "/datasets/{dataset_id}/checkpoints" => {
             let data = path.replace("checkpoints", "data");

@@ -67,6 +67,7 @@ impl Surface {
             let value = match name {
                 "name" | "label" => json!(format!("Sample {number}")),
                 "alias" => json!(format!("sample-{number}")),
+                "move_to" => json!(format!("outbox/sample-{number}")),
                 "type" => self.resolve(&schema["properties"]["type"])["enum"][0].clone(),
                 "assertion" => world::criterion("")["assertion"].clone(),
                 "patient_member_id" | "diagnosis_code" | "provider_npi" => world::prior_auth()[name].clone(),
@@ -159,6 +160,7 @@ impl Tenant {
             "key_id" if pattern.starts_with("/solvers") => &made.solver_key,
             "key_id" => &made.api_key,
             "playground_id" => &made.playground,
+            "sandbox_id" if pattern.contains("/files") => &made.files_sandbox,
             "sandbox_id" if pattern.contains("/portal/") => &made.portal,
             "sandbox_id" => &made.sandbox,
             "auth_number" => &made.prior_auth,
@@ -209,6 +211,7 @@ impl Tenant {
             &made.api_key,
             &made.playground,
             &made.sandbox,
+            &made.files_sandbox,
             &made.run,
             &made.task_run,
             &made.criterion_run,
