@@ -59,10 +59,13 @@ struct RequestQuery {
     /// `approved`, `denied`, `pending` or `need_more_info`.
     #[param(value_type = String, required = false)]
     determination: Option<String>,
+    /// The member's number.
     #[param(value_type = String, required = false)]
     patient_member_id: Option<String>,
+    /// CPT or HCPCS.
     #[param(value_type = String, required = false)]
     procedure_code: Option<String>,
+    /// As the request names it.
     #[param(value_type = String, required = false)]
     drug: Option<String>,
     /// How many, 20 by default; more than 100 is read as 100.
