@@ -193,17 +193,17 @@ pub struct EventFilter {
     pub since: Option<Timestamp>,
 }
 
-/// Of one sandbox, oldest first.
+/// Of one sandbox of a playground, oldest first.
 pub fn events(
     db: &mut Db<'_>,
-    sandbox: &SandboxId,
+    (playground, sandbox): (&PlaygroundId, &SandboxId),
     filter: &EventFilter,
     page: &PageRequest,
 ) -> Result<Page<StoredEvent>, StoreError> {
-    let mut select =
-        "select id, sandbox_id, seq, type, at, actor, summary, payload, blob from events where sandbox_id = $1"
-            .to_owned();
-    let mut parameters: Vec<Value> = bind![sandbox].to_vec();
+    let mut select = "select id, sandbox_id, seq, type, at, actor, summary, payload, blob from events
+        where playground_id = $1 and sandbox_id = $2"
+        .to_owned();
+    let mut parameters: Vec<Value> = bind![playground, sandbox].to_vec();
     if let Some(kind) = filter.r#type {
         parameters.push(kind.name().into());
         select.push_str(&format!(" and type = ${}", parameters.len()));

@@ -7,6 +7,7 @@ use model::page::{Page, PageRequest};
 use model::playground::{Difference, DifferenceKind, StateRecord};
 use model::{FieldErrors, SandboxId};
 use serde_json::Value;
+use store::Db;
 pub use store::log::EventFilter;
 use store::log::{self, StoredEvent, Text};
 use world::{Direction, Lookup, Record, Records, Window, World};
@@ -24,8 +25,8 @@ pub async fn events(
 ) -> Result<Page<Event>, AppError> {
     let sandbox = open(app, grant, id).await?;
     app.flush(&app.inner.worlds.of(&sandbox.playground)).await?;
-    let id = id.clone();
-    let mut stored = app.store().read(move |db| log::events(db, &id, &filter, &page)).await?;
+    let read = move |db: &mut Db<'_>| log::events(db, (&sandbox.playground, &sandbox.id), &filter, &page);
+    let mut stored = app.store().read(read).await?;
     for event in &mut stored.items {
         fill(app, event).await?;
     }
