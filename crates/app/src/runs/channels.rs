@@ -10,6 +10,7 @@ use model::{BenchmarkRunId, TaskRunId};
 fn of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
     match kind {
         SimulatorType::Fhir => &[("fhir", "fhir")],
+        SimulatorType::Message => &[("messages", "messages")],
         SimulatorType::Payer => &[("portal", "portal")],
         _ => &[],
     }

@@ -19,6 +19,7 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &str, doors: &str) -> BTreeMap<S
             ("client_id", sandbox.id.to_string()),
             ("client_secret", client_secret(sandbox)),
         ],
+        SimulatorType::Message => vec![("messages_url", format!("{doors}/messages"))],
         SimulatorType::Payer => vec![
             ("portal_url", format!("{}/portal", direct_doors(sandbox, base))),
             ("username", portal_username(sandbox)),

@@ -4,6 +4,7 @@ mod access;
 pub mod credentials;
 pub mod evidence;
 pub mod fhir;
+pub mod messages;
 pub mod payer;
 
 use std::sync::Arc;

@@ -9,6 +9,7 @@ mod entities;
 mod environments;
 mod files;
 mod machinery;
+mod messages;
 mod organization;
 mod playgrounds;
 pub(crate) mod portal;
@@ -37,6 +38,7 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(criteria::router())
         .merge(playgrounds::router())
         .merge(sandboxes::router())
+        .merge(messages::router())
         .merge(runs::router())
         .merge(portal::router())
         .merge(machinery::router())

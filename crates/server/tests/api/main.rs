@@ -30,6 +30,7 @@ mod idempotency;
 mod identities;
 mod limits;
 mod lists;
+mod messages;
 mod mutations;
 mod playgrounds;
 mod portal_kit;
