@@ -38,6 +38,7 @@ macro_rules! targets {
 targets! {
     hl7v2: hl7_message hl7_batch hl7_path hl7_escape mllp;
     x12: x12_interchange x12_query;
+    documents: document_file document_specification;
     fhir: fhir_ndjson fhir_bundle fhir_layer fhir_validate fhir_search fhir_search_value fhir_reference;
     fhirpath: fhirpath_expression fhirpath_resource fhirpath_moment;
     sims: fhir_request fhir_page fhir_json_patch fhir_transaction fhir_scopes simulator_config scenario;

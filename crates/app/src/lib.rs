@@ -16,6 +16,7 @@ mod error;
 pub mod etag;
 mod limits;
 mod live;
+pub mod ocr;
 mod once;
 pub mod organizations;
 mod outbound;

@@ -3,6 +3,7 @@
 mod admin;
 mod auth;
 mod datasets;
+mod document;
 mod rescore;
 mod serve;
 mod settings;
@@ -32,6 +33,8 @@ enum Command {
     Auth(auth::Arguments),
     /// Datasets on a server
     Datasets(datasets::Arguments),
+    /// Paper documents: make a PDF or TIFF, read what one says
+    Document(document::Arguments),
     /// Score a finished run again from its stored evidence
     Rescore(rescore::Arguments),
 }
@@ -43,6 +46,7 @@ fn main() -> std::process::ExitCode {
         Command::Admin(arguments) => admin::run(arguments),
         Command::Auth(arguments) => auth::run(&arguments),
         Command::Datasets(arguments) => datasets::run(arguments),
+        Command::Document(arguments) => document::run(&arguments),
         Command::Rescore(arguments) => rescore::run(&arguments),
     };
     match result {

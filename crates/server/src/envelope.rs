@@ -85,6 +85,10 @@ impl ApiError {
         self.code
     }
 
+    pub(crate) fn status(&self) -> StatusCode {
+        self.code.status()
+    }
+
     /// The message as the caller may see it.
     pub(crate) fn shown_message(&self) -> String {
         let details = self.details.clone().shown_with(api_key::masked);

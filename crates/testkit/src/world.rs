@@ -27,6 +27,11 @@ pub struct Authored {
     pub run: String,
     pub task_run: String,
     pub criterion_run: String,
+    /// A payer portal in a playground of its own, which knows nobody.
+    pub portal: String,
+    pub portal_playground: String,
+    /// The number of a request there.
+    pub prior_auth: String,
 }
 
 impl Authored {
@@ -50,6 +55,7 @@ impl Authored {
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
         let (playground, sandbox, files_sandbox) = playground(caller, &environment).await;
         let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
+        let (portal, portal_playground, prior_auth) = portal(caller).await;
         Self {
             environment,
             simulator,
@@ -69,8 +75,27 @@ impl Authored {
             run,
             task_run,
             criterion_run,
+            portal,
+            portal_playground,
+            prior_auth,
         }
     }
+}
+
+/// A portal, its playground, and a request that was submitted to it.
+async fn portal(caller: &Caller) -> (String, String, String) {
+    let simulator = caller.post("/simulators", json!({"type": "Payer", "name": "Portal"})).await.expect(201).id();
+    let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201);
+    let path = format!("/sandboxes/{}/portal/prior-auths", sandbox.id());
+    let request = caller.post(&path, prior_auth()).await.expect(201);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    (sandbox.id(), text(&sandbox["playground_id"]), text(&request["auth_number"]))
+}
+
+/// A sound request for a prior authorization.
+pub fn prior_auth() -> Value {
+    json!({"patient_member_id": "M100", "procedure_code": "70551", "diagnosis_code": "G43.909",
+        "provider_npi": "1234567893"})
 }
 
 /// A dataset of each type, and an entity of the first.

@@ -59,8 +59,9 @@ pub(crate) const FILES: &str = "files";
 pub(crate) const FOLDERS: &str = "folders";
 /// Faxes are kept as `{direction, to_number, status, pages, text?}`.
 pub(crate) const FAXES: &str = "faxes";
-/// Steps of the scenario that are not due yet; they are nobody's work.
-pub(crate) const SCHEDULED: &str = "scheduled";
+/// What is not due yet (later steps of the scenario, decisions that a payer has put off), and the portal's logins: they
+/// are nobody's work.
+pub(crate) const UNSEEN: [&str; 2] = ["scheduled", "bookkeeping"];
 /// A fax that failed was not sent.
 pub(crate) const SENT_FAX: [&str; 2] = ["queued", "sent"];
 /// Of `hl7_outbound`: the message as it was sent.

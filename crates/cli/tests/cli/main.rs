@@ -10,6 +10,7 @@ mod crash;
 mod crash_fhir;
 mod crash_runs;
 mod crash_uploads;
+mod document;
 mod fhir_bombs;
 mod house;
 mod object_storage;

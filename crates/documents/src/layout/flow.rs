@@ -135,8 +135,10 @@ impl<'a> Flow<'a> {
                 let baseline = top + style.leading() * line as f32 + style.ascent();
                 Mark::Text(Run { x, baseline, text: text.to_owned(), style })
             };
+            let mut footer = self.footer.iter().enumerate().filter(|(_, text)| !text.is_empty());
+            // As one reads: the number stands at the end of the first line.
+            page.extend(footer.next().map(|(line, text)| at(LEFT, line, text)));
             page.push(at(RIGHT - width, 0, &number));
-            let footer = self.footer.iter().enumerate().filter(|(_, text)| !text.is_empty());
             page.extend(footer.map(|(line, text)| at(LEFT, line, text)));
         }
         self.pages

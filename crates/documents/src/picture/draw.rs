@@ -19,7 +19,7 @@ pub(crate) struct Resolution {
 impl Resolution {
     /// Fax, "fine"; the width is that of every fax machine.
     pub(crate) const FAX: Self = Self { across: 204.0, down: 196.0 };
-    pub(crate) const SCANNER: Self = Self { across: 200.0, down: 200.0 };
+    pub(crate) const SCANNER: Self = Self { across: 300.0, down: 300.0 };
 
     pub(crate) fn size(self) -> (u32, u32) {
         let pixels = |points: f32, dots: f32| (points / 72.0 * dots).round() as u32;

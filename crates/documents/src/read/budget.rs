@@ -6,7 +6,7 @@ use crate::fault::Fault;
 
 pub(crate) const LARGEST_FILE: usize = 64 << 20;
 /// About the bytes and elements that may be looked at: a second or two at the worst.
-const STEPS: u64 = 400_000_000;
+pub(crate) const STEPS: u64 = 400_000_000;
 /// All streams together, unpacked.
 const MOST_UNPACKED: usize = 128 << 20;
 /// One stream, unpacked: this much is in memory at a time.
@@ -23,6 +23,10 @@ pub(crate) struct Budget {
 impl Budget {
     pub(crate) fn new() -> Self {
         Self { steps: Cell::new(STEPS), unpacked: Cell::new(MOST_UNPACKED), text: Cell::new(LONGEST_TEXT) }
+    }
+
+    pub(crate) fn left(&self) -> u64 {
+        self.steps.get()
     }
 
     pub(crate) fn spend(&self, steps: usize) -> Result<(), Fault> {

@@ -1,13 +1,14 @@
 //! Text and pictures of files that others made.
 
 mod budget;
+mod dimensions;
 mod filter;
 mod pdf;
 mod tiff;
 
 use crate::fault::Fault;
 use crate::picture::Png;
-use budget::{Budget, LARGEST_FILE};
+use budget::{Budget, LARGEST_FILE, STEPS};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -80,9 +81,21 @@ pub fn kind(bytes: &[u8]) -> Option<Kind> {
 
 /// The text layer. That there is none is no fault: see [`Text::needs_ocr`].
 pub fn text(bytes: &[u8]) -> Result<Text, Fault> {
+    read_text(bytes, &Budget::new())
+}
+
+/// The same, with how much it cost, counted in steps: for whoever reads many files and must come to an end. One reading
+/// takes 400 million at most, which are seconds.
+pub fn text_and_cost(bytes: &[u8]) -> (Result<Text, Fault>, u64) {
+    let budget = Budget::new();
+    let read = read_text(bytes, &budget);
+    (read, STEPS - budget.left())
+}
+
+fn read_text(bytes: &[u8], budget: &Budget) -> Result<Text, Fault> {
     let kind = checked_kind(bytes)?;
     let pages = match kind {
-        Kind::Pdf => pdf::text(bytes, &Budget::new())?,
+        Kind::Pdf => pdf::text(bytes, budget)?,
         Kind::Tiff => vec![String::new(); tiff::count(bytes)?],
         Kind::Png | Kind::Jpeg => vec![String::new()],
     };
@@ -96,6 +109,9 @@ pub fn images(bytes: &[u8]) -> Result<Vec<PageImage>, Fault> {
         Kind::Pdf => pdf::images(bytes, &Budget::new()),
         Kind::Tiff => tiff::images(bytes, &Budget::new()),
         kind @ (Kind::Png | Kind::Jpeg) => {
+            if !dimensions::are_bounded(bytes) {
+                return Err(Fault::TooLarge("the picture has too many pixels, or does not say how many"));
+            }
             Ok(vec![PageImage { page: 1, content_type: kind.content_type(), bytes: bytes.to_vec() }])
         }
     }

@@ -133,7 +133,7 @@ fn add_scan(file: &mut PdfFile, picture: &Bitmap) -> Reference {
 
 /// Handwriting as a little grey picture.
 fn add_ink(file: &mut PdfFile, mark: &Mark, (width, height): (f32, f32)) -> Reference {
-    let pixels = |points: f32| (points / 72.0 * 200.0).ceil() as u32;
+    let pixels = |points: f32| (points / 72.0 * Resolution::SCANNER.across).ceil() as u32;
     let (columns, rows) = (pixels(width), pixels(height));
     let mut canvas = Canvas::of_size(columns, rows, Resolution::SCANNER, Placement::STRAIGHT);
     canvas.ink_alone(mark);

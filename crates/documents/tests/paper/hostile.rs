@@ -175,6 +175,20 @@ fn sizes_that_lie_are_not_believed() {
 }
 
 #[test]
+fn pictures_that_nobody_can_unpack_are_not_handed_on() {
+    let png = |width: u32, height: u32| {
+        [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", &width.to_be_bytes()[..], &height.to_be_bytes(), b"\x08\0\0\0\0"].concat()
+    };
+    assert_eq!(images(&png(1000, 1000)).map(|found| found.len()), Ok(1));
+    assert!(images(&png(1 << 20, 1 << 20)).is_err());
+    let jpeg = |size: [u8; 4]| [&b"\xff\xd8\xff\xe0\0\x04ab\xff\xc0\0\x11\x08"[..], &size, b"\x03"].concat();
+    assert_eq!(images(&jpeg([4, 0, 4, 0])).map(|found| found.len()), Ok(1));
+    for size in [[0xff; 4], [0; 4]] {
+        assert!(images(&jpeg(size)).is_err());
+    }
+}
+
+#[test]
 fn a_directory_of_pages_that_lies_is_not_believed() {
     let entry = |tag: u16, value: u32| [&tag.to_le_bytes()[..], &[4, 0, 1, 0, 0, 0], &value.to_le_bytes()].concat();
     for (width, height, compression) in

@@ -50,6 +50,26 @@ fn junk_before_and_after_does_no_harm() {
     }
 }
 
+/// As a payer's form is, with its fields filled in; `samples/form.pdf` is reportlab's form, filled in by pypdf.
+#[test]
+fn the_fields_of_a_form_are_read() {
+    let said = words(&text(&sample("form.pdf")).unwrap().joined());
+    assert!(said.starts_with("Prior authorization form Patient CPT Jo Mueller 72148"), "{said}");
+}
+
+#[test]
+fn tables_that_point_elsewhere_are_not_followed() {
+    let sound = sample("reportlab.pdf");
+    let table = sound.windows(5).rposition(|window| window == b"xref\n").unwrap();
+    let mut moved = sound.clone();
+    for byte in &mut moved[table..] {
+        if *byte == b'1' {
+            *byte = b'2';
+        }
+    }
+    assert!(text(&moved).unwrap().joined().contains("second page words here"));
+}
+
 #[test]
 fn what_cannot_be_read_is_said() {
     assert_eq!(text(&sample("reportlab-enc.pdf")), Err(Fault::Encrypted));

@@ -64,7 +64,7 @@ fn a_picture_has_no_words_and_a_scan_may_have_them() {
         assert_eq!(pictures.len(), 1, "{change}");
         assert_eq!((pictures[0].page, pictures[0].content_type), (1, "image/png"));
         let width = u32::from_be_bytes(pictures[0].bytes[16..20].try_into().unwrap());
-        assert_eq!(width, if kind == Kind::Tiff { 1728 } else { 1700 });
+        assert_eq!(width, if kind == Kind::Tiff { 1728 } else { 2550 });
     }
     let refused = document(json!({"title": "x", "format": "tiff", "text_layer": true}));
     assert_eq!(render(&refused), Err(Fault::TextInTiff));

@@ -12,6 +12,7 @@ mod files;
 mod machinery;
 mod organization;
 mod playgrounds;
+pub(crate) mod portal;
 mod runs;
 mod sandboxes;
 mod simulators;
@@ -39,5 +40,6 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(sandboxes::router())
         .merge(file_drop::router())
         .merge(runs::router())
+        .merge(portal::router())
         .merge(machinery::router())
 }

@@ -18,7 +18,7 @@ use world::{Records, Revision, Sandbox, Seq};
 use crate::authored::{Authored, Notation};
 use crate::bounds::short;
 use crate::checks::{Check, CheckInfo};
-use crate::evidence::{Case, Evaluated, Outcome, FILES, FOLDERS, SCHEDULED, check_here, hl7_text, is_of_scenario, object, text, x12_text};
+use crate::evidence::{Case, Evaluated, Outcome, FILES, FOLDERS, UNSEEN, check_here, hl7_text, is_of_scenario, object, text, x12_text};
 use crate::glob::{Glob, Segment};
 use crate::limits::{LONGEST_LIST, LONGEST_PATH};
 
@@ -210,7 +210,7 @@ fn changes(case: &Case<'_>) -> Result<Vec<Effect>, String> {
 
 /// A file drop also keeps book of quotas and faults, which are nobody's work.
 fn is_counted(area: Area, collection: &str) -> bool {
-    if area == Area::Files { [FILES, FOLDERS].contains(&collection) } else { collection != SCHEDULED }
+    if area == Area::Files { [FILES, FOLDERS].contains(&collection) } else { !UNSEEN.contains(&collection) }
 }
 
 fn area_of_rows(sandbox: &Sandbox) -> Option<Area> {

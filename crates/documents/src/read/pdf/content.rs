@@ -187,22 +187,46 @@ impl<'a, 'f> Reader<'a, 'f> {
                 self.pictures.push(Shown { stream: stream.clone(), area: (a * d - b * c).abs() });
                 Ok(())
             }
-            Some("Form") if self.depth < DEEPEST => {
-                let own = self.file.resolve(stream.dictionary.get("Resources"))?;
-                let resources = own.dictionary().unwrap_or(scene.resources);
-                let numbers: Vec<f32> = {
-                    let matrix = self.file.resolve(stream.dictionary.get("Matrix"))?;
-                    matrix.array().iter().filter_map(Object::number).map(|number| number as f32).collect()
-                };
-                let matrix = <[f32; 6]>::try_from(numbers).map_or(Matrix::IDENTITY, Matrix);
-                let content = self.file.content(stream)?;
-                self.depth += 1;
-                let result = self.read(&content, resources, matrix.then(scene.state.page));
-                self.depth -= 1;
-                result
-            }
+            Some("Form") => self.form(stream, scene.resources, scene.state.page),
             _ => Ok(()),
         }
+    }
+
+    fn form(&mut self, stream: &Stream, resources: &Dictionary, page: Matrix) -> Result<(), Fault> {
+        if self.depth >= DEEPEST {
+            return Ok(());
+        }
+        let own = self.file.resolve(stream.dictionary.get("Resources"))?;
+        let matrix = self.numbers(stream.dictionary.get("Matrix"))?;
+        let matrix = <[f32; 6]>::try_from(matrix).map_or(Matrix::IDENTITY, Matrix);
+        let content = self.file.content(stream)?;
+        self.depth += 1;
+        let result = self.read(&content, own.dictionary().unwrap_or(resources), matrix.then(page));
+        self.depth -= 1;
+        result
+    }
+
+    fn numbers(&self, object: &Object) -> Result<Vec<f32>, Fault> {
+        let listed = self.file.resolve(object)?;
+        Ok(listed.array().iter().take(6).filter_map(Object::number).map(|number| number as f32).collect())
+    }
+
+    /// What a field shows (ISO 32000-1, 12.5.5), at the corner of its rectangle.
+    pub(super) fn annotation(&mut self, annotation: &Object, resources: &Dictionary) -> Result<(), Fault> {
+        self.file.budget.spend(200)?;
+        let annotation = self.file.resolve(annotation)?;
+        let Some(dictionary) = annotation.dictionary() else { return Ok(()) };
+        let appearance = self.file.resolve(dictionary.get("AP"))?;
+        let Some(appearance) = appearance.dictionary() else { return Ok(()) };
+        let mut normal = self.file.resolve(appearance.get("N"))?.into_owned();
+        // One for each state, as a box has that is ticked or not.
+        if let (Object::Dictionary(states), Some(state)) = (&normal, dictionary.get("AS").name()) {
+            normal = self.file.resolve(states.get(state))?.into_owned();
+        }
+        let Object::Stream(stream) = normal else { return Ok(()) };
+        let corner = self.numbers(dictionary.get("Rect"))?;
+        let at = |index: usize| corner.get(index).copied().unwrap_or(0.0);
+        self.form(&stream, resources, Matrix::moved(at(0), at(1)))
     }
 }
 

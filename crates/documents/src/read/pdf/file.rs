@@ -38,32 +38,29 @@ pub(super) struct ObjectStream {
 }
 
 impl<'a> File<'a> {
-    pub(super) fn open(bytes: &'a [u8], budget: &'a Budget) -> Result<Self, Fault> {
-        let new = || Self {
-            bytes,
-            budget,
-            places: BTreeMap::new(),
-            trailer: Dictionary::default(),
-            kept: RefCell::default(),
-        };
-        let mut file = new();
-        let is_sound = match file.follow_tables() {
-            Ok(()) => true,
-            Err(fault @ Fault::TooLarge(_)) => return Err(fault),
-            Err(_) => false,
-        };
-        let is_readable = file.trailer.0.contains_key("Encrypt") || (is_sound && file.has_pages()?);
-        if !is_readable {
-            file = new();
-            file.search()?;
+    fn new(bytes: &'a [u8], budget: &'a Budget) -> Self {
+        let (places, trailer) = (BTreeMap::new(), Dictionary::default());
+        Self { bytes, budget, places, trailer, kept: RefCell::default() }
+    }
+
+    /// None when its tables of offsets are broken.
+    pub(super) fn by_tables(bytes: &'a [u8], budget: &'a Budget) -> Result<Option<Self>, Fault> {
+        let mut file = Self::new(bytes, budget);
+        match file.follow_tables() {
+            Ok(()) => file.open().map(Some),
+            Err(Fault::Damaged(_)) => Ok(None),
+            Err(fault) => Err(fault),
         }
-        if file.trailer.0.contains_key("Encrypt") {
-            return Err(Fault::Encrypted);
-        }
-        if !file.has_pages()? {
-            return Err(Fault::Damaged("it has no pages"));
-        }
-        Ok(file)
+    }
+
+    pub(super) fn by_search(bytes: &'a [u8], budget: &'a Budget) -> Result<Self, Fault> {
+        let mut file = Self::new(bytes, budget);
+        file.search()?;
+        file.open()
+    }
+
+    fn open(self) -> Result<Self, Fault> {
+        if self.trailer.0.contains_key("Encrypt") { Err(Fault::Encrypted) } else { Ok(self) }
     }
 
     pub(super) fn has_pages(&self) -> Result<bool, Fault> {

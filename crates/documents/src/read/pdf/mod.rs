@@ -29,21 +29,32 @@ use super::budget::Budget;
 use crate::fault::Fault;
 
 pub(super) fn text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>, Fault> {
-    let file = File::open(bytes, budget)?;
+    let (file, pages) = open(bytes, budget)?;
     let mut fonts = Fonts::default();
-    let pages = pages::all(&file)?;
     pages.iter().map(|page| Ok(look(&file, page, &mut fonts)?.0)).collect()
 }
 
 pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fault> {
-    let file = File::open(bytes, budget)?;
+    let (file, pages) = open(bytes, budget)?;
     let mut fonts = Fonts::default();
     let mut images = Vec::new();
-    for (index, page) in pages::all(&file)?.iter().enumerate() {
+    for (index, page) in pages.iter().enumerate() {
         let (_, shown) = look(&file, page, &mut fonts)?;
         images.extend(pictures::largest(&file, index + 1, &shown)?);
     }
     Ok(images)
+}
+
+/// By the tables of the file if they lead to pages, else by looking for its objects.
+fn open<'a>(bytes: &'a [u8], budget: &'a Budget) -> Result<(File<'a>, Vec<Page>), Fault> {
+    if let Some(file) = File::by_tables(bytes, budget)?
+        && let Some(pages) = forgiven(pages::all(&file))?
+    {
+        return Ok((file, pages));
+    }
+    let file = File::by_search(bytes, budget)?;
+    let pages = pages::all(&file)?;
+    Ok((file, pages))
 }
 
 /// What a page says and shows. A part that is damaged is left out; only what is too large ends the reading.
@@ -63,6 +74,10 @@ fn look(file: &File<'_>, page: &Page, fonts: &mut Fonts) -> Result<(String, Vec<
     }
     let mut reader = Reader::new(file, fonts);
     forgiven(reader.read(&content, &page.resources, Matrix::IDENTITY))?;
+    // The fields of a form that was filled in are not in the page's own content.
+    for annotation in file.resolve(page.dictionary.get("Annots"))?.array() {
+        forgiven(reader.annotation(annotation, &page.resources))?;
+    }
     Ok(reader.finish())
 }
 

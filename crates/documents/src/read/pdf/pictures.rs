@@ -7,6 +7,7 @@ use super::stream::{Unpacked, unpacked};
 use crate::fault::Fault;
 use crate::picture::{Bitmap, Png, group4};
 use crate::read::PageImage;
+use crate::read::dimensions::are_bounded;
 
 /// Each takes a byte of memory while it is made.
 const MOST_PIXELS: usize = 64 << 20;
@@ -25,7 +26,7 @@ pub(super) fn largest(file: &File<'_>, page: usize, shown: &[Shown]) -> Result<O
         return Ok(None);
     }
     match &content.picture {
-        Some((name, _)) if name == "DCTDecode" => {
+        Some((name, _)) if name == "DCTDecode" && are_bounded(&content.bytes) => {
             Ok(Some(PageImage { page, content_type: "image/jpeg", bytes: content.bytes }))
         }
         Some((name, parameters)) if name == "CCITTFaxDecode" => {

@@ -1,0 +1,67 @@
+//! Reads what a picture of a page says, with the `tesseract` program where the machine has it.
+//!
+//! What it finds is for people and agents: no check reads it, because it differs from machine to machine.
+
+use std::io::{ErrorKind, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use documents::PageImage;
+
+const PROGRAM: &str = "tesseract";
+/// A page takes a second; a page of noise takes more.
+const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST_TEXT: u64 = 1 << 20;
+
+#[derive(Debug, thiserror::Error)]
+pub enum OcrFault {
+    #[error("this machine has no OCR: the program `tesseract` is not installed")]
+    Unavailable,
+    #[error("the page took more than a minute to read")]
+    TooSlow,
+    #[error("the page could not be read")]
+    Failed,
+}
+
+/// The words of one page. Blocks until they are read: call it off the threads that serve others.
+pub fn recognise(image: &PageImage) -> Result<String, OcrFault> {
+    let mut child = start()?;
+    let (mut input, output) = (child.stdin.take(), child.stdout.take());
+    let bytes = image.bytes.clone();
+    // The program may answer before it has read all, so nobody may wait for the other.
+    let writing = thread::spawn(move || input.as_mut().map(|input| input.write_all(&bytes)));
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut text = Vec::new();
+        let read = output.map(|output| output.take(LONGEST_TEXT).read_to_end(&mut text));
+        sender.send(read.map(|_| text))
+    });
+    let Ok(text) = receiver.recv_timeout(LONGEST) else {
+        end(&mut child);
+        return Err(OcrFault::TooSlow);
+    };
+    // Beyond the longest text it may still be talking.
+    let _ = child.kill();
+    let _ = child.wait();
+    let was_given = matches!(writing.join(), Ok(Some(Ok(()))));
+    let text = text.filter(|_| was_given).ok_or(OcrFault::Failed)?;
+    Ok(String::from_utf8_lossy(&text).trim().to_owned())
+}
+
+fn end(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// One thread: pages are read side by side, if at all.
+fn start() -> Result<Child, OcrFault> {
+    let mut command = Command::new(PROGRAM);
+    command.args(["stdin", "stdout", "-l", "eng"]).env("OMP_THREAD_LIMIT", "1");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.spawn().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => OcrFault::Unavailable,
+        _ => OcrFault::Failed,
+    })
+}
