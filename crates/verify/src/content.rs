@@ -41,25 +41,24 @@ pub(crate) fn readable<'c>(file: &'c Value, format: FileFormat, case: &Case<'c>)
         return Ok(Cow::Borrowed(text));
     }
     if let Some(bytes) = text(file, "sha256").and_then(|sha256| case.evidence.contents.get(sha256)) {
+        case.budget.spend(bytes.len())?;
         return said(bytes, format, &case.budget);
     }
     let bytes = text(file, "base64").and_then(|base64| STANDARD.decode(base64).ok());
     let bytes = bytes.ok_or("its content is too large to be read")?;
+    case.budget.spend(bytes.len())?;
     said(&bytes, format, &case.budget).map(|text| Cow::Owned(text.into_owned()))
 }
 
 fn said<'b>(bytes: &'b [u8], format: FileFormat, budget: &Budget) -> Result<Cow<'b, str>, String> {
-    let is_pdf = format == FileFormat::Pdf || (format == FileFormat::Text && bytes.starts_with(b"%PDF-"));
-    if is_pdf {
-        return pdf::read(bytes, budget).map(Cow::Owned);
-    }
-    budget.spend(bytes.len())?;
     match format {
+        FileFormat::Pdf => pdf::read(bytes, budget).map(Cow::Owned),
+        FileFormat::Text if bytes.starts_with(b"%PDF-") => pdf::read(bytes, budget).map(Cow::Owned),
         FileFormat::Hl7 => {
             let message = hl7v2::Message::parse(bytes, &hl7v2::Limits::default());
             message.map(|message| Cow::Owned(message.text().to_owned())).map_err(|fault| fault.to_string())
         }
-        FileFormat::Json | FileFormat::Csv | FileFormat::Text | FileFormat::X12 | FileFormat::Pdf => plain_text(bytes),
+        FileFormat::Json | FileFormat::Csv | FileFormat::Text | FileFormat::X12 => plain_text(bytes),
     }
 }
 
