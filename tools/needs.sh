@@ -5,6 +5,7 @@ NEXTEST_VERSION=0.9.143
 VENV=.test/venv
 # Beside the installed packages, because Node looks for them where a script lies.
 NODE_CLIENTS=.test/node-clients
+BROWSER=.test/browser
 missing=()
 
 is_command() { command -v "$1" >/dev/null; }
@@ -29,8 +30,10 @@ install_packages() {
     find_postgres || packages+=(postgresql)
     python_makes_environments || packages+=(python3 python3-venv)
     has_node || packages+=(nodejs npm)
+    is_command sftp || packages+=(openssh-client)
     is_command qpdf || packages+=(qpdf)
     is_command tesseract || packages+=(tesseract-ocr)
+    is_command chromium || packages+=(chromium)
     if [[ ${#packages[@]} -eq 0 ]]; then return; fi
     if [[ $EUID -ne 0 ]] || ! is_command apt-get; then
         say "Not installed, because that takes root and apt-get: ${packages[*]}"
@@ -66,7 +69,20 @@ make_node_clients() {
         mkdir "$NODE_CLIENTS"
         cp tools/clients/package*.json "$NODE_CLIENTS"
         npm ci --prefix "$NODE_CLIENTS" --ignore-scripts --no-audit --no-fund --loglevel error && echo "$stamp" >"$NODE_CLIENTS/stamp"
-    fi && cp tools/clients/*.js "$NODE_CLIENTS"
+    fi && mkdir -p "$NODE_CLIENTS/sftp" && cp tools/clients/*.js "$NODE_CLIENTS" && cp tools/clients/sftp/*.js "$NODE_CLIENTS/sftp"
+}
+
+# What drives the browser; the browser itself is the distribution's.
+make_browser() {
+    local stamp
+    stamp=$(cat tools/browser/package*.json <(node --version) | sha256sum)
+    if [[ ! -f $BROWSER/stamp || $(<"$BROWSER/stamp") != "$stamp" ]]; then
+        say "Installing tools/browser/package.json into $BROWSER"
+        rm -rf "$BROWSER"
+        mkdir "$BROWSER"
+        cp tools/browser/package*.json "$BROWSER"
+        npm ci --prefix "$BROWSER" --ignore-scripts --no-audit --no-fund --loglevel error && echo "$stamp" >"$BROWSER/stamp"
+    fi && cp tools/browser/*.js "$BROWSER"
 }
 
 # No registry that is sure to be reached has a binary of it, so it is built: some minutes, once.
@@ -85,9 +101,13 @@ install_needs() {
     if ! python_makes_environments || ! make_environment; then
         missing+=("Python with tools/python-requirements.txt: S3 tests, the contract test and the FHIR clients were skipped")
     fi
+    is_command sftp || missing+=("OpenSSH's sftp: it was not run against the SFTP server")
     if ! has_node || ! make_node_clients; then
         missing+=("Node with tools/clients/package.json: the FHIR client for Node was skipped")
     fi
     is_command qpdf && is_command tesseract || missing+=("qpdf or tesseract: what they say of rendered documents was not asked")
+    if ! is_command chromium || ! has_node || ! make_browser; then
+        missing+=("Chromium and Node with tools/browser/package.json: the portal was not walked through in a browser")
+    fi
     install_nextest
 }

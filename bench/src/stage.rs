@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use anyhow::{Context, ensure};
 use app::etag::IfMatch;
 use app::sandboxes::fhir;
-use app::{App, AppError, Clock, Limits, OrgGrant, Principal};
+use app::{App, AppError, Clock, Limits, Options, OrgGrant, Principal};
 use fhir::{Request, Response};
 use model::dataset::{Dataset, DatasetType, NewDataset};
 use model::environment::NewEnvironment;
@@ -33,11 +33,16 @@ pub struct Stage {
 impl Stage {
     /// SQLite in a directory of its own, unless a database is named.
     pub async fn open(database: Option<DatabaseUrl>) -> anyhow::Result<Self> {
+        Self::open_with(database, Options::default()).await
+    }
+
+    /// The same with what an operator decides; but without a limit on how often a key may ask.
+    pub async fn open_with(database: Option<DatabaseUrl>, options: Options) -> anyhow::Result<Self> {
         let directory = tempfile::tempdir()?;
         let database = database.unwrap_or_else(|| DatabaseUrl::Sqlite(directory.path().join("verial.db")));
         let store = Store::open(&database, Clock::system().now())?;
         let blobs = Blobs::open(&BlobUrl::Directory(directory.path().join("blobs")))?;
-        let app = application(&store, &blobs);
+        let app = application(&store, &blobs, options);
         let key = app::admin::create_organization(&app, "Bench").await?.api_key.key;
         let Principal::Organization(grant) = app::credentials::authenticate(&app, &key).await? else {
             anyhow::bail!("an organization key opened something else");
@@ -47,7 +52,7 @@ impl Stage {
 
     /// Forgets everything that is in memory, as a new process would.
     pub fn restart(&mut self) {
-        self.app = application(&self.store, &self.blobs);
+        self.app = application(&self.store, &self.blobs, Options::default());
     }
 
     pub async fn upload(&self, ward: Ward) -> anyhow::Result<Dataset> {
@@ -136,9 +141,9 @@ impl Stage {
 }
 
 /// As in production, but without a limit on how often a key may ask.
-fn application(store: &Store, blobs: &Blobs) -> App {
+fn application(store: &Store, blobs: &Blobs, options: Options) -> App {
     let unlimited = Limits { requests_per_second: u32::MAX, request_burst: u32::MAX, ..Limits::default() };
-    App::new(store.clone(), blobs.clone(), Clock::system(), unlimited)
+    App::new(store.clone(), blobs.clone(), Clock::system(), Options { limits: unlimited, ..options })
 }
 
 /// A server with one handler that answers the same bytes always: what HTTP alone costs.

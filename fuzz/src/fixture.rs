@@ -134,6 +134,9 @@ impl Playground {
 
     pub(crate) fn evaluate(&self, assertion: &Value) -> Outcome {
         let (entity, task) = (Some(&self.entity), Some(&self.task));
-        evaluate(assertion, &Evidence { world: &self.world, events: &self.events, entity, task })
+        evaluate(
+            assertion,
+            &Evidence { world: &self.world, events: &self.events, contents: &verify::NO_CONTENTS, entity, task },
+        )
     }
 }

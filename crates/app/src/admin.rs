@@ -5,7 +5,7 @@ use model::{FieldErrors, KeyId, OrgId};
 use store::keys::{self, Owner};
 use store::{Db, organizations};
 
-use crate::{App, AppError, api_keys};
+use crate::{App, AppError, api_keys, sandboxes};
 
 /// An organization with its first key.
 #[derive(Debug, Clone, serde::Serialize)]
@@ -63,7 +63,13 @@ pub async fn create_key(app: &App, org: &OrgId, name: &str) -> Result<CreatedApi
 /// Reads everything that is stored and says what is damaged or missing.
 pub async fn check(app: &App) -> Result<Vec<String>, AppError> {
     let mut faults = app.store().check().await?;
-    let names = app.store().read(store::content::all_blobs).await?;
+    let mut names = app.store().read(store::content::all_blobs).await?;
+    for row in app.store().read(store::content::all_file_rows).await? {
+        match app.text(row).await {
+            Ok(text) => names.extend(sandboxes::files::blobs_of_row(&text)),
+            Err(error) => faults.push(format!("the row of a file: {error}")),
+        }
+    }
     for name in names {
         if let Err(error) = app.blobs().get(&name).await {
             faults.push(format!("blob {name}: {error}"));

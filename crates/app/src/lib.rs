@@ -6,6 +6,7 @@ pub mod api_keys;
 pub mod benchmarks;
 mod chance;
 mod clock;
+mod contents;
 pub mod credentials;
 pub mod criteria;
 pub mod datasets;
@@ -26,6 +27,7 @@ pub mod sandboxes;
 mod seal;
 pub mod simulators;
 pub mod solvers;
+mod spool;
 pub mod tasks;
 
 use std::sync::Arc;
@@ -36,7 +38,7 @@ use store::{Blobs, Store};
 pub use clock::Clock;
 pub use credentials::{OrgGrant, Principal, RunGrant, SolverGrant};
 pub use error::AppError;
-pub use limits::{Limits, Options};
+pub use limits::{Limits, Options, SftpAddress};
 pub use once::{Created, Once};
 
 /// The whole application: storage, time, chance and what is remembered between requests. Cheap to clone.
@@ -56,11 +58,14 @@ struct Inner {
     snapshots: runs::Snapshots,
     started: runs::access::Started,
     outbound: outbound::Outbound,
+    contents: contents::Contents,
+    spools: spool::Spools,
+    sftp: Option<SftpAddress>,
 }
 
 impl App {
     pub fn new(store: Store, blobs: Blobs, clock: Clock, options: impl Into<Options>) -> Self {
-        let Options { limits, allowed_hosts } = options.into();
+        let Options { limits, allowed_hosts, sftp, spool } = options.into();
         let inner = Inner {
             store,
             blobs,
@@ -71,6 +76,9 @@ impl App {
             snapshots: runs::Snapshots::default(),
             started: runs::access::Started::default(),
             outbound: outbound::Outbound::new(allowed_hosts),
+            contents: contents::Contents::default(),
+            spools: spool::Spools::new(spool),
+            sftp,
             limits,
         };
         Self { inner: Arc::new(inner) }

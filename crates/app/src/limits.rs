@@ -1,5 +1,7 @@
 //! What an operator decides: what one request may cost, and which servers may be called.
 
+use std::path::PathBuf;
+
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// JSON bodies.
@@ -10,6 +12,14 @@ pub struct Limits {
     pub stream_bytes: u64,
     /// Memory for dataset layers; those that are not in use are dropped beyond it.
     pub layer_bytes: u64,
+    /// One file in a sandbox.
+    pub file_bytes: u64,
+    /// What clients may write into one sandbox.
+    pub sandbox_bytes: u64,
+    pub sandbox_files: u64,
+    /// Connections by SFTP, in all and for one sandbox.
+    pub sftp_sessions: usize,
+    pub sftp_sandbox_sessions: usize,
     /// Events in the log of one task run; beyond it its sandboxes take no traffic.
     pub task_run_events: i64,
     /// Requests a second for each key, and how many may come at once.
@@ -27,6 +37,11 @@ impl Default for Limits {
             upload_bytes: 64 * 1024 * 1024,
             stream_bytes: 16 * 1024 * 1024 * 1024,
             layer_bytes: 2 * 1024 * 1024 * 1024,
+            file_bytes: 2 * 1024 * 1024 * 1024,
+            sandbox_bytes: 8 * 1024 * 1024 * 1024,
+            sandbox_files: 10_000,
+            sftp_sessions: 1000,
+            sftp_sandbox_sessions: 100,
             task_run_events: 100_000,
             requests_per_second: 1000,
             request_burst: 2000,
@@ -42,10 +57,22 @@ pub struct Options {
     pub limits: Limits,
     /// Servers that simulators may call, as `host` or `host:port`; none without the operator's word.
     pub allowed_hosts: Vec<String>,
+    /// Where clients reach the SFTP server, if there is one.
+    pub sftp: Option<SftpAddress>,
+    /// Where uploads wait until they are whole; the system's directory for temporary files by default.
+    pub spool: Option<PathBuf>,
+}
+
+/// The address in the credentials of file drops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SftpAddress {
+    /// The host of the HTTP server, unless the operator says otherwise.
+    pub host: Option<String>,
+    pub port: u16,
 }
 
 impl From<Limits> for Options {
     fn from(limits: Limits) -> Self {
-        Self { limits, allowed_hosts: Vec::new() }
+        Self { limits, ..Self::default() }
     }
 }

@@ -7,7 +7,7 @@ use store::log::{Entry, Text};
 use store::{Db, environments, log, playgrounds, simulators};
 
 use crate::once::Keep;
-use crate::sandboxes::{self, BaseUrl, Seed};
+use crate::sandboxes::{self, Addresses, BaseUrl, Seed};
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 pub async fn create(
@@ -17,7 +17,7 @@ pub async fn create(
     once: Option<Once>,
     new: NewPlayground,
 ) -> Result<Created<Playground>, AppError> {
-    let (org, now, base) = (grant.org.clone(), app.now(), base.to_owned());
+    let (org, now, base) = (grant.org.clone(), app.now(), app.addresses(base));
     let playground: PlaygroundId = app.new_id();
     // One for each simulator that the environment can have.
     let seeds = (0..MOST_SIMULATORS)
@@ -46,7 +46,7 @@ pub async fn create(
 const MOST_SIMULATORS: usize = 50;
 
 pub async fn get(app: &App, grant: &OrgGrant, base: BaseUrl<'_>, id: &PlaygroundId) -> Result<Playground, AppError> {
-    let (org, id, base) = (grant.org.clone(), id.clone(), base.to_owned());
+    let (org, id, base) = (grant.org.clone(), id.clone(), app.addresses(base));
     app.store().read(move |db| found(db, &org, &id, &base)).await
 }
 
@@ -56,7 +56,7 @@ pub async fn list(
     base: BaseUrl<'_>,
     page: PageRequest,
 ) -> Result<Page<Playground>, AppError> {
-    let (org, base) = (grant.org.clone(), base.to_owned());
+    let (org, base) = (grant.org.clone(), app.addresses(base));
     let listed = move |db: &mut Db<'_>| {
         let mut page = playgrounds::list(db, &org, &page)?;
         for playground in &mut page.items {
@@ -77,7 +77,7 @@ pub async fn reset(
 ) -> Result<Created<Playground>, AppError> {
     let live = checked(app, grant, id).await?;
     app.flush(&live).await?;
-    let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), base.to_owned());
+    let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), app.addresses(base));
     let (event, actor) = (app.new_id::<EventId>(), grant.key.to_string());
     let work = move |db: &mut Db<'_>| {
         let before = found(db, &org, &id, &base)?;
@@ -118,7 +118,7 @@ pub async fn tear_down(
 ) -> Result<Created<Playground>, AppError> {
     let live = checked(app, grant, id).await?;
     app.flush(&live).await?;
-    let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), base.to_owned());
+    let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), app.addresses(base));
     let work = move |db: &mut Db<'_>| {
         found(db, &org, &id, &base)?;
         check_free(db, &org, &id)?;
@@ -152,13 +152,13 @@ async fn checked(
     Ok(app.inner.worlds.of(id))
 }
 
-fn found(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId, base: &str) -> Result<Playground, AppError> {
+fn found(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId, base: &Addresses) -> Result<Playground, AppError> {
     let mut playground = playgrounds::find(db, org, id)?.ok_or(AppError::missing::<PlaygroundId>())?;
     fill(db, &mut playground, base)?;
     Ok(playground)
 }
 
-fn fill(db: &mut Db<'_>, playground: &mut Playground, base: &str) -> Result<(), AppError> {
+fn fill(db: &mut Db<'_>, playground: &mut Playground, base: &Addresses) -> Result<(), AppError> {
     let stored = store::sandboxes::of_playground(db, &playground.id)?;
     playground.sandboxes = stored.iter().map(|sandbox| sandboxes::view(sandbox, base)).collect();
     Ok(())

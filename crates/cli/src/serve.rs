@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use app::{App, Options};
+use app::{App, Options, SftpAddress};
 use clap::Args;
 use tokio::net::TcpListener;
 
@@ -26,9 +26,12 @@ pub(crate) struct Arguments {
     /// Address for HL7v2 over MLLP (from the release that has the HL7 simulator)
     #[arg(long, env = "VERIAL_MLLP_LISTEN", value_name = "ADDR")]
     mllp_listen: Option<SocketAddr>,
-    /// Address for SFTP (from the release that has the file simulator)
+    /// Address of the SFTP server; port 0 takes a free one [default: 127.0.0.1:0]
     #[arg(long, env = "VERIAL_SFTP_LISTEN", value_name = "ADDR")]
     sftp_listen: Option<SocketAddr>,
+    /// HOST or HOST:PORT where clients reach the SFTP server, when it is not the host of the URL above
+    #[arg(long, env = "VERIAL_SFTP_PUBLIC", value_name = "HOST")]
+    sftp_public: Option<String>,
     /// Set a limit; repeatable: --limit upload_bytes=134217728
     #[arg(long = "limit", env = "VERIAL_LIMITS", value_name = "NAME=VALUE", value_delimiter = ',')]
     limits: Vec<String>,
@@ -47,23 +50,50 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let file = File::read(arguments.storage.config.as_deref())?;
     start_log(arguments.log.as_deref().or(file.log.as_deref()).unwrap_or("info"), arguments.log_json || file.log_json)?;
     let listen = arguments.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8080)));
-    for (flag, address) in [
-        ("--mllp-listen", arguments.mllp_listen.or(file.mllp_listen)),
-        ("--sftp-listen", arguments.sftp_listen.or(file.sftp_listen)),
-    ] {
-        if let Some(address) = address {
-            tracing::warn!(%address, "{flag} has no effect yet: this release has no such simulator");
-        }
+    if let Some(address) = arguments.mllp_listen.or(file.mllp_listen) {
+        tracing::warn!(%address, "--mllp-listen has no effect yet: this release has no such simulator");
     }
     let limits = settings::limits(&file, &arguments.limits)?;
     let allowed_hosts = [arguments.allowed_hosts, file.allow_hosts.clone()].concat();
-    let app = Storage::merge(&arguments.storage, &file)?.open(Options { limits, allowed_hosts })?;
+    let storage = Storage::merge(&arguments.storage, &file)?;
+    // Its port is part of the credentials, which the application makes.
+    let sftp = sftp_listener(arguments.sftp_listen.or(file.sftp_listen))?;
+    let public = arguments.sftp_public.or(file.sftp_public);
+    let address = sftp_address(public.as_deref(), sftp.local_addr()?.port())?;
+    let app = storage.open(Options { limits, allowed_hosts, sftp: Some(address), spool: Some(storage.spool()) })?;
     let public_url = arguments.public_url.or(file.public_url);
-    block_on(serve(app, listen, public_url))
+    block_on(serve(app, listen, sftp, public_url))
 }
 
-async fn serve(app: App, listen: SocketAddr, public_url: Option<String>) -> anyhow::Result<()> {
+fn sftp_listener(address: Option<SocketAddr>) -> anyhow::Result<std::net::TcpListener> {
+    let address = address.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let listener = std::net::TcpListener::bind(address);
+    let listener = listener.with_context(|| format!("cannot listen for SFTP on {address}"))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// `files.example`, `files.example:22` or `[::1]:22`.
+fn sftp_address(public: Option<&str>, port: u16) -> anyhow::Result<SftpAddress> {
+    let Some(public) = public else { return Ok(SftpAddress { host: None, port }) };
+    let (host, given) = match public.rsplit_once(':') {
+        Some((host, given)) if !host.contains(':') || host.ends_with(']') => (host, Some(given)),
+        _ => (public, None),
+    };
+    let port = given.map_or(Ok(port), str::parse).context("--sftp-public must be HOST or HOST:PORT")?;
+    let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+    Ok(SftpAddress { host: Some(host), port })
+}
+
+async fn serve(
+    app: App,
+    listen: SocketAddr,
+    sftp: std::net::TcpListener,
+    public_url: Option<String>,
+) -> anyhow::Result<()> {
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
+    let sftp = TcpListener::from_std(sftp)?;
+    let by_sftp = sftp.local_addr()?;
     let address = listener.local_addr()?;
     if let Some(first) = app::admin::create_first_organization(&app).await? {
         say(format_args!("Organization {} ({})", first.organization.name, first.organization.id));
@@ -71,19 +101,25 @@ async fn serve(app: App, listen: SocketAddr, public_url: Option<String>) -> anyh
     }
     let url = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
     say(format_args!("Verial {} listens on http://{address} (API: {url}/docs)", env!("CARGO_PKG_VERSION")));
-    let (stopping, stopped) = tokio::sync::oneshot::channel();
+    say(format_args!("SFTP listens on {by_sftp}"));
+    let (stopping, stopped) = tokio::sync::watch::channel(false);
     let signalled = async move {
         stop_signal().await;
-        let _ = stopping.send(());
+        stopping.send_replace(true);
     };
+    let told = |mut stopped: tokio::sync::watch::Receiver<bool>| async move {
+        let _ = stopped.wait_for(|stopped| *stopped).await;
+    };
+    let sessions = tokio::spawn(sftp::serve(sftp, app.clone(), told(stopped.clone())));
     let serving = server::serve(listener, app, public_url, signalled);
     tokio::pin!(serving);
     tokio::select! {
         served = &mut serving => served?,
-        () = async { let _ = stopped.await; tokio::time::sleep(LONGEST_DRAIN).await } => {
+        () = async { told(stopped).await; tokio::time::sleep(LONGEST_DRAIN).await } => {
             tracing::warn!("some requests did not end in {LONGEST_DRAIN:?}");
         }
     }
+    sessions.abort();
     Ok(())
 }
 

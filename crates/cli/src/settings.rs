@@ -39,6 +39,7 @@ pub(crate) struct File {
     pub(crate) public_url: Option<String>,
     pub(crate) mllp_listen: Option<SocketAddr>,
     pub(crate) sftp_listen: Option<SocketAddr>,
+    pub(crate) sftp_public: Option<String>,
     pub(crate) log: Option<String>,
     #[serde(default)]
     pub(crate) log_json: bool,
@@ -74,6 +75,11 @@ impl Storage {
             blobs: parse_or(blobs, "blobs", || BlobUrl::Directory(data.join("blobs")))?,
             data,
         })
+    }
+
+    /// Where uploads wait until they are whole.
+    pub(crate) fn spool(&self) -> PathBuf {
+        self.data.join("spool")
     }
 
     /// Opens everything. Blocking.
@@ -129,14 +135,19 @@ fn set_limit(limits: &mut Limits, name: &str, value: u64) -> anyhow::Result<()> 
         "upload_bytes" => limits.upload_bytes = value,
         "stream_bytes" => limits.stream_bytes = value,
         "layer_bytes" => limits.layer_bytes = value,
+        "file_bytes" => limits.file_bytes = value,
+        "sandbox_bytes" => limits.sandbox_bytes = value,
+        "sandbox_files" => limits.sandbox_files = value,
+        "sftp_sessions" => limits.sftp_sessions = usize::try_from(value)?,
+        "sftp_sandbox_sessions" => limits.sftp_sandbox_sessions = usize::try_from(value)?,
         "task_run_events" => limits.task_run_events = i64::try_from(value)?,
         "requests_per_second" => limits.requests_per_second = small()?,
         "request_burst" => limits.request_burst = small()?,
         "refusals_per_second" => limits.refusals_per_second = small()?,
         "refusal_burst" => limits.refusal_burst = small()?,
         _ => bail!(
-            "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, layer_bytes, task_run_events, requests_per_second, \
-             request_burst, refusals_per_second, refusal_burst"
+            "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, layer_bytes, file_bytes, sandbox_bytes, \
+             sandbox_files, sftp_sessions, sftp_sandbox_sessions, task_run_events, requests_per_second, request_burst, refusals_per_second, refusal_burst"
         ),
     }
     Ok(())

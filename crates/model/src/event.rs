@@ -36,6 +36,7 @@ event_types! {
     PortalView = "portal_view",
     PortalSearch = "portal_search",
     PortalSubmit = "portal_submit",
+    PortalDetermination = "portal_determination",
     VoiceTurn = "voice_turn",
     FaxInbound = "fax_inbound",
     FaxOutbound = "fax_outbound",

@@ -16,6 +16,7 @@ pub mod page;
 pub mod patch;
 pub mod phone;
 pub mod playground;
+pub mod portal;
 pub mod publication;
 pub mod reading;
 pub mod run;

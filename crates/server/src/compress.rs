@@ -13,6 +13,10 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 
 /// In one of the encodings that the caller takes, if there are any and it is worth it.
 pub(crate) async fn fitting(mut response: Response, encodings: Vec<HeaderValue>) -> Response {
+    // What can be asked for in parts is sent as it is: its parts are counted in its own bytes.
+    if response.headers().contains_key(header::ACCEPT_RANGES) {
+        return response;
+    }
     if !encodings.is_empty() {
         return compressed(response, encodings).await;
     }

@@ -40,6 +40,7 @@ pub(crate) enum Code {
     Conflict,
     PreconditionFailed,
     PayloadTooLarge,
+    RangeNotSatisfiable,
     UnsupportedMediaType,
     RateLimited,
     InternalError,
@@ -57,6 +58,7 @@ impl Code {
             Code::Conflict => StatusCode::CONFLICT,
             Code::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             Code::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Code::RangeNotSatisfiable => StatusCode::RANGE_NOT_SATISFIABLE,
             Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Code::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
@@ -81,6 +83,10 @@ impl ApiError {
 
     pub(crate) fn code(&self) -> Code {
         self.code
+    }
+
+    pub(crate) fn status(&self) -> StatusCode {
+        self.code.status()
     }
 
     /// The message as the caller may see it.

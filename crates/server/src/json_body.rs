@@ -112,7 +112,7 @@ async fn read(parts: &Parts, body: Body, state: &State) -> Result<Bytes, ApiErro
     read_whole(body, state.app.limits().json_bytes as u64).await
 }
 
-fn parse<T: DeserializeOwned + ToSchema>(parts: &Parts, bytes: &[u8]) -> Result<T, ApiError> {
+pub(crate) fn parse<T: DeserializeOwned + ToSchema>(parts: &Parts, bytes: &[u8]) -> Result<T, ApiError> {
     let is_json =
         media_type(&parts.headers).is_some_and(|media| media == "application/json" || media.ends_with("+json"));
     if !is_json {

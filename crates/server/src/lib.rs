@@ -34,6 +34,7 @@ struct Shared {
     app: App,
     metrics: metrics::Metrics,
     rates: rate_limit::Rates,
+    login_failures: routes::portal::throttle::Failures,
     docs: docs::Docs,
     /// Where clients reach the server, if the operator said so.
     public_url: Option<String>,
@@ -53,6 +54,7 @@ pub fn router(app: App, public_url: Option<String>) -> Router {
     api.servers = public_url.clone().map(|url| vec![utoipa::openapi::Server::new(url)]);
     let state = State(Arc::new(Shared {
         rates: rate_limit::Rates::new(app.limits()),
+        login_failures: routes::portal::throttle::Failures::default(),
         metrics: metrics::Metrics::default(),
         docs: docs::Docs::new(&api),
         public_url,

@@ -10,6 +10,7 @@ pub mod cds_hooks;
 pub mod clearinghouse;
 mod contact;
 pub mod document;
+pub mod due;
 pub mod fax;
 pub mod fhir;
 pub mod files;

@@ -23,6 +23,7 @@ pub mod playgrounds;
 mod postgres;
 pub mod runs;
 pub mod sandboxes;
+pub mod server_secrets;
 pub mod simulators;
 pub mod solvers;
 mod sqlite;

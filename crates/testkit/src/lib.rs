@@ -11,6 +11,8 @@ mod database;
 mod object_storage;
 pub mod runs;
 mod server;
+mod sftp_client;
+pub mod traversal;
 pub mod world;
 
 pub use answer::Answer;
@@ -19,6 +21,7 @@ pub use contract::Contract;
 pub use database::{Database, TestDatabase, postgres_url};
 pub use object_storage::s3_bucket;
 pub use server::TestServer;
+pub use sftp_client::{OpenFlags, SftpClient, SftpError, StatusCode};
 
 /// One async test for each database: `both_databases! { async fn name(server: TestServer) { … } }`.
 ///

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use app::admin::NewOrganization;
-use app::{App, Clock, Limits, Options};
+use app::{App, Clock, Limits, Options, SftpAddress};
 use store::blobs::BlobUrl;
 use store::{Blobs, Store};
 use tokio::net::TcpListener;
@@ -43,7 +43,11 @@ impl TestServer {
 
     /// A server that shares nothing with this one but the kind of its database, and may call these hosts.
     pub async fn stranger(&self, allowed_hosts: Vec<String>) -> Self {
-        Self::start_with(self.database.kind(), Options { limits: Self::unhurried(), allowed_hosts }).await
+        Self::start_with(
+            self.database.kind(),
+            Options { limits: Self::unhurried(), allowed_hosts, ..Options::default() },
+        )
+        .await
     }
 
     /// A server that shares nothing with this one but the kind of its database, with a clock that is moved by hand.
@@ -67,12 +71,21 @@ impl TestServer {
         let now = clock.now();
         let store = tokio::task::spawn_blocking(move || Store::open(&url, now)).await.unwrap().unwrap();
         let blobs = Blobs::open(&BlobUrl::Directory(database.directory().join("blobs"))).unwrap();
+        let sftp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = SftpAddress { host: None, port: sftp.local_addr().unwrap().port() };
+        let options = Options { sftp: Some(address), spool: Some(database.directory().join("spool")), ..options };
         let app = App::new(store, blobs, clock.clone(), options);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let serving = tokio::spawn({
             let app = app.clone();
-            async move { server::serve(listener, app, None, std::future::pending()).await.unwrap() }
+            async move {
+                let by_sftp = sftp::serve(sftp, app.clone(), std::future::pending());
+                let by_http = server::serve(listener, app, None, std::future::pending());
+                let (by_http, by_sftp) = tokio::join!(by_http, by_sftp);
+                by_http.unwrap();
+                by_sftp.unwrap();
+            }
         });
         let (http, contract) = (reqwest::Client::new(), Arc::new(Contract::load()));
         Self { app, base_url, clock, http, contract, serving, database }

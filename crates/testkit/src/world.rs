@@ -21,10 +21,17 @@ pub struct Authored {
     pub playground: String,
     /// The playground's FHIR server.
     pub sandbox: String,
+    /// The playground's file drop.
+    pub files_sandbox: String,
     /// A completed run of the draft, for the solver.
     pub run: String,
     pub task_run: String,
     pub criterion_run: String,
+    /// A payer portal in a playground of its own, which knows nobody.
+    pub portal: String,
+    pub portal_playground: String,
+    /// The number of a request there.
+    pub prior_auth: String,
 }
 
 impl Authored {
@@ -46,8 +53,9 @@ impl Authored {
         let criterion = caller.post("/criteria", criterion(&task)).await.expect(201).id();
         let (solver, solver_key) = solver(caller).await;
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
-        let (playground, sandbox) = playground(caller, &environment).await;
+        let (playground, sandbox, files_sandbox) = playground(caller, &environment).await;
         let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
+        let (portal, portal_playground, prior_auth) = portal(caller).await;
         Self {
             environment,
             simulator,
@@ -63,11 +71,31 @@ impl Authored {
             api_key,
             playground,
             sandbox,
+            files_sandbox,
             run,
             task_run,
             criterion_run,
+            portal,
+            portal_playground,
+            prior_auth,
         }
     }
+}
+
+/// A portal, its playground, and a request that was submitted to it.
+async fn portal(caller: &Caller) -> (String, String, String) {
+    let simulator = caller.post("/simulators", json!({"type": "Payer", "name": "Portal"})).await.expect(201).id();
+    let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201);
+    let path = format!("/sandboxes/{}/portal/prior-auths", sandbox.id());
+    let request = caller.post(&path, prior_auth()).await.expect(201);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    (sandbox.id(), text(&sandbox["playground_id"]), text(&request["auth_number"]))
+}
+
+/// A sound request for a prior authorization.
+pub fn prior_auth() -> Value {
+    json!({"patient_member_id": "M100", "procedure_code": "70551", "diagnosis_code": "G43.909",
+        "provider_npi": "1234567893"})
 }
 
 /// A dataset of each type, and an entity of the first.
@@ -89,11 +117,11 @@ async fn solver(caller: &Caller) -> (String, String) {
     (solver, key)
 }
 
-/// A playground and its first sandbox.
-async fn playground(caller: &Caller, environment: &str) -> (String, String) {
+/// A playground, its FHIR server and its file drop.
+async fn playground(caller: &Caller, environment: &str) -> (String, String, String) {
     let made = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
-    let sandbox = made.json["sandboxes"][0]["id"].as_str().unwrap().to_owned();
-    (made.id(), sandbox)
+    let sandbox = |number: usize| made.json["sandboxes"][number]["id"].as_str().unwrap().to_owned();
+    (made.id(), sandbox(0), sandbox(1))
 }
 
 /// A run of the draft in which nothing was done, its task run and its criterion run.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use world::{Sandbox, World};
 
 use crate::budget::Budget;
+use crate::content::Contents;
 
 /// Everything that an assertion is held against. All of it is data: no text in it is ever read as a pattern, a path or
 /// a template, but for the entity's and the task's values that authored templates name.
@@ -18,6 +19,8 @@ pub struct Evidence<'a> {
     pub world: &'a World,
     /// Of all sandboxes, in order.
     pub events: &'a [Event],
+    /// What files say that is not in their rows.
+    pub contents: &'a Contents,
     /// For `{{entity.…}}`: `{name, ref, data}`.
     pub entity: Option<&'a Value>,
     /// For `{{task.…}}`.
@@ -49,12 +52,16 @@ pub struct Case<'a> {
     pub(crate) budget: Budget,
 }
 
-/// Files are kept as `{sha256, size, content_type, text?}` by path; `text` is the content, or what was read from it.
+/// Files are kept as `{sha256, size, content_type, text?}` by path; `text` is the content, or what was read from it. Without
+/// it the bytes are elsewhere, by their hash.
 pub(crate) const FILES: &str = "files";
+/// Directories that were made by themselves, by path.
+pub(crate) const FOLDERS: &str = "folders";
 /// Faxes are kept as `{direction, to_number, status, pages, text?}`.
 pub(crate) const FAXES: &str = "faxes";
-/// Steps of the scenario that are not due yet; they are nobody's work.
-pub(crate) const SCHEDULED: &str = "scheduled";
+/// What is not due yet (later steps of the scenario, decisions that a payer has put off), and the portal's logins: they
+/// are nobody's work.
+pub(crate) const UNSEEN: [&str; 2] = ["scheduled", "bookkeeping"];
 /// A fax that failed was not sent.
 pub(crate) const SENT_FAX: [&str; 2] = ["queued", "sent"];
 /// Of `hl7_outbound`: the message as it was sent.

@@ -9,6 +9,7 @@ mod budget;
 pub mod checks;
 mod compare;
 pub mod comparison;
+mod content;
 pub mod count;
 mod csv;
 pub mod evidence;
@@ -34,6 +35,7 @@ use model::template::{self, Bindings, Root};
 use serde_json::Value;
 
 pub use checks::{Assertion, Check, CheckInfo, catalogue};
+pub use content::{Contents, NO_CONTENTS, Wanted};
 pub use evidence::{Evidence, Outcome};
 
 use evidence::{Case, object};
@@ -85,6 +87,20 @@ pub fn evaluate(assertion: &Value, evidence: &Evidence<'_>) -> Outcome {
     };
     let evaluated = bound.and_then(|bound| known(&bound)).and_then(|known| known.evaluate(&Case::new(*evidence)));
     evaluated.unwrap_or_else(|reason| Outcome::failed(bounds::short(&reason), object([])))
+}
+
+/// The rows of the files whose bytes an assertion reads and that the rows do not have, by hash: whoever evaluates it must
+/// bring these as the evidence's contents. What is left out is too large, and fails what asks for it.
+pub fn wanted_files(assertion: &Value, evidence: &Evidence<'_>) -> Wanted {
+    if is_deeper(assertion, DEEPEST) {
+        return Wanted::new();
+    }
+    let bindings = Bindings { entity: evidence.entity, task: evidence.task };
+    let bound = known(assertion).and_then(|_| bind::bind(&bounds::sorted(assertion), &bindings));
+    match bound.and_then(|bound| known(&bound)) {
+        Ok(Assertion::SftpFilePresent(check)) => check.wanted(&Case::new(*evidence)).unwrap_or_default(),
+        _ => Wanted::new(),
+    }
 }
 
 fn known(assertion: &Value) -> Result<Assertion, String> {

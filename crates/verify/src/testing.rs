@@ -65,6 +65,7 @@ pub(crate) fn nested(levels: usize) -> Value {
 pub(crate) struct Playground {
     pub(crate) world: World,
     pub(crate) events: Vec<Event>,
+    pub(crate) contents: crate::Contents,
     pub(crate) entity: Value,
     pub(crate) task: Value,
 }
@@ -78,7 +79,7 @@ pub(crate) fn sandbox_id(kind: SimulatorType) -> SandboxId {
 impl Playground {
     pub(crate) fn empty() -> Self {
         let world = World { seq: 0, oldest: 0, sandboxes: BTreeMap::new() };
-        Self { world, events: Vec::new(), entity: Value::Null, task: Value::Null }
+        Self { world, events: Vec::new(), contents: crate::Contents::new(), entity: Value::Null, task: Value::Null }
     }
 
     pub(crate) fn new(resources: &[Value]) -> Self {
@@ -138,8 +139,13 @@ impl Playground {
     }
 
     pub(crate) fn evaluate(&self, assertion: &Value) -> Outcome {
-        let evidence =
-            Evidence { world: &self.world, events: &self.events, entity: Some(&self.entity), task: Some(&self.task) };
+        let evidence = Evidence {
+            world: &self.world,
+            events: &self.events,
+            contents: &self.contents,
+            entity: Some(&self.entity),
+            task: Some(&self.task),
+        };
         crate::evaluate(assertion, &evidence)
     }
 }

@@ -6,12 +6,14 @@ mod change;
 mod exchange;
 mod records;
 mod search;
+mod tree;
 mod window;
 
 pub use change::{Change, Seq, Write};
 pub use exchange::{Context, NewEvent, Outcome, Payload};
 pub use records::{Lookup, Record, Records, Revision};
 pub use search::{Found, Hit, Page};
+pub use tree::{FILES, Tree};
 pub use window::{Direction, Window};
 
 use std::collections::BTreeMap;

@@ -10,13 +10,15 @@ use model::Timestamp;
 use rpds::{ListSync, RedBlackTreeMapSync};
 use serde_json::Value;
 
-use crate::{Change, Seq, Write};
+use crate::{Change, Seq, Tree, Write, tree};
 
 /// The records of one sandbox. Cheap to copy; a copy stays as it is.
 #[derive(Clone, Debug)]
 pub struct Records {
     /// Later ones lie over earlier ones.
     pub(crate) layers: Arc<[Arc<Layer>]>,
+    /// Files, in the same order.
+    pub(crate) trees: Arc<[Arc<Tree>]>,
     /// When a layer's resource was last updated, unless it says so itself.
     pub(crate) baseline: Timestamp,
     baseline_text: Arc<str>,
@@ -112,7 +114,8 @@ impl<'a> Lookup<'a> {
 impl Records {
     pub fn new(layers: Vec<Arc<Layer>>, baseline: Timestamp) -> Self {
         let baseline_text = baseline.to_string().into();
-        Self { layers: layers.into(), baseline, baseline_text, overlay: RedBlackTreeMapSync::new_sync() }
+        let trees = Arc::new([]);
+        Self { layers: layers.into(), trees, baseline, baseline_text, overlay: RedBlackTreeMapSync::new_sync() }
     }
 
     pub fn uses(&self, layer: &Arc<Layer>) -> bool {
@@ -165,18 +168,19 @@ impl Records {
     }
 
     /// Merges the layers; of those that have a key, the last counts.
-    fn in_layers_by_key(&self, collection: &str) -> impl Iterator<Item = Record<'_>> {
+    fn in_layers_by_key<'a>(&'a self, collection: &'a str) -> impl Iterator<Item = Record<'a>> {
         let resource_type = collection.parse::<ResourceType>().ok();
         let docs = |layer: &Layer| resource_type.map_or(0..0, |resource_type| layer.of_type(resource_type));
         let mut rests: Vec<(&Layer, Range<u32>)> = self.layers.iter().map(|layer| (&**layer, docs(layer))).collect();
-        std::iter::from_fn(move || {
+        let resources = std::iter::from_fn(move || {
             let key = rests.iter().filter_map(first_key).min()?;
             let mut uppermost = None;
             for rest in rests.iter_mut().filter(|rest| first_key(rest) == Some(key)) {
                 uppermost = rest.1.next().map(|doc| (rest.0, DocId::new(doc)));
             }
             uppermost.and_then(|(layer, doc)| self.of_layer(layer, doc))
-        })
+        });
+        resources.chain(self.in_trees_by_key(collection))
     }
 
     /// Collections that something was written to.
@@ -193,8 +197,9 @@ impl Records {
     /// How many live records each collection has.
     pub fn counts(&self) -> std::collections::BTreeMap<String, u64> {
         let names = self.layers.iter().flat_map(|layer| layer.counts()).map(|(kind, _)| kind.as_str().to_owned());
+        let files = self.has_trees().then(|| tree::FILES.to_owned());
         let names: std::collections::BTreeSet<String> =
-            names.chain(self.written_collections().map(ToOwned::to_owned)).collect();
+            names.chain(files).chain(self.written_collections().map(ToOwned::to_owned)).collect();
         let count = |name: String| {
             let live = self.count(&name);
             (name, live)
@@ -205,6 +210,7 @@ impl Records {
     /// Layers that nothing lies over are not read.
     fn count(&self, collection: &str) -> u64 {
         let in_layers = match (&*self.layers, collection.parse()) {
+            (_, Err(_)) if collection == tree::FILES => self.in_trees_by_key(collection).count(),
             (_, Err(_)) | ([], _) => 0,
             ([layer], Ok(resource_type)) => layer.of_type(resource_type).len(),
             _ => self.in_layers_by_key(collection).count(),
@@ -261,7 +267,7 @@ impl Records {
     }
 
     fn in_layers<'a>(&'a self, collection: &'a str, key: &'a str) -> Option<Record<'a>> {
-        let resource_type: ResourceType = collection.parse().ok()?;
+        let Ok(resource_type) = collection.parse::<ResourceType>() else { return self.in_trees(collection, key) };
         let found = self.layers.iter().rev().find_map(|layer| Some((layer, layer.get(resource_type, key)?)));
         found.and_then(|(layer, doc)| self.of_layer(layer, doc))
     }

@@ -1,11 +1,10 @@
 //! A run of records in the order of collection and key, from any place in either direction.
 
 use std::collections::BTreeSet;
-use std::ops::Bound;
 
 use fhir::layer::DocId;
 
-use crate::{Record, Records, Seq};
+use crate::{Record, Records, Seq, tree};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -39,7 +38,8 @@ impl Records {
     /// The collections that a window reaches, in its direction.
     fn collections(&self, only: Option<&str>, window: Window<'_>) -> Vec<&str> {
         let in_layers = self.layers.iter().flat_map(|layer| layer.counts()).map(|(kind, _)| kind.as_str());
-        let names: BTreeSet<&str> = in_layers.chain(self.written_collections()).collect();
+        let files = self.has_trees().then_some(tree::FILES);
+        let names: BTreeSet<&str> = in_layers.chain(files).chain(self.written_collections()).collect();
         let reached = |name: &&str| match (window.from, window.direction) {
             (None, _) => true,
             (Some((start, _)), Direction::Forward) => *name >= start,
@@ -60,6 +60,7 @@ impl Records {
         most: usize,
     ) -> Vec<Record<'a>> {
         let mut found = self.own_window(name, from, direction, most);
+        found.extend(self.tree_window(name, from, direction, most));
         for at in 0..self.layers.len() {
             found.extend(self.layer_window(at, name, from, direction, most));
         }
@@ -79,12 +80,7 @@ impl Records {
         most: usize,
     ) -> Vec<Record<'a>> {
         let Some(records) = self.overlay.get(name) else { return Vec::new() };
-        let (below, above) = match (from, direction) {
-            (None, _) => (Bound::Unbounded, Bound::Unbounded),
-            (Some(key), Direction::Forward) => (Bound::Excluded(key), Bound::Unbounded),
-            (Some(key), Direction::Backward) => (Bound::Unbounded, Bound::Excluded(key)),
-        };
-        let range = records.range::<str, _>((below, above));
+        let range = records.range::<str, _>(tree::beyond(from, direction));
         let live = |key: &'a std::sync::Arc<str>| self.get(name, key).live();
         match direction {
             Direction::Forward => range.filter_map(|(key, _)| live(key)).take(most).collect(),

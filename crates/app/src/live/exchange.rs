@@ -27,6 +27,8 @@ const MOST_INLINE: usize = 16 * 1024;
 const SEEN_FOR: Duration = Duration::from_millis(20);
 /// As many unwritten events make readers wait until they are written.
 const MOST_SEEN: usize = 4096;
+/// What became due may make more due; what is due after this is left to whoever asks next.
+pub(super) const MOST_DUE: usize = 8;
 /// A playground that others change faster than we can is an overload.
 const MOST_ATTEMPTS: usize = 100;
 
@@ -88,6 +90,12 @@ impl App {
         self.submit(&live, handle).await
     }
 
+    /// Whether the sandbox takes traffic now.
+    pub(crate) async fn takes_traffic(&self, sandbox: &StoredSandbox) -> Result<bool, AppError> {
+        let loaded = self.current(&self.inner.worlds.of(&sandbox.playground)).await?;
+        Ok(self.check_active(&loaded, &sandbox.id).is_ok())
+    }
+
     /// Writes the events of reads that were answered before, so that whoever looks at the log finds them.
     pub(crate) async fn flush(&self, live: &Arc<Live>) -> Result<(), AppError> {
         let nothing = |_: &World, _: &Context<'_>| Ok(Outcome { answer: (), changes: Vec::new(), events: Vec::new() });
@@ -100,15 +108,18 @@ impl App {
         if live.queue.is_empty() { Ok(()) } else { self.flush(&live).await }
     }
 
-    /// The playground as it is after what the scenario has put off until now.
+    /// The playground as it is after what was put off until now.
     async fn current_after_due(&self, live: &Arc<Live>) -> Result<Loaded, AppError> {
-        let loaded = self.current(live).await?;
-        let is_due = sims::scenario::next_due(&loaded.world).is_some_and(|due| due <= self.now());
-        if !is_due || loaded.has_ended {
-            return Ok(loaded);
+        let mut loaded = self.current(live).await?;
+        for _ in 0..MOST_DUE {
+            let is_due = sims::due::next(&loaded.world).is_some_and(|due| due <= self.now());
+            if !is_due || loaded.has_ended {
+                break;
+            }
+            self.submit(live, |world: &World, context: &Context<'_>| Ok(due_steps(world, context))).await?;
+            loaded = self.current(live).await?;
         }
-        self.submit(live, |world: &World, context: &Context<'_>| Ok(due_steps(world, context))).await?;
-        self.current(live).await
+        Ok(loaded)
     }
 
     /// Writes events, and answers when they are durable.

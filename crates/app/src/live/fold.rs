@@ -73,16 +73,20 @@ impl App {
 
     pub(crate) async fn at_baseline(&self, stored: StoredSandbox) -> Result<Sandbox, AppError> {
         let StoredSandbox { id, kind, config, datasets, created_at, torn_down_at, .. } = stored;
-        let mut layers = Vec::new();
+        let (mut layers, mut trees) = (Vec::new(), Vec::new());
         for dataset in datasets {
             let at = (dataset.dataset_id, dataset.revision);
             let found = self.store().read(move |db| sandboxes::revision(db, &at.0, at.1)).await?;
-            if let Some((content_hash, manifest)) = found.filter(|(_, manifest)| !manifest.chunks.is_empty()) {
+            let Some((content_hash, manifest)) = found else { continue };
+            if !manifest.chunks.is_empty() {
                 layers.push(self.layer(&content_hash, &manifest).await?);
+            }
+            if !manifest.files.is_empty() {
+                trees.push(self.inner.worlds.trees.of(&content_hash, &manifest));
             }
         }
         let is_active = torn_down_at.is_none();
-        let records = Records::new(layers, created_at);
+        let records = Records::new(layers, created_at).over(trees);
         Ok(Sandbox { id, kind, config: Arc::new(config), created_at, is_active, records })
     }
 

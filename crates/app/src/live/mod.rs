@@ -8,6 +8,7 @@ mod fold;
 mod layers;
 mod queue;
 mod seal;
+mod trees;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -20,6 +21,7 @@ use world::World;
 pub(crate) use exchange::Cost;
 pub(crate) use layers::Layers;
 use queue::Queue;
+use trees::Trees;
 
 /// Playgrounds that nobody used for so long are dropped from memory.
 const IDLE: Duration = Duration::from_secs(600);
@@ -30,6 +32,7 @@ pub(crate) struct Worlds {
     /// What never changes of a sandbox.
     sandboxes: Mutex<HashMap<SandboxId, Arc<StoredSandbox>>>,
     pub(crate) layers: Layers,
+    trees: Trees,
 }
 
 /// One playground in memory.
@@ -65,7 +68,12 @@ pub(crate) struct Loaded {
 
 impl Worlds {
     pub(crate) fn new(layer_bytes: u64) -> Self {
-        Self { live: Mutex::default(), sandboxes: Mutex::default(), layers: Layers::new(layer_bytes) }
+        Self {
+            live: Mutex::default(),
+            sandboxes: Mutex::default(),
+            layers: Layers::new(layer_bytes),
+            trees: Trees::default(),
+        }
     }
 
     pub(crate) fn of(&self, id: &PlaygroundId) -> Arc<Live> {

@@ -6,6 +6,7 @@ use model::{PlaygroundId, Timestamp};
 use store::playgrounds;
 use world::{Context, Outcome, Seq, World};
 
+use super::exchange::MOST_DUE;
 use crate::{App, AppError};
 
 /// A playground that cannot change any more.
@@ -16,15 +17,22 @@ pub(crate) struct SealedWorld {
 }
 
 impl App {
-    /// Waits for questions that are being answered, writes what is to be remembered of them, lets what is due in the
-    /// scenario happen, and ends the playground. Sealing twice is sealing once.
+    /// Waits for questions that are being answered, writes what is to be remembered of them, lets what is due
+    /// happen, and ends the playground. Sealing twice is sealing once.
     pub(crate) async fn seal(&self, playground: &PlaygroundId, now: Timestamp) -> Result<SealedWorld, AppError> {
         let live = self.inner.worlds.of(playground);
         let shut = live.traffic.write().await;
         let loaded = self.current(&live).await?;
         if !loaded.has_ended {
-            let last = |world: &World, context: &Context<'_>| Ok(due_steps(world, context));
-            self.submit(&live, last).await?;
+            // Each takes one kind of what is due, and the first also writes what was read.
+            for _ in 0..MOST_DUE {
+                let last = |world: &World, context: &Context<'_>| Ok(due_steps(world, context));
+                self.submit(&live, last).await?;
+                let next = live.any().and_then(|loaded| sims::due::next(&loaded.world));
+                if next.is_none_or(|due| due > self.now()) {
+                    break;
+                }
+            }
         }
         let id = playground.clone();
         let ended: Result<Seq, AppError> =
@@ -52,7 +60,7 @@ impl App {
     }
 }
 
-/// What the scenario has put off until now.
+/// What was put off until now.
 pub(crate) fn due_steps(world: &World, context: &Context<'_>) -> Outcome<()> {
-    sims::scenario::catch_up(world, context)
+    sims::due::catch_up(world, context)
 }

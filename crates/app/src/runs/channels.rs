@@ -10,6 +10,8 @@ use model::{BenchmarkRunId, TaskRunId};
 fn of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
     match kind {
         SimulatorType::Fhir => &[("fhir", "fhir")],
+        SimulatorType::Files => &[("files", "files"), ("files_inbox", "files/inbox")],
+        SimulatorType::Payer => &[("portal", "portal")],
         _ => &[],
     }
 }

@@ -8,9 +8,11 @@ use model::publication::{FrozenTask, Snapshot};
 use model::run::Sealed;
 use model::score::{self, Axes, Part, Score};
 use model::{PlaygroundId, Timestamp};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
+use sims::files::Content;
 use store::log;
-use verify::{Evidence, Outcome};
+use verify::{Contents, Evidence, Outcome};
 use world::{Seq, World};
 
 use super::snapshots;
@@ -63,28 +65,87 @@ impl App {
         }
     }
 
-    /// Off the threads that serve others. A panic is a failure of ours, and no agent's fail.
+    /// Holds every criterion of a task against what its playground holds.
     pub(super) async fn judge(
         &self,
         snapshot: Arc<Snapshot>,
         task: FrozenTask,
         frozen: Arc<Frozen>,
     ) -> Result<Vec<Judged>, AppError> {
-        let judging = tokio::task::spawn_blocking(move || judge_all(&snapshot, task, &frozen));
-        judging.await.map_err(|_| AppError::Internal("a check panicked".into()))
+        let task_value = Arc::new(snapshots::task_value(&task));
+        let mut judged = Vec::new();
+        // One after the other: each may bring the bytes of many files.
+        for criterion in task.criteria {
+            let matter = Matter { criterion, task: Arc::clone(&task_value), snapshot: Arc::clone(&snapshot) };
+            let contents = self.bring(&matter, &frozen).await?;
+            let frozen = Arc::clone(&frozen);
+            judged.push(matter.look(move |matter| matter.judged(&frozen, &contents)).await?);
+        }
+        Ok(judged)
+    }
+
+    /// The files that a criterion reads. That they cannot be read is a failure of ours.
+    async fn bring(&self, matter: &Matter, frozen: &Arc<Frozen>) -> Result<Contents, AppError> {
+        let mut contents = Contents::new();
+        // The other checks read rows and events only.
+        if matter.criterion.assertion.get("assert").and_then(Value::as_str) != Some(READS_FILES) {
+            return Ok(contents);
+        }
+        let frozen = Arc::clone(frozen);
+        let wanted = matter.clone().look(move |matter| {
+            let assertion = &matter.criterion.assertion;
+            matter.with_evidence(&frozen, &verify::NO_CONTENTS, |evidence| verify::wanted_files(assertion, evidence))
+        });
+        for (sha256, row) in wanted.await? {
+            contents.insert(sha256, self.whole_file(&row).await?);
+        }
+        Ok(contents)
+    }
+
+    async fn whole_file(&self, row: &Value) -> Result<Vec<u8>, AppError> {
+        match sims::files::content(row) {
+            Some(Content::Inline(bytes)) => Ok(bytes),
+            Some(Content::Blobs(names)) => {
+                let mut whole = Vec::new();
+                for name in names {
+                    whole.extend_from_slice(&self.blobs().get(&name).await?);
+                }
+                Ok(whole)
+            }
+            None => Err(AppError::Internal("a file has no content".into())),
+        }
     }
 }
 
-fn judge_all(snapshot: &Snapshot, task: FrozenTask, frozen: &Frozen) -> Vec<Judged> {
-    let task_value = snapshots::task_value(&task);
-    let judge = |criterion: Criterion| {
-        let entity = snapshots::entity_value(snapshot, criterion.input_entity_id.as_ref());
-        let evidence =
-            Evidence { world: &frozen.world, events: &frozen.events, entity: entity.as_ref(), task: Some(&task_value) };
-        let outcome = verify::evaluate(&criterion.assertion, &evidence);
-        Judged { criterion, outcome }
-    };
-    task.criteria.into_iter().map(judge).collect()
+/// The check that reads what files say.
+const READS_FILES: &str = <verify::checks::sftp_file_present::SftpFilePresent as verify::Check>::INFO.name;
+
+/// A criterion, and what its templates name.
+#[derive(Clone)]
+struct Matter {
+    criterion: Criterion,
+    task: Arc<Value>,
+    snapshot: Arc<Snapshot>,
+}
+
+impl Matter {
+    /// Off the threads that serve others. A panic is a failure of ours, and no agent's fail.
+    async fn look<T: Send + 'static>(self, work: impl FnOnce(Self) -> T + Send + 'static) -> Result<T, AppError> {
+        let looking = tokio::task::spawn_blocking(move || work(self));
+        looking.await.map_err(|_| AppError::Internal("a check panicked".into()))
+    }
+
+    fn with_evidence<T>(&self, frozen: &Frozen, contents: &Contents, work: impl FnOnce(&Evidence<'_>) -> T) -> T {
+        let entity = snapshots::entity_value(&self.snapshot, self.criterion.input_entity_id.as_ref());
+        let Frozen { world, events } = frozen;
+        work(&Evidence { world, events, contents, entity: entity.as_ref(), task: Some(&self.task) })
+    }
+
+    fn judged(self, frozen: &Frozen, contents: &Contents) -> Judged {
+        let evaluate = |evidence: &Evidence<'_>| verify::evaluate(&self.criterion.assertion, evidence);
+        let outcome = self.with_evidence(frozen, contents, evaluate);
+        Judged { criterion: self.criterion, outcome }
+    }
 }
 
 /// Names what was scored, so that it can be told later whether it is still the same.

@@ -20,7 +20,7 @@ use world::World;
 use super::reach::Reach;
 use super::{channels, end, snapshots};
 use crate::once::{Holder, Keep};
-use crate::sandboxes::{self, BaseUrl};
+use crate::sandboxes::{self, Addresses, BaseUrl};
 use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
 
 pub(super) async fn start(
@@ -70,7 +70,7 @@ async fn begin(
         Ok(scene) => scene,
         Err(faults) => return fail(app, reach, &task_run, faults).await,
     };
-    let started = stage.shown(&scene, &snapshot, base);
+    let started = stage.shown(&scene, &snapshot, &app.addresses(base));
     let (run_id, playground, world) = (run.id.clone(), stage.playground.clone(), scene.world);
     let entries: Arc<[Entry]> = scene.entries.into();
     let work = move |db: &mut Db<'_>| {
@@ -221,8 +221,8 @@ impl Stage {
         Ok(store::runs::note_start(db, &run.id, self.now)?)
     }
 
-    fn shown(&self, scene: &Scene, snapshot: &Snapshot, base: BaseUrl<'_>) -> StartedTaskRun {
-        let doors = format!("{base}{}", channels::doors_of(&self.task_run.id));
+    fn shown(&self, scene: &Scene, snapshot: &Snapshot, base: &Addresses) -> StartedTaskRun {
+        let doors = format!("{}{}", base.base, channels::doors_of(&self.task_run.id));
         let sandbox = |stored: &StoredSandbox| StartedSandbox {
             id: stored.id.clone(),
             r#type: stored.kind,

@@ -9,20 +9,46 @@ use model::api_key::CLIENT_SECRET_PREFIX;
 use model::simulator::SimulatorType;
 use store::sandboxes::StoredSandbox;
 
+use super::Addresses;
+
 /// By the names that the simulator's type gives them. Paths of channels are below `doors`, where the holder's own
 /// credential opens them.
-pub(crate) fn of(sandbox: &StoredSandbox, base: &str, _doors: &str) -> BTreeMap<String, String> {
+pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTreeMap<String, String> {
     let credentials: Vec<(&str, String)> = match sandbox.kind {
         SimulatorType::Fhir => vec![
-            ("fhir_base_url", fhir_base_url(sandbox, base)),
-            ("token_url", token_url(sandbox, base)),
+            ("fhir_base_url", fhir_base_url(sandbox, &base.base)),
+            ("token_url", token_url(sandbox, &base.base)),
             ("client_id", sandbox.id.to_string()),
             ("client_secret", client_secret(sandbox)),
+        ],
+        SimulatorType::Files => sftp(sandbox, base),
+        SimulatorType::Payer => vec![
+            ("portal_url", format!("{}/portal", direct_doors(sandbox, &base.base))),
+            ("username", portal_username(sandbox)),
+            ("password", portal_password(sandbox)),
+            ("api_url", format!("{doors}/portal")),
         ],
         // The other types have no running simulator yet.
         _ => Vec::new(),
     };
     credentials.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The user is the sandbox. Without an SFTP server there is nothing to log in to.
+fn sftp(sandbox: &StoredSandbox, base: &Addresses) -> Vec<(&'static str, String)> {
+    let Some((host, port)) = base.sftp() else { return Vec::new() };
+    vec![
+        ("sftp_host", host),
+        ("sftp_port", port.to_string()),
+        ("username", sandbox.id.to_string()),
+        ("password", sftp_password(sandbox)),
+        ("base_path", "/".to_owned()),
+    ]
+}
+
+pub(crate) fn sftp_password(sandbox: &StoredSandbox) -> String {
+    let secret = URL_SAFE_NO_PAD.encode(derived(sandbox, "sftp password").as_ref());
+    format!("{CLIENT_SECRET_PREFIX}{secret}")
 }
 
 /// Where an organization reaches the channels of its sandbox.
@@ -41,6 +67,22 @@ fn token_url(sandbox: &StoredSandbox, base: &str) -> String {
 pub(crate) fn client_secret(sandbox: &StoredSandbox) -> String {
     let secret = URL_SAFE_NO_PAD.encode(derived(sandbox, "client secret").as_ref());
     format!("{CLIENT_SECRET_PREFIX}{secret}")
+}
+
+/// A name that tells sandboxes apart, and nothing else.
+pub(crate) fn portal_username(sandbox: &StoredSandbox) -> String {
+    let id = sandbox.id.to_string().to_ascii_lowercase();
+    format!("clinic-{}", id.get(id.len().saturating_sub(8)..).unwrap_or(&id))
+}
+
+pub(crate) fn portal_password(sandbox: &StoredSandbox) -> String {
+    let secret = URL_SAFE_NO_PAD.encode(derived(sandbox, "portal password").as_ref());
+    format!("{CLIENT_SECRET_PREFIX}{secret}")
+}
+
+/// The key that the portal's cookies are signed with.
+pub(crate) fn portal_key(sandbox: &StoredSandbox) -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, derived(sandbox, "portal cookies").as_ref())
 }
 
 /// The key that the sandbox's access tokens are signed with.

@@ -60,6 +60,11 @@ pub async fn state(
 }
 
 fn state_page(records: &Records, resource: &str, request: &PageRequest) -> Result<Page<StateRecord>, FieldErrors> {
+    // The key of a file is its path, which has slashes of its own.
+    if let Some(path) = resource.strip_prefix("files/").filter(|path| !path.is_empty()) {
+        let found = records.get(world::FILES, path).live().map(|record| shown(&record));
+        return Ok(Page::from_rows(found.into_iter().collect(), request, place_of));
+    }
     let parts: Vec<&str> = resource.split('/').filter(|part| !part.is_empty()).collect();
     let found = match parts[..] {
         [] => window(records, None, request),

@@ -1,9 +1,12 @@
 //! Sandboxes: running instances of simulators.
 
 mod access;
+mod addresses;
 pub mod credentials;
 pub mod evidence;
 pub mod fhir;
+pub mod files;
+pub mod payer;
 
 use std::sync::Arc;
 
@@ -16,6 +19,7 @@ use store::sandboxes::StoredSandbox;
 use store::{Db, datasets, playgrounds, simulators};
 
 pub use access::Access;
+pub(crate) use addresses::Addresses;
 
 use crate::once::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant, chance};
@@ -34,7 +38,7 @@ pub async fn create(
     once: Option<Once>,
     new: NewSandbox,
 ) -> Result<Created<Sandbox>, AppError> {
-    let (org, now, base) = (grant.org.clone(), app.now(), base.to_owned());
+    let (org, now, base) = (grant.org.clone(), app.now(), app.addresses(base));
     let (sandbox_id, own_playground) = (app.new_id::<SandboxId>(), app.new_id::<PlaygroundId>());
     let secret = new_secret()?;
     let named = new.playground_id.clone();
@@ -59,7 +63,7 @@ pub async fn create(
 }
 
 pub async fn get(app: &App, grant: &OrgGrant, base: BaseUrl<'_>, id: &SandboxId) -> Result<Sandbox, AppError> {
-    let (org, id, base) = (grant.org.clone(), id.clone(), base.to_owned());
+    let (org, id, base) = (grant.org.clone(), id.clone(), app.addresses(base));
     app.store().read(move |db| Ok(view(&found(db, &org, &id)?, &base))).await
 }
 
@@ -69,7 +73,7 @@ pub async fn list(
     base: BaseUrl<'_>,
     page: PageRequest,
 ) -> Result<Page<Sandbox>, AppError> {
-    let (org, base) = (grant.org.clone(), base.to_owned());
+    let (org, base) = (grant.org.clone(), app.addresses(base));
     let listed = move |db: &mut Db<'_>| {
         let page = store::sandboxes::list(db, &org, &page)?;
         Ok(page.map(|sandbox| view(&sandbox, &base)))
@@ -87,7 +91,7 @@ pub async fn tear_down(
 ) -> Result<Created<Sandbox>, AppError> {
     let live = app.inner.worlds.of(&open(app, grant, id).await?.playground);
     app.flush(&live).await?;
-    let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), base.to_owned());
+    let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), app.addresses(base));
     let work = move |db: &mut Db<'_>| {
         let sandbox = found(db, &org, &id)?;
         crate::playgrounds::check_free(db, &org, &sandbox.playground)?;
@@ -111,7 +115,8 @@ pub async fn attach(
     dataset: &DatasetId,
     once: Option<Once>,
 ) -> Result<Created<Sandbox>, AppError> {
-    let (org, id, dataset, now, base) = (grant.org.clone(), id.clone(), dataset.clone(), app.now(), base.to_owned());
+    let (org, id, dataset, now, base) =
+        (grant.org.clone(), id.clone(), dataset.clone(), app.now(), app.addresses(base));
     let live = app.inner.worlds.of(&open(app, grant, &id).await?.playground);
     let work = move |db: &mut Db<'_>| {
         let mut sandbox = found(db, &org, &id)?;
@@ -236,9 +241,9 @@ pub(crate) fn new_secret() -> Result<String, AppError> {
     Ok(chance::bytes::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-pub(crate) fn view(sandbox: &StoredSandbox, base: &str) -> Sandbox {
+pub(crate) fn view(sandbox: &StoredSandbox, base: &Addresses) -> Sandbox {
     let is_active = sandbox.torn_down_at.is_none();
-    let doors = credentials::direct_doors(sandbox, base);
+    let doors = credentials::direct_doors(sandbox, &base.base);
     let credentials = if is_active { credentials::of(sandbox, base, &doors) } else { Default::default() };
     Sandbox {
         id: sandbox.id.clone(),

@@ -12,7 +12,7 @@ const LAYERS: [&[&str]; 6] = [
     &["world"],
     &["sims", "verify", "store", "client"],
     &["app"],
-    &["server", "gateway", "web", "mcp"],
+    &["server", "sftp", "gateway", "web", "mcp"],
     &["cli"],
 ];
 

@@ -7,10 +7,12 @@ mod datasets;
 mod doors;
 mod entities;
 mod environments;
+mod file_drop;
 mod files;
 mod machinery;
 mod organization;
 mod playgrounds;
+pub(crate) mod portal;
 mod runs;
 mod sandboxes;
 mod simulators;
@@ -36,6 +38,8 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(criteria::router())
         .merge(playgrounds::router())
         .merge(sandboxes::router())
+        .merge(file_drop::router())
         .merge(runs::router())
+        .merge(portal::router())
         .merge(machinery::router())
 }

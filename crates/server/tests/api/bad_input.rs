@@ -11,7 +11,7 @@ use testkit::{Answer, Caller, TestServer, both_databases};
 
 use crate::mutations::{Faulty, faulty_bodies, nested};
 use crate::raw;
-use crate::surface::{Surface, Tenant, crawl};
+use crate::surface::{Surface, Tenant, crawl, is_id};
 
 both_databases! {
     async fn no_operation_takes_a_faulty_body(server: TestServer) {
@@ -105,7 +105,7 @@ both_databases! {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
         for operation in surface.internal().filter(|operation| operation.method == Method::GET) {
-            for filter in operation.query_parameters().into_iter().filter(|name| name.ends_with("_id")) {
+            for filter in operation.query_parameters().into_iter().filter(|name| is_id(name)) {
                 for id in ["", "x", "%00", "task_", "bench_01k9z3t5q8w7n4m2r6v0xbhcde", "%27%20or%201=1"] {
                     let path = format!("{}?{filter}={id}", operation.path_of(&own));
                     own.caller.get(&path).await.refused(400, "VALIDATION_ERROR");

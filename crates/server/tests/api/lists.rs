@@ -210,6 +210,8 @@ fn list_patterns() -> Vec<String> {
         schema["properties"]["data"].is_object() && schema["properties"]["_meta"].is_object()
     };
     let operations = contract.operations().into_iter().filter(|(method, _)| method == Method::GET);
+    // What stands behind several doors is one list.
+    let operations = operations.filter(|(_, pattern)| !pattern.starts_with("/v1/"));
     let patterns: Vec<String> = operations.map(|(_, pattern)| pattern).filter(is_list).collect();
     assert!(patterns.len() >= 20, "{patterns:?}");
     patterns
@@ -226,14 +228,18 @@ struct List {
 
 impl List {
     async fn fill(caller: &Caller, pattern: &str, rows: usize) -> Self {
-        let made = Authored::create(caller).await;
+        let mut made = Authored::create(caller).await;
+        if pattern.contains("/portal/") {
+            people(caller, &mut made).await;
+        }
         let path = pattern
             .replace("{dataset_id}/files", &format!("{}/files", made.files_dataset))
             .replace("{dataset_id}", &made.dataset)
             .replace("{solver_id}", &made.solver)
             .replace("{benchmark_id}", &made.benchmark)
             .replace("{task_id}", &made.task)
-            .replace("{sandbox_id}", &made.sandbox);
+            .replace("{sandbox_id}/files", &format!("{}/files", made.files_sandbox))
+            .replace("{sandbox_id}", if pattern.contains("/portal/") { &made.portal } else { &made.sandbox });
         let mut keys = Vec::new();
         if pattern == "/tasks/{task_id}/entities" {
             keys.push(Value::from(made.entity.clone()));
@@ -242,8 +248,15 @@ impl List {
         if pattern == "/sandboxes/{sandbox_id}/state" {
             keys.extend(["p1", "p2", "p3"].map(Value::from));
         }
+        if pattern.ends_with("/portal/patients") {
+            keys.extend(["p1", "p2", "p3"].map(Value::from));
+        }
         let key = match pattern {
-            "/datasets/{dataset_id}/files" => "path",
+            "/sandboxes/{sandbox_id}/portal/prior-auths" => "auth_number",
+            "/sandboxes/{sandbox_id}/portal/patients" => "patient_id",
+            "/sandboxes/{sandbox_id}/portal/providers" => "npi",
+            "/sandboxes/{sandbox_id}/portal/formulary" => "drug",
+            "/datasets/{dataset_id}/files" | "/sandboxes/{sandbox_id}/files" => "path",
             "/datasets/{dataset_id}/checkpoints" => "revision",
             "/benchmarks/{benchmark_id}/versions" => "version",
             "/sandboxes/{sandbox_id}/state" | "/sandboxes/{sandbox_id}/diff" => "key",
@@ -255,14 +268,32 @@ impl List {
         }
         match pattern {
             "/datasets/{dataset_id}/files"
+            | "/sandboxes/{sandbox_id}/files"
             | "/tasks/{task_id}/entities"
             | "/sandboxes/{sandbox_id}/events"
             | "/sandboxes/{sandbox_id}/state"
-            | "/sandboxes/{sandbox_id}/diff" => {}
+            | "/sandboxes/{sandbox_id}/diff"
+            | "/sandboxes/{sandbox_id}/portal/patients"
+            | "/sandboxes/{sandbox_id}/portal/providers"
+            | "/sandboxes/{sandbox_id}/portal/formulary" => {}
             _ => keys.reverse(),
         }
         Self { path, key, expected: keys }
     }
+}
+
+/// Puts a FHIR server beside a portal that has a formulary; the server takes the place of the tenant's own.
+async fn people(caller: &Caller, made: &mut Authored) {
+    let formulary: Vec<Value> = (0..25).map(|number| json!({"drug": format!("drug {number:02}")})).collect();
+    let portal = json!({"type": "Payer", "name": "Plan", "config": {"formulary": formulary}});
+    let portal = caller.post("/simulators", portal).await.expect(201).id();
+    let portal = caller.post("/sandboxes", json!({"simulator_id": portal})).await.expect(201);
+    let beside = json!({"simulator_id": made.simulator, "playground_id": portal["playground_id"]});
+    made.sandbox = caller.post("/sandboxes", beside).await.expect(201).id();
+    made.portal = portal.id();
+    let member = json!({"resourceType": "Patient", "id": "zz", "identifier": [{"value": "M100"}]});
+    let path = format!("/sandboxes/{}/fhir/Patient/zz", made.sandbox);
+    caller.send(Method::PUT, &path, &[], Some(member)).await.expect(201);
 }
 
 async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, number: usize) -> Value {
@@ -284,6 +315,10 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
             // Before the file that is there already.
             let file = format!("{path}/a/{number:03}.txt");
             return caller.put_bytes(&file, "text/plain", name).await.expect(200).json;
+        }
+        "/sandboxes/{sandbox_id}/files" => {
+            let file = format!("{path}/a/{number:03}.txt");
+            return caller.put_bytes(&file, "text/plain", name).await.expect(201).json;
         }
         "/datasets/{dataset_id}/checkpoints" => {
             let data = path.replace("checkpoints", "data");
@@ -311,6 +346,22 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
             let path = format!("/sandboxes/{}/fhir/Patient/{id}", made.sandbox);
             caller.send(Method::PUT, &path, &[], Some(patient)).await.expect(201);
             return json!({ "key": id });
+        }
+        "/sandboxes/{sandbox_id}/portal/prior-auths" => world::prior_auth(),
+        "/sandboxes/{sandbox_id}/portal/formulary" => return json!({"drug": format!("drug {number:02}")}),
+        "/sandboxes/{sandbox_id}/portal/patients" => {
+            let id = format!("q{number:03}");
+            let patient = json!({"resourceType": "Patient", "id": id});
+            let path = format!("/sandboxes/{}/fhir/Patient/{id}", made.sandbox);
+            caller.send(Method::PUT, &path, &[], Some(patient)).await.expect(201);
+            return json!({ "patient_id": id });
+        }
+        "/sandboxes/{sandbox_id}/portal/providers" => {
+            let (id, npi) = (format!("q{number:03}"), format!("{:010}", 1_000_000_000 + number));
+            let doctor = json!({"resourceType": "Practitioner", "id": id, "identifier": [{"value": npi}]});
+            let path = format!("/sandboxes/{}/fhir/Practitioner/{id}", made.sandbox);
+            caller.send(Method::PUT, &path, &[], Some(doctor)).await.expect(201);
+            return json!({ "npi": npi });
         }
         "/benchmark-runs" | "/task-runs" => {
             let new = json!({"benchmark_id": made.benchmark});

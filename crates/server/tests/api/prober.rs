@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::{Answer, Caller};
 
 use crate::request::{AT_ONCE, Request};
-use crate::surface::{Operation, Surface, Tenant};
+use crate::surface::{Operation, Surface, Tenant, is_id};
 
 /// An id of the same kind that nothing has, or a version that there is not.
 pub(crate) fn absent(id: &str) -> String {
@@ -30,7 +30,7 @@ pub(crate) fn telling(answer: &Answer, ids: &[&str]) -> String {
 
 pub(crate) fn id_fields(schema: &Value) -> Vec<String> {
     let properties = schema["properties"].as_object().into_iter().flatten();
-    properties.map(|(name, _)| name.clone()).filter(|name| name.ends_with("_id")).collect()
+    properties.map(|(name, _)| name.clone()).filter(|name| is_id(name)).collect()
 }
 
 /// The ways to write an id in an address, right and wrong.
@@ -245,7 +245,7 @@ impl<'a> Prober<'a> {
         let mut probes = Vec::new();
         for operation in self.surface.internal().filter(|operation| operation.is_list()) {
             let path = operation.path_of(self.own);
-            let filters = operation.query_parameters().into_iter().filter(|name| name.ends_with("_id"));
+            let filters = operation.query_parameters().into_iter().filter(|name| is_id(name));
             let known = filters.map(|name| (name, self.foreign.body_id(name)));
             let unknown = [("org_id", self.foreign_organization.clone()), ("id", self.foreign.made.task.clone())];
             for (name, id) in known.chain(unknown) {

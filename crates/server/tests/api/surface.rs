@@ -67,9 +67,11 @@ impl Surface {
             let value = match name {
                 "name" | "label" => json!(format!("Sample {number}")),
                 "alias" => json!(format!("sample-{number}")),
+                "move_to" => json!(format!("outbox/sample-{number}")),
                 "type" => self.resolve(&schema["properties"]["type"])["enum"][0].clone(),
                 "assertion" => world::criterion("")["assertion"].clone(),
-                id if id.ends_with("_id") => json!(tenant.body_id(id)),
+                "patient_member_id" | "diagnosis_code" | "provider_npi" => world::prior_auth()[name].clone(),
+                id if is_id(id) => json!(tenant.body_id(id)),
                 other => panic!("say here what a body has as `{other}`"),
             };
             body.insert(name.to_owned(), value);
@@ -79,8 +81,18 @@ impl Surface {
         if names("benchmark") && names("benchmark_id") {
             body.insert("benchmark_id".to_owned(), json!(tenant.body_id("benchmark_id")));
         }
+        if names("procedure_code") && names("drug") {
+            body.insert("drug".to_owned(), json!("Adalimumab"));
+        } else if names("clinical_notes") {
+            body.insert("clinical_notes".to_owned(), json!("Something must be said"));
+        }
         Value::Object(body)
     }
+}
+
+/// Whether a field holds an id of this server. A member's number is the payer's.
+pub(crate) fn is_id(field: &str) -> bool {
+    field.ends_with("_id") && !field.ends_with("member_id")
 }
 
 impl Operation {
@@ -148,7 +160,10 @@ impl Tenant {
             "key_id" if pattern.starts_with("/solvers") => &made.solver_key,
             "key_id" => &made.api_key,
             "playground_id" => &made.playground,
+            "sandbox_id" if pattern.contains("/files") => &made.files_sandbox,
+            "sandbox_id" if pattern.contains("/portal/") => &made.portal,
             "sandbox_id" => &made.sandbox,
+            "auth_number" => &made.prior_auth,
             "benchmark_run_id" => &made.run,
             "task_run_id" => &made.task_run,
             "criterion_run_id" => &made.criterion_run,
@@ -196,9 +211,12 @@ impl Tenant {
             &made.api_key,
             &made.playground,
             &made.sandbox,
+            &made.files_sandbox,
             &made.run,
             &made.task_run,
             &made.criterion_run,
+            &made.portal,
+            &made.portal_playground,
         ];
         ids.into_iter().map(String::as_str).collect()
     }
@@ -210,7 +228,7 @@ pub(crate) async fn crawl(surface: &Surface, caller: &Caller, tenant: &Tenant) -
     for operation in surface.internal().filter(|operation| operation.method == Method::GET) {
         let path = operation.path_of(tenant);
         paths.push(if operation.is_list() { format!("{path}?limit=100") } else { path.clone() });
-        for filter in operation.query_parameters().into_iter().filter(|name| name.ends_with("_id")) {
+        for filter in operation.query_parameters().into_iter().filter(|name| is_id(name)) {
             paths.push(format!("{path}?limit=100&{filter}={}", tenant.body_id(filter)));
         }
     }

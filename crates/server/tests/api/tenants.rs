@@ -9,7 +9,7 @@ use testkit::{Answer, both_databases};
 
 use crate::prober::{Prober, absent, id_fields, telling};
 use crate::request::{Request, send_all};
-use crate::surface::{Operation, Surface, Tenant, crawl, lasting};
+use crate::surface::{Operation, Surface, Tenant, crawl, is_id, lasting};
 
 both_databases! {
     async fn a_foreign_id_in_a_path_is_answered_like_one_of_nothing(server: TestServer) {
@@ -152,7 +152,7 @@ both_databases! {
             let foreign = Tenant::create(&server, &format!("Foreign{visibility}"), visibility).await;
             let mut filters = 0;
             for operation in surface.internal().filter(|operation| operation.is_list()) {
-                for filter in operation.query_parameters().into_iter().filter(|name| name.ends_with("_id")) {
+                for filter in operation.query_parameters().into_iter().filter(|name| is_id(name)) {
                     let ask = async |id: &str| {
                         own.caller.get(&format!("{}?{filter}={id}", operation.path_of(&own))).await.expect(200)
                     };

@@ -1,23 +1,89 @@
 //! What an author may configure of a file drop.
 
 use model::FieldErrors;
+use model::dataset::{FILE_PATH_RULE, is_file_path};
 use serde::Deserialize;
+use serde_json::Value;
 
-use crate::authored::Authored;
+use crate::authored::{self, Authored};
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilesConfig {
-    /// How much one sandbox may hold besides its datasets; the organization's limit holds anyway.
+    /// How much clients may write into one sandbox; the server's limit holds anyway.
     pub quota_bytes: Option<i64>,
+    /// Directories that are always there, besides `inbox` and `outbox`.
+    pub folders: Option<Vec<String>>,
+    /// What goes wrong on purpose.
+    pub faults: Option<Faults>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Faults {
+    pub short_write: Option<ShortWrite>,
+    pub locked_account: Option<LockedAccount>,
+}
+
+/// Uploads by SFTP end after so many bytes: the rest is refused, and what came before stays.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShortWrite {
+    pub after_bytes: u64,
+    /// How many uploads, once by default.
+    pub times: Option<u64>,
+}
+
+/// The account takes no password for a while after so many wrong ones.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockedAccount {
+    pub after_failures: u64,
+    pub for_seconds: i64,
 }
 
 const LARGEST_QUOTA_BYTES: i64 = 1 << 40;
+const MOST_FOLDERS: usize = 100;
+
+impl FilesConfig {
+    /// Of a sandbox, whose config was checked when it was saved.
+    pub fn of(config: &Value) -> Self {
+        // Most have none: no need to read it for every message.
+        let is_empty = config.as_object().is_none_or(serde_json::Map::is_empty);
+        if is_empty { Self::default() } else { authored::read(config).unwrap_or_default() }
+    }
+
+    pub(crate) fn locked_account(&self) -> Option<LockedAccount> {
+        self.faults.as_ref()?.locked_account
+    }
+}
 
 impl Authored for FilesConfig {
     fn validate(&self, errors: &mut FieldErrors) {
         if let Some(quota) = self.quota_bytes {
             errors.range("quota_bytes", quota, 1..=LARGEST_QUOTA_BYTES);
+        }
+        errors.each("folders", self.folders.as_deref().unwrap_or_default(), MOST_FOLDERS, |folder, errors| {
+            if !is_file_path(folder) {
+                errors.add("", FILE_PATH_RULE);
+            }
+        });
+        if let Some(faults) = &self.faults {
+            errors.inside("faults", |errors| faults.validate(errors));
+        }
+    }
+}
+
+impl Faults {
+    fn validate(&self, errors: &mut FieldErrors) {
+        let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        if let Some(fault) = &self.short_write {
+            errors.range("short_write.after_bytes", whole(fault.after_bytes), 0..=LARGEST_QUOTA_BYTES);
+            errors.range("short_write.times", whole(fault.times.unwrap_or(1)), 1..=1000);
+        }
+        if let Some(fault) = &self.locked_account {
+            errors.range("locked_account.after_failures", whole(fault.after_failures), 1..=100);
+            errors.range("locked_account.for_seconds", fault.for_seconds, 1..=authored::LONGEST_DELAY_SECONDS);
         }
     }
 }
@@ -26,7 +92,12 @@ impl Authored for FilesConfig {
 mod tests {
     use crate::validate_config;
     use model::simulator::SimulatorType;
-    use serde_json::json;
+    use serde_json::{Value, json};
+
+    fn check(config: Value, good: bool) {
+        let result = validate_config(SimulatorType::Files, &config);
+        assert_eq!(result.is_ok(), good, "{config}: {result:?}");
+    }
 
     #[test]
     fn quotas_are_positive_integers() {
@@ -39,8 +110,20 @@ mod tests {
             (json!("1"), false),
             (json!(u64::MAX), false),
         ] {
-            let result = validate_config(SimulatorType::Files, &json!({ "quota_bytes": quota }));
-            assert_eq!(result.is_ok(), good, "{quota}");
+            check(json!({ "quota_bytes": quota }), good);
         }
+    }
+
+    #[test]
+    fn folders_are_paths_and_faults_have_bounds() {
+        check(json!({"folders": ["outbox/returns", "archive"]}), true);
+        check(json!({"folders": ["../x"]}), false);
+        check(json!({"folders": vec!["x"; 101]}), false);
+        check(json!({"faults": {"short_write": {"after_bytes": 0}}}), true);
+        check(json!({"faults": {"short_write": {"after_bytes": 5, "times": 0}}}), false);
+        check(json!({"faults": {"short_write": {"times": 1}}}), false);
+        check(json!({"faults": {"locked_account": {"after_failures": 3, "for_seconds": 60}}}), true);
+        check(json!({"faults": {"locked_account": {"after_failures": 0, "for_seconds": 60}}}), false);
+        check(json!({"faults": {"slow": {}}}), false);
     }
 }

@@ -49,7 +49,7 @@ fn described(path: &str, bytes: &[u8], is_text: bool) -> Map<String, Value> {
 }
 
 /// By the end of the name; else by what the bytes are.
-fn content_type(path: &str, is_text: bool) -> &'static str {
+pub(super) fn content_type(path: &str, is_text: bool) -> &'static str {
     let name = path.rsplit('/').next().unwrap_or(path);
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     match extension.as_deref().unwrap_or_default() {

@@ -1,8 +1,33 @@
 //! The file drop.
 
+mod call;
+mod condition;
 pub mod config;
 mod content;
+mod faults;
+mod path;
+mod quota;
+mod read;
+mod refusal;
+mod rename;
+mod row;
 pub mod steps;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod write;
+
+pub use call::{Answered, Call, Client, Via};
+pub use condition::{Condition, lists};
+pub use faults::{is_locked, login_changes, note_login, note_wrong_password, short_after};
+pub use path::TreePath;
+pub use quota::{Quota, Usage};
+pub use read::{Part, directory, list, open, peek, stat};
+pub use refusal::Refusal;
+pub use rename::{Move, rename};
+pub use row::{Content, Opened, Stored, content};
+pub use tree::Entry;
+pub use write::{Parents, Upload, Written, delete, make_directory, may_write, remove_directory, write};
 
 use model::simulator::SimulatorType;
 use serde_json::json;
@@ -16,6 +41,15 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     credentials: &["sftp_host", "sftp_port", "username", "password", "base_path"],
     endpoints: &["files", "files_inbox"],
     steps: &[steps::DROP_FILE_INBOX, steps::FILE_DELETE],
-    example_config: || json!({"quota_bytes": 104_857_600}),
+    example_config: || {
+        json!({
+            "quota_bytes": 104_857_600,
+            "folders": ["outbox/returns"],
+            "faults": {
+                "short_write": {"after_bytes": 65_536, "times": 1},
+                "locked_account": {"after_failures": 3, "for_seconds": 60},
+            },
+        })
+    },
     check_config: authored::check::<config::FilesConfig>,
 };

@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 use world::Lookup;
 
 use super::content;
+use super::path::TreePath;
+use super::tree::Tree;
 use crate::authored::Authored;
 use crate::document::{self, Document};
 use crate::registry::StepInfo;
@@ -153,14 +155,12 @@ fn in_tree(path: &str) -> &str {
 
 /// Where a file lies there can be no directory, and the other way round.
 fn check_tree(stage: &Stage<'_>, path: &str) -> Result<(), String> {
-    let records = &stage.sandbox.records;
-    let is_file = |path: &str| matches!(records.get(FILES, path), Lookup::Live(_));
-    let above = path.match_indices('/').map(|(end, _)| &path[..end]).find(|above| is_file(above));
-    if let Some(above) = above {
+    let tree = Tree::of(stage.sandbox);
+    let path = TreePath::exact(path).ok_or(FILE_PATH_RULE)?;
+    if let Some(above) = tree.file_above(&path) {
         return Err(format!("`{above}` is a file, and no directory"));
     }
-    let is_below = |key: &str| key.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
-    if records.own(FILES).any(|record| is_below(record.key)) {
+    if tree.file(path.as_str()).is_none() && tree.is_directory(path.as_str()) {
         return Err("there is a directory of that name".to_owned());
     }
     Ok(())

@@ -1,12 +1,16 @@
 //! What an author may configure of a payer portal: its looks, and how it decides.
 
 use model::FieldErrors;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::authored::{self, Authored};
 use crate::first_match::{self, Conditions};
 
-#[derive(Clone, Debug, Deserialize)]
+use super::faults::Faults;
+use super::formulary::FormularyEntry;
+use super::questions::Question;
+
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PayerConfig {
     #[serde(default)]
@@ -18,6 +22,28 @@ pub struct PayerConfig {
     pub default_determination: Option<Determination>,
     /// How long a login lasts without a request.
     pub session_seconds: Option<i64>,
+    /// What a request is asked about the patient; the portal's own questions without it.
+    pub questions: Option<Vec<Question>>,
+    /// Which drugs the plan covers, and how.
+    #[serde(default)]
+    pub formulary: Vec<FormularyEntry>,
+    /// What goes wrong on purpose.
+    #[serde(default)]
+    pub faults: Faults,
+}
+
+/// Without a word from the author.
+const SESSION_SECONDS: i64 = 900;
+
+impl PayerConfig {
+    /// What a sandbox was configured with; it was checked when it was authored.
+    pub fn of(config: &serde_json::Value) -> Self {
+        authored::read(config).unwrap_or_default()
+    }
+
+    pub fn session_milliseconds(&self) -> i64 {
+        self.session_seconds.unwrap_or(SESSION_SECONDS).saturating_mul(1000)
+    }
 }
 
 /// The portal's kind: imaging (`radmd`) or pharmacy (`covermymeds`).
@@ -46,16 +72,18 @@ pub struct Match {
     pub drug: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Determination {
     pub status: DeterminationStatus,
     pub reason: Option<String>,
     /// The request shows `pending` until then.
     pub delay_seconds: Option<i64>,
+    /// After `need_more_info`: what follows once the information was given. Without it the request stays pending.
+    pub then: Option<Box<Determination>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeterminationStatus {
     Approved,
@@ -79,6 +107,11 @@ impl Authored for PayerConfig {
         if let Some(seconds) = self.session_seconds {
             errors.range("session_seconds", seconds, 60..=86_400);
         }
+        if let Some(questions) = &self.questions {
+            super::questions::validate(questions, errors);
+        }
+        super::formulary::validate(&self.formulary, errors);
+        errors.inside("faults", |errors| self.faults.validate(errors));
     }
 }
 
@@ -106,10 +139,25 @@ impl Match {
     }
 }
 
+/// How often information can be asked for in a row.
+const MOST_ROUNDS: usize = 5;
+
 impl Determination {
     fn validate(&self, errors: &mut FieldErrors) {
+        self.validate_round(errors, MOST_ROUNDS);
+    }
+
+    fn validate_round(&self, errors: &mut FieldErrors, rounds: usize) {
         authored::optional_text(errors, "reason", self.reason.as_ref(), 2000);
         authored::delay(errors, "delay_seconds", self.delay_seconds);
+        match &self.then {
+            None => {}
+            Some(_) if self.status != DeterminationStatus::NeedMoreInfo => {
+                errors.add("then", "is never used: it follows only the status `need_more_info`");
+            }
+            Some(_) if rounds == 0 => errors.add("then", format!("must be at most {MOST_ROUNDS} deep")),
+            Some(then) => errors.inside("then", |errors| then.validate_round(errors, rounds - 1)),
+        }
     }
 }
 
@@ -137,6 +185,10 @@ mod tests {
                 ], "colour": "red"}),
                 "colour determinations.0.match determinations.0.match.procedure \
                  determinations.1.determination.delay_seconds",
+            ),
+            (
+                json!({"default_determination": {"status": "need_more_info", "then": {"status": "approved", "then": approved}}}),
+                "default_determination.then.then",
             ),
             (
                 json!({"determinations": [{"match": {"drug": "x"}}, {"determination": approved}, 7]}),

@@ -1,7 +1,25 @@
-//! The payer portal.
+//! The payer portal: requests for prior authorization, and what the payer decides about them.
 
+pub mod accounts;
+pub mod call;
 pub mod config;
+mod decide;
+pub mod directory;
+pub mod documents;
+pub mod drafts;
+pub mod due;
+mod event;
+pub mod faults;
+mod fhir_people;
+pub mod formulary;
+pub mod lists;
+pub mod once;
+pub mod questions;
+pub mod request_list;
+pub mod requests;
+pub mod rows;
 pub mod steps;
+pub mod submission;
 
 use model::simulator::SimulatorType;
 use serde_json::json;
@@ -23,8 +41,17 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
                     "determination": {"status": "denied", "reason": "No trial of conservative treatment"}},
                 {"match": {"procedure_code": "70551"}, "determination": {"status": "approved", "delay_seconds": 60}},
             ],
-            "default_determination": {"status": "need_more_info", "reason": "Clinical notes are required"},
+            "default_determination": {"status": "need_more_info", "reason": "Clinical notes are required",
+                "then": {"status": "approved"}},
             "session_seconds": 900,
+            "questions": [
+                {"id": "conservative_treatment", "text": "Six weeks of conservative treatment?", "kind": "yes_no"},
+            ],
+            "formulary": [
+                {"drug": "Adalimumab", "tier": "Specialty", "prior_auth_required": true,
+                    "step_therapy": "Methotrexate", "alternatives": ["Methotrexate"]},
+            ],
+            "faults": {"slow_page": {"page": "review", "milliseconds": 1500}, "lock_after_failures": 5},
         })
     },
     check_config: authored::check::<config::PayerConfig>,

@@ -12,6 +12,7 @@ mod tests;
 
 pub use prepare::{Place, Prepared, Setting, prepare};
 pub use run::{begin, catch_up};
+pub(crate) use scheduled::SCHEDULED;
 pub use scheduled::next_due;
 pub use step::DatasetFile;
 

@@ -10,11 +10,11 @@ use super::prepare::Prepared;
 use super::step::DatasetFile;
 
 /// Rows by the step's number: `{due_at, index, step, dataset_file?}`.
-pub(super) const SCHEDULED: &str = "scheduled";
+pub(crate) const SCHEDULED: &str = "scheduled";
 
 /// When the next step that was put by becomes due, if there is one.
 pub fn next_due(world: &World) -> Option<Timestamp> {
-    waiting(world).filter_map(|(_, record)| due_at(&record)).min()
+    waiting(world).filter(|(_, record)| is_step(record)).filter_map(|(_, record)| due_at(&record)).min()
 }
 
 /// A step that was put by.
@@ -56,6 +56,11 @@ pub(super) fn row(step: &Prepared, due_at: Timestamp) -> (String, Value) {
 fn waiting(world: &World) -> impl Iterator<Item = (&Sandbox, Record<'_>)> {
     let sandboxes = world.sandboxes.values().filter(|sandbox| sandbox.is_active);
     sandboxes.flat_map(|sandbox| sandbox.records.own(SCHEDULED).map(move |record| (sandbox, record)))
+}
+
+/// A simulator may keep here what it has put off itself.
+fn is_step(record: &Record<'_>) -> bool {
+    record.json().get("step").is_some()
 }
 
 fn due_at(record: &Record<'_>) -> Option<Timestamp> {

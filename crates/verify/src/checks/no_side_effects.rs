@@ -18,7 +18,7 @@ use world::{Records, Revision, Sandbox, Seq};
 use crate::authored::{Authored, Notation};
 use crate::bounds::short;
 use crate::checks::{Check, CheckInfo};
-use crate::evidence::{Case, Evaluated, Outcome, SCHEDULED, check_here, hl7_text, is_of_scenario, object, text, x12_text};
+use crate::evidence::{Case, Evaluated, Outcome, FILES, FOLDERS, UNSEEN, check_here, hl7_text, is_of_scenario, object, text, x12_text};
 use crate::glob::{Glob, Segment};
 use crate::limits::{LONGEST_LIST, LONGEST_PATH};
 
@@ -194,7 +194,7 @@ fn changes(case: &Case<'_>) -> Result<Vec<Effect>, String> {
     let mut effects = Vec::new();
     for sandbox in world.sandboxes.values() {
         let Some(area) = area_of_rows(sandbox) else { continue };
-        for collection in sandbox.records.written_collections().filter(|name| *name != SCHEDULED) {
+        for collection in sandbox.records.written_collections().filter(|name| is_counted(area, name)) {
             let keys: std::collections::BTreeSet<&str> =
                 sandbox.records.written(collection).into_iter().map(|revision| revision.key).collect();
             for key in keys {
@@ -206,6 +206,11 @@ fn changes(case: &Case<'_>) -> Result<Vec<Effect>, String> {
         }
     }
     Ok(effects)
+}
+
+/// A file drop also keeps book of quotas and faults, which are nobody's work.
+fn is_counted(area: Area, collection: &str) -> bool {
+    if area == Area::Files { [FILES, FOLDERS].contains(&collection) } else { !UNSEEN.contains(&collection) }
 }
 
 fn area_of_rows(sandbox: &Sandbox) -> Option<Area> {
@@ -236,7 +241,10 @@ fn change(
         (None, None) => None,
         (None, Some(_)) => Some("create"),
         (Some(_), None) => Some("delete"),
-        (Some(given), Some(now)) => (substance(&given) != substance(&now)).then_some("update"),
+        (Some(given), Some(now)) => {
+            let substance = if collection == FILES { substance_of_file } else { substance };
+            (substance(&given) != substance(&now)).then_some("update")
+        }
     })
 }
 
@@ -253,6 +261,14 @@ fn substance(record: &Value) -> String {
         }
     }
     model::canonical::to_string(&record)
+}
+
+/// A file is its bytes and what they are: not when they were written, nor where they are kept.
+fn substance_of_file(record: &Value) -> String {
+    match (text(record, "sha256"), text(record, "content_type")) {
+        (Some(sha256), Some(content_type)) => format!("{sha256} {content_type}"),
+        _ => substance(record),
+    }
 }
 
 /// What left the playground.

@@ -17,6 +17,7 @@ use x12::query::View;
 use crate::authored::{Authored, Notation};
 use crate::checks::{Check, CheckInfo};
 use crate::compare::Typing;
+use crate::content::{Wanted, readable, want};
 use crate::count::Count;
 use crate::csv;
 use crate::evidence::{Case, Evaluated, FILES};
@@ -28,7 +29,6 @@ use crate::matching::Match;
 use crate::path::hl7::Hl7Path;
 use crate::path::json::JsonPath;
 use crate::path::x12::X12Path;
-use crate::pdf;
 use crate::phrase::{Phrase, Transcript, check_phrases, unknown};
 
 pub const EXAMPLE: &str = r#"{
@@ -149,14 +149,33 @@ impl Check for SftpFilePresent {
 }
 
 impl SftpFilePresent {
+    /// The files whose bytes are needed.
+    pub(crate) fn wanted(&self, case: &Case<'_>) -> Result<Wanted, String> {
+        let (glob, mut wanted, mut read) = (self.path.ready()?, Wanted::new(), 0);
+        if !self.reads_content() {
+            return Ok(wanted);
+        }
+        for (path, file) in case.rows(SimulatorType::Files, FILES)? {
+            case.budget.spend(path.len())?;
+            if glob.matches(&path) {
+                want(&mut wanted, &mut read, &file);
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn reads_content(&self) -> bool {
+        !self.fields.is_empty() || !self.contains.is_empty() || self.parse.is_some()
+    }
+
     fn hold(&self, name: String, file: &Value, case: &Case<'_>) -> Result<Sheet, String> {
         if !file.is_object() {
             return Ok(Sheet { name, fault: Some("the file has no description".to_owned()), ..Sheet::default() });
         }
-        if self.fields.is_empty() && self.contains.is_empty() && self.parse.is_none() {
+        if !self.reads_content() {
             return Ok(Sheet { name, ..Sheet::default() });
         }
-        let content = match pdf::said(file, &case.budget) {
+        let content = match readable(file, self.format(), case) {
             Ok(content) => content,
             Err(fault) => {
                 let phrases = unknown(&self.contains, &[], &fault);
@@ -311,7 +330,7 @@ mod tests {
             (json!({"path": "inbox/**", "count": 0}), "1/1", "as it should"),
             (json!({"path": "outbox/*.json", "count": 1}), "0/1", "2 file found, not 1"),
             (json!({"path": "outbox/scan.pdf"}), "1/1", "1 file"),
-            (json!({"path": "outbox/scan.pdf", "contains": ["x"]}), "0/1", "cannot be read"),
+            (json!({"path": "outbox/scan.pdf", "contains": ["x"]}), "0/1", "too large to be read"),
             (json!({"path": "outbox/scan.pdf", "contains": ["x"], "count": 0}), "0/1", "cannot be told"),
             (json!({"path": "outbox/odd"}), "0/1", "cannot be read"),
             (json!({"path": "outbox/list.csv", "fields": [{"path": "a", "expected": null}]}), "0/1", "not JSON"),

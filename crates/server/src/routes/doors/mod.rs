@@ -18,6 +18,7 @@ use crate::State;
 use crate::base_url;
 use crate::envelope::{ApiError, Code};
 use crate::extract::{organization, path_values, run};
+use crate::routes::portal;
 
 /// Where a channel is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,9 +80,7 @@ impl<K: Kind> FromRequestParts<State> for Door<K> {
         // A credential that is not good is told so before anything else is looked at.
         let (access, values, path) = match place {
             Place::Direct => {
-                let grant = organization(parts, state).await?;
-                let (id, values) = first_id::<SandboxId>(parts, state).await?;
-                let access = Access::by_key(&state.app, &grant, &id, K::TYPE).await?;
+                let (access, id, values) = direct::<K>(parts, state).await?;
                 (access, values, format!("/sandboxes/{id}"))
             }
             Place::Run => {
@@ -100,6 +99,21 @@ impl<K: Kind> FromRequestParts<State> for Door<K> {
         let address = format!("{}{path}", base_url::of(parts, state));
         Ok(Self { access, address, values, kind: PhantomData })
     }
+}
+
+/// With a key of the organization, or with the sandbox's own login where its type has one.
+async fn direct<K: Kind>(parts: &mut Parts, state: &State) -> Result<(Access, SandboxId, Vec<String>), ApiError> {
+    if K::TYPE == SimulatorType::Payer
+        && let Some(login) = portal::basic::login(&parts.headers)
+    {
+        let (id, values) = first_id::<SandboxId>(parts, state).await?;
+        let access = portal::basic::admit(state, parts, &id, login).await?;
+        return Ok((access, id, values));
+    }
+    let grant = organization(parts, state).await?;
+    let (id, values) = first_id::<SandboxId>(parts, state).await?;
+    let access = Access::by_key(&state.app, &grant, &id, K::TYPE).await?;
+    Ok((access, id, values))
 }
 
 /// The id that the path begins with, and the variables after it.

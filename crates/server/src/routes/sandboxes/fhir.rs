@@ -150,7 +150,7 @@ pub(crate) fn outcome(error: ApiError) -> Response {
 /// <https://hl7.org/fhir/R4/valueset-issue-type.html>
 fn issue_code(code: Code) -> &'static str {
     match code {
-        Code::ValidationError | Code::BadRequest => "invalid",
+        Code::ValidationError | Code::BadRequest | Code::RangeNotSatisfiable => "invalid",
         Code::Unauthorized => "login",
         Code::TokenExpired => "expired",
         Code::Forbidden => "forbidden",

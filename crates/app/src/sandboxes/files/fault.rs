@@ -1,0 +1,27 @@
+//! Why a file drop did not do what it was asked: its own refusal, or a failure below it.
+
+use sims::files::Refusal;
+
+use crate::AppError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    App(#[from] AppError),
+}
+
+/// As the API tells it.
+impl From<Fault> for AppError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::App(error) => error,
+            Fault::Refused(Refusal::NotFound) => AppError::NotFound("file"),
+            Fault::Refused(Refusal::NoDirectory) => AppError::NotFound("directory"),
+            Fault::Refused(Refusal::Precondition) => AppError::PreconditionFailed,
+            Fault::Refused(Refusal::Full(words)) => AppError::TooLarge(words),
+            Fault::Refused(refusal) => AppError::conflict(refusal.to_string()),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! A file that a client writes: its bytes wait until it is whole, and it appears when they are stored.
+
+use bytes::Bytes;
+use sims::files::{self, Call, Condition, Parents, Stored, TreePath, Written};
+use world::{Context, Outcome, World};
+
+use super::{Fault, FileDrop, Refusal};
+use crate::contents::Reader;
+use crate::live::Cost;
+use crate::spool::{CHUNK_BYTES, Spool};
+
+/// What a client is going to write.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub path: TreePath,
+    /// What the client says the bytes are.
+    pub content_type: Option<String>,
+    pub condition: Condition,
+    pub parents: Parents,
+    /// How many bytes will come, as far as the client says.
+    pub announced: u64,
+}
+
+pub struct Upload {
+    drop: FileDrop,
+    target: Target,
+    spool: Spool,
+    /// An authored fault refuses what comes after so many bytes.
+    short_after: Option<u64>,
+    was_cut: bool,
+}
+
+impl FileDrop {
+    /// Makes ready for a file, if it could be written now.
+    pub async fn begin_upload(&self, target: Target) -> Result<Upload, Fault> {
+        let quota = self.quota();
+        let most = self.app.limits().file_bytes.min(quota.bytes);
+        if target.announced > most {
+            return Err(Refusal::Full(format!("a file has at most {most} bytes here")).into());
+        }
+        let planned = self.planned(&target, unknown(target.announced), false);
+        let by_sftp = self.client.via == super::Via::Sftp;
+        let (id, client) = (self.sandbox.id.clone(), self.client.clone());
+        let look = move |world: &World, context: &Context<'_>| {
+            let call = Call { world, context, sandbox: &id, client: &client };
+            let may = files::may_write(&call, &planned);
+            let sandbox = world.sandboxes.get(&id).filter(|_| by_sftp);
+            let answer = may.map(|()| sandbox.and_then(files::short_after));
+            Outcome { answer, changes: Vec::new(), events: Vec::new() }
+        };
+        let short_after = self.app.ask(&self.sandbox, Cost::Light, look).await??;
+        let spool = self.app.inner.spools.begin(most)?;
+        Ok(Upload { drop: self.clone(), target, spool, short_after, was_cut: false })
+    }
+
+    fn planned(&self, target: &Target, stored: Stored, is_short: bool) -> files::Upload {
+        files::Upload {
+            path: target.path.clone(),
+            stored: Stored { content_type: target.content_type.clone(), ..stored },
+            condition: target.condition.clone(),
+            parents: target.parents,
+            quota: self.quota(),
+            is_short,
+        }
+    }
+
+    /// The file as it is, for a client that goes on writing it.
+    async fn peek(&self, path: &TreePath) -> Result<Reader, Fault> {
+        let (path, id, client) = (path.clone(), self.sandbox.id.clone(), self.client.clone());
+        let look = move |world: &World, context: &Context<'_>| {
+            let answer = files::peek(&Call { world, context, sandbox: &id, client: &client }, &path);
+            Outcome { answer, changes: Vec::new(), events: Vec::new() }
+        };
+        Ok(Reader::new(&self.app, self.app.ask(&self.sandbox, Cost::Light, look).await??))
+    }
+}
+
+/// Bytes that have not come yet.
+fn unknown(size: u64) -> Stored {
+    Stored { sha256: String::new(), size, content_type: None, is_text: false, chunks: Vec::new() }
+}
+
+impl Upload {
+    pub fn size(&self) -> u64 {
+        self.spool.size()
+    }
+
+    pub fn path(&self) -> &TreePath {
+        &self.target.path
+    }
+
+    /// Whether there is a file at its place now.
+    pub async fn replaces(&self) -> Result<bool, Fault> {
+        match self.drop.peek(&self.target.path).await {
+            Ok(_) => Ok(true),
+            Err(Fault::Refused(Refusal::NotFound)) => Ok(false),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Begins with the file as it is. True if there is one.
+    pub async fn load_current(&mut self) -> Result<bool, Fault> {
+        let reader = match self.drop.peek(&self.target.path).await {
+            Ok(reader) => reader,
+            Err(Fault::Refused(Refusal::NotFound)) => return Ok(false),
+            Err(fault) => return Err(fault),
+        };
+        self.target.content_type = Some(reader.file.content_type.clone());
+        let mut offset = 0;
+        loop {
+            let part = reader.read(offset, CHUNK_BYTES).await?;
+            if part.is_empty() {
+                return Ok(true);
+            }
+            let length = part.len() as u64;
+            self.spool.write(offset, part).await?;
+            offset += length;
+        }
+    }
+
+    pub async fn write(&mut self, offset: u64, mut data: Bytes) -> Result<(), Fault> {
+        if let Some(most) = self.short_after {
+            let room = usize::try_from(most.saturating_sub(offset)).unwrap_or(usize::MAX);
+            if data.len() > room {
+                self.was_cut = true;
+                data.truncate(room);
+                if !data.is_empty() {
+                    self.spool.write(offset, data).await?;
+                }
+                return Err(Refusal::Full("the write was cut short".into()).into());
+            }
+        }
+        Ok(self.spool.write(offset, data).await?)
+    }
+
+    /// Writes after what is there.
+    pub async fn append(&mut self, data: Bytes) -> Result<(), Fault> {
+        self.write(self.spool.size(), data).await
+    }
+
+    pub async fn resize(&mut self, size: u64) -> Result<(), Fault> {
+        Ok(self.spool.resize(size).await?)
+    }
+
+    pub async fn read(&self, offset: u64, most: usize) -> Result<Bytes, Fault> {
+        Ok(self.spool.read(offset, most).await?)
+    }
+
+    /// Puts the file at its place: whole, durable, and for all to see when this answers.
+    pub async fn finish(self) -> Result<Written, Fault> {
+        let Self { drop, target, spool, was_cut, .. } = self;
+        let stored = spool.store(&drop.app).await?;
+        let upload = drop.planned(&target, stored, was_cut);
+        let written = drop.tell(move |call| files::write(call, &upload)).await?;
+        drop.after_write(&target.path).await;
+        Ok(written)
+    }
+}

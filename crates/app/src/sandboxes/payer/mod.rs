@@ -1,0 +1,216 @@
+//! A payer portal sandbox: what its two faces, REST and pages, let a caller do.
+
+pub mod pages;
+mod visit;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use model::SandboxId;
+use model::page::{Page, PageRequest};
+use model::portal::{NewDocument, NewInformation, NewPriorAuth};
+use model::simulator::SimulatorType;
+use serde_json::Value;
+use sims::payer::call::{self, Call, Channel, Client, Done, Refusal};
+use sims::payer::directory;
+pub use sims::payer::directory::{MemberFilter, ProviderFilter};
+use sims::payer::documents::{self, Upload};
+pub use sims::payer::documents::{Attachment, MOST_AT_ONCE, MOST_BYTES};
+use sims::payer::once::Token;
+pub use sims::payer::request_list::Filter;
+use sims::payer::requests::Changed;
+use sims::payer::submission::{Addition, Submission};
+use sims::payer::{request_list, requests};
+use store::sandboxes::StoredSandbox;
+use subtle::ConstantTimeEq;
+pub use visit::Visit;
+
+use super::{Access, any, credentials};
+use crate::live::Cost;
+use crate::{App, AppError, Created, Once};
+
+/// The account's name and password, as a client of the sandbox sends them to the REST face.
+pub async fn admit_login(app: &App, id: &SandboxId, username: &str, password: &str) -> Result<Access, AppError> {
+    const REFUSED: AppError = AppError::Unauthorized("the name or the password is wrong");
+    let sandbox = any(app, id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Payer).ok_or(REFUSED)?;
+    if !is_account(&sandbox, username) | !is_password(&sandbox, password) {
+        return Err(REFUSED);
+    }
+    Ok(Access { actor: credentials::portal_username(&sandbox), sandbox })
+}
+
+fn is_account(sandbox: &StoredSandbox, username: &str) -> bool {
+    credentials::portal_username(sandbox).as_bytes().ct_eq(username.as_bytes()).into()
+}
+
+fn is_password(sandbox: &StoredSandbox, password: &str) -> bool {
+    credentials::portal_password(sandbox).as_bytes().ct_eq(password.as_bytes()).into()
+}
+
+pub async fn submit(
+    app: &App,
+    access: &Access,
+    new: NewPriorAuth,
+    once: Option<Once>,
+) -> Result<Created<Value>, AppError> {
+    let uploads = kept(app, documents::read(&new.documents)?).await?;
+    let submission = Submission { new, uploads, once: token(once) };
+    let changed = tell(app, access, Channel::Api, move |call| requests::submit(call, &submission, None)).await?;
+    Ok(created(changed))
+}
+
+pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
+    ask(app, access, Channel::Api, move |call| request_list::list(call, &filter, &request)).await
+}
+
+pub async fn get(app: &App, access: &Access, number: String) -> Result<Value, AppError> {
+    ask(app, access, Channel::Api, move |call| requests::get(call, &number)).await
+}
+
+/// Documents to a request that is there.
+pub async fn add_documents(
+    app: &App,
+    access: &Access,
+    number: String,
+    attachments: Vec<Attachment>,
+    once: Option<Once>,
+) -> Result<Created<Value>, AppError> {
+    add(app, access, number, NewInformation::default(), attachments, once).await
+}
+
+pub fn read_document(new: &NewDocument) -> Result<Attachment, AppError> {
+    Ok(documents::from_new(new)?)
+}
+
+/// What the payer asked for.
+pub async fn inform(
+    app: &App,
+    access: &Access,
+    number: String,
+    information: NewInformation,
+    once: Option<Once>,
+) -> Result<Created<Value>, AppError> {
+    let attachments = documents::read(&information.documents)?;
+    add(app, access, number, information, attachments, once).await
+}
+
+async fn add(
+    app: &App,
+    access: &Access,
+    number: String,
+    information: NewInformation,
+    attachments: Vec<Attachment>,
+    once: Option<Once>,
+) -> Result<Created<Value>, AppError> {
+    check_there(app, access, number.clone()).await?;
+    let addition = Addition { information, uploads: kept(app, attachments).await?, once: token(once) };
+    let changed = tell(app, access, Channel::Api, move |call| requests::add(call, &number, &addition)).await?;
+    Ok(created(changed))
+}
+
+pub async fn withdraw(
+    app: &App,
+    access: &Access,
+    number: String,
+    once: Option<Once>,
+) -> Result<Created<Value>, AppError> {
+    let once = token(once);
+    let changed = tell(app, access, Channel::Api, move |call| requests::withdraw(call, &number, once.as_ref())).await?;
+    Ok(created(changed))
+}
+
+pub async fn patients(
+    app: &App,
+    access: &Access,
+    filter: MemberFilter,
+    request: PageRequest,
+) -> Result<Page<Value>, AppError> {
+    ask(app, access, Channel::Api, move |call| directory::members(call, &filter, &request)).await
+}
+
+pub async fn providers(
+    app: &App,
+    access: &Access,
+    filter: ProviderFilter,
+    request: PageRequest,
+) -> Result<Page<Value>, AppError> {
+    ask(app, access, Channel::Api, move |call| directory::providers(call, &filter, &request)).await
+}
+
+pub async fn formulary(
+    app: &App,
+    access: &Access,
+    drug: Option<String>,
+    request: PageRequest,
+) -> Result<Page<Value>, AppError> {
+    ask(app, access, Channel::Api, move |call| directory::formulary(call, drug.as_deref(), &request)).await
+}
+
+/// Keeps the bytes of documents, and gives what the portal knows of them.
+async fn kept(app: &App, attachments: Vec<Attachment>) -> Result<Vec<Upload>, AppError> {
+    let mut uploads = Vec::with_capacity(attachments.len());
+    for attachment in attachments {
+        uploads.push(attachment.described());
+        if let Some(bytes) = attachment.bytes {
+            app.blobs().put(Bytes::from(bytes)).await?;
+        }
+    }
+    Ok(uploads)
+}
+
+/// Before bytes are kept for it. No event: what follows makes one.
+async fn check_there(app: &App, access: &Access, number: String) -> Result<(), AppError> {
+    let there = ask(app, access, Channel::Api, move |call| {
+        let mut found = requests::get(call, &number);
+        found.events.clear();
+        found
+    });
+    there.await.map(drop)
+}
+
+/// A question to the portal. Many read the FHIR data, so that each may keep others waiting.
+async fn ask<T: Send + 'static>(
+    app: &App,
+    access: &Access,
+    channel: Channel,
+    run: impl FnOnce(&Call<'_>) -> Done<T> + Send + 'static,
+) -> Result<T, AppError> {
+    let (id, client) = (access.sandbox.id.clone(), Client { name: access.actor.clone(), channel });
+    let question =
+        move |world: &world::World, context: &world::Context<'_>| call::answer(world, &id, &client, context, run);
+    app.ask(&access.sandbox, Cost::Heavy, question).await?.map_err(refused)
+}
+
+async fn tell<T: Send + 'static>(
+    app: &App,
+    access: &Access,
+    channel: Channel,
+    run: impl Fn(&Call<'_>) -> Done<T> + Send + 'static,
+) -> Result<T, AppError> {
+    let (id, client) = (access.sandbox.id.clone(), Client { name: access.actor.clone(), channel });
+    let message =
+        move |world: &world::World, context: &world::Context<'_>| call::answer(world, &id, &client, context, &run);
+    app.tell(&access.sandbox, message).await?.map_err(refused)
+}
+
+fn refused(refusal: Refusal) -> AppError {
+    match refusal {
+        Refusal::Invalid(errors) => AppError::Invalid(errors),
+        Refusal::NotFound(what) => AppError::NotFound(what),
+        Refusal::Conflict(message) => AppError::conflict(message),
+    }
+}
+
+fn token(once: Option<Once>) -> Option<Token> {
+    once.map(|Once { key, request_hash }| Token { key, sha256: request_hash })
+}
+
+fn created(changed: Changed) -> Created<Value> {
+    Created { value: changed.row, replayed: !changed.is_new }
+}
+
+/// A portal, whoever asks for it.
+async fn portal(app: &App, id: &SandboxId) -> Result<Arc<StoredSandbox>, AppError> {
+    let sandbox = any(app, id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Payer);
+    sandbox.ok_or(AppError::missing::<SandboxId>())
+}

@@ -1,0 +1,274 @@
+//! The REST face of a payer portal, below `portal/` of every door.
+
+use app::sandboxes::payer::{self, Attachment, Filter, MemberFilter, ProviderFilter};
+use axum::extract::{self, Request};
+use axum::http::request::Parts;
+use axum::response::Response;
+use axum::{Json, response::IntoResponse};
+use bytes::Bytes;
+use model::page::List;
+use model::portal::{NewDocument, NewInformation, NewPriorAuth};
+use model::simulator::SimulatorType;
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::form;
+use super::schemas::{FormularyEntry, Patient, PriorAuth, Provider};
+use crate::State;
+use crate::envelope::{ApiError, ErrorBody, Refusals, WriteRefusals};
+use crate::extract::{PageQuery, Params, once};
+use crate::json_body::{Bodyless, Post, parse, read_whole, refuse_encoding};
+use crate::respond::{Done, Made, page};
+use crate::routes::doors::{Door, Kind, mounted};
+
+/// The channel of payer portals.
+struct PayerPortal;
+
+impl Kind for PayerPortal {
+    const TYPE: SimulatorType = SimulatorType::Payer;
+}
+
+/// Submit a request for prior authorization.
+///
+/// With an `Idempotency-Key`, sending it again gives the same request.
+#[utoipa::path(post, path = "/portal/prior-auths", operation_id = "create_prior_auth", request_body = NewPriorAuth,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    responses((status = 201, description = "The request, with what the payer decided", body = PriorAuth), Refusals, WriteRefusals))]
+async fn create_prior_auth(
+    extract::State(state): extract::State<State>,
+    door: Door<PayerPortal>,
+    Post(new, once): Post<NewPriorAuth>,
+) -> Result<Made<Value>, ApiError> {
+    let created = payer::submit(&state.app, &door.access, new, once).await?;
+    Ok(Made::at(created, |row| {
+        let number = row["auth_number"].as_str().unwrap_or_default();
+        format!("{}/portal/prior-auths/{number}", door.address)
+    }))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct RequestQuery {
+    /// `submitted` or `withdrawn`.
+    #[param(value_type = String, required = false)]
+    status: Option<String>,
+    /// `approved`, `denied`, `pending` or `need_more_info`.
+    #[param(value_type = String, required = false)]
+    determination: Option<String>,
+    #[param(value_type = String, required = false)]
+    patient_member_id: Option<String>,
+    #[param(value_type = String, required = false)]
+    procedure_code: Option<String>,
+    #[param(value_type = String, required = false)]
+    drug: Option<String>,
+    /// How many, 20 by default; more than 100 is read as 100.
+    #[param(value_type = u64, required = false, minimum = 1)]
+    limit: Option<String>,
+    /// `next` or `prev` of an earlier answer of the same list.
+    #[param(value_type = String, required = false)]
+    cursor: Option<String>,
+}
+
+/// Requests, newest first.
+#[utoipa::path(get, path = "/portal/prior-auths", operation_id = "list_prior_auths", params(RequestQuery),
+    responses((status = 200, description = "Requests", body = List<PriorAuth>),
+        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+async fn list_prior_auths(
+    extract::State(state): extract::State<State>,
+    door: Door<PayerPortal>,
+    Params(query): Params<RequestQuery>,
+) -> Result<Json<List<Value>>, ApiError> {
+    let RequestQuery { status, determination, patient_member_id, procedure_code, drug, limit, cursor } = query;
+    let request = PageQuery { limit, cursor }.request("prior-auths")?;
+    let filter = Filter { status, determination, patient_member_id, procedure_code, drug };
+    Ok(page("prior-auths", payer::list(&state.app, &door.access, filter, request).await?))
+}
+
+/// One request.
+#[utoipa::path(get, path = "/portal/prior-auths/{auth_number}", operation_id = "get_prior_auth",
+    params(("auth_number" = String, Path, description = "Its authorization number, or its id")),
+    responses((status = 200, description = "The request", body = PriorAuth),
+        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+async fn get_prior_auth(
+    extract::State(state): extract::State<State>,
+    door: Door<PayerPortal>,
+) -> Result<Json<Value>, ApiError> {
+    Ok(Json(payer::get(&state.app, &door.access, door.value(0).to_owned()).await?))
+}
+
+/// Add documents to a request.
+///
+/// As JSON, or as the files of a form (`multipart/form-data`). If the payer had asked for more information, it decides
+/// again.
+#[utoipa::path(post, path = "/portal/prior-auths/{auth_number}/documents", operation_id = "add_prior_auth_documents",
+    params(("auth_number" = String, Path, description = "Its authorization number, or its id"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    request_body = NewDocument,
+    responses((status = 201, description = "The request with its documents", body = PriorAuth), Refusals, WriteRefusals))]
+async fn add_documents(
+    extract::State(state): extract::State<State>,
+    door: Door<PayerPortal>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let (parts, body) = request.into_parts();
+    refuse_encoding(&parts.headers)?;
+    let is_form = form::is_multipart(&parts.headers);
+    let most = if is_form { form::MOST_BYTES } else { state.app.limits().upload_bytes };
+    let bytes = read_whole(body, most).await?;
+    let once = once(&parts, &bytes)?;
+    let attachments = attachments(&parts, bytes).await?;
+    let number = door.value(0).to_owned();
+    let created = payer::add_documents(&state.app, &door.access, number, attachments, once).await?;
+    let location =
+        format!("{}/portal/prior-auths/{}", door.address, created.value["auth_number"].as_str().unwrap_or_default());
+    Ok(Made { created, location }.into_response())
+}
+
+async fn attachments(parts: &Parts, bytes: Bytes) -> Result<Vec<Attachment>, ApiError> {
+    if form::is_multipart(&parts.headers) {
+        return Ok(form::read(&parts.headers, bytes).await?.attachments);
+    }
+    let new: NewDocument = parse(parts, &bytes)?;
+    Ok(vec![payer::read_document(&new)?])
+}
+
+/// Give the information that the payer asked for: notes, answers, documents. It then decides again.
+#[utoipa::path(post, path = "/portal/prior-auths/{auth_number}/information", operation_id = "add_prior_auth_information",
+    params(("auth_number" = String, Path, description = "Its authorization number, or its id"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    request_body = NewInformation,
+    responses((status = 200, description = "The request", body = PriorAuth), Refusals, WriteRefusals))]
+async fn add_information(
+    extract::State(state): extract::State<State>,
+    door: Door<PayerPortal>,
+    Post(information, once): Post<NewInformation>,
+) -> Result<Done<Value>, ApiError> {
+    let number = door.value(0).to_owned();
+    Ok(Done(payer::inform(&state.app, &door.access, number, information, once).await?))
+}
+
+/// Withdraw a request.
+#[utoipa::path(post, path = "/portal/prior-auths/{auth_number}/withdraw", operation_id = "withdraw_prior_auth",
+    params(("auth_number" = String, Path, description = "Its authorization number, or its id"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    responses((status = 200, description = "The request, withdrawn", body = PriorAuth), Refusals, WriteRefusals))]
+async fn withdraw(
+    extract::State(state): extract::State<State>,
+    door: Door<PayerPortal>,
+    Bodyless(once): Bodyless,
+) -> Result<Done<Value>, ApiError> {
+    Ok(Done(payer::withdraw(&state.app, &door.access, door.value(0).to_owned(), once).await?))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct PatientQuery {
+    /// The member's number.
+    #[param(value_type = String, required = false)]
+    member_id: Option<String>,
+    /// Beginnings of names.
+    #[param(value_type = String, required = false)]
+    name: Option<String>,
+    /// `1980-02-03`
+    #[param(value_type = String, required = false)]
+    birth_date: Option<String>,
+    /// How many, 20 by default; more than 100 is read as 100.
+    #[param(value_type = u64, required = false, minimum = 1)]
+    limit: Option<String>,
+    /// `next` or `prev` of an earlier answer of the same list.
+    #[param(value_type = String, required = false)]
+    cursor: Option<String>,
+}
+
+/// Members of the plan.
+#[utoipa::path(get, path = "/portal/patients", operation_id = "list_portal_patients", params(PatientQuery),
+    responses((status = 200, description = "Members", body = List<Patient>),
+        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+async fn list_patients(
+    extract::State(state): extract::State<State>,
+    door: Door<PayerPortal>,
+    Params(query): Params<PatientQuery>,
+) -> Result<Json<List<Value>>, ApiError> {
+    let PatientQuery { member_id, name, birth_date, limit, cursor } = query;
+    let request = PageQuery { limit, cursor }.request("patients")?;
+    let filter = MemberFilter { member_id, name, birth_date };
+    Ok(page("patients", payer::patients(&state.app, &door.access, filter, request).await?))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ProviderQuery {
+    /// The National Provider Identifier.
+    #[param(value_type = String, required = false)]
+    npi: Option<String>,
+    /// Beginnings of names.
+    #[param(value_type = String, required = false)]
+    name: Option<String>,
+    /// How many, 20 by default; more than 100 is read as 100.
+    #[param(value_type = u64, required = false, minimum = 1)]
+    limit: Option<String>,
+    /// `next` or `prev` of an earlier answer of the same list.
+    #[param(value_type = String, required = false)]
+    cursor: Option<String>,
+}
+
+/// Providers that the plan knows.
+#[utoipa::path(get, path = "/portal/providers", operation_id = "list_portal_providers", params(ProviderQuery),
+    responses((status = 200, description = "Providers", body = List<Provider>),
+        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+async fn list_providers(
+    extract::State(state): extract::State<State>,
+    door: Door<PayerPortal>,
+    Params(query): Params<ProviderQuery>,
+) -> Result<Json<List<Value>>, ApiError> {
+    let ProviderQuery { npi, name, limit, cursor } = query;
+    let request = PageQuery { limit, cursor }.request("providers")?;
+    Ok(page("providers", payer::providers(&state.app, &door.access, ProviderFilter { npi, name }, request).await?))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct FormularyQuery {
+    /// Beginnings of words of the drug's name.
+    #[param(value_type = String, required = false)]
+    drug: Option<String>,
+    /// How many, 20 by default; more than 100 is read as 100.
+    #[param(value_type = u64, required = false, minimum = 1)]
+    limit: Option<String>,
+    /// `next` or `prev` of an earlier answer of the same list.
+    #[param(value_type = String, required = false)]
+    cursor: Option<String>,
+}
+
+/// Drugs that the plan covers.
+#[utoipa::path(get, path = "/portal/formulary", operation_id = "list_portal_formulary", params(FormularyQuery),
+    responses((status = 200, description = "Drugs", body = List<FormularyEntry>),
+        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+async fn list_formulary(
+    extract::State(state): extract::State<State>,
+    door: Door<PayerPortal>,
+    Params(query): Params<FormularyQuery>,
+) -> Result<Json<List<Value>>, ApiError> {
+    let FormularyQuery { drug, limit, cursor } = query;
+    let request = PageQuery { limit, cursor }.request("formulary")?;
+    Ok(page("formulary", payer::formulary(&state.app, &door.access, drug, request).await?))
+}
+
+pub(super) fn router() -> OpenApiRouter<State> {
+    OpenApiRouter::new()
+        .merge(mounted(routes!(create_prior_auth, list_prior_auths)))
+        .merge(mounted(routes!(get_prior_auth)))
+        .merge(mounted(routes!(add_documents)))
+        .merge(mounted(routes!(add_information)))
+        .merge(mounted(routes!(withdraw)))
+        .merge(mounted(routes!(list_patients)))
+        .merge(mounted(routes!(list_providers)))
+        .merge(mounted(routes!(list_formulary)))
+}

@@ -1,0 +1,146 @@
+//! One SSH connection: a password, then channels that carry SFTP and nothing else.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use app::App;
+use app::sandboxes::files::FileDrop;
+use app::sandboxes::files::login::login;
+use russh::server::{Auth, ChannelOpenHandle, Handler, Msg, PublicKeyOffer, Session};
+use russh::{Channel, ChannelId, Pty};
+
+use crate::crowd::Place;
+use crate::session;
+
+/// Channels of one connection that are open at once.
+const MOST_CHANNELS: usize = 8;
+
+pub(crate) struct Connection {
+    app: App,
+    place: Arc<Place>,
+    files: Option<FileDrop>,
+    /// Channels that do not carry anything yet.
+    waiting: HashMap<ChannelId, Channel<Msg>>,
+    open: usize,
+}
+
+impl Connection {
+    pub(crate) fn new(app: App, place: Arc<Place>) -> Self {
+        Self { app, place, files: None, waiting: HashMap::new(), open: 0 }
+    }
+
+    async fn admit(&mut self, user: &str, password: &str) -> bool {
+        if !self.place.may_try() || self.files.is_some() {
+            return false;
+        }
+        match login(&self.app, user, password).await {
+            Ok(Some(files)) if self.place.log_in(files.sandbox()) => {
+                self.files = Some(files);
+                true
+            }
+            Ok(Some(_)) => false,
+            Ok(None) => {
+                self.place.note_refusal();
+                false
+            }
+            Err(error) => {
+                tracing::error!(%error, "a login by SFTP could not be judged");
+                false
+            }
+        }
+    }
+}
+
+/// What a request for anything but files is told.
+fn refuse(session: &mut Session, channel: ChannelId) -> Result<(), russh::Error> {
+    session.channel_failure(channel)
+}
+
+impl Handler for Connection {
+    type Error = russh::Error;
+
+    async fn auth_password(&mut self, user: &str, password: &str) -> Result<Auth, Self::Error> {
+        Ok(if self.admit(user, password).await { Auth::Accept } else { Auth::reject() })
+    }
+
+    async fn auth_publickey_offered(&mut self, _: &str, _: PublicKeyOffer<'_>) -> Result<Auth, Self::Error> {
+        Ok(Auth::reject())
+    }
+
+    async fn channel_open_session(
+        &mut self,
+        channel: Channel<Msg>,
+        reply: ChannelOpenHandle,
+        _: &mut Session,
+    ) -> Result<(), Self::Error> {
+        // Dropping the reply refuses the channel.
+        if self.open < MOST_CHANNELS && self.files.is_some() {
+            self.open += 1;
+            self.waiting.insert(channel.id(), channel);
+            reply.accept().await;
+        }
+        Ok(())
+    }
+
+    async fn channel_close(&mut self, channel: ChannelId, _: &mut Session) -> Result<(), Self::Error> {
+        self.waiting.remove(&channel);
+        self.open = self.open.saturating_sub(1);
+        Ok(())
+    }
+
+    async fn subsystem_request(&mut self, id: ChannelId, name: &str, session: &mut Session) -> Result<(), Self::Error> {
+        let files = self.files.clone().filter(|_| name == "sftp");
+        let (Some(files), Some(channel)) = (files, self.waiting.remove(&id)) else { return refuse(session, id) };
+        session.channel_success(id)?;
+        let (place, handle) = (Arc::clone(&self.place), session.handle());
+        tokio::spawn(async move {
+            session::run(channel.into_stream(), files, &place).await;
+            let _ = handle.close(id).await;
+        });
+        Ok(())
+    }
+
+    async fn pty_request(
+        &mut self,
+        channel: ChannelId,
+        _: &str,
+        _: u32,
+        _: u32,
+        _: u32,
+        _: u32,
+        _: &[(Pty, u32)],
+        session: &mut Session,
+    ) -> Result<(), Self::Error> {
+        refuse(session, channel)
+    }
+
+    async fn x11_request(
+        &mut self,
+        channel: ChannelId,
+        _: bool,
+        _: &str,
+        _: &str,
+        _: u32,
+        session: &mut Session,
+    ) -> Result<(), Self::Error> {
+        refuse(session, channel)
+    }
+
+    async fn env_request(
+        &mut self,
+        channel: ChannelId,
+        _: &str,
+        _: &str,
+        session: &mut Session,
+    ) -> Result<(), Self::Error> {
+        refuse(session, channel)
+    }
+
+    async fn shell_request(&mut self, channel: ChannelId, session: &mut Session) -> Result<(), Self::Error> {
+        refuse(session, channel)
+    }
+
+    async fn exec_request(&mut self, channel: ChannelId, _: &[u8], session: &mut Session) -> Result<(), Self::Error> {
+        refuse(session, channel)
+    }
+}

@@ -1,0 +1,128 @@
+//! Paths in a sandbox's file tree. The tree is virtual: a path is the key of a row and never names a file of this machine.
+
+use model::dataset::is_file_path;
+
+/// The root, or the place of a file or directory, in its one spelling.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TreePath(String);
+
+impl TreePath {
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// As it stands in an address: in its one spelling and no other.
+    pub fn exact(text: &str) -> Option<Self> {
+        is_written_well(text).then(|| Self(text.to_owned()))
+    }
+
+    /// As a client of a file protocol writes it: from the root, with `.`, `..` and more slashes than needed. Above the
+    /// root there is nothing, so that `..` there is the root.
+    pub fn resolve(text: &str) -> Option<Self> {
+        let mut segments: Vec<&str> = Vec::new();
+        for segment in text.split('/') {
+            match segment {
+                "" | "." => {}
+                ".." => drop(segments.pop()),
+                name => segments.push(name),
+            }
+        }
+        let path = segments.join("/");
+        (path.is_empty() || is_written_well(&path)).then_some(Self(path))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The last segment; empty for the root.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The directory that it lies in.
+    pub fn parent(&self) -> Self {
+        Self(self.0.rsplit_once('/').map(|(parent, _)| parent.to_owned()).unwrap_or_default())
+    }
+
+    /// The directories that it lies in, outermost first, without the root.
+    pub fn above(&self) -> impl Iterator<Item = &str> {
+        self.0.match_indices('/').map(|(end, _)| &self.0[..end])
+    }
+
+    /// What every path below it starts with.
+    pub fn prefix(&self) -> String {
+        if self.is_root() { String::new() } else { format!("{}/", self.0) }
+    }
+
+    /// A place inside of this directory, if it can be written.
+    pub fn child(&self, name: &str) -> Option<Self> {
+        Self::exact(&format!("{}{name}", self.prefix()))
+    }
+
+    /// Whether this lies somewhere in `directory`.
+    pub fn is_below(&self, directory: &Self) -> bool {
+        self != directory && self.0.starts_with(&directory.prefix())
+    }
+}
+
+/// The replacement character stands for bytes that were no text: two different names must not become one.
+fn is_written_well(path: &str) -> bool {
+    is_file_path(path) && !path.contains(char::REPLACEMENT_CHARACTER)
+}
+
+impl std::fmt::Display for TreePath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "/{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_above_the_root() {
+        for (written, path) in [
+            ("", Some("")),
+            ("/", Some("")),
+            (".", Some("")),
+            ("..", Some("")),
+            ("/../../etc/passwd", Some("etc/passwd")),
+            ("inbox/../../../a", Some("a")),
+            ("//inbox//./a.pdf", Some("inbox/a.pdf")),
+            ("inbox/", Some("inbox")),
+            ("Inbox", Some("Inbox")),
+            ("...", Some("...")),
+            ("‥/a", Some("‥/a")),
+            ("．．/a", Some("．．/a")),
+            ("a\0b", None),
+            ("a\nb", None),
+            ("..\\..\\a", None),
+            ("a\u{fffd}", None),
+        ] {
+            assert_eq!(TreePath::resolve(written).as_ref().map(TreePath::as_str), path, "{written:?}");
+        }
+        assert_eq!(TreePath::resolve(&"x/".repeat(600)), None);
+        assert_eq!(TreePath::resolve(&"x".repeat(256)), None);
+        for written in ["", "/a", "a/../b", "a/", ".", "a//b"] {
+            assert_eq!(TreePath::exact(written), None, "{written:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_knows_its_neighbours() {
+        let path = TreePath::exact("a/b/c").unwrap();
+        assert_eq!((path.name(), path.parent().as_str(), path.prefix().as_str()), ("c", "a/b", "a/b/c/"));
+        assert_eq!(path.above().collect::<Vec<_>>(), ["a", "a/b"]);
+        assert_eq!(path.child("d").unwrap().as_str(), "a/b/c/d");
+        assert_eq!(path.child("d/../../.."), None);
+        assert!(path.is_below(&TreePath::root()) && path.is_below(&path.parent()) && !path.is_below(&path));
+        assert!(!TreePath::exact("ab").unwrap().is_below(&TreePath::exact("a").unwrap()));
+        assert!(TreePath::root().parent().is_root());
+    }
+}
