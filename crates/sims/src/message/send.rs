@@ -56,7 +56,7 @@ pub fn send(
             let summary = format!("{} refused: not valid", new.channel.name());
             let asked = serde_json::json!({"channel": new.channel.name(), "patient_id": new.patient_id, "to": new.to,
                 "status": "refused", "errors": errors});
-            let event = event(sandbox, actor, summary, asked);
+            let event = event(sandbox, actor, &summary, asked);
             Outcome { answer: Err(Refusal::Invalid(errors)), changes: Vec::new(), events: vec![event] }
         }
     }
@@ -119,7 +119,7 @@ fn sent(
     let mut changes = vec![put(sandbox, context, (MESSAGES, &id), &row)];
     let how = if failure.is_some() { "was not delivered" } else { "was sent" };
     let mut events =
-        vec![event(sandbox, actor, format!("{} to {} {how}", channel.name(), recipient.address), row.clone())];
+        vec![event(sandbox, actor, &format!("{} to {} {how}", channel.name(), recipient.address), row.clone())];
     let answer = persona::answer(config, recipient.patient_id.as_deref(), &new.body).filter(|_| failure.is_none());
     if let Some(answer) = answer {
         let reply = due::Reply {
@@ -146,12 +146,12 @@ fn failure(sandbox: &Sandbox, config: &MessageConfig, channel: Channel, address:
     config.is_unreachable(address).then_some("the recipient cannot be reached")
 }
 
-fn event(sandbox: &Sandbox, actor: &str, summary: String, payload: Value) -> NewEvent {
+fn event(sandbox: &Sandbox, actor: &str, summary: &str, payload: Value) -> NewEvent {
     NewEvent {
         sandbox: sandbox.id.clone(),
         r#type: EventType::MessageOutbound,
         actor: actor.to_owned(),
-        summary: masked(&summary),
+        summary: masked(summary),
         payload: without_secrets(payload).into(),
     }
 }
