@@ -12,6 +12,7 @@ pub mod event;
 pub mod fields;
 pub mod id;
 pub mod identity;
+pub mod message;
 pub mod page;
 pub mod patch;
 pub mod phone;

@@ -41,15 +41,16 @@ pub(crate) fn readable<'c>(file: &'c Value, format: FileFormat, case: &Case<'c>)
         return Ok(Cow::Borrowed(text));
     }
     if let Some(bytes) = text(file, "sha256").and_then(|sha256| case.evidence.contents.get(sha256)) {
+        case.budget.spend(bytes.len())?;
         return said(bytes, format, &case.budget);
     }
     let bytes = text(file, "base64").and_then(|base64| STANDARD.decode(base64).ok());
     let bytes = bytes.ok_or("its content is too large to be read")?;
+    case.budget.spend(bytes.len())?;
     said(&bytes, format, &case.budget).map(|text| Cow::Owned(text.into_owned()))
 }
 
 fn said<'b>(bytes: &'b [u8], format: FileFormat, budget: &Budget) -> Result<Cow<'b, str>, String> {
-    budget.spend(bytes.len())?;
     match format {
         FileFormat::Pdf => pdf::read(bytes, budget).map(Cow::Owned),
         FileFormat::Text if bytes.starts_with(b"%PDF-") => pdf::read(bytes, budget).map(Cow::Owned),

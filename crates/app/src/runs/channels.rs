@@ -11,6 +11,7 @@ fn of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
     match kind {
         SimulatorType::Fhir => &[("fhir", "fhir")],
         SimulatorType::Files => &[("files", "files"), ("files_inbox", "files/inbox")],
+        SimulatorType::Message => &[("messages", "messages")],
         SimulatorType::Payer => &[("portal", "portal")],
         _ => &[],
     }

@@ -22,6 +22,7 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTre
             ("client_secret", client_secret(sandbox)),
         ],
         SimulatorType::Files => sftp(sandbox, base),
+        SimulatorType::Message => vec![("messages_url", format!("{doors}/messages"))],
         SimulatorType::Payer => vec![
             ("portal_url", format!("{}/portal", direct_doors(sandbox, &base.base))),
             ("username", portal_username(sandbox)),

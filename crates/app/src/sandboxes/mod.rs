@@ -6,6 +6,7 @@ pub mod credentials;
 pub mod evidence;
 pub mod fhir;
 pub mod files;
+pub mod messages;
 pub mod payer;
 
 use std::sync::Arc;
