@@ -5,6 +5,7 @@ pub mod api_key;
 pub mod benchmark;
 pub mod canonical;
 pub mod channel;
+pub mod clearinghouse;
 pub mod criterion;
 pub mod dataset;
 pub mod environment;

@@ -23,6 +23,9 @@ pub struct Authored {
     pub sandbox: String,
     /// The playground's file drop.
     pub files_sandbox: String,
+    /// A clearinghouse in a playground of its own, which knows nobody, and an answer that it gave.
+    pub clearinghouse: String,
+    pub x12_response: String,
     /// A completed run of the draft, for the solver.
     pub run: String,
     pub task_run: String,
@@ -54,6 +57,7 @@ impl Authored {
         let (solver, solver_key) = solver(caller).await;
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
         let (playground, sandbox, files_sandbox) = playground(caller, &environment).await;
+        let (clearinghouse, x12_response) = clearinghouse(caller).await;
         let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
         let (portal, portal_playground, prior_auth) = portal(caller).await;
         Self {
@@ -72,6 +76,8 @@ impl Authored {
             playground,
             sandbox,
             files_sandbox,
+            clearinghouse,
+            x12_response,
             run,
             task_run,
             criterion_run,
@@ -122,6 +128,26 @@ async fn playground(caller: &Caller, environment: &str) -> (String, String, Stri
     let made = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
     let sandbox = |number: usize| made.json["sandboxes"][number]["id"].as_str().unwrap().to_owned();
     (made.id(), sandbox(0), sandbox(1))
+}
+
+/// A clearinghouse that was asked about somebody.
+async fn clearinghouse(caller: &Caller) -> (String, String) {
+    let simulator = json!({"type": "Clearinghouse", "name": "Clearinghouse"});
+    let simulator = caller.post("/simulators", simulator).await.expect(201).id();
+    let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201).id();
+    ask_clearinghouse(caller, &format!("/sandboxes/{sandbox}/x12/transactions")).await;
+    let listed = caller.get(&format!("/sandboxes/{sandbox}/x12/responses")).await.expect(200).json;
+    (sandbox, listed["data"][0]["id"].as_str().unwrap().to_owned())
+}
+
+/// A sound question, to which there is an answer.
+pub async fn ask_clearinghouse(caller: &Caller, path: &str) {
+    let question = "ISA*00*          *00*          *ZZ*CLINIC         *ZZ*CLEARING       *260423*1200*^*00501*000000042*0*T*:~\
+        GS*HS*CLINIC*PAYERS*20260423*1200*7*X*005010X279A1~ST*270*0001*005010X279A1~BHT*0022*13*R*20260423*1200~\
+        HL*1**20*1~NM1*PR*2*PLAN*****PI*1~HL*2*1*21*1~NM1*1P*2*CLINIC*****XX*1234567893~HL*3*2*22*0~\
+        NM1*IL*1*DOE*JO****MI*M1~EQ*30~SE*10*0001~GE*1*7~IEA*1*000000042~";
+    let body = Some(("application/edi-x12", question.as_bytes().to_vec()));
+    caller.send_bytes(reqwest::Method::POST, path, &[], body).await.expect(200);
 }
 
 /// A run of the draft in which nothing was done, its task run and its criterion run.

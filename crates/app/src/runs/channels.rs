@@ -10,6 +10,7 @@ use model::{BenchmarkRunId, TaskRunId};
 fn of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
     match kind {
         SimulatorType::Fhir => &[("fhir", "fhir")],
+        SimulatorType::Clearinghouse => &[("x12", "x12")],
         SimulatorType::Files => &[("files", "files"), ("files_inbox", "files/inbox")],
         SimulatorType::Message => &[("messages", "messages")],
         SimulatorType::Payer => &[("portal", "portal")],

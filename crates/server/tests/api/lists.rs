@@ -238,6 +238,7 @@ impl List {
             .replace("{solver_id}", &made.solver)
             .replace("{benchmark_id}", &made.benchmark)
             .replace("{task_id}", &made.task)
+            .replace("{sandbox_id}/x12", &format!("{}/x12", made.clearinghouse))
             .replace("{sandbox_id}/files", &format!("{}/files", made.files_sandbox))
             .replace("{sandbox_id}", if pattern.contains("/portal/") { &made.portal } else { &made.sandbox });
         let mut keys = Vec::new();
@@ -245,6 +246,9 @@ impl List {
             keys.push(Value::from(made.entity.clone()));
         }
         // What the dataset brought.
+        if pattern == "/sandboxes/{sandbox_id}/x12/responses" {
+            keys.push(Value::from(made.x12_response.clone()));
+        }
         if pattern == "/sandboxes/{sandbox_id}/state" {
             keys.extend(["p1", "p2", "p3"].map(Value::from));
         }
@@ -346,6 +350,11 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
             let path = format!("/sandboxes/{}/fhir/Patient/{id}", made.sandbox);
             caller.send(Method::PUT, &path, &[], Some(patient)).await.expect(201);
             return json!({ "key": id });
+        }
+        "/sandboxes/{sandbox_id}/x12/responses" => {
+            let asked = path.replace("responses", "transactions");
+            world::ask_clearinghouse(caller, &asked).await;
+            return caller.get(&format!("{path}?limit=1")).await.expect(200)["data"][0].clone();
         }
         "/sandboxes/{sandbox_id}/portal/prior-auths" => world::prior_auth(),
         "/sandboxes/{sandbox_id}/portal/formulary" => return json!({"drug": format!("drug {number:02}")}),

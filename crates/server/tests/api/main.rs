@@ -74,3 +74,5 @@ mod surface;
 mod tasks_and_criteria;
 mod tenants;
 mod updates;
+mod x12;
+mod x12_hostile;

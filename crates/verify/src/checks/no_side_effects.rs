@@ -277,7 +277,8 @@ fn sent(event: &Event, case: &Case<'_>) -> Result<Option<Effect>, String> {
     let member = |name: &str| text(payload, name).unwrap_or("unknown").to_owned();
     let (area, name) = match event.r#type {
         EventType::Hl7Outbound => (Area::Hl7, message_type(payload, case)?),
-        EventType::X12Request => (Area::X12, transaction_set(payload, case)?),
+        // Who only looks for answers sends no interchange.
+        EventType::X12Request if x12_text(payload).is_some() => (Area::X12, transaction_set(payload, case)?),
         EventType::VoiceTurn if text(payload, "speaker") == Some("agent") => (Area::Voice, member("call_id")),
         EventType::FaxOutbound => (Area::Fax, member("to_number")),
         EventType::MessageOutbound => (Area::Messages, member("channel")),
@@ -424,6 +425,13 @@ mod tests {
         says(&deleted, &assertion(&[]), "0/1", "1 effects");
         let put_by = before().write(SimulatorType::Files, "scheduled", "000001", &json!({"index": 1}));
         says(&put_by, &assertion(&[]), "1/1", "nothing happened");
+    }
+
+    #[test]
+    fn looking_for_answers_is_no_effect() {
+        let x12 = |payload: Value| before().event(SimulatorType::Clearinghouse, EventType::X12Request, payload);
+        says(&x12(json!({"operation": "responses"})), &assertion(&[]), "1/1", "nothing happened");
+        says(&x12(json!({"payload": "no interchange"})), &assertion(&[]), "0/1", "1 effects");
     }
 
     #[test]
