@@ -10,6 +10,7 @@ use model::{BenchmarkRunId, TaskRunId};
 fn of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
     match kind {
         SimulatorType::Fhir => &[("fhir", "fhir")],
+        SimulatorType::Hl7 => &[("hl7_inbox", "hl7/inbox"), ("hl7_outbound", "hl7/outbound")],
         SimulatorType::Files => &[("files", "files"), ("files_inbox", "files/inbox")],
         SimulatorType::Payer => &[("portal", "portal")],
         _ => &[],
