@@ -100,8 +100,8 @@ async fn serve(
         say(format_args!("API key, shown this once: {}", first.api_key.key));
     }
     let url = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+    say(format_args!("SFTP is at {by_sftp}"));
     say(format_args!("Verial {} listens on http://{address} (API: {url}/docs)", env!("CARGO_PKG_VERSION")));
-    say(format_args!("SFTP listens on {by_sftp}"));
     let (stopping, stopped) = tokio::sync::watch::channel(false);
     let signalled = async move {
         stop_signal().await;

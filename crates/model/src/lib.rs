@@ -13,6 +13,7 @@ pub mod fields;
 pub mod hl7;
 pub mod id;
 pub mod identity;
+pub mod message;
 pub mod page;
 pub mod patch;
 pub mod phone;

@@ -7,7 +7,7 @@ use app::App;
 use app::sandboxes::files::FileDrop;
 use app::sandboxes::files::login::login;
 use russh::server::{Auth, ChannelOpenHandle, Handler, Msg, PublicKeyOffer, Session};
-use russh::{Channel, ChannelId, Pty};
+use russh::{Channel, ChannelId, MethodKind, MethodSet, Pty};
 
 use crate::crowd::Place;
 use crate::session;
@@ -51,6 +51,12 @@ impl Connection {
     }
 }
 
+/// Whoever mistyped it may try again, as often as the configuration lets.
+fn wrong_password() -> Auth {
+    let again = MethodSet::from(&[MethodKind::Password][..]);
+    Auth::Reject { proceed_with_methods: Some(again), partial_success: false }
+}
+
 /// What a request for anything but files is told.
 fn refuse(session: &mut Session, channel: ChannelId) -> Result<(), russh::Error> {
     session.channel_failure(channel)
@@ -60,7 +66,7 @@ impl Handler for Connection {
     type Error = russh::Error;
 
     async fn auth_password(&mut self, user: &str, password: &str) -> Result<Auth, Self::Error> {
-        Ok(if self.admit(user, password).await { Auth::Accept } else { Auth::reject() })
+        Ok(if self.admit(user, password).await { Auth::Accept } else { wrong_password() })
     }
 
     async fn auth_publickey_offered(&mut self, _: &str, _: PublicKeyOffer<'_>) -> Result<Auth, Self::Error> {

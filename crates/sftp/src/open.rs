@@ -35,7 +35,8 @@ enum Open {
 impl Handles {
     pub(crate) async fn open(&mut self, files: &FileDrop, path: TreePath, flags: OpenFlags) -> Result<String, Status> {
         self.check_room()?;
-        let opened = if flags.contains(OpenFlags::WRITE) || flags.contains(OpenFlags::APPEND) {
+        let makes = flags.contains(OpenFlags::CREATE | OpenFlags::EXCLUDE);
+        let opened = if makes || flags.intersects(OpenFlags::WRITE | OpenFlags::APPEND) {
             let upload = Box::new(begin(files, path, flags).await?);
             Open::Writing { upload, appends: flags.contains(OpenFlags::APPEND) }
         } else {

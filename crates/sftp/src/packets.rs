@@ -36,8 +36,8 @@ pub(crate) async fn read(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Op
     let kind = bytes.first().copied().unwrap_or_default();
     Ok(Some(match Packet::try_from(&mut Bytes::from(bytes)) {
         Ok(packet) => Incoming::Packet(packet),
-        Err(_) if !KNOWN.contains(&kind) => Incoming::Unreadable(status(id, Status::unsupported())),
-        Err(_) => Incoming::Unreadable(status(id, Status::new(StatusCode::BadMessage, "the packet is malformed"))),
+        Err(_) if !KNOWN.contains(&kind) => Incoming::Unreadable(status(id, &Status::unsupported())),
+        Err(_) => Incoming::Unreadable(status(id, &Status::new(StatusCode::BadMessage, "the packet is malformed"))),
     }))
 }
 
@@ -53,7 +53,7 @@ pub(crate) async fn write(stream: &mut (impl AsyncWrite + Unpin), packet: Packet
     tokio::time::timeout(PATIENCE, written).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
 }
 
-pub(crate) fn status(id: u32, status: Status) -> Packet {
+pub(crate) fn status(id: u32, status: &Status) -> Packet {
     Packet::status(id, status.code, &status.words, "en")
 }
 

@@ -59,7 +59,7 @@ impl Session {
                 Incoming::Unreadable(answer) => answer,
                 Incoming::Packet(packet) => {
                     let id = packet.get_request_id();
-                    self.answer(packet).await.unwrap_or_else(|status| packets::status(id, status))
+                    self.answer(packet).await.unwrap_or_else(|status| packets::status(id, &status))
                 }
             };
             packets::write(&mut stream, answer).await?;

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
+use crate::budget::Budget;
 use crate::checks::sftp_file_present::FileFormat;
 use crate::evidence::{Case, text};
 use crate::pdf;
@@ -41,18 +42,18 @@ pub(crate) fn readable<'c>(file: &'c Value, format: FileFormat, case: &Case<'c>)
     }
     if let Some(bytes) = text(file, "sha256").and_then(|sha256| case.evidence.contents.get(sha256)) {
         case.budget.spend(bytes.len())?;
-        return said(bytes, format);
+        return said(bytes, format, &case.budget);
     }
     let bytes = text(file, "base64").and_then(|base64| STANDARD.decode(base64).ok());
     let bytes = bytes.ok_or("its content is too large to be read")?;
     case.budget.spend(bytes.len())?;
-    said(&bytes, format).map(|text| Cow::Owned(text.into_owned()))
+    said(&bytes, format, &case.budget).map(|text| Cow::Owned(text.into_owned()))
 }
 
-fn said(bytes: &[u8], format: FileFormat) -> Result<Cow<'_, str>, String> {
+fn said<'b>(bytes: &'b [u8], format: FileFormat, budget: &Budget) -> Result<Cow<'b, str>, String> {
     match format {
-        FileFormat::Pdf => pdf::read(bytes).map(Cow::Owned),
-        FileFormat::Text if bytes.starts_with(b"%PDF-") => pdf::read(bytes).map(Cow::Owned),
+        FileFormat::Pdf => pdf::read(bytes, budget).map(Cow::Owned),
+        FileFormat::Text if bytes.starts_with(b"%PDF-") => pdf::read(bytes, budget).map(Cow::Owned),
         FileFormat::Hl7 => {
             let message = hl7v2::Message::parse(bytes, &hl7v2::Limits::default());
             message.map(|message| Cow::Owned(message.text().to_owned())).map_err(|fault| fault.to_string())

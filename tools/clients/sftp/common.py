@@ -15,7 +15,7 @@ MEBIBYTE = 1 << 20
 LARGE = int(sys.argv[2]) if len(sys.argv) > 2 else 64
 
 
-def expect(what, actual, expected=True):
+def expect(what, actual=True, expected=True):
     global passed
     assert actual == expected, f"{what}: expected {expected!r}, got {actual!r}"
     passed += 1

@@ -32,13 +32,13 @@ def sftp(*commands, ends_well=True):
 
 
 expect("the root", "/" in sftp("pwd").splitlines()[-1])
-expect("directories", {"inbox", "outbox"} <= set(sftp("ls -1 /").split()))
+expect("directories", {"inbox", "outbox"} <= set(sftp("ls -1").split()))
 sftp("get inbox/referral.txt here.txt")
 expect("a dataset's file", (work / "here.txt").read_text(), "Referral for Ada Stone\n")
 
 (work / "note.txt").write_text("hello")
 sftp("mkdir outbox/returns", "put note.txt outbox/returns/a.txt", "rename outbox/returns/a.txt outbox/returns/b.txt")
-expect("a listing", [line.split()[-1] for line in sftp("ls -l outbox/returns").splitlines() if line.startswith("-rw")], ["outbox/returns/b.txt"])
+expect("a listing", [line.split()[-1] for line in sftp("ls -l outbox/returns").splitlines() if line.startswith("-rw")], ["b.txt"])
 expect("over HTTP", over_http("outbox/returns/b.txt"), digest_of(work / "note.txt"))
 (work / "other.txt").write_text("other")
 sftp("put other.txt outbox/returns/c.txt", "rename outbox/returns/c.txt outbox/returns/b.txt")

@@ -26,6 +26,7 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTre
             vec![("inbox_url", format!("{doors}/hl7/inbox")), ("outbound_url", format!("{doors}/hl7/outbound"))]
         }
         SimulatorType::Files => sftp(sandbox, base),
+        SimulatorType::Message => vec![("messages_url", format!("{doors}/messages"))],
         SimulatorType::Payer => vec![
             ("portal_url", format!("{}/portal", direct_doors(sandbox, &base.base))),
             ("username", portal_username(sandbox)),

@@ -7,6 +7,7 @@ pub mod evidence;
 pub mod fhir;
 pub mod files;
 pub mod hl7;
+pub mod messages;
 pub mod payer;
 
 use std::sync::Arc;

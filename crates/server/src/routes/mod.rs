@@ -10,6 +10,7 @@ mod environments;
 mod file_drop;
 mod files;
 mod machinery;
+mod messages;
 mod organization;
 mod playgrounds;
 pub(crate) mod portal;
@@ -39,6 +40,7 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(playgrounds::router())
         .merge(sandboxes::router())
         .merge(file_drop::router())
+        .merge(messages::router())
         .merge(runs::router())
         .merge(portal::router())
         .merge(machinery::router())

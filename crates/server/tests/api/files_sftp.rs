@@ -60,10 +60,11 @@ both_databases! {
         file.write_all(b"!").await.unwrap();
         file.shutdown().await.unwrap();
         assert_eq!(drop.read("a").await, "new Content!");
-        // Whoever goes away in the middle leaves nothing.
+        // What is never closed is never there.
         let mut file = client.files.create("half").await.unwrap();
         file.write_all(b"half").await.unwrap();
-        std::mem::drop((file, client));
+        file.flush().await.unwrap();
+        std::mem::forget(file);
         let client = connect(&drop).await;
         assert_eq!(names(&client, "/").await, ["a", "inbox", "outbox"]);
     }
@@ -135,6 +136,14 @@ both_databases! {
         }
         let closed = file.shutdown().await;
         assert!(written.is_err() || closed.is_err(), "the client is told");
+        // This client closes what has failed when it lets go of it.
+        std::mem::drop(file);
+        for _ in 0..600 {
+            if drop.get("outbox/a").await.status == 200 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
         assert_eq!(drop.read("outbox/a").await, "0123456789");
         // Once: the client goes on from there.
         let mut file = client.files.open_with_flags("outbox/a", OpenFlags::WRITE | OpenFlags::APPEND).await.unwrap();
@@ -163,6 +172,24 @@ both_databases! {
         assert!(clients.iter().all(|client| !client.is_closed()));
         assert_eq!(names(&clients[0], "outbox").await.len(), 50);
     }
+}
+
+/// R11: whoever only holds the line is cut when there are too many of them, and others get through.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn silent_connections_keep_nobody_out() {
+    let server = TestServer::start(Database::Sqlite).await;
+    let drop = drop_of(&server, json!({}), &[("a", "alpha")]).await;
+    let port: u16 = credentials(&drop).await["sftp_port"].as_str().unwrap().parse().unwrap();
+    let mut silent = Vec::new();
+    for _ in 0..300 {
+        silent.push(tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap());
+    }
+    let client = connect(&drop).await;
+    assert_eq!(client.files.read("a").await.unwrap(), b"alpha");
+    // The first of them has been cut: after the server's greeting comes the end.
+    let mut greeting = Vec::new();
+    let ended = tokio::time::timeout(Duration::from_secs(60), silent[0].read_to_end(&mut greeting)).await;
+    assert!(ended.is_ok(), "it is still open");
 }
 
 /// S8 by SFTP. On one database: what a name means is decided before any of them is asked.

@@ -38,6 +38,7 @@ mod idempotency;
 mod identities;
 mod limits;
 mod lists;
+mod messages;
 mod mutations;
 mod playgrounds;
 mod portal_browser;

@@ -172,6 +172,7 @@ impl Tenant {
             "task_run_id" => &made.task_run,
             "criterion_run_id" => &made.criterion_run,
             "reference" => return self.reference.clone(),
+            "message_id" => return "msg_01K9Z3T5Q8W7N4M2R6V0XBHCDE".into(),
             "path" => return "inbox/a.txt".into(),
             other => panic!("{pattern}: say here what `{other}` is, and whose"),
         };

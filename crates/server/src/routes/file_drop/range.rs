@@ -28,7 +28,6 @@ pub(super) fn wanted(header: Option<&str>, size: u64) -> Wanted {
 }
 
 /// The inner none is a number that was left out, the outer one is no number.
-#[expect(clippy::option_option, reason = "left out and malformed are not the same")]
 fn number(text: &str) -> Option<Option<u64>> {
     match text {
         "" => Some(None),
