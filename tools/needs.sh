@@ -71,7 +71,8 @@ make_node_clients() {
         mkdir "$NODE_CLIENTS"
         cp tools/clients/package*.json "$NODE_CLIENTS"
         npm ci --prefix "$NODE_CLIENTS" --ignore-scripts --no-audit --no-fund --loglevel error && echo "$stamp" >"$NODE_CLIENTS/stamp"
-    fi && mkdir -p "$NODE_CLIENTS/sftp" && cp tools/clients/*.js "$NODE_CLIENTS" && cp tools/clients/sftp/*.js "$NODE_CLIENTS/sftp"
+    fi && mkdir -p "$NODE_CLIENTS"/{sftp,hl7} && cp tools/clients/*.js "$NODE_CLIENTS" &&
+        cp tools/clients/sftp/*.js "$NODE_CLIENTS/sftp" && cp tools/clients/hl7/*.js "$NODE_CLIENTS/hl7"
 }
 
 # What drives the browser; the browser itself is the distribution's.

@@ -11,6 +11,7 @@ pub mod dataset;
 pub mod environment;
 pub mod event;
 pub mod fields;
+pub mod hl7;
 pub mod id;
 pub mod identity;
 pub mod message;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::Caller;
+use crate::{Answer, Caller};
 
 /// One of everything that an organization can author, attached to each other.
 pub struct Authored {
@@ -21,6 +21,8 @@ pub struct Authored {
     pub playground: String,
     /// The playground's FHIR server.
     pub sandbox: String,
+    /// An HL7 interface of its own, with the message [`HL7_MESSAGE`] in its inbox.
+    pub hl7_sandbox: String,
     /// The playground's file drop.
     pub files_sandbox: String,
     /// A clearinghouse in a playground of its own, which knows nobody, and an answer that it gave.
@@ -58,6 +60,7 @@ impl Authored {
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
         let (playground, sandbox, files_sandbox) = playground(caller, &environment).await;
         let (clearinghouse, x12_response) = clearinghouse(caller).await;
+        let hl7_sandbox = hl7_sandbox(caller, json!({"inbox": [{"message": hl7_update("1")}]})).await.id();
         let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
         let (portal, portal_playground, prior_auth) = portal(caller).await;
         Self {
@@ -75,6 +78,7 @@ impl Authored {
             api_key,
             playground,
             sandbox,
+            hl7_sandbox,
             files_sandbox,
             clearinghouse,
             x12_response,
@@ -148,6 +152,24 @@ pub async fn ask_clearinghouse(caller: &Caller, path: &str) {
         NM1*IL*1*DOE*JO****MI*M1~EQ*30~SE*10*0001~GE*1*7~IEA*1*000000042~";
     let body = Some(("application/edi-x12", question.as_bytes().to_vec()));
     caller.send_bytes(reqwest::Method::POST, path, &[], body).await.expect(200);
+}
+
+/// The id of the first message that a config brings.
+pub const HL7_MESSAGE: &str = "hl7_seed_0001";
+
+/// An HL7 interface in a playground of its own.
+pub async fn hl7_sandbox(caller: &Caller, config: Value) -> Answer {
+    let simulator = json!({"type": "Hl7", "name": "Interface", "config": config});
+    let simulator = caller.post("/simulators", simulator).await.expect(201).id();
+    caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201)
+}
+
+/// An update of a patient, with this control id.
+pub fn hl7_update(control_id: &str) -> String {
+    format!(
+        "MSH|^~\\&|EHR|CLINIC|LAB|HOSP|20260401120000||ADT^A08|{control_id}|P|2.5.1\rEVN||20260401120000\r\
+         PID|1||77^^^MRN||Doe^Ann\rPV1|1|O\r"
+    )
 }
 
 /// A run of the draft in which nothing was done, its task run and its criterion run.

@@ -228,6 +228,9 @@ struct List {
 
 impl List {
     async fn fill(caller: &Caller, pattern: &str, rows: usize) -> Self {
+        if pattern == "/sandboxes/{sandbox_id}/hl7/inbox" {
+            return Self::hl7_inbox(caller, rows).await;
+        }
         let mut made = Authored::create(caller).await;
         if pattern.contains("/portal/") {
             people(caller, &mut made).await;
@@ -283,6 +286,14 @@ impl List {
             _ => keys.reverse(),
         }
         Self { path, key, expected: keys }
+    }
+
+    async fn hl7_inbox(caller: &Caller, rows: usize) -> Self {
+        let seed = |number: usize| json!({"message": world::hl7_update(&number.to_string())});
+        let config = json!({"inbox": (1..=rows).map(seed).collect::<Vec<_>>()});
+        let sandbox = world::hl7_sandbox(caller, config).await.id();
+        let expected = (1..=rows).rev().map(|number| json!(format!("hl7_seed_{number:04}"))).collect();
+        Self { path: format!("/sandboxes/{sandbox}/hl7/inbox"), key: "id", expected }
     }
 }
 

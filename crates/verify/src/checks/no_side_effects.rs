@@ -18,7 +18,7 @@ use world::{Records, Revision, Sandbox, Seq};
 use crate::authored::{Authored, Notation};
 use crate::bounds::short;
 use crate::checks::{Check, CheckInfo};
-use crate::evidence::{Case, Evaluated, Outcome, FILES, FOLDERS, UNSEEN, check_here, hl7_text, is_of_scenario, object, text, x12_text};
+use crate::evidence::{Case, Evaluated, Outcome, FILES, FOLDERS, UNSEEN, check_here, hl7_text, is_hl7_sent, is_of_scenario, object, text, x12_text};
 use crate::glob::{Glob, Segment};
 use crate::limits::{LONGEST_LIST, LONGEST_PATH};
 
@@ -276,6 +276,7 @@ fn sent(event: &Event, case: &Case<'_>) -> Result<Option<Effect>, String> {
     let payload = &event.payload;
     let member = |name: &str| text(payload, name).unwrap_or("unknown").to_owned();
     let (area, name) = match event.r#type {
+        EventType::Hl7Outbound if !is_hl7_sent(payload) => return Ok(None),
         EventType::Hl7Outbound => (Area::Hl7, message_type(payload, case)?),
         // Who only looks for answers sends no interchange.
         EventType::X12Request if x12_text(payload).is_some() => (Area::X12, transaction_set(payload, case)?),
