@@ -23,6 +23,9 @@ pub struct Authored {
     pub sandbox: String,
     /// An HL7 interface of its own, with the message [`HL7_MESSAGE`] in its inbox.
     pub hl7_sandbox: String,
+    /// Messages in a playground of their own, and the first of them.
+    pub message_sandbox: String,
+    pub message: String,
     /// The playground's file drop.
     pub files_sandbox: String,
     /// A clearinghouse in a playground of its own, which knows nobody, and an answer that it gave.
@@ -60,6 +63,7 @@ impl Authored {
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
         let (playground, sandbox, files_sandbox) = playground(caller, &environment).await;
         let (clearinghouse, x12_response) = clearinghouse(caller).await;
+        let (message_sandbox, message) = messages(caller).await;
         let hl7_sandbox = hl7_sandbox(caller, json!({"inbox": [{"message": hl7_update("1")}]})).await.id();
         let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
         let (portal, portal_playground, prior_auth) = portal(caller).await;
@@ -79,6 +83,8 @@ impl Authored {
             playground,
             sandbox,
             hl7_sandbox,
+            message_sandbox,
+            message,
             files_sandbox,
             clearinghouse,
             x12_response,
@@ -152,6 +158,19 @@ pub async fn ask_clearinghouse(caller: &Caller, path: &str) {
         NM1*IL*1*DOE*JO****MI*M1~EQ*30~SE*10*0001~GE*1*7~IEA*1*000000042~";
     let body = Some(("application/edi-x12", question.as_bytes().to_vec()));
     caller.send_bytes(reqwest::Method::POST, path, &[], body).await.expect(200);
+}
+
+/// Messages, one of which was sent.
+async fn messages(caller: &Caller) -> (String, String) {
+    let simulator = caller.post("/simulators", json!({"type": "Message", "name": "Texts"})).await.expect(201).id();
+    let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201).id();
+    let sent = caller.post(&format!("/sandboxes/{sandbox}/messages"), message()).await.expect(201).id();
+    (sandbox, sent)
+}
+
+/// A text message to a number.
+pub fn message() -> Value {
+    json!({"channel": "sms", "to": "+15550100123", "body": "Hello"})
 }
 
 /// The id of the first message that a config brings.

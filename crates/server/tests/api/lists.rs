@@ -241,6 +241,7 @@ impl List {
             .replace("{solver_id}", &made.solver)
             .replace("{benchmark_id}", &made.benchmark)
             .replace("{task_id}", &made.task)
+            .replace("{sandbox_id}/messages", &format!("{}/messages", made.message_sandbox))
             .replace("{sandbox_id}/x12", &format!("{}/x12", made.clearinghouse))
             .replace("{sandbox_id}/files", &format!("{}/files", made.files_sandbox))
             .replace("{sandbox_id}", if pattern.contains("/portal/") { &made.portal } else { &made.sandbox });
@@ -249,6 +250,9 @@ impl List {
             keys.push(Value::from(made.entity.clone()));
         }
         // What the dataset brought.
+        if pattern == "/sandboxes/{sandbox_id}/messages" {
+            keys.push(Value::from(made.message.clone()));
+        }
         if pattern == "/sandboxes/{sandbox_id}/x12/responses" {
             keys.push(Value::from(made.x12_response.clone()));
         }
@@ -278,6 +282,7 @@ impl List {
             | "/sandboxes/{sandbox_id}/files"
             | "/tasks/{task_id}/entities"
             | "/sandboxes/{sandbox_id}/events"
+            | "/sandboxes/{sandbox_id}/messages"
             | "/sandboxes/{sandbox_id}/state"
             | "/sandboxes/{sandbox_id}/diff"
             | "/sandboxes/{sandbox_id}/portal/patients"
@@ -368,6 +373,7 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
             return caller.get(&format!("{path}?limit=1")).await.expect(200)["data"][0].clone();
         }
         "/sandboxes/{sandbox_id}/portal/prior-auths" => world::prior_auth(),
+        "/sandboxes/{sandbox_id}/messages" => world::message(),
         "/sandboxes/{sandbox_id}/portal/formulary" => return json!({"drug": format!("drug {number:02}")}),
         "/sandboxes/{sandbox_id}/portal/patients" => {
             let id = format!("q{number:03}");

@@ -74,6 +74,7 @@ impl Surface {
                 "assertion" => world::criterion("")["assertion"].clone(),
                 "patient_member_id" | "diagnosis_code" | "provider_npi" => world::prior_auth()[name].clone(),
                 "patient_id" => json!("p1"),
+                "channel" | "body" => world::message()[name].clone(),
                 id if is_id(id) => json!(tenant.body_id(id)),
                 other => panic!("say here what a body has as `{other}`"),
             };
@@ -83,6 +84,9 @@ impl Surface {
         let names = |field: &str| schema["properties"][field].is_object();
         if names("benchmark") && names("benchmark_id") {
             body.insert("benchmark_id".to_owned(), json!(tenant.body_id("benchmark_id")));
+        }
+        if names("channel") && names("to") {
+            body.insert("to".to_owned(), world::message()["to"].clone());
         }
         if names("procedure_code") && names("drug") {
             body.insert("drug".to_owned(), json!("Adalimumab"));
@@ -174,16 +178,17 @@ impl Tenant {
             "sandbox_id" if pattern.contains("/x12/") || pattern.contains("/clearinghouse/") => &made.clearinghouse,
             "response_id" => &made.x12_response,
             "sandbox_id" if pattern.contains("/hl7/") => &made.hl7_sandbox,
+            "sandbox_id" if pattern.contains("/messages") => &made.message_sandbox,
             "sandbox_id" if pattern.contains("/files") => &made.files_sandbox,
             "sandbox_id" if pattern.contains("/portal/") => &made.portal,
             "sandbox_id" => &made.sandbox,
-            "message_id" => return world::HL7_MESSAGE.into(),
+            "message_id" if pattern.contains("/hl7/") => return world::HL7_MESSAGE.into(),
+            "message_id" => &made.message,
             "auth_number" => &made.prior_auth,
             "benchmark_run_id" => &made.run,
             "task_run_id" => &made.task_run,
             "criterion_run_id" => &made.criterion_run,
             "reference" => return self.reference.clone(),
-            "message_id" => return "msg_01K9Z3T5Q8W7N4M2R6V0XBHCDE".into(),
             "path" => return "inbox/a.txt".into(),
             other => panic!("{pattern}: say here what `{other}` is, and whose"),
         };
@@ -230,6 +235,8 @@ impl Tenant {
             &made.clearinghouse,
             &made.x12_response,
             &made.hl7_sandbox,
+            &made.message_sandbox,
+            &made.message,
             &made.files_sandbox,
             &made.run,
             &made.task_run,

@@ -94,8 +94,8 @@ mod tests {
     use model::simulator::SimulatorType;
     use serde_json::{Value, json};
 
-    fn check(config: Value, good: bool) {
-        let result = validate_config(SimulatorType::Files, &config);
+    fn check(config: &Value, good: bool) {
+        let result = validate_config(SimulatorType::Files, config);
         assert_eq!(result.is_ok(), good, "{config}: {result:?}");
     }
 
@@ -110,20 +110,20 @@ mod tests {
             (json!("1"), false),
             (json!(u64::MAX), false),
         ] {
-            check(json!({ "quota_bytes": quota }), good);
+            check(&json!({ "quota_bytes": quota }), good);
         }
     }
 
     #[test]
     fn folders_are_paths_and_faults_have_bounds() {
-        check(json!({"folders": ["outbox/returns", "archive"]}), true);
-        check(json!({"folders": ["../x"]}), false);
-        check(json!({"folders": vec!["x"; 101]}), false);
-        check(json!({"faults": {"short_write": {"after_bytes": 0}}}), true);
-        check(json!({"faults": {"short_write": {"after_bytes": 5, "times": 0}}}), false);
-        check(json!({"faults": {"short_write": {"times": 1}}}), false);
-        check(json!({"faults": {"locked_account": {"after_failures": 3, "for_seconds": 60}}}), true);
-        check(json!({"faults": {"locked_account": {"after_failures": 0, "for_seconds": 60}}}), false);
-        check(json!({"faults": {"slow": {}}}), false);
+        check(&json!({"folders": ["outbox/returns", "archive"]}), true);
+        check(&json!({"folders": ["../x"]}), false);
+        check(&json!({"folders": vec!["x"; 101]}), false);
+        check(&json!({"faults": {"short_write": {"after_bytes": 0}}}), true);
+        check(&json!({"faults": {"short_write": {"after_bytes": 5, "times": 0}}}), false);
+        check(&json!({"faults": {"short_write": {"times": 1}}}), false);
+        check(&json!({"faults": {"locked_account": {"after_failures": 3, "for_seconds": 60}}}), true);
+        check(&json!({"faults": {"locked_account": {"after_failures": 0, "for_seconds": 60}}}), false);
+        check(&json!({"faults": {"slow": {}}}), false);
     }
 }

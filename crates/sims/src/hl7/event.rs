@@ -53,7 +53,7 @@ pub(super) fn attempt(sandbox: &SandboxId, delivery: &Delivery, attempt: &Attemp
             .insert("faults".to_owned(), attempt.faults.iter().map(|fault| Value::from(fault.to_string())).collect());
     }
     let what = named(&attempt.message_type, &attempt.control_id);
-    outbound(sandbox, delivery, format!("{what} → {}", code.unwrap_or("no answer")), payload, id)
+    outbound(sandbox, delivery, &format!("{what} → {}", code.unwrap_or("no answer")), payload, id)
 }
 
 /// The same message once more: it is told where it first came, and is no second message.
@@ -71,13 +71,13 @@ pub(super) fn resend(
         ("transport", delivery.transport.name().into()),
     ]);
     let summary = format!("{} sent again", named(&taken.message_type, &taken.control_id));
-    outbound(sandbox, delivery, summary, payload, id)
+    outbound(sandbox, delivery, &summary, payload, id)
 }
 
 fn outbound(
     sandbox: &SandboxId,
     delivery: &Delivery,
-    summary: String,
+    summary: &str,
     payload: Map<String, Value>,
     id: EventId,
 ) -> NewEvent {
@@ -85,18 +85,18 @@ fn outbound(
         sandbox: sandbox.clone(),
         r#type: EventType::Hl7Outbound,
         actor: delivery.actor.clone(),
-        summary: one_line(&masked(&summary)),
+        summary: one_line(&masked(summary)),
         payload: Payload::from(Value::Object(payload)).of_event(id),
     }
 }
 
 /// Something that the agent did with its inbox.
-pub(super) fn inbox(sandbox: &SandboxId, actor: &str, summary: String, payload: Map<String, Value>) -> NewEvent {
+pub(super) fn inbox(sandbox: &SandboxId, actor: &str, summary: &str, payload: Map<String, Value>) -> NewEvent {
     NewEvent {
         sandbox: sandbox.clone(),
         r#type: EventType::Hl7Inbound,
         actor: actor.to_owned(),
-        summary: one_line(&summary),
+        summary: one_line(summary),
         payload: Value::Object(payload).into(),
     }
 }

@@ -30,7 +30,7 @@ pub fn list(
     let ids: Vec<Value> = page.items.iter().map(|message| message.id.as_str().into()).collect();
     let summary = format!("looked into the inbox: {} messages", ids.len());
     let payload = object([("action", "list".into()), ("messages", ids.into())]);
-    Outcome { answer: page, changes: Vec::new(), events: vec![event::inbox(sandbox, actor, summary, payload)] }
+    Outcome { answer: page, changes: Vec::new(), events: vec![event::inbox(sandbox, actor, &summary, payload)] }
 }
 
 /// One message; none if there is no such.
@@ -43,7 +43,7 @@ pub fn get(
 ) -> Outcome<Option<InboxMessage>> {
     let found = arrived(world, sandbox, context.now).into_iter().find(|message| message.id == id);
     let payload = found.iter().map(|message| told(message, "read")).next();
-    let events = payload.map(|(summary, payload)| event::inbox(sandbox, actor, summary, payload));
+    let events = payload.map(|(summary, payload)| event::inbox(sandbox, actor, &summary, payload));
     Outcome { answer: found, changes: Vec::new(), events: events.into_iter().collect() }
 }
 
@@ -72,7 +72,7 @@ pub fn mark(
         write: if version == 1 { Write::Create } else { Write::Update },
         text: serde_json::to_string(&message).ok().map(Into::into),
     };
-    let events = vec![event::inbox(sandbox, actor, summary, payload)];
+    let events = vec![event::inbox(sandbox, actor, &summary, payload)];
     Outcome { answer: Some(message), changes: vec![change], events }
 }
 

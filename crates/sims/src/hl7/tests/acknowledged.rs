@@ -55,7 +55,7 @@ fn deliveries_that_come_together_know_each_other() {
     let delivery =
         |text: String| Delivery { body: Body::Text(text), transport: Transport::Http, actor: "agent".to_owned() };
     let texts = [update("1"), update("2"), update("1"), update("2").replace("Doe", "Roe")];
-    let (receipts, changes) = interface.deliver(texts.into_iter().map(delivery).collect());
+    let (receipts, changes) = interface.deliver(&texts.into_iter().map(delivery).collect::<Vec<_>>());
     let codes: Vec<String> = receipts.iter().map(|one| one.as_ref().unwrap().code().unwrap().to_owned()).collect();
     assert_eq!(codes, ["AA", "AA", "AA", "AE"]);
     assert_eq!((changes, interface.events.len()), (2, 4));

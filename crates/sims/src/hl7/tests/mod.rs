@@ -56,13 +56,13 @@ impl Interface {
         (outcome.answer, outcome.changes.len())
     }
 
-    fn deliver(&mut self, deliveries: Vec<Delivery>) -> (Vec<Receipt>, usize) {
-        self.run(|world, sandbox, context| receive(world, sandbox, &deliveries, context))
+    fn deliver(&mut self, deliveries: &[Delivery]) -> (Vec<Receipt>, usize) {
+        self.run(|world, sandbox, context| receive(world, sandbox, deliveries, context))
     }
 
     fn send_body(&mut self, body: Body) -> (Receipt, usize) {
         let delivery = Delivery { body, transport: Transport::Mllp, actor: "agent".to_owned() };
-        let (mut receipts, changes) = self.deliver(vec![delivery]);
+        let (mut receipts, changes) = self.deliver(&[delivery]);
         (receipts.remove(0), changes)
     }
 
