@@ -2,6 +2,7 @@
 
 mod api_keys;
 mod benchmarks;
+mod clearinghouse;
 mod criteria;
 mod datasets;
 mod doors;
@@ -42,6 +43,7 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(file_drop::router())
         .merge(messages::router())
         .merge(runs::router())
+        .merge(clearinghouse::router())
         .merge(portal::router())
         .merge(machinery::router())
 }
