@@ -316,6 +316,25 @@ async fn people(caller: &Caller, made: &mut Authored) {
     caller.send(Method::PUT, &path, &[], Some(member)).await.expect(201);
 }
 
+/// A row of a portal that comes from its formulary or from the FHIR server beside it.
+async fn add_person(caller: &Caller, pattern: &str, made: &Authored, number: usize) -> Value {
+    let (id, npi) = (format!("q{number:03}"), format!("{:010}", 1_000_000_000 + number));
+    let (row, resource) = match pattern {
+        "/sandboxes/{sandbox_id}/portal/formulary" => return json!({"drug": format!("drug {number:02}")}),
+        "/sandboxes/{sandbox_id}/portal/patients" => {
+            (json!({ "patient_id": id }), json!({"resourceType": "Patient", "id": id}))
+        }
+        "/sandboxes/{sandbox_id}/portal/providers" => {
+            (json!({ "npi": npi }), json!({"resourceType": "Practitioner", "id": id, "identifier": [{"value": npi}]}))
+        }
+        unknown => panic!("say here how a row gets into {unknown}"),
+    };
+    let kind = resource["resourceType"].as_str().unwrap().to_owned();
+    let path = format!("/sandboxes/{}/fhir/{kind}/{id}", made.sandbox);
+    caller.send(Method::PUT, &path, &[], Some(resource)).await.expect(201);
+    row
+}
+
 async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, number: usize) -> Value {
     let name = format!("row {number}");
     let body = match pattern {
@@ -374,21 +393,7 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
         }
         "/sandboxes/{sandbox_id}/portal/prior-auths" => world::prior_auth(),
         "/sandboxes/{sandbox_id}/messages" => world::message(),
-        "/sandboxes/{sandbox_id}/portal/formulary" => return json!({"drug": format!("drug {number:02}")}),
-        "/sandboxes/{sandbox_id}/portal/patients" => {
-            let id = format!("q{number:03}");
-            let patient = json!({"resourceType": "Patient", "id": id});
-            let path = format!("/sandboxes/{}/fhir/Patient/{id}", made.sandbox);
-            caller.send(Method::PUT, &path, &[], Some(patient)).await.expect(201);
-            return json!({ "patient_id": id });
-        }
-        "/sandboxes/{sandbox_id}/portal/providers" => {
-            let (id, npi) = (format!("q{number:03}"), format!("{:010}", 1_000_000_000 + number));
-            let doctor = json!({"resourceType": "Practitioner", "id": id, "identifier": [{"value": npi}]});
-            let path = format!("/sandboxes/{}/fhir/Practitioner/{id}", made.sandbox);
-            caller.send(Method::PUT, &path, &[], Some(doctor)).await.expect(201);
-            return json!({ "npi": npi });
-        }
+        portal if portal.contains("/portal/") => return add_person(caller, portal, made, number).await,
         "/benchmark-runs" | "/task-runs" => {
             let new = json!({"benchmark_id": made.benchmark});
             let run = caller.post("/benchmark-runs", new).await.expect(201).json;

@@ -32,7 +32,6 @@ pub(crate) fn people() -> String {
 
 pub(crate) struct Clinic {
     pub(crate) author: Caller,
-    pub(crate) environment: String,
     pub(crate) playground: String,
     /// The portal's sandbox.
     pub(crate) sandbox: Value,
@@ -46,7 +45,7 @@ impl Clinic {
         let made = author.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
         let sandboxes = made["sandboxes"].as_array().unwrap();
         let sandbox = sandboxes.iter().find(|sandbox| sandbox["type"] == "Payer").unwrap().clone();
-        Self { environment, playground: made.id(), sandbox, author }
+        Self { playground: made.id(), sandbox, author }
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -99,10 +98,11 @@ pub(crate) async fn environment(author: &Caller, config: Value) -> String {
 pub(crate) fn request(change: Value) -> Value {
     let mut body = json!({"patient_member_id": "M100", "procedure_code": "70551", "diagnosis_code": "G43.909",
         "provider_npi": "1234567893"});
-    for (name, value) in change.as_object().unwrap() {
+    let Value::Object(members) = change else { panic!("members") };
+    for (name, value) in members {
         match value {
-            Value::Null => drop(body.as_object_mut().unwrap().remove(name)),
-            value => body[name] = value.clone(),
+            Value::Null => drop(body.as_object_mut().unwrap().remove(&name)),
+            value => body[name] = value,
         }
     }
     body

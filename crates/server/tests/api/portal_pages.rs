@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::json;
-use testkit::{TestServer, both_databases};
+use testkit::both_databases;
 
 use crate::portal_browser::Browser;
 use crate::portal_kit::Clinic;

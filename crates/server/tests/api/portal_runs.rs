@@ -7,7 +7,7 @@ use testkit::{Caller, TestServer, both_databases};
 
 use crate::portal_kit::{environment, request};
 
-fn portal_check(assertions: Value) -> Value {
+fn portal_check(assertions: &Value) -> Value {
     let correlate_by = json!({"resource": "prior_auth_requests", "key": "patient_member_id", "value": "M100"});
     json!({"label": "requested", "assertion":
         {"assert": "portal-state-match", "correlate_by": correlate_by, "assertions": assertions, "count": 1}})
@@ -36,7 +36,7 @@ both_databases! {
         let decided = json!([{"path": "status", "expected": "submitted"}, {"path": "procedure_code", "expected": "70551"},
             {"path": "determination.status", "expected": "approved"}, {"path": "documents.0.name", "expected": "note.txt"}]);
         let criteria = [
-            portal_check(decided),
+            portal_check(&decided),
             json!({"label": "clean", "assertion": {"assert": "no-side-effects", "allow": ["portal/prior_auth_requests", "portal/documents"]}}),
             json!({"label": "nothing", "assertion": {"assert": "no-side-effects", "allow": ["fhir/Basic"]}}),
             json!({"label": "budget", "assertion": {"assert": "interaction-budget", "max": 3}}),
@@ -64,7 +64,7 @@ both_databases! {
     }
 
     async fn doing_nothing_or_too_much_does_not_pass(server: TestServer) {
-        let criteria = [portal_check(json!([{"path": "status", "expected": "submitted"}]))];
+        let criteria = [portal_check(&json!([{"path": "status", "expected": "submitted"}]))];
         let (solver, benchmark) = published(&server, json!({}), &criteria).await;
         for (requests, score) in [(0, 0.0), (1, 1.0), (2, 0.0)] {
             let agent = Agent::begin(&server, &solver, &benchmark, false).await;

@@ -19,7 +19,7 @@ pub(super) fn first(browser: &Browser<'_>, method: &Method, place: &Place) -> An
         Place::Formulary if *method == Method::GET => "next=drugs",
         _ => "",
     };
-    browser.go(&format!("/login?{notice}{next}").trim_end_matches(['?', '&']).to_owned())
+    browser.go(format!("/login?{notice}{next}").trim_end_matches(['?', '&']))
 }
 
 pub(super) fn page(browser: &Browser<'_>, refusal: Option<LoginRefusal>) -> Answer {
