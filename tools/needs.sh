@@ -3,6 +3,8 @@
 
 NEXTEST_VERSION=0.9.143
 VENV=.test/venv
+# Of its own, because what it needs cannot stand beside the others.
+X12_VENV=.test/x12-venv
 # Beside the installed packages, because Node looks for them where a script lies.
 NODE_CLIENTS=.test/node-clients
 BROWSER=.test/browser
@@ -47,16 +49,16 @@ install_packages() {
     fi
 }
 
-# Made again whenever the requirements or the interpreter change.
+# Made again whenever the requirements or the interpreter change. Arguments: where, and the requirements.
 make_environment() {
-    local stamp
-    stamp=$(cat tools/python-requirements.txt <(python3 --version) | sha256sum)
-    if [[ -f $VENV/stamp && $(<"$VENV/stamp") == "$stamp" ]]; then return; fi
-    say "Installing tools/python-requirements.txt into $VENV"
-    rm -rf "$VENV"
-    python3 -m venv "$VENV" &&
-        "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -r tools/python-requirements.txt &&
-        echo "$stamp" >"$VENV/stamp"
+    local place=$1 requirements=$2 stamp
+    stamp=$(cat "$requirements" <(python3 --version) | sha256sum)
+    if [[ -f $place/stamp && $(<"$place/stamp") == "$stamp" ]]; then return; fi
+    say "Installing $requirements into $place"
+    rm -rf "$place"
+    python3 -m venv "$place" &&
+        "$place/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements" &&
+        echo "$stamp" >"$place/stamp"
 }
 
 # Made again whenever the packages or Node change. The scripts are copied each time: they are what is worked on.
@@ -69,7 +71,8 @@ make_node_clients() {
         mkdir "$NODE_CLIENTS"
         cp tools/clients/package*.json "$NODE_CLIENTS"
         npm ci --prefix "$NODE_CLIENTS" --ignore-scripts --no-audit --no-fund --loglevel error && echo "$stamp" >"$NODE_CLIENTS/stamp"
-    fi && mkdir -p "$NODE_CLIENTS/sftp" && cp tools/clients/*.js "$NODE_CLIENTS" && cp tools/clients/sftp/*.js "$NODE_CLIENTS/sftp"
+    fi && mkdir -p "$NODE_CLIENTS"/{sftp,hl7} && cp tools/clients/*.js "$NODE_CLIENTS" &&
+        cp tools/clients/sftp/*.js "$NODE_CLIENTS/sftp" && cp tools/clients/hl7/*.js "$NODE_CLIENTS/hl7"
 }
 
 # What drives the browser; the browser itself is the distribution's.
@@ -98,8 +101,11 @@ install_needs() {
     mkdir -p .test
     install_packages
     find_postgres || missing+=("PostgreSQL's server: every test on it was skipped")
-    if ! python_makes_environments || ! make_environment; then
+    if ! python_makes_environments || ! make_environment "$VENV" tools/python-requirements.txt; then
         missing+=("Python with tools/python-requirements.txt: S3 tests, the contract test and the FHIR clients were skipped")
+    fi
+    if ! python_makes_environments || ! make_environment "$X12_VENV" tools/clients/x12/requirements.txt; then
+        missing+=("Python with tools/clients/x12/requirements.txt: the X12 libraries were skipped")
     fi
     is_command sftp || missing+=("OpenSSH's sftp: it was not run against the SFTP server")
     if ! has_node || ! make_node_clients; then

@@ -3,6 +3,7 @@
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+pub mod codecs;
 mod connection;
 mod grid;
 mod load;

@@ -16,6 +16,7 @@ mod error;
 pub mod etag;
 mod limits;
 mod live;
+pub mod mllp;
 pub mod ocr;
 mod once;
 pub mod organizations;
@@ -58,6 +59,8 @@ struct Inner {
     snapshots: runs::Snapshots,
     started: runs::access::Started,
     outbound: outbound::Outbound,
+    mllp: mllp::Ports,
+    pushes: tokio::sync::Semaphore,
     contents: contents::Contents,
     spools: spool::Spools,
     sftp: Option<SftpAddress>,
@@ -65,7 +68,7 @@ struct Inner {
 
 impl App {
     pub fn new(store: Store, blobs: Blobs, clock: Clock, options: impl Into<Options>) -> Self {
-        let Options { limits, allowed_hosts, sftp, spool } = options.into();
+        let Options { limits, allowed_hosts, mllp, sftp, spool } = options.into();
         let inner = Inner {
             store,
             blobs,
@@ -76,6 +79,8 @@ impl App {
             snapshots: runs::Snapshots::default(),
             started: runs::access::Started::default(),
             outbound: outbound::Outbound::new(allowed_hosts),
+            mllp: mllp::Ports::new(mllp),
+            pushes: tokio::sync::Semaphore::new(mllp::MOST_AT_ONCE),
             contents: contents::Contents::default(),
             spools: spool::Spools::new(spool),
             sftp,

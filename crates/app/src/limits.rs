@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::mllp::MllpListen;
+
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// JSON bodies.
@@ -22,6 +24,9 @@ pub struct Limits {
     pub sftp_sandbox_sessions: usize,
     /// Events in the log of one task run; beyond it its sandboxes take no traffic.
     pub task_run_events: i64,
+    /// MLLP connections to all sandboxes together, and how long one may stay silent.
+    pub mllp_connections: u32,
+    pub mllp_idle_seconds: u64,
     /// Requests a second for each key, and how many may come at once.
     pub requests_per_second: u32,
     pub request_burst: u32,
@@ -43,6 +48,8 @@ impl Default for Limits {
             sftp_sessions: 1000,
             sftp_sandbox_sessions: 100,
             task_run_events: 100_000,
+            mllp_connections: 4000,
+            mllp_idle_seconds: 300,
             requests_per_second: 1000,
             request_burst: 2000,
             refusals_per_second: 20,
@@ -57,6 +64,8 @@ pub struct Options {
     pub limits: Limits,
     /// Servers that simulators may call, as `host` or `host:port`; none without the operator's word.
     pub allowed_hosts: Vec<String>,
+    /// Where HL7 sandboxes get their MLLP ports; without it they have none.
+    pub mllp: Option<MllpListen>,
     /// Where clients reach the SFTP server, if there is one.
     pub sftp: Option<SftpAddress>,
     /// Where uploads wait until they are whole; the system's directory for temporary files by default.

@@ -27,7 +27,7 @@ pub enum OcrFault {
 
 /// The words of one page. Blocks until they are read: call it off the threads that serve others.
 pub fn recognise(image: &PageImage) -> Result<String, OcrFault> {
-    let mut child = start()?;
+    let mut child = start(image.dots_per_inch)?;
     let (mut input, output) = (child.stdin.take(), child.stdout.take());
     let bytes = image.bytes.clone();
     // The program may answer before it has read all, so nobody may wait for the other.
@@ -56,9 +56,13 @@ fn end(child: &mut Child) {
 }
 
 /// One thread: pages are read side by side, if at all.
-fn start() -> Result<Child, OcrFault> {
+fn start(dots_per_inch: Option<u32>) -> Result<Child, OcrFault> {
     let mut command = Command::new(PROGRAM);
     command.args(["stdin", "stdout", "-l", "eng"]).env("OMP_THREAD_LIMIT", "1");
+    // What it refuses to believe it had better guess.
+    if let Some(dots) = dots_per_inch.filter(|dots| (70..=2400).contains(dots)) {
+        command.args(["--dpi", &dots.to_string()]);
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     command.spawn().map_err(|error| match error.kind() {
         ErrorKind::NotFound => OcrFault::Unavailable,

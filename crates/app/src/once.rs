@@ -111,3 +111,9 @@ fn replay<T: DeserializeOwned>(holder: &Holder, once: &Once, keep: Keep, kept: &
     let value = serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))?;
     Ok(Created { value, replayed: true })
 }
+/// For a message to a sandbox, whose own rows remember it.
+impl From<Once> for sims::once::Token {
+    fn from(once: Once) -> Self {
+        Self { key: once.key, sha256: once.request_hash }
+    }
+}

@@ -75,10 +75,16 @@ impl Outbound {
 
     fn permitted(&self, url: &reqwest::Url) -> Result<&reqwest::Client, CallError> {
         let host = url.host_str().unwrap_or_default();
-        let with_port = format!("{host}:{}", url.port_or_known_default().unwrap_or_default());
+        let port = url.port_or_known_default().unwrap_or_default();
+        self.check_address(host, port)?;
+        self.client.as_ref().ok_or_else(|| CallError::NotAllowed(format!("{host}:{port}")))
+    }
+
+    /// Whether this host may be called at this port, by whatever protocol.
+    pub(crate) fn check_address(&self, host: &str, port: u16) -> Result<(), CallError> {
+        let with_port = format!("{host}:{port}");
         let is_allowed = self.allowed_hosts.iter().any(|allowed| allowed == host || *allowed == with_port);
-        let refused = || CallError::NotAllowed(with_port.clone());
-        self.client.as_ref().filter(|_| is_allowed).ok_or_else(refused)
+        if is_allowed { Ok(()) } else { Err(CallError::NotAllowed(with_port)) }
     }
 }
 

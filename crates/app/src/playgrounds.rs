@@ -17,6 +17,7 @@ pub async fn create(
     once: Option<Once>,
     new: NewPlayground,
 ) -> Result<Created<Playground>, AppError> {
+    let told_base = base;
     let (org, now, base) = (grant.org.clone(), app.now(), app.addresses(base));
     let playground: PlaygroundId = app.new_id();
     // One for each simulator that the environment can have.
@@ -40,14 +41,18 @@ pub async fn create(
         }
         found(db, &org, &playground, &base)
     };
-    app.once(grant, once, Keep::Sealed, work).await
+    let mut created = app.once(grant, once, Keep::Sealed, work).await?;
+    created.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_port(sandbox, told_base));
+    Ok(created)
 }
 
 const MOST_SIMULATORS: usize = 50;
 
 pub async fn get(app: &App, grant: &OrgGrant, base: BaseUrl<'_>, id: &PlaygroundId) -> Result<Playground, AppError> {
-    let (org, id, base) = (grant.org.clone(), id.clone(), app.addresses(base));
-    app.store().read(move |db| found(db, &org, &id, &base)).await
+    let (org, id, owned_base) = (grant.org.clone(), id.clone(), app.addresses(base));
+    let mut playground = app.store().read(move |db| found(db, &org, &id, &owned_base)).await?;
+    playground.sandboxes.iter_mut().for_each(|sandbox| app.tell_port(sandbox, base));
+    Ok(playground)
 }
 
 pub async fn list(
@@ -56,15 +61,18 @@ pub async fn list(
     base: BaseUrl<'_>,
     page: PageRequest,
 ) -> Result<Page<Playground>, AppError> {
-    let (org, base) = (grant.org.clone(), app.addresses(base));
+    let (org, owned_base) = (grant.org.clone(), app.addresses(base));
     let listed = move |db: &mut Db<'_>| {
         let mut page = playgrounds::list(db, &org, &page)?;
         for playground in &mut page.items {
-            fill(db, playground, &base)?;
+            fill(db, playground, &owned_base)?;
         }
-        Ok(page)
+        Ok::<_, AppError>(page)
     };
-    app.store().read(listed).await
+    let mut page = app.store().read(listed).await?;
+    let sandboxes = page.items.iter_mut().flat_map(|playground| &mut playground.sandboxes);
+    sandboxes.for_each(|sandbox| app.tell_open_port(sandbox, base));
+    Ok(page)
 }
 
 /// Back to the baseline, whatever was changed. Events stay.
@@ -77,6 +85,7 @@ pub async fn reset(
 ) -> Result<Created<Playground>, AppError> {
     let live = checked(app, grant, id).await?;
     app.flush(&live).await?;
+    let told_base = base;
     let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), app.addresses(base));
     let (event, actor) = (app.new_id::<EventId>(), grant.key.to_string());
     let work = move |db: &mut Db<'_>| {
@@ -92,7 +101,9 @@ pub async fn reset(
     };
     let reset = app.once(grant, once, Keep::Sealed, work).await;
     live.doubt();
-    reset
+    let mut reset = reset?;
+    reset.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_port(sandbox, told_base));
+    Ok(reset)
 }
 
 fn reset_entry(id: &EventId, sandbox: &SandboxId, at: model::Timestamp, actor: &str) -> Entry {
@@ -127,6 +138,9 @@ pub async fn tear_down(
     };
     let ended = app.once(grant, once, Keep::Plain, work).await;
     live.doubt();
+    if let Ok(ended) = &ended {
+        ended.value.sandboxes.iter().for_each(|sandbox| app.inner.mllp.close(&sandbox.id));
+    }
     ended
 }
 

@@ -23,9 +23,10 @@ pub(crate) struct Arguments {
     /// The address that clients use, when it is not the one above
     #[arg(long, env = "VERIAL_PUBLIC_URL", value_name = "URL")]
     public_url: Option<String>,
-    /// Address for HL7v2 over MLLP (from the release that has the HL7 simulator)
+    /// Where HL7 sandboxes get their MLLP ports: HOST:0 takes free ones, HOST:FIRST-LAST those of a range, `off` gives
+    /// none [default: 127.0.0.1:0]
     #[arg(long, env = "VERIAL_MLLP_LISTEN", value_name = "ADDR")]
-    mllp_listen: Option<SocketAddr>,
+    mllp_listen: Option<String>,
     /// Address of the SFTP server; port 0 takes a free one [default: 127.0.0.1:0]
     #[arg(long, env = "VERIAL_SFTP_LISTEN", value_name = "ADDR")]
     sftp_listen: Option<SocketAddr>,
@@ -50,9 +51,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let file = File::read(arguments.storage.config.as_deref())?;
     start_log(arguments.log.as_deref().or(file.log.as_deref()).unwrap_or("info"), arguments.log_json || file.log_json)?;
     let listen = arguments.listen.or(file.listen).unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8080)));
-    if let Some(address) = arguments.mllp_listen.or(file.mllp_listen) {
-        tracing::warn!(%address, "--mllp-listen has no effect yet: this release has no such simulator");
-    }
+    let mllp = settings::mllp(arguments.mllp_listen.as_deref().or(file.mllp_listen.as_deref()))?;
     let limits = settings::limits(&file, &arguments.limits)?;
     let allowed_hosts = [arguments.allowed_hosts, file.allow_hosts.clone()].concat();
     let storage = Storage::merge(&arguments.storage, &file)?;
@@ -60,7 +59,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let sftp = sftp_listener(arguments.sftp_listen.or(file.sftp_listen))?;
     let public = arguments.sftp_public.or(file.sftp_public);
     let address = sftp_address(public.as_deref(), sftp.local_addr()?.port())?;
-    let app = storage.open(Options { limits, allowed_hosts, sftp: Some(address), spool: Some(storage.spool()) })?;
+    let spool = Some(storage.spool());
+    let app = storage.open(Options { limits, allowed_hosts, mllp, sftp: Some(address), spool })?;
     let public_url = arguments.public_url.or(file.public_url);
     block_on(serve(app, listen, sftp, public_url))
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, bail};
+use app::mllp::MllpListen;
 use app::{App, Clock, Limits, Options};
 use clap::Args;
 use serde::Deserialize;
@@ -37,7 +38,7 @@ pub(crate) struct File {
     blobs: Option<String>,
     pub(crate) listen: Option<SocketAddr>,
     pub(crate) public_url: Option<String>,
-    pub(crate) mllp_listen: Option<SocketAddr>,
+    pub(crate) mllp_listen: Option<String>,
     pub(crate) sftp_listen: Option<SocketAddr>,
     pub(crate) sftp_public: Option<String>,
     pub(crate) log: Option<String>,
@@ -115,6 +116,15 @@ fn parse_or<T: FromStr<Err = String>>(
     }
 }
 
+/// Where MLLP ports are opened: without a word free ones that only this machine can reach.
+pub(crate) fn mllp(text: Option<&str>) -> anyhow::Result<Option<MllpListen>> {
+    match text {
+        None => Ok(Some(MllpListen::LOOPBACK)),
+        Some("off") => Ok(None),
+        Some(text) => text.parse().map(Some).map_err(|reason| anyhow::anyhow!("--mllp-listen {reason}, or `off`")),
+    }
+}
+
 /// Limits from the file, then from `name=value` flags.
 pub(crate) fn limits(file: &File, flags: &[String]) -> anyhow::Result<Limits> {
     let mut limits = Limits::default();
@@ -141,13 +151,16 @@ fn set_limit(limits: &mut Limits, name: &str, value: u64) -> anyhow::Result<()> 
         "sftp_sessions" => limits.sftp_sessions = usize::try_from(value)?,
         "sftp_sandbox_sessions" => limits.sftp_sandbox_sessions = usize::try_from(value)?,
         "task_run_events" => limits.task_run_events = i64::try_from(value)?,
+        "mllp_connections" => limits.mllp_connections = small()?,
+        "mllp_idle_seconds" => limits.mllp_idle_seconds = value,
         "requests_per_second" => limits.requests_per_second = small()?,
         "request_burst" => limits.request_burst = small()?,
         "refusals_per_second" => limits.refusals_per_second = small()?,
         "refusal_burst" => limits.refusal_burst = small()?,
         _ => bail!(
             "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, layer_bytes, file_bytes, sandbox_bytes, \
-             sandbox_files, sftp_sessions, sftp_sandbox_sessions, task_run_events, requests_per_second, request_burst, refusals_per_second, refusal_burst"
+             sandbox_files, sftp_sessions, sftp_sandbox_sessions, task_run_events, mllp_connections, mllp_idle_seconds, \
+             requests_per_second, request_burst, refusals_per_second, refusal_burst"
         ),
     }
     Ok(())
@@ -169,5 +182,13 @@ mod tests {
         assert_eq!(limits(&file, &["json_bytes=6".into()]).unwrap().json_bytes, 6);
         assert!(limits(&file, &["jsonbytes=6".into()]).is_err());
         assert!(toml::from_str::<File>("databse = 'x'").is_err());
+    }
+
+    #[test]
+    fn mllp_is_on_this_machine_unless_it_is_told_otherwise() {
+        assert_eq!(mllp(None).unwrap(), Some(MllpListen::LOOPBACK));
+        assert_eq!(mllp(Some("off")).unwrap(), None);
+        assert!(mllp(Some("0.0.0.0:2575-2674")).unwrap().is_some());
+        assert!(mllp(Some("everywhere")).unwrap_err().to_string().contains("HOST:FIRST-LAST"));
     }
 }

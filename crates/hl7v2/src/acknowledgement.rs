@@ -177,7 +177,8 @@ impl Acknowledgement {
         let named = asked.component(12, 1);
         own.field(12, if named.is_empty() { version.name().into() } else { named });
         let set = asked.component(18, 1);
-        if !set.is_empty() {
+        // One that cannot be read cannot be written either.
+        if !set.is_empty() && CharacterSet::read(&set).is_some() {
             own.field(18, set);
         }
     }

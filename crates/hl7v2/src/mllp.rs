@@ -79,6 +79,11 @@ impl Deframer {
         !self.buffer.is_empty()
     }
 
+    /// How many bytes are held of a frame that has not ended.
+    pub fn buffered(&self) -> usize {
+        self.buffer.len()
+    }
+
     /// Takes what is between the start block and `end`, and drops all up to `next`.
     fn cut(&mut self, end: usize, next: usize) -> Vec<u8> {
         let inside = self.buffer[1..end].to_vec();

@@ -42,6 +42,7 @@ event_types! {
     FaxOutbound = "fax_outbound",
     MessageInbound = "message_inbound",
     MessageOutbound = "message_outbound",
+    MessageRead = "message_read",
     CdsInvoke = "cds_invoke",
     CdsFeedback = "cds_feedback",
     AuthToken = "auth_token",

@@ -11,6 +11,7 @@ mod json_body;
 mod linger;
 mod metrics;
 mod middleware;
+mod mllp;
 mod openapi;
 mod rate_limit;
 mod respond;
@@ -71,9 +72,13 @@ pub async fn serve(
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
     let (sweeper, ending) = (tokio::spawn(sweep(app.clone())), app.clone());
+    if let Some(opened) = app.opened_ports() {
+        tokio::spawn(mllp::serve(app.clone(), opened));
+    }
     let service = router(app, public_url).into_make_service_with_connect_info::<SocketAddr>();
     let served = axum::serve(listener, service).with_graceful_shutdown(shutdown).await;
     sweeper.abort();
+    ending.close_ports();
     ending.settle().await;
     served
 }
@@ -85,6 +90,9 @@ async fn sweep(app: App) {
         ticks.tick().await;
         if let Err(error) = app::runs::sweep(&app).await {
             tracing::warn!(%error, "the sweep of overdue task runs failed");
+        }
+        if let Err(error) = app.sweep_ports().await {
+            tracing::warn!(%error, "the sweep of MLLP ports failed");
         }
         if tick.is_multiple_of(12) {
             app.sweep_memory();

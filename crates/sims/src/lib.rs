@@ -16,9 +16,12 @@ pub mod fhir;
 pub mod files;
 mod first_match;
 pub mod hl7;
+mod lists;
 pub mod message;
 mod network;
+pub mod once;
 pub mod payer;
+mod redact;
 pub mod scenario;
 pub mod voice;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use app::admin::NewOrganization;
+use app::mllp::MllpListen;
 use app::{App, Clock, Limits, Options, SftpAddress};
 use store::blobs::BlobUrl;
 use store::{Blobs, Store};
@@ -43,11 +44,7 @@ impl TestServer {
 
     /// A server that shares nothing with this one but the kind of its database, and may call these hosts.
     pub async fn stranger(&self, allowed_hosts: Vec<String>) -> Self {
-        Self::start_with(
-            self.database.kind(),
-            Options { limits: Self::unhurried(), allowed_hosts, ..Options::default() },
-        )
-        .await
+        Self::start_with(self.database.kind(), Options { allowed_hosts, ..Self::unhurried().into() }).await
     }
 
     /// A server that shares nothing with this one but the kind of its database, with a clock that is moved by hand.
@@ -73,7 +70,8 @@ impl TestServer {
         let blobs = Blobs::open(&BlobUrl::Directory(database.directory().join("blobs"))).unwrap();
         let sftp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = SftpAddress { host: None, port: sftp.local_addr().unwrap().port() };
-        let options = Options { sftp: Some(address), spool: Some(database.directory().join("spool")), ..options };
+        let spool = Some(database.directory().join("spool"));
+        let options = Options { mllp: Some(MllpListen::LOOPBACK), sftp: Some(address), spool, ..options };
         let app = App::new(store, blobs, clock.clone(), options);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());

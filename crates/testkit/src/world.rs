@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::Caller;
+use crate::{Answer, Caller};
 
 /// One of everything that an organization can author, attached to each other.
 pub struct Authored {
@@ -21,8 +21,13 @@ pub struct Authored {
     pub playground: String,
     /// The playground's FHIR server.
     pub sandbox: String,
+    /// An HL7 interface of its own, with the message [`HL7_MESSAGE`] in its inbox.
+    pub hl7_sandbox: String,
     /// The playground's file drop.
     pub files_sandbox: String,
+    /// A clearinghouse in a playground of its own, which knows nobody, and an answer that it gave.
+    pub clearinghouse: String,
+    pub x12_response: String,
     /// A completed run of the draft, for the solver.
     pub run: String,
     pub task_run: String,
@@ -54,6 +59,8 @@ impl Authored {
         let (solver, solver_key) = solver(caller).await;
         let api_key = caller.post("/api-keys", json!({"name": "second"})).await.expect(201).id();
         let (playground, sandbox, files_sandbox) = playground(caller, &environment).await;
+        let (clearinghouse, x12_response) = clearinghouse(caller).await;
+        let hl7_sandbox = hl7_sandbox(caller, json!({"inbox": [{"message": hl7_update("1")}]})).await.id();
         let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
         let (portal, portal_playground, prior_auth) = portal(caller).await;
         Self {
@@ -71,7 +78,10 @@ impl Authored {
             api_key,
             playground,
             sandbox,
+            hl7_sandbox,
             files_sandbox,
+            clearinghouse,
+            x12_response,
             run,
             task_run,
             criterion_run,
@@ -122,6 +132,44 @@ async fn playground(caller: &Caller, environment: &str) -> (String, String, Stri
     let made = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
     let sandbox = |number: usize| made.json["sandboxes"][number]["id"].as_str().unwrap().to_owned();
     (made.id(), sandbox(0), sandbox(1))
+}
+
+/// A clearinghouse that was asked about somebody.
+async fn clearinghouse(caller: &Caller) -> (String, String) {
+    let simulator = json!({"type": "Clearinghouse", "name": "Clearinghouse"});
+    let simulator = caller.post("/simulators", simulator).await.expect(201).id();
+    let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201).id();
+    ask_clearinghouse(caller, &format!("/sandboxes/{sandbox}/x12/transactions")).await;
+    let listed = caller.get(&format!("/sandboxes/{sandbox}/x12/responses")).await.expect(200).json;
+    (sandbox, listed["data"][0]["id"].as_str().unwrap().to_owned())
+}
+
+/// A sound question, to which there is an answer.
+pub async fn ask_clearinghouse(caller: &Caller, path: &str) {
+    let question = "ISA*00*          *00*          *ZZ*CLINIC         *ZZ*CLEARING       *260423*1200*^*00501*000000042*0*T*:~\
+        GS*HS*CLINIC*PAYERS*20260423*1200*7*X*005010X279A1~ST*270*0001*005010X279A1~BHT*0022*13*R*20260423*1200~\
+        HL*1**20*1~NM1*PR*2*PLAN*****PI*1~HL*2*1*21*1~NM1*1P*2*CLINIC*****XX*1234567893~HL*3*2*22*0~\
+        NM1*IL*1*DOE*JO****MI*M1~EQ*30~SE*10*0001~GE*1*7~IEA*1*000000042~";
+    let body = Some(("application/edi-x12", question.as_bytes().to_vec()));
+    caller.send_bytes(reqwest::Method::POST, path, &[], body).await.expect(200);
+}
+
+/// The id of the first message that a config brings.
+pub const HL7_MESSAGE: &str = "hl7_seed_0001";
+
+/// An HL7 interface in a playground of its own.
+pub async fn hl7_sandbox(caller: &Caller, config: Value) -> Answer {
+    let simulator = json!({"type": "Hl7", "name": "Interface", "config": config});
+    let simulator = caller.post("/simulators", simulator).await.expect(201).id();
+    caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201)
+}
+
+/// An update of a patient, with this control id.
+pub fn hl7_update(control_id: &str) -> String {
+    format!(
+        "MSH|^~\\&|EHR|CLINIC|LAB|HOSP|20260401120000||ADT^A08|{control_id}|P|2.5.1\rEVN||20260401120000\r\
+         PID|1||77^^^MRN||Doe^Ann\rPV1|1|O\r"
+    )
 }
 
 /// A run of the draft in which nothing was done, its task run and its criterion run.

@@ -131,6 +131,12 @@ pub(crate) fn is_of_scenario(event: &Event) -> bool {
     event.r#type == EventType::ScenarioStep || (event.actor == "scenario" && has_number())
 }
 
+/// Whether an `hl7_outbound` event tells of a message that the other side has: not one that it refused, and not one that
+/// it had before.
+pub(crate) fn is_hl7_sent(payload: &Value) -> bool {
+    payload.get("accepted") != Some(&Value::Bool(false)) && payload.get("resend_of").is_none()
+}
+
 pub(crate) fn hl7_text(payload: &Value) -> Option<&str> {
     HL7_TEXT.into_iter().find_map(|member| text(payload, member))
 }

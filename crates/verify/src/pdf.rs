@@ -23,7 +23,7 @@ pub(crate) fn said<'v>(row: &'v Value, budget: &Budget) -> Result<Cow<'v, str>, 
 pub(crate) fn read(bytes: &[u8], budget: &Budget) -> Result<String, String> {
     let (read, cost) = documents::text_and_cost(bytes);
     // Many files that are made to be slow come out of the one budget of the assertion.
-    budget.spend(bytes.len().saturating_add(usize::try_from(cost).unwrap_or(usize::MAX)))?;
+    budget.spend(usize::try_from(cost).unwrap_or(usize::MAX))?;
     let read = match read {
         Ok(read) => read,
         Err(documents::Fault::UnknownKind) => return Err("its content cannot be read as text".to_owned()),

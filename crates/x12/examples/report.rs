@@ -8,9 +8,8 @@ mod samples;
 
 use std::path::Path;
 
-use verial_x12::acknowledge::VERSION;
 use verial_x12::check::Report;
-use verial_x12::draft::{GroupDraft, InterchangeDraft, Lines, Party, Usage};
+use verial_x12::draft::Lines;
 use verial_x12::{Delimiters, Limits, check, parse, parse_bytes};
 
 fn main() {
@@ -55,28 +54,5 @@ fn write_samples(directory: &Path) {
 
 /// TA1 and 999 as lines.
 fn answer(report: &Report) -> String {
-    let numbered = report.groups.iter().zip(1..);
-    let acknowledged = numbered.filter_map(|(group, number)| group.acknowledge(&format!("{number:04}")));
-    let group = GroupDraft {
-        function: "FA".to_owned(),
-        sender: "VERIALPAYER".to_owned(),
-        receiver: "CLINIC".to_owned(),
-        date: "20260115".to_owned(),
-        time: "0931".to_owned(),
-        control: 1,
-        version: VERSION.to_owned(),
-        transactions: acknowledged.collect(),
-    };
-    let interchange = InterchangeDraft {
-        sender: Party::agreed("VERIALPAYER"),
-        receiver: Party::agreed("CLINIC"),
-        date: "260115".to_owned(),
-        time: "0931".to_owned(),
-        control: 1,
-        acknowledgment_requested: false,
-        usage: Usage::Test,
-        acknowledgments: vec![report.ta1()],
-        groups: if group.transactions.is_empty() { Vec::new() } else { vec![group] },
-    };
-    interchange.write(Delimiters::USUAL, Lines::PerSegment).unwrap()
+    report.answer(&samples::envelope(), 1).write(Delimiters::USUAL, Lines::PerSegment).unwrap()
 }

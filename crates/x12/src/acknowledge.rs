@@ -5,7 +5,8 @@ use std::fmt;
 
 use crate::check::{ElementReport, GroupReport, Report, SegmentReport, TransactionReport};
 use crate::codes::{InterchangeFault, SegmentFault, TransactionFault};
-use crate::draft::{ElementDraft, SegmentDraft, TransactionDraft, composite};
+use crate::draft::{ElementDraft, InterchangeDraft, SegmentDraft, TransactionDraft, composite};
+use crate::envelope::Envelope;
 
 /// GS08 and ST03 of a 999.
 pub const VERSION: &str = "005010X231A1";
@@ -41,6 +42,18 @@ impl Report {
         let control = if is_digits(&self.control, 9) { self.control.as_str() } else { "000000000" };
         let verdict = self.verdict().to_string();
         SegmentDraft::of("TA1", [control, &writable(&self.date), &writable(&self.time), &verdict, code])
+    }
+
+    /// TA1 and a 999 for each group, in one interchange.
+    pub fn answer(&self, envelope: &Envelope, control: u32) -> InterchangeDraft {
+        let numbered = self.groups.iter().zip(1..);
+        let acknowledged: Vec<TransactionDraft> =
+            numbered.filter_map(|(group, number)| group.acknowledge(&format!("{number:04}"))).collect();
+        let groups = match acknowledged.is_empty() {
+            true => Vec::new(),
+            false => vec![envelope.group("FA", VERSION, 1, acknowledged)],
+        };
+        envelope.interchange(control, vec![self.ta1()], groups)
     }
 }
 

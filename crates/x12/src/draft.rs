@@ -5,7 +5,7 @@
 use thiserror::Error;
 
 use crate::check::is_segment_name;
-use crate::{Delimiters, Place};
+use crate::{Delimiters, Place, Segment};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterchangeDraft {
@@ -95,6 +95,16 @@ impl SegmentDraft {
     pub fn with(mut self, element: impl Into<ElementDraft>) -> Self {
         self.elements.push(element.into());
         self
+    }
+}
+
+/// As it was read, whatever the delimiters. Control characters, which cannot be written, become spaces.
+impl From<&Segment<'_>> for SegmentDraft {
+    fn from(segment: &Segment<'_>) -> Self {
+        let writable = |text: &str| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let repetition = |repetition: crate::Element<'_>| repetition.components().map(writable).collect();
+        let element = |element: crate::Element<'_>| ElementDraft(element.repetitions().map(repetition).collect());
+        Self { name: segment.name().to_owned(), elements: segment.elements().map(element).collect() }
     }
 }
 

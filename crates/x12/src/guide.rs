@@ -34,7 +34,7 @@ pub(crate) struct Node {
 }
 
 /// All that are known. A 278 is told by BHT02 whether it asks or answers.
-static GUIDES: [&Guide; 10] = [
+static GUIDES: [&Guide; 11] = [
     &eligibility::REQUEST,
     &eligibility::RESPONSE,
     &claim_status::REQUEST,
@@ -43,6 +43,7 @@ static GUIDES: [&Guide; 10] = [
     &authorization::REQUEST,
     &authorization::RESPONSE,
     &claim::PROFESSIONAL,
+    &claim::INSTITUTIONAL,
     &response::PAYMENT,
     &response::IMPLEMENTATION_ACKNOWLEDGMENT,
 ];

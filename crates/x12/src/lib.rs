@@ -9,6 +9,7 @@ pub mod check;
 pub mod codes;
 mod delimiters;
 pub mod draft;
+pub mod envelope;
 pub mod guide;
 pub mod hierarchy;
 pub mod loops;

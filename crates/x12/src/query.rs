@@ -4,6 +4,7 @@
 //! An empty element is not there, and spaces that only fill a width are not part of a value.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use crate::guide::Guide;
 use crate::loops::Loops;
@@ -48,7 +49,9 @@ pub struct View<'i, 'a> {
     envelope_before: Vec<Segment<'a>>,
     segments: &'i [Segment<'a>],
     envelope_after: Vec<Segment<'a>>,
-    loops: Option<Loops<'i, 'a>>,
+    guide: Option<&'static Guide>,
+    /// Placed when the first path asks for a loop: most do not, and it takes far longer than reading.
+    loops: OnceCell<Option<Loops<'i, 'a>>>,
 }
 
 impl<'i, 'a> View<'i, 'a> {
@@ -61,7 +64,8 @@ impl<'i, 'a> View<'i, 'a> {
             envelope_before: vec![interchange.header(), group.header()],
             segments,
             envelope_after: group.trailer().into_iter().chain(interchange.trailer()).collect(),
-            loops: Guide::of(transaction).map(|guide| Loops::read(guide, segments)),
+            guide: Guide::of(transaction),
+            loops: OnceCell::new(),
         }
     }
 
@@ -70,12 +74,13 @@ impl<'i, 'a> View<'i, 'a> {
         let outside = interchange.outside_groups().map(|(_, segment)| segment);
         let envelope_before = std::iter::once(interchange.header()).chain(outside).collect();
         let envelope_after = interchange.trailer().into_iter().collect();
-        Self { envelope_before, segments: &[], envelope_after, loops: None }
+        Self { envelope_before, segments: &[], envelope_after, guide: None, loops: OnceCell::new() }
     }
 
     /// None where the transaction's guide has no table.
     pub fn loops(&self) -> Option<&Loops<'i, 'a>> {
-        self.loops.as_ref()
+        let read = || self.guide.map(|guide| Loops::read(guide, self.segments));
+        self.loops.get_or_init(read).as_ref()
     }
 
     /// The segments that are meant, in the order of the text.
@@ -101,7 +106,7 @@ impl<'i, 'a> View<'i, 'a> {
     }
 
     fn segments_of_loop(&self, name: &str) -> impl Iterator<Item = Segment<'a>> {
-        let loops = self.loops.as_ref();
+        let loops = self.loops();
         let placed = self.segments.iter().zip(1..);
         placed
             .filter(move |(_, position)| loops.and_then(|loops| loops.within(*position)) == Some(name))

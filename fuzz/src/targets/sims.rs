@@ -7,6 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use fhir::validate;
 use model::simulator::SimulatorType;
 use serde_json::Value;
+use sims::clearinghouse::exchange::{Sender, Transport, exchange};
 use sims::fhir::answer::{Client, answer, is_read_only};
 use sims::fhir::http::{Request, Response};
 use sims::fhir::judge::refusal;
@@ -28,6 +29,29 @@ pub(crate) fn fhir_request(bytes: &[u8]) {
     let header = |line: &str| line.split_once(": ").map(|(name, value)| (name.to_lowercase(), value.to_owned()));
     let headers = headers.lines().filter_map(header).collect();
     asked(&request(method, address, headers, body));
+}
+
+/// What the clearinghouse answers is always sound itself.
+pub(crate) fn x12_clearinghouse(bytes: &[u8]) {
+    let sender = Sender { actor: "fuzz".to_owned(), transport: Transport::File };
+    let sandbox = sandbox_id(SimulatorType::Clearinghouse);
+    let count = Cell::new(0u64);
+    let new_id = || {
+        count.set(count.get() + 1);
+        format!("{:026}", count.get())
+    };
+    let context = Context { now: START, new_id: &new_id };
+    let Outcome { answer, changes, events } = exchange(&PLAYGROUND.world, &sandbox, &sender, bytes, &context);
+    assert!(!events.is_empty());
+    match answer {
+        Err(_) => assert!(changes.is_empty()),
+        Ok(exchanged) => {
+            let text = exchanged.text();
+            let read = x12::parse(&text, &x12::Limits::default());
+            let is_sound = |body: x12::Body<'_>| x12::check(&body).iter().all(|report| report.faults.is_empty());
+            assert!(read.is_ok_and(is_sound), "{text}");
+        }
+    }
 }
 
 pub(crate) fn fhir_json_patch(bytes: &[u8]) {

@@ -109,7 +109,7 @@ impl App {
     }
 
     /// The playground as it is after what was put off until now.
-    async fn current_after_due(&self, live: &Arc<Live>) -> Result<Loaded, AppError> {
+    pub(crate) async fn current_after_due(&self, live: &Arc<Live>) -> Result<Loaded, AppError> {
         let mut loaded = self.current(live).await?;
         for _ in 0..MOST_DUE {
             let is_due = sims::due::next(&loaded.world).is_some_and(|due| due <= self.now());
@@ -275,7 +275,9 @@ impl App {
         let entries = Arc::new(std::mem::take(&mut batch.entries));
         let (id, written) = (live.id.clone(), Arc::clone(&entries));
         let appended = self.store().append(move |db| log::append(db, &id, expected, &written)).await;
-        if !matches!(appended, Ok(Appended::At(_))) {
+        if matches!(appended, Ok(Appended::At(_))) {
+            self.push_arrivals(&entries);
+        } else {
             batch.entries = Arc::unwrap_or_clone(entries);
         }
         Ok(appended? != Appended::Refused)
@@ -305,17 +307,9 @@ impl App {
 
     pub(crate) fn entry(&self, event: NewEvent) -> Entry {
         let NewEvent { sandbox, r#type, actor, summary, payload } = event;
+        let id = payload.event_id().cloned().unwrap_or_else(|| self.new_id::<EventId>());
         let payload = Text::Inline(Arc::clone(payload.text()));
-        Entry {
-            id: self.new_id::<EventId>(),
-            sandbox,
-            r#type,
-            at: self.now(),
-            actor,
-            summary,
-            payload,
-            changes: vec![],
-        }
+        Entry { id, sandbox, r#type, at: self.now(), actor, summary, payload, changes: vec![] }
     }
 
     pub(crate) fn with_context<T>(&self, run: impl FnOnce(&Context<'_>) -> T) -> T {

@@ -46,6 +46,7 @@ impl App {
             Some(loaded) => loaded.world,
             None => self.catch_up(&live).await?.world,
         };
+        world.sandboxes.keys().for_each(|sandbox| self.inner.mllp.close(sandbox));
         Ok(SealedWorld { world, head })
     }
 

@@ -10,7 +10,10 @@ use model::{BenchmarkRunId, TaskRunId};
 fn of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
     match kind {
         SimulatorType::Fhir => &[("fhir", "fhir")],
+        SimulatorType::Clearinghouse => &[("x12", "x12")],
+        SimulatorType::Hl7 => &[("hl7_inbox", "hl7/inbox"), ("hl7_outbound", "hl7/outbound")],
         SimulatorType::Files => &[("files", "files"), ("files_inbox", "files/inbox")],
+        SimulatorType::Message => &[("messages", "messages")],
         SimulatorType::Payer => &[("portal", "portal")],
         _ => &[],
     }

@@ -23,8 +23,14 @@ pub(super) const ENGINE: &str = "verify/2";
 /// Events that are read in one transaction.
 const ROWS: i64 = 2000;
 /// Of these no check reads what went in and out: there may be very many.
-const COUNTED_ONLY: [EventType; 5] =
-    [EventType::FhirRequest, EventType::FileRead, EventType::PortalView, EventType::PortalSearch, EventType::AuthToken];
+const COUNTED_ONLY: [EventType; 6] = [
+    EventType::FhirRequest,
+    EventType::FileRead,
+    EventType::PortalView,
+    EventType::PortalSearch,
+    EventType::MessageRead,
+    EventType::AuthToken,
+];
 
 /// Everything that criteria are held against.
 pub(super) struct Frozen {

@@ -73,6 +73,7 @@ async fn begin(
     let started = stage.shown(&scene, &snapshot, &app.addresses(base));
     let (run_id, playground, world) = (run.id.clone(), stage.playground.clone(), scene.world);
     let entries: Arc<[Entry]> = scene.entries.into();
+    let (brought, sandboxes) = (Arc::clone(&entries), stage.sandboxes.clone());
     let work = move |db: &mut Db<'_>| {
         let (run, task_run) = reach.task_run(db, &stage.task_run.id)?;
         end::expire_in(db, &run.id, stage.now)?;
@@ -84,8 +85,12 @@ async fn begin(
     app.inner.started.forget(&run_id);
     if let Ok(Created { value, replayed: false }) = &answered {
         app.inner.worlds.of(&playground).begin(world, value.deadline_at);
+        app.push_arrivals(&brought);
+        app.push_later(&playground, &sandboxes);
     }
-    answered
+    let mut answered = answered?;
+    answered.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_started_port(sandbox, base));
+    Ok(answered)
 }
 
 fn check_phase(task_run: &StoredTaskRun) -> Result<(), AppError> {

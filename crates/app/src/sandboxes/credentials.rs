@@ -21,7 +21,16 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTre
             ("client_id", sandbox.id.to_string()),
             ("client_secret", client_secret(sandbox)),
         ],
+        SimulatorType::Clearinghouse => vec![
+            ("transactions_url", format!("{doors}/x12/transactions")),
+            ("responses_url", format!("{doors}/x12/responses")),
+        ],
+        // Host and port of MLLP are told by whoever listens.
+        SimulatorType::Hl7 => {
+            vec![("inbox_url", format!("{doors}/hl7/inbox")), ("outbound_url", format!("{doors}/hl7/outbound"))]
+        }
         SimulatorType::Files => sftp(sandbox, base),
+        SimulatorType::Message => vec![("messages_url", format!("{doors}/messages"))],
         SimulatorType::Payer => vec![
             ("portal_url", format!("{}/portal", direct_doors(sandbox, &base.base))),
             ("username", portal_username(sandbox)),

@@ -2,10 +2,13 @@
 
 mod access;
 mod addresses;
+pub mod clearinghouse;
 pub mod credentials;
 pub mod evidence;
 pub mod fhir;
 pub mod files;
+pub mod hl7;
+pub mod messages;
 pub mod payer;
 
 use std::sync::Arc;
@@ -38,6 +41,7 @@ pub async fn create(
     once: Option<Once>,
     new: NewSandbox,
 ) -> Result<Created<Sandbox>, AppError> {
+    let told_base = base;
     let (org, now, base) = (grant.org.clone(), app.now(), app.addresses(base));
     let (sandbox_id, own_playground) = (app.new_id::<SandboxId>(), app.new_id::<PlaygroundId>());
     let secret = new_secret()?;
@@ -55,16 +59,20 @@ pub async fn create(
         let sandbox = provision(db, &org, &simulator, new.dataset_id.as_ref(), seed)?;
         Ok(view(&sandbox, &base))
     };
-    let created = app.once(grant, once, Keep::Sealed, work).await?;
+    let mut created = app.once(grant, once, Keep::Sealed, work).await?;
     if let Some(playground) = named {
         app.inner.worlds.of(&playground).doubt();
     }
+    app.tell_port(&mut created.value, told_base);
     Ok(created)
 }
 
 pub async fn get(app: &App, grant: &OrgGrant, base: BaseUrl<'_>, id: &SandboxId) -> Result<Sandbox, AppError> {
-    let (org, id, base) = (grant.org.clone(), id.clone(), app.addresses(base));
-    app.store().read(move |db| Ok(view(&found(db, &org, &id)?, &base))).await
+    let (org, id, owned_base) = (grant.org.clone(), id.clone(), app.addresses(base));
+    let read = app.store().read(move |db| Ok::<_, AppError>(view(&found(db, &org, &id)?, &owned_base)));
+    let mut sandbox = read.await?;
+    app.tell_port(&mut sandbox, base);
+    Ok(sandbox)
 }
 
 pub async fn list(
@@ -73,12 +81,14 @@ pub async fn list(
     base: BaseUrl<'_>,
     page: PageRequest,
 ) -> Result<Page<Sandbox>, AppError> {
-    let (org, base) = (grant.org.clone(), app.addresses(base));
+    let (org, owned_base) = (grant.org.clone(), app.addresses(base));
     let listed = move |db: &mut Db<'_>| {
         let page = store::sandboxes::list(db, &org, &page)?;
-        Ok(page.map(|sandbox| view(&sandbox, &base)))
+        Ok::<_, AppError>(page.map(|sandbox| view(&sandbox, &owned_base)))
     };
-    app.store().read(listed).await
+    let mut page = app.store().read(listed).await?;
+    page.items.iter_mut().for_each(|sandbox| app.tell_open_port(sandbox, base));
+    Ok(page)
 }
 
 /// Ends traffic and credentials; events and state stay. Ending twice is ending once.
@@ -91,6 +101,7 @@ pub async fn tear_down(
 ) -> Result<Created<Sandbox>, AppError> {
     let live = app.inner.worlds.of(&open(app, grant, id).await?.playground);
     app.flush(&live).await?;
+    let sandbox_id = id;
     let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), app.addresses(base));
     let work = move |db: &mut Db<'_>| {
         let sandbox = found(db, &org, &id)?;
@@ -103,6 +114,9 @@ pub async fn tear_down(
     };
     let ended = app.once(grant, once, Keep::Plain, work).await;
     live.doubt();
+    if ended.is_ok() {
+        app.inner.mllp.close(sandbox_id);
+    }
     ended
 }
 
@@ -115,6 +129,7 @@ pub async fn attach(
     dataset: &DatasetId,
     once: Option<Once>,
 ) -> Result<Created<Sandbox>, AppError> {
+    let told_base = base;
     let (org, id, dataset, now, base) =
         (grant.org.clone(), id.clone(), dataset.clone(), app.now(), app.addresses(base));
     let live = app.inner.worlds.of(&open(app, grant, &id).await?.playground);
@@ -131,7 +146,9 @@ pub async fn attach(
     };
     let attached = app.once(grant, once, Keep::Sealed, work).await;
     live.doubt();
-    attached
+    let mut attached = attached?;
+    app.tell_port(&mut attached.value, told_base);
+    Ok(attached)
 }
 
 /// Takes a dataset away from under the sandbox. What was changed stays changed.

@@ -45,11 +45,13 @@ pub struct PageImage {
     pub page: usize,
     pub content_type: &'static str,
     pub bytes: Vec<u8>,
+    /// Across, where the file tells: OCR guesses badly.
+    pub dots_per_inch: Option<u32>,
 }
 
 impl PageImage {
-    fn png(page: usize, png: Png) -> Self {
-        Self { page, content_type: "image/png", bytes: png.0 }
+    fn png(page: usize, png: Png, dots_per_inch: Option<u32>) -> Self {
+        Self { page, content_type: "image/png", bytes: png.0, dots_per_inch }
     }
 }
 
@@ -112,7 +114,8 @@ pub fn images(bytes: &[u8]) -> Result<Vec<PageImage>, Fault> {
             if !dimensions::are_bounded(bytes) {
                 return Err(Fault::TooLarge("the picture has too many pixels, or does not say how many"));
             }
-            Ok(vec![PageImage { page: 1, content_type: kind.content_type(), bytes: bytes.to_vec() }])
+            let (content_type, bytes) = (kind.content_type(), bytes.to_vec());
+            Ok(vec![PageImage { page: 1, content_type, bytes, dots_per_inch: None }])
         }
     }
 }

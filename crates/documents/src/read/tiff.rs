@@ -24,7 +24,7 @@ pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fa
     let mut images = Vec::new();
     for (index, directory) in file.directories()?.iter().enumerate() {
         let image = file.image(directory, budget)?;
-        images.extend(image.map(|png| PageImage::png(index + 1, png)));
+        images.extend(image.map(|png| PageImage::png(index + 1, png, dots_per_inch(directory))));
     }
     Ok(images)
 }
@@ -72,6 +72,10 @@ impl<'a> File<'a> {
             let length = match self.number(entry + 2, 2)? {
                 3 => 2,
                 4 => 4,
+                5 => {
+                    directory.extend(self.fraction(entry).map(|value| (tag, vec![value])));
+                    continue;
+                }
                 _ => continue,
             };
             let values = (self.number(entry + 4, 4)? as usize).min(MOST_STRIPS);
@@ -81,6 +85,12 @@ impl<'a> File<'a> {
         }
         let next = self.number(at + 2 + count * 12, 4).unwrap_or(0);
         Some((directory, next as usize))
+    }
+
+    /// Rounded down.
+    fn fraction(&self, entry: usize) -> Option<u32> {
+        let place = self.number(entry + 8, 4)? as usize;
+        self.number(place, 4)?.checked_div(self.number(place.checked_add(4)?, 4)?)
     }
 
     fn image(&self, directory: &Directory, budget: &Budget) -> Result<Option<Png>, Fault> {
@@ -126,6 +136,16 @@ impl<'a> File<'a> {
             let rest = bytes.get(*at as usize..).unwrap_or_default();
             rest.get(..rest.len().min(length as usize)).unwrap_or_default()
         })
+    }
+}
+
+/// Unless the file gives only a ratio.
+fn dots_per_inch(directory: &Directory) -> Option<u32> {
+    let first = |tag: u16| directory.get(&tag).and_then(|values| values.first()).copied();
+    match first(296).unwrap_or(2) {
+        2 => first(282),
+        3 => first(282)?.checked_mul(254).map(|dots| dots / 100),
+        _ => None,
     }
 }
 

@@ -63,6 +63,7 @@ fn a_picture_has_no_words_and_a_scan_may_have_them() {
         let pictures = images(&rendered.bytes).unwrap();
         assert_eq!(pictures.len(), 1, "{change}");
         assert_eq!((pictures[0].page, pictures[0].content_type), (1, "image/png"));
+        assert_eq!(pictures[0].dots_per_inch, Some(if kind == Kind::Tiff { 204 } else { 300 }));
         let width = u32::from_be_bytes(pictures[0].bytes[16..20].try_into().unwrap());
         assert_eq!(width, if kind == Kind::Tiff { 1728 } else { 2550 });
     }
@@ -128,7 +129,7 @@ fn words(most: usize) -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn every_word_of_any_document_is_found_in_order(

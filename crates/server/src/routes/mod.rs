@@ -2,6 +2,7 @@
 
 mod api_keys;
 mod benchmarks;
+mod clearinghouse;
 mod criteria;
 mod datasets;
 mod doors;
@@ -10,6 +11,7 @@ mod environments;
 mod file_drop;
 mod files;
 mod machinery;
+mod messages;
 mod organization;
 mod playgrounds;
 pub(crate) mod portal;
@@ -39,7 +41,9 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(playgrounds::router())
         .merge(sandboxes::router())
         .merge(file_drop::router())
+        .merge(messages::router())
         .merge(runs::router())
+        .merge(clearinghouse::router())
         .merge(portal::router())
         .merge(machinery::router())
 }

@@ -11,7 +11,7 @@ use testkit::{Answer, Caller, TestServer, both_databases};
 
 use crate::mutations::{Faulty, faulty_bodies, nested};
 use crate::raw;
-use crate::surface::{Surface, Tenant, crawl, is_id};
+use crate::surface::{Operation, Surface, Tenant, crawl, is_id};
 
 both_databases! {
     async fn no_operation_takes_a_faulty_body(server: TestServer) {
@@ -119,7 +119,9 @@ both_databases! {
         let own = Tenant::create(&server, "Own", "Private").await;
         let before = crawl(&surface, &own.caller, &own).await;
         let long = "k".repeat(256);
-        for operation in surface.internal().filter(|operation| operation.method == Method::POST) {
+        // A sandbox's own protocol knows no retry keys.
+        let takes_one = |operation: &&Operation| operation.header_parameters().contains(&"Idempotency-Key");
+        for operation in surface.internal().filter(|operation| operation.method == Method::POST).filter(takes_one) {
             let schema = surface.with_json_body().find(|(one, _)| std::ptr::eq(*one, operation)).map(|(_, schema)| schema);
             for key in ["", &long, "k\u{e9}", "a\tb"] {
                 let body = schema.as_ref().map(|schema| surface.sample(schema, &own, 1));

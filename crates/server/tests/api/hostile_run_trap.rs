@@ -55,6 +55,7 @@ impl Trap {
             ("reference", reference.clone()),
             ("benchmark_id", reference.clone()),
             ("path", "inbox/a.txt".into()),
+            ("auth_number", "PA-100001".into()),
         ]);
         let marks = PLACES.split(' ').map(mark).collect();
         Self { author, solver, reference, marks, ids }

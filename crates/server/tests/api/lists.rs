@@ -228,6 +228,9 @@ struct List {
 
 impl List {
     async fn fill(caller: &Caller, pattern: &str, rows: usize) -> Self {
+        if pattern == "/sandboxes/{sandbox_id}/hl7/inbox" {
+            return Self::hl7_inbox(caller, rows).await;
+        }
         let mut made = Authored::create(caller).await;
         if pattern.contains("/portal/") {
             people(caller, &mut made).await;
@@ -238,6 +241,7 @@ impl List {
             .replace("{solver_id}", &made.solver)
             .replace("{benchmark_id}", &made.benchmark)
             .replace("{task_id}", &made.task)
+            .replace("{sandbox_id}/x12", &format!("{}/x12", made.clearinghouse))
             .replace("{sandbox_id}/files", &format!("{}/files", made.files_sandbox))
             .replace("{sandbox_id}", if pattern.contains("/portal/") { &made.portal } else { &made.sandbox });
         let mut keys = Vec::new();
@@ -245,6 +249,9 @@ impl List {
             keys.push(Value::from(made.entity.clone()));
         }
         // What the dataset brought.
+        if pattern == "/sandboxes/{sandbox_id}/x12/responses" {
+            keys.push(Value::from(made.x12_response.clone()));
+        }
         if pattern == "/sandboxes/{sandbox_id}/state" {
             keys.extend(["p1", "p2", "p3"].map(Value::from));
         }
@@ -279,6 +286,14 @@ impl List {
             _ => keys.reverse(),
         }
         Self { path, key, expected: keys }
+    }
+
+    async fn hl7_inbox(caller: &Caller, rows: usize) -> Self {
+        let seed = |number: usize| json!({"message": world::hl7_update(&number.to_string())});
+        let config = json!({"inbox": (1..=rows).map(seed).collect::<Vec<_>>()});
+        let sandbox = world::hl7_sandbox(caller, config).await.id();
+        let expected = (1..=rows).rev().map(|number| json!(format!("hl7_seed_{number:04}"))).collect();
+        Self { path: format!("/sandboxes/{sandbox}/hl7/inbox"), key: "id", expected }
     }
 }
 
@@ -346,6 +361,11 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
             let path = format!("/sandboxes/{}/fhir/Patient/{id}", made.sandbox);
             caller.send(Method::PUT, &path, &[], Some(patient)).await.expect(201);
             return json!({ "key": id });
+        }
+        "/sandboxes/{sandbox_id}/x12/responses" => {
+            let asked = path.replace("responses", "transactions");
+            world::ask_clearinghouse(caller, &asked).await;
+            return caller.get(&format!("{path}?limit=1")).await.expect(200)["data"][0].clone();
         }
         "/sandboxes/{sandbox_id}/portal/prior-auths" => world::prior_auth(),
         "/sandboxes/{sandbox_id}/portal/formulary" => return json!({"drug": format!("drug {number:02}")}),

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench};
-use testkit::{Caller, TestServer, both_databases};
+use testkit::{Caller, both_databases};
 
 both_databases! {
     async fn a_referral_arrives_as_a_file_and_as_a_fax(server: TestServer) {

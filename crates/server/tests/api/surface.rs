@@ -69,8 +69,11 @@ impl Surface {
                 "alias" => json!(format!("sample-{number}")),
                 "move_to" => json!(format!("outbox/sample-{number}")),
                 "type" => self.resolve(&schema["properties"]["type"])["enum"][0].clone(),
+                "read" => json!(true),
+                "payload" => json!(world::hl7_update("1")),
                 "assertion" => world::criterion("")["assertion"].clone(),
                 "patient_member_id" | "diagnosis_code" | "provider_npi" => world::prior_auth()[name].clone(),
+                "patient_id" => json!("p1"),
                 id if is_id(id) => json!(tenant.body_id(id)),
                 other => panic!("say here what a body has as `{other}`"),
             };
@@ -90,9 +93,9 @@ impl Surface {
     }
 }
 
-/// Whether a field holds an id of this server. A member's number is the payer's.
+/// Whether a field holds an id of this server. A member's number is the payer's, and a patient's id the record's.
 pub(crate) fn is_id(field: &str) -> bool {
-    field.ends_with("_id") && !field.ends_with("member_id")
+    field.ends_with("_id") && !field.ends_with("member_id") && field != "patient_id"
 }
 
 impl Operation {
@@ -116,8 +119,16 @@ impl Operation {
     }
 
     pub(crate) fn query_parameters(&self) -> Vec<&str> {
+        self.parameters("query")
+    }
+
+    pub(crate) fn header_parameters(&self) -> Vec<&str> {
+        self.parameters("header")
+    }
+
+    fn parameters(&self, place: &str) -> Vec<&str> {
         let parameters = self.description["parameters"].as_array().into_iter().flatten();
-        parameters.filter(|one| one["in"] == "query").filter_map(|one| one["name"].as_str()).collect()
+        parameters.filter(|one| one["in"] == place).filter_map(|one| one["name"].as_str()).collect()
     }
 
     pub(crate) fn is_list(&self) -> bool {
@@ -160,14 +171,19 @@ impl Tenant {
             "key_id" if pattern.starts_with("/solvers") => &made.solver_key,
             "key_id" => &made.api_key,
             "playground_id" => &made.playground,
+            "sandbox_id" if pattern.contains("/x12/") || pattern.contains("/clearinghouse/") => &made.clearinghouse,
+            "response_id" => &made.x12_response,
+            "sandbox_id" if pattern.contains("/hl7/") => &made.hl7_sandbox,
             "sandbox_id" if pattern.contains("/files") => &made.files_sandbox,
             "sandbox_id" if pattern.contains("/portal/") => &made.portal,
             "sandbox_id" => &made.sandbox,
+            "message_id" => return world::HL7_MESSAGE.into(),
             "auth_number" => &made.prior_auth,
             "benchmark_run_id" => &made.run,
             "task_run_id" => &made.task_run,
             "criterion_run_id" => &made.criterion_run,
             "reference" => return self.reference.clone(),
+            "message_id" => return "msg_01K9Z3T5Q8W7N4M2R6V0XBHCDE".into(),
             "path" => return "inbox/a.txt".into(),
             other => panic!("{pattern}: say here what `{other}` is, and whose"),
         };
@@ -211,6 +227,9 @@ impl Tenant {
             &made.api_key,
             &made.playground,
             &made.sandbox,
+            &made.clearinghouse,
+            &made.x12_response,
+            &made.hl7_sandbox,
             &made.files_sandbox,
             &made.run,
             &made.task_run,

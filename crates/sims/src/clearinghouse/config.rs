@@ -1,6 +1,7 @@
 //! What an author may configure of a clearinghouse: rules before the answers that come from the record (X12 005010).
 
 use model::FieldErrors;
+use model::dataset::{FILE_PATH_RULE, is_file_path};
 use model::reading::described;
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,12 +9,30 @@ use serde_json::Value;
 use crate::authored::{self, Authored};
 use crate::first_match::{self, Conditions};
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClearinghouseConfig {
     /// The first that matches is used; an empty match matches every request.
     #[serde(default)]
     pub rules: Vec<Rule>,
+    /// Files of the playground's Files sandbox that are taken as interchanges, and where answers are put.
+    pub batch: Option<Batch>,
+}
+
+/// Folders, as paths of the Files sandbox.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Batch {
+    /// Whatever is written below it is read.
+    pub take_from: String,
+    pub answer_to: String,
+}
+
+impl ClearinghouseConfig {
+    /// Of a sandbox, whose config was checked when it was written.
+    pub fn of(config: &Value) -> Self {
+        authored::read(config).unwrap_or_default()
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -27,6 +46,21 @@ pub struct Rule {
     pub aaa: Option<String>,
     /// Until then the answer is "pending".
     pub delay_seconds: Option<i64>,
+    /// How claims (837) are paid that the rule pays; how they are adjusted, also if it denies them.
+    pub payment: Option<Payment>,
+}
+
+/// CAS and the amounts of an 835.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Payment {
+    /// What of each charge is allowed, a number or its text from 0 to 1; without it all.
+    pub percent: Option<Value>,
+    /// What the patient pays of it: adjustment `PR` 3.
+    pub copay: Option<Value>,
+    /// Of what is not allowed: adjustment group `CO`, `PR`, `OA` or `PI`, and the claim adjustment reason.
+    pub group: Option<String>,
+    pub reason: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -53,6 +87,21 @@ pub enum Status {
     Pending,
     NeedMoreInfo,
     Paid,
+}
+
+impl Status {
+    /// As authors write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Active => "active",
+            Status::Inactive => "inactive",
+            Status::Approved => "approved",
+            Status::Denied => "denied",
+            Status::Pending => "pending",
+            Status::NeedMoreInfo => "need_more_info",
+            Status::Paid => "paid",
+        }
+    }
 }
 
 /// One EB segment of a 271.
@@ -86,6 +135,35 @@ impl Authored for ClearinghouseConfig {
             let rules: Vec<Conditions<'_>> = self.rules.iter().map(|rule| rule.r#match.conditions()).collect();
             first_match::refuse_unused(errors, "rules", &rules);
         }
+        if let Some(batch) = &self.batch {
+            errors.inside("batch", |errors| batch.validate(errors));
+        }
+    }
+}
+
+impl Batch {
+    /// An answer must not be taken for a request.
+    fn validate(&self, errors: &mut FieldErrors) {
+        for (field, folder) in [("take_from", &self.take_from), ("answer_to", &self.answer_to)] {
+            if !is_file_path(folder) {
+                errors.add(field, FILE_PATH_RULE);
+            }
+        }
+        let is_within = |inner: &str, outer: &str| format!("{inner}/").starts_with(&format!("{outer}/"));
+        if is_within(&self.answer_to, &self.take_from) || is_within(&self.take_from, &self.answer_to) {
+            errors.add("answer_to", "must not be `take_from`, nor lie within it or around it");
+        }
+    }
+}
+
+impl Payment {
+    fn validate(&self, errors: &mut FieldErrors) {
+        check_percent(errors, self.percent.as_ref());
+        check_amount(errors, "copay", self.copay.as_ref());
+        if self.group.as_deref().is_some_and(|group| !["CO", "PR", "OA", "PI"].contains(&group)) {
+            errors.add("group", "must be one of `CO`, `PR`, `OA`, `PI`");
+        }
+        check_code(errors, "reason", self.reason.as_ref(), 1..=5);
     }
 }
 
@@ -114,6 +192,9 @@ impl Rule {
         }
         check_code(errors, "aaa", self.aaa.as_ref(), 2..=2);
         authored::delay(errors, "delay_seconds", self.delay_seconds);
+        if let Some(payment) = &self.payment {
+            errors.inside("payment", |errors| payment.validate(errors));
+        }
         errors.each("benefits", &self.benefits, 200, |benefit, errors| {
             benefit.validate(errors);
         });
@@ -126,17 +207,21 @@ impl Benefit {
         check_code(errors, "coverage_level", self.coverage_level.as_ref(), 3..=3);
         check_code(errors, "service_type", self.service_type.as_ref(), 1..=2);
         check_code(errors, "period", self.period.as_ref(), 1..=2);
-        if let Some(amount) = &self.amount
-            && decimal(amount).is_none()
-        {
-            errors.add("amount", format!("must be a decimal such as 25.00, is {}", described(amount)));
-        }
-        if let Some(percent) = &self.percent
-            && !decimal(percent).is_some_and(|percent| percent <= 1.0)
-        {
-            errors.add("percent", format!("must be a decimal from 0 to 1, is {}", described(percent)));
-        }
+        check_amount(errors, "amount", self.amount.as_ref());
+        check_percent(errors, self.percent.as_ref());
         authored::optional_text(errors, "message", self.message.as_ref(), 264);
+    }
+}
+
+fn check_amount(errors: &mut FieldErrors, field: &str, amount: Option<&Value>) {
+    if let Some(amount) = amount.filter(|amount| decimal(amount).is_none()) {
+        errors.add(field, format!("must be a decimal such as 25.00, is {}", described(amount)));
+    }
+}
+
+fn check_percent(errors: &mut FieldErrors, percent: Option<&Value>) {
+    if let Some(percent) = percent.filter(|percent| !decimal(percent).is_some_and(|percent| percent <= 1.0)) {
+        errors.add("percent", format!("must be a decimal from 0 to 1, is {}", described(percent)));
     }
 }
 
@@ -192,9 +277,28 @@ mod tests {
             (json!({"match": {}, "benefits": [{"code": "B", "amount": "1e5"}]}), "rules.0.benefits.0.amount"),
             (json!({"match": {}, "benefits": [{"code": "B", "amount": []}]}), "rules.0.benefits.0.amount"),
             (json!({"match": {}, "benefits": [{"code": "A", "percent": "1.5"}]}), "rules.0.benefits.0.percent"),
+            (json!({"match": {}, "status": "paid", "payment": {"percent": "0.8", "copay": 10}}), ""),
+            (json!({"match": {}, "status": "paid", "payment": {"percent": 2}}), "rules.0.payment.percent"),
+            (json!({"match": {}, "status": "paid", "payment": {"group": "XX"}}), "rules.0.payment.group"),
         ] {
             let errors = authored::check::<ClearinghouseConfig>(&json!({"rules": [rule]})).err().unwrap_or_default();
             assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+        }
+    }
+
+    #[test]
+    fn answers_are_never_taken_for_requests() {
+        for (take_from, answer_to, good) in [
+            ("edi/out", "edi/in", true),
+            ("edi", "edi-answers", true),
+            ("edi", "edi", false),
+            ("edi", "edi/answers", false),
+            ("edi/out", "edi", false),
+            ("../etc", "edi", false),
+            ("", "edi", false),
+        ] {
+            let config = json!({"batch": {"take_from": take_from, "answer_to": answer_to}});
+            assert_eq!(authored::check::<ClearinghouseConfig>(&config).is_ok(), good, "{config}");
         }
     }
 

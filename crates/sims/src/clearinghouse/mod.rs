@@ -1,6 +1,39 @@
-//! The X12 clearinghouse.
+//! The X12 clearinghouse: interchanges in, TA1, 999 and responses out (005010), over the playground's health record.
 
+mod adjudication;
+mod answer;
+mod authorization;
+mod benefits;
+mod chart;
+mod claim;
+mod claim_acknowledgment;
+mod claim_status;
 pub mod config;
+mod coverage;
+mod desk;
+pub mod dropped;
+mod eligibility;
+mod envelope;
+mod event;
+pub mod exchange;
+mod inquiry;
+mod levels;
+mod member;
+mod money;
+mod parsed;
+pub mod patient;
+mod person;
+mod reject;
+mod remittance;
+pub mod responses;
+mod rules;
+mod status;
+mod summary;
+mod syntax;
+mod text;
+
+#[cfg(test)]
+mod tests;
 
 use model::simulator::SimulatorType;
 use serde_json::json;
@@ -24,7 +57,9 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
                 {"code": "A", "service_type": "98", "percent": "0.20", "period": "23"},
             ]},
             {"match": {"procedure": "70551"}, "status": "pending"},
-        ]})
+            {"match": {"procedure": "99213"}, "status": "paid", "payment": {"percent": "0.80", "copay": "10.00",
+                "group": "CO", "reason": "45"}},
+        ], "batch": {"take_from": "edi/outbound", "answer_to": "edi/inbound"}})
     },
     check_config: authored::check::<config::ClearinghouseConfig>,
 };

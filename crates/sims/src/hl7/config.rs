@@ -1,9 +1,12 @@
 //! What an author may configure of an HL7 v2 interface.
 
+use hl7v2::Message;
 use model::FieldErrors;
 use serde::Deserialize;
 
-use crate::authored::Authored;
+use super::receive::LIMITS;
+use super::text::with_carriage_returns;
+use crate::authored::{self, Authored};
 use crate::network;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -16,7 +19,33 @@ pub struct Hl7Config {
     pub version: Option<String>,
     /// Where inbound messages are also pushed, besides the inbox.
     pub mllp: Option<MllpTarget>,
+    /// Messages that wait in the inbox from the start.
+    #[serde(default)]
+    pub inbox: Vec<Seed>,
 }
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seed {
+    /// Segments end with a carriage return; line feeds are taken for it.
+    pub message: String,
+    /// Not seen before this many seconds after the sandbox was made.
+    pub after_seconds: Option<i64>,
+}
+
+impl Seed {
+    pub(super) fn read(&self) -> Result<Message, String> {
+        read_message(&self.message)
+    }
+}
+
+/// A message that an author wrote.
+pub(super) fn read_message(text: &str) -> Result<Message, String> {
+    let text = with_carriage_returns(text);
+    Message::parse_text(&text, &LIMITS).map_err(|fault| format!("cannot be read: {fault}"))
+}
+
+const MOST_SEEDS: usize = 200;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,6 +67,15 @@ impl Authored for Hl7Config {
                 errors.range("port", target.port, 1..=65_535);
             });
         }
+        errors.each("inbox", &self.inbox, MOST_SEEDS, |seed, errors| {
+            if let Err(fault) = seed.read() {
+                errors.add("message", fault);
+            }
+            if seed.message.contains('\0') {
+                errors.add("message", "must not contain NUL characters");
+            }
+            authored::delay(errors, "after_seconds", seed.after_seconds);
+        });
     }
 }
 
@@ -56,6 +94,13 @@ mod tests {
             (
                 json!({"version": "3.0"}),
                 "version: must be one of 2.1, 2.2, 2.3, 2.3.1, 2.4, 2.5, 2.5.1, 2.6, 2.7, 2.7.1, 2.8",
+            ),
+            (json!({"inbox": [{"message": "MSH|^~\\&|A\nPID|1", "after_seconds": 5}]}), ""),
+            (json!({"inbox": ["MSH|^~\\&|A"]}), "inbox.0: must be an object, is \"MSH|^~\\\\&|A\""),
+            (
+                json!({"inbox": [{"message": "MSH|^~\\&|A"}, {"message": "PID|1", "after_seconds": -1}]}),
+                "inbox.1.after_seconds: must be from 0 to 604800, is -1; inbox.1.message: cannot be read: segment 1, byte 0: \
+                 a message starts with MSH, this with `PID|1`",
             ),
             (json!({"lenient": "yes"}), "lenient: must be true or false, is \"yes\""),
             (json!({"mllp": "localhost:2575"}), "mllp: must be an object, is \"localhost:2575\""),

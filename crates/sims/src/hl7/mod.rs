@@ -1,7 +1,14 @@
 //! The HL7 v2 interface.
 
 pub mod config;
+mod event;
+pub mod inbox;
+pub mod receive;
+pub mod refusal;
+pub mod reply;
+mod resend;
 pub mod steps;
+mod text;
 
 use model::simulator::SimulatorType;
 use serde_json::json;
@@ -20,7 +27,12 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
             "lenient": false,
             "version": "2.5.1",
             "mllp": {"host": "agent.example.org", "port": 2575},
+            "inbox": [{"after_seconds": 60, "message":
+                "MSH|^~\\&|LAB|HOSP|EHR|CLINIC|20260401120000||ACK|LAB0001|P|2.5.1\rMSA|AA|EHR0007"}],
         })
     },
     check_config: authored::check::<config::Hl7Config>,
 };
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,9 @@ use model::template::is_template;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::config::read_message;
+use super::inbox::INBOX;
+use super::text::type_of;
 use crate::authored::Authored;
 use crate::registry::StepInfo;
 use crate::scenario::step::{Arrival, Done, Stage, Step, object};
@@ -30,7 +33,7 @@ impl Authored for Hl7Inbound {
         if !self.message.starts_with("{{") && !has_message_header(&self.message) {
             errors.add("message", "must be an HL7 message: `MSH`, the field separator and the encoding characters");
         } else if !is_template(&self.message)
-            && let Err(fault) = parsed(&with_carriage_returns(&self.message))
+            && let Err(fault) = read_message(&self.message)
         {
             errors.add("message", fault);
         }
@@ -40,25 +43,17 @@ impl Authored for Hl7Inbound {
     }
 }
 
-/// Rows are `{id, message_type, control_id, received_at, payload, read}`.
-pub(crate) const INBOX: &str = "inbox";
-
 impl Step for Hl7Inbound {
     fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
-        let payload = with_carriage_returns(&self.message);
-        let message = parsed(&payload).map_err(|fault| FieldErrors::one("message", fault))?;
-        let id = stage.new_id("hl7");
-        let message_type = match (message.message_type(), message.trigger_event()) {
-            (kind, trigger) if trigger.is_empty() => kind.into_owned(),
-            (kind, trigger) => format!("{kind}^{trigger}"),
-        };
+        let message = read_message(&self.message).map_err(|fault| FieldErrors::one("message", fault))?;
+        let (id, message_type) = (stage.new_id("hl7"), type_of(&message));
         let control_id = message.control_id().into_owned();
         let mut row = object([
             ("id", id.as_str().into()),
             ("message_type", message_type.as_str().into()),
             ("control_id", control_id.as_str().into()),
             ("received_at", stage.due_at.to_string().into()),
-            ("payload", payload.as_str().into()),
+            ("payload", message.text().into()),
         ]);
         let arrival = row.clone();
         row.insert("read".to_owned(), false.into());
@@ -70,14 +65,6 @@ impl Step for Hl7Inbound {
             summary,
         })
     }
-}
-
-fn with_carriage_returns(message: &str) -> String {
-    message.replace("\r\n", "\r").replace('\n', "\r")
-}
-
-fn parsed(message: &str) -> Result<hl7v2::Message, String> {
-    hl7v2::Message::parse_text(message, &hl7v2::Limits::default()).map_err(|fault| format!("cannot be read: {fault}"))
 }
 
 /// `MSH`, MSH-1 (one character), MSH-2 (its encoding characters) and the end of MSH-2.

@@ -3,13 +3,18 @@
 use model::FieldErrors;
 use serde::Deserialize;
 
+use super::opt_out::digits;
 use crate::authored::{self, Authored};
+use crate::contact;
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MessageConfig {
     #[serde(default)]
     pub personas: Vec<Persona>,
+    /// Numbers and addresses at which nothing arrives.
+    #[serde(default)]
+    pub unreachable: Vec<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -41,8 +46,25 @@ impl Authored for MessageConfig {
         errors.each("personas", &self.personas, MOST_PERSONAS, |persona, errors| {
             persona.validate(errors);
         });
+        errors.each("unreachable", &self.unreachable, MOST_PERSONAS, |address, errors| {
+            if address.contains('@') {
+                contact::check_email_address(errors, "", address);
+            } else {
+                contact::check_phone_number(errors, "", address);
+            }
+        });
         let keys = self.personas.iter().map(|persona| &persona.patient_id);
         authored::refuse_repeats(errors, "personas", "patient_id", keys);
+    }
+}
+
+impl MessageConfig {
+    pub(super) fn is_unreachable(&self, address: &str) -> bool {
+        let is_number = !address.contains('@');
+        self.unreachable.iter().any(|known| {
+            known.eq_ignore_ascii_case(address)
+                || (is_number && !known.contains('@') && digits(known) == digits(address))
+        })
     }
 }
 
@@ -91,6 +113,8 @@ mod tests {
                 json!({"personas": [{"name": "a", "replies": [{"phrases": ["x"], "reply": ""}]}]}),
                 "personas.0.replies.0.reply",
             ),
+            (json!({"unreachable": ["a@example.org", "+15550100123"]}), ""),
+            (json!({"unreachable": ["nobody"]}), "unreachable.0"),
             (json!({"personas": vec![json!({"name": "a"}); 201]}), "personas"),
         ] {
             let errors = authored::check::<MessageConfig>(&config).err().unwrap_or_default();

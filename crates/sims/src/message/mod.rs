@@ -1,6 +1,13 @@
 //! Text messages and e-mail with patients.
 
 pub mod config;
+pub mod due;
+pub mod inbox;
+mod opt_out;
+mod persona;
+mod recipient;
+mod rows;
+pub mod send;
 pub mod steps;
 
 use model::simulator::SimulatorType;

@@ -5,8 +5,10 @@ use model::channel::Channel;
 use model::event::EventType;
 use model::template::is_template;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::rows::Arriving;
+use super::send;
 use crate::authored::{self, Authored};
 use crate::contact;
 use crate::registry::StepInfo;
@@ -46,7 +48,7 @@ impl Authored for MessageInbound {
                 errors.add("subject", "only an e-mail has a subject");
             }
         }
-        authored::text(errors, "body", &self.body, if self.channel == Channel::Sms { 1600 } else { 100_000 });
+        authored::text(errors, "body", &self.body, send::longest(self.channel));
     }
 }
 
@@ -57,23 +59,24 @@ impl Step for MessageInbound {
     fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
         let id = stage.new_id("msg");
         let channel = self.channel.name();
-        let arrival = object([
-            ("id", id.as_str().into()),
-            ("direction", "inbound".into()),
-            ("channel", channel.into()),
-            ("from", self.from.as_str().into()),
-            ("patient_id", self.patient_id.clone().into()),
-            ("subject", self.subject.clone().into()),
-            ("body", self.body.as_str().into()),
-            ("received_at", stage.due_at.to_string().into()),
-        ]);
-        let mut row = arrival.clone();
-        row.insert("read".to_owned(), false.into());
+        let arriving = Arriving {
+            id: &id,
+            channel: self.channel,
+            from: Some(&self.from),
+            patient_id: self.patient_id.as_deref(),
+            subject: self.subject.as_deref(),
+            body: &self.body,
+            at: stage.due_at,
+        };
         let summary = format!("{channel} from {} arrived", self.from);
         Ok(Done {
             told: object([("id", id.as_str().into()), ("channel", channel.into())]),
-            changes: vec![stage.put(MESSAGES, &id, &Value::Object(row))],
-            arrivals: vec![Arrival { r#type: EventType::MessageInbound, summary: summary.clone(), payload: arrival }],
+            changes: vec![stage.put(MESSAGES, &id, &arriving.row())],
+            arrivals: vec![Arrival {
+                r#type: EventType::MessageInbound,
+                summary: summary.clone(),
+                payload: arriving.told(),
+            }],
             summary,
         })
     }

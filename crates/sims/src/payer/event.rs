@@ -8,6 +8,7 @@ use world::NewEvent;
 
 use super::call::{Call, Refusal};
 use super::rows::object;
+use crate::redact::without_secrets;
 
 const LONGEST_SUMMARY: usize = 200;
 
@@ -60,16 +61,5 @@ impl Told<'_> {
             summary: shortened(&masked(&one_line), LONGEST_SUMMARY),
             payload: Value::Object(payload).into(),
         }
-    }
-}
-
-fn without_secrets(asked: Value) -> Value {
-    match asked {
-        Value::String(text) => masked(&text).into(),
-        Value::Array(items) => items.into_iter().map(without_secrets).collect(),
-        Value::Object(members) => {
-            members.into_iter().map(|(name, member)| (masked(&name), without_secrets(member))).collect()
-        }
-        other => other,
     }
 }

@@ -12,7 +12,6 @@ mod event;
 pub mod faults;
 mod fhir_people;
 pub mod formulary;
-pub mod lists;
 pub mod once;
 pub mod questions;
 pub mod request_list;
@@ -25,6 +24,7 @@ use model::simulator::SimulatorType;
 use serde_json::json;
 
 use crate::authored;
+use crate::lists;
 use crate::registry::SimulatorInfo;
 
 pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {

@@ -12,7 +12,7 @@ pub const PATIENTS: &str = "patients";
 pub const PROVIDERS: &str = "providers";
 pub const FORMULARY: &str = "formulary";
 /// Logins, failures, faults that have happened, names of messages: nothing that the portal shows.
-pub const BOOKKEEPING: &str = "bookkeeping";
+pub const BOOKKEEPING: &str = crate::once::BOOKKEEPING;
 
 pub fn text<'v>(row: &'v Value, member: &str) -> Option<&'v str> {
     row.get(member).and_then(Value::as_str)

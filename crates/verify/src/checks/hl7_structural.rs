@@ -1,6 +1,7 @@
 //! Passes when the agent sent an HL7 version 2 message that correlates and whose fields match.
 //!
-//! Reads the `hl7_outbound` events. `correlate_by` takes HL7 paths, and `message_type` and `trigger_event`.
+//! Reads the `hl7_outbound` events: a message that the interface refused was not sent, and one that was sent again is one
+//! message. `correlate_by` takes HL7 paths, and `message_type` and `trigger_event`.
 //! The example: [`EXAMPLE`]. Evidence: `field_results[{path,expected,actual,passed}]`, `matched_event_id`.
 
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use serde_json::Value;
 use crate::checks::{Check, CheckInfo};
 use crate::compare::{Typing, nfc};
 use crate::count::Count;
-use crate::evidence::{Case, Evaluated, hl7_text};
+use crate::evidence::{Case, Evaluated, hl7_text, is_hl7_sent};
 use crate::field::{FieldAssertion, check_fields};
 use crate::judge::{Sheet, hold_fields, is_absence, judge};
 use crate::matching::Match;
@@ -59,7 +60,8 @@ impl Check for Hl7Structural {
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let mut sheets = Vec::new();
-        for event in case.events(SimulatorType::Hl7, &[EventType::Hl7Outbound])? {
+        let events = case.events(SimulatorType::Hl7, &[EventType::Hl7Outbound])?;
+        for event in events.into_iter().filter(|event| is_hl7_sent(&event.payload)) {
             sheets.extend(self.hold(event, case)?);
         }
         let judgement = judge("message", sheets.len(), sheets, self.matching, self.count);
@@ -197,6 +199,11 @@ mod tests {
             let odd = Playground::new(&[]).event(SimulatorType::Hl7, EventType::Hl7Outbound, payload);
             says(&odd, &assertion(json!({})), "0/1", "no message found");
             says(&odd, &assertion(none_sent.clone()), "0/1", "1 message");
+        }
+        for payload in [json!({"payload": ORM, "accepted": false}), json!({"resend_of": "evt_1"}), json!({"payload": "x", "accepted": false})] {
+            let refused = Playground::new(&[]).event(SimulatorType::Hl7, EventType::Hl7Outbound, payload);
+            says(&refused, &assertion(json!({})), "0/1", "no message found");
+            says(&refused, &assertion(none_sent.clone()), "1/1", "as it should");
         }
         let other = json!({"correlate_by": {"message_type": "ORM^O02"}});
         says(&interface(), &assertion(other), "0/1", "no message found");

@@ -68,7 +68,7 @@ impl Check for InteractionBudget {
         }
     }
 
-    /// What the scenario did, what a payer decided later, and resets are no interactions of the agent.
+    /// What the scenario did, what a payer decided later, what people wrote, and resets are no interactions of the agent.
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let budget = self.budget().map_err(|faults| faults.to_string())?;
         if case.evidence.world.sandboxes.is_empty() {
@@ -81,7 +81,7 @@ impl Check for InteractionBudget {
             *counts.entry(event.r#type.name()).or_default() += 1;
         }
         let of = |kind: EventType| counts.get(kind.name()).copied().unwrap_or(0);
-        let others = [EventType::ScenarioStep, EventType::Reset, EventType::PortalDetermination].map(EventType::name);
+        let others = [EventType::ScenarioStep, EventType::Reset, EventType::PortalDetermination, EventType::MessageInbound].map(EventType::name);
         let is_own = |name: &&str| !others.contains(name);
         let total: u64 = counts.iter().filter(|(name, _)| is_own(name)).map(|(_, count)| count).sum();
         let exceeded: Vec<String> = match budget {

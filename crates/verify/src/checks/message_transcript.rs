@@ -73,7 +73,11 @@ impl Check for MessageTranscript {
         };
         let events = case.events(SimulatorType::Message, types)?;
         let channel = self.channel.map(Channel::name);
-        let is_meant = |payload: &&Value| channel.is_none_or(|channel| text(payload, "channel") == Some(channel));
+        // What was not delivered was not said to anyone.
+        let is_said = |payload: &Value| !matches!(text(payload, "status"), Some("undelivered" | "refused"));
+        let is_meant = |payload: &&Value| {
+            channel.is_none_or(|channel| text(payload, "channel") == Some(channel)) && is_said(payload)
+        };
         let bodies = events.iter().map(|event| &event.payload).filter(is_meant).map(body);
         let turns: Vec<(Value, String)> = (0_u64..).map(Value::from).zip(bodies).collect();
         let found = turns.len();

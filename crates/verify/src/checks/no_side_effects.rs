@@ -18,7 +18,7 @@ use world::{Records, Revision, Sandbox, Seq};
 use crate::authored::{Authored, Notation};
 use crate::bounds::short;
 use crate::checks::{Check, CheckInfo};
-use crate::evidence::{Case, Evaluated, Outcome, FILES, FOLDERS, UNSEEN, check_here, hl7_text, is_of_scenario, object, text, x12_text};
+use crate::evidence::{Case, Evaluated, Outcome, FILES, FOLDERS, UNSEEN, check_here, hl7_text, is_hl7_sent, is_of_scenario, object, text, x12_text};
 use crate::glob::{Glob, Segment};
 use crate::limits::{LONGEST_LIST, LONGEST_PATH};
 
@@ -276,8 +276,10 @@ fn sent(event: &Event, case: &Case<'_>) -> Result<Option<Effect>, String> {
     let payload = &event.payload;
     let member = |name: &str| text(payload, name).unwrap_or("unknown").to_owned();
     let (area, name) = match event.r#type {
+        EventType::Hl7Outbound if !is_hl7_sent(payload) => return Ok(None),
         EventType::Hl7Outbound => (Area::Hl7, message_type(payload, case)?),
-        EventType::X12Request => (Area::X12, transaction_set(payload, case)?),
+        // Who only looks for answers sends no interchange.
+        EventType::X12Request if x12_text(payload).is_some() => (Area::X12, transaction_set(payload, case)?),
         EventType::VoiceTurn if text(payload, "speaker") == Some("agent") => (Area::Voice, member("call_id")),
         EventType::FaxOutbound => (Area::Fax, member("to_number")),
         EventType::MessageOutbound => (Area::Messages, member("channel")),
@@ -424,6 +426,13 @@ mod tests {
         says(&deleted, &assertion(&[]), "0/1", "1 effects");
         let put_by = before().write(SimulatorType::Files, "scheduled", "000001", &json!({"index": 1}));
         says(&put_by, &assertion(&[]), "1/1", "nothing happened");
+    }
+
+    #[test]
+    fn looking_for_answers_is_no_effect() {
+        let x12 = |payload: Value| before().event(SimulatorType::Clearinghouse, EventType::X12Request, payload);
+        says(&x12(json!({"operation": "responses"})), &assertion(&[]), "1/1", "nothing happened");
+        says(&x12(json!({"payload": "no interchange"})), &assertion(&[]), "0/1", "1 effects");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Health care claim: professional, 837P (TR3 005010X222A1).
+//! Health care claim: professional, 837P (TR3 005010X222A1), and institutional, 837I (TR3 005010X223A2).
 
 use super::{Guide, Node, entity, header, level, part};
 
@@ -11,6 +11,58 @@ pub(super) static PROFESSIONAL: Guide = Guide {
         &[entity("1000A", "41", "PER"), entity("1000B", "40", ""), level("2000A", "20", "PRV CUR", PROVIDER)],
     ),
 };
+
+pub(super) static INSTITUTIONAL: Guide = Guide {
+    set: "837",
+    version: "005010X223",
+    title: "Health Care Claim: Institutional",
+    root: header(
+        "BHT SE",
+        &[entity("1000A", "41", "PER"), entity("1000B", "40", ""), level("2000A", "20", "PRV CUR", FACILITY)],
+    ),
+};
+
+const FACILITY: &[Node] = &[
+    entity("2010AA", "85", "N3 N4 REF PER"),
+    entity("2010AB", "87", "N3 N4"),
+    entity("2010AC", "PE", "N3 N4 REF"),
+    level("2000B", "22", "SBR", INSURED),
+];
+
+const INSURED: &[Node] = &[
+    entity("2010BA", "IL", "N3 N4 DMG REF"),
+    entity("2010BB", "PR", "N3 N4 REF"),
+    STAY,
+    level("2000C", "23", "PAT", &[entity("2010CA", "QC", "N3 N4 DMG REF"), STAY]),
+];
+
+const STAY: Node = part("2300", "CLM", "DTP CL1 PWK CN1 AMT REF K3 NTE CRC HI HCP", STAY_LOOPS);
+
+/// Attending, operating, other operating, rendering, service facility and referring provider.
+const STAY_LOOPS: &[Node] = &[
+    entity("2310A", "71", "PRV REF"),
+    entity("2310B", "72", "REF"),
+    entity("2310C", "ZZ", "REF"),
+    entity("2310D", "82", "REF"),
+    entity("2310E", "77", "N3 N4 REF"),
+    entity("2310F", "DN", "REF"),
+    part(
+        "2320",
+        "SBR",
+        "CAS AMT OI MIA MOA",
+        &[entity("2330A", "IL", "N3 N4 REF"), entity("2330B", "PR", "N3 N4 DTP REF"), part("2330C", "NM1", "REF", &[])],
+    ),
+    part("2400", "LX", "SV2 PWK DTP REF AMT NTE HCP", STAY_LINE),
+];
+
+const STAY_LINE: &[Node] = &[
+    part("2410", "LIN", "CTP REF", &[]),
+    entity("2420A", "72", "REF"),
+    entity("2420B", "ZZ", "REF"),
+    entity("2420C", "82", "REF"),
+    entity("2420D", "DN", "REF"),
+    part("2430", "SVD", "CAS DTP AMT", &[]),
+];
 
 const PROVIDER: &[Node] = &[
     entity("2010AA", "85", "N3 N4 REF PER"),

@@ -1,43 +1,16 @@
 //! TA1 and 999 say what was found.
 
-use verial_x12::acknowledge::{VERSION, Verdict};
+use verial_x12::acknowledge::Verdict;
 use verial_x12::check::{ElementReport, Report, SegmentReport};
 use verial_x12::codes::{ElementFault, GroupFault, InterchangeFault, SegmentFault, TransactionFault};
-use verial_x12::draft::{GroupDraft, InterchangeDraft, Lines, Party, Usage};
+use verial_x12::draft::Lines;
 use verial_x12::{Delimiters, check};
 
-use crate::samples::{ACKNOWLEDGMENT, CLAIM, ELIGIBILITY, ELIGIBILITY_REQUEST};
+use crate::samples::{ACKNOWLEDGMENT, CLAIM, ELIGIBILITY, ELIGIBILITY_REQUEST, envelope};
 use crate::{read, report};
 
-/// The answer to one interchange: TA1 and a 999 for each group.
-pub(crate) fn answer(report: &Report) -> InterchangeDraft {
-    let numbered = report.groups.iter().zip(1..);
-    let acknowledged = numbered.filter_map(|(group, number)| group.acknowledge(&format!("{number:04}")));
-    let group = GroupDraft {
-        function: "FA".to_owned(),
-        sender: "VERIALPAYER".to_owned(),
-        receiver: "CLINIC".to_owned(),
-        date: "20260115".to_owned(),
-        time: "0931".to_owned(),
-        control: 1,
-        version: VERSION.to_owned(),
-        transactions: acknowledged.collect(),
-    };
-    InterchangeDraft {
-        sender: Party::agreed("VERIALPAYER"),
-        receiver: Party::agreed("CLINIC"),
-        date: "260115".to_owned(),
-        time: "0931".to_owned(),
-        control: 1,
-        acknowledgment_requested: false,
-        usage: Usage::Test,
-        acknowledgments: vec![report.ta1()],
-        groups: if group.transactions.is_empty() { Vec::new() } else { vec![group] },
-    }
-}
-
 fn answered(report: &Report) -> String {
-    let text = answer(report).write(Delimiters::USUAL, Lines::PerSegment).unwrap();
+    let text = report.answer(&envelope(), 1).write(Delimiters::USUAL, Lines::PerSegment).unwrap();
     assert!(check(&read(&text)).iter().all(Report::is_clean), "{text}");
     text.lines().filter(|line| ["TA1", "AK", "IK"].iter().any(|name| line.starts_with(name))).collect()
 }

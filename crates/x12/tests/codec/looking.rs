@@ -31,9 +31,9 @@ fn requests_and_responses_of_a_278_are_told_apart() {
         let text = sample.text();
         assert_eq!(Guide::of(&read(&text).transactions().next().unwrap()).unwrap().title, title);
     }
-    let institutional = CLAIM.text().replace("005010X222A1", "005010X223A2");
-    assert!(Guide::of(&read(&institutional).transactions().next().unwrap()).is_none());
-    assert_eq!(Guide::all().count(), 10);
+    let dental = CLAIM.text().replace("005010X222A1", "005010X224A2");
+    assert!(Guide::of(&read(&dental).transactions().next().unwrap()).is_none());
+    assert_eq!(Guide::all().count(), 11);
     let names: Vec<&str> = Guide::all().flat_map(Guide::loops).collect();
     let is_name =
         |name: &str| name.len() >= 4 && name.len() <= 6 && name[..4].bytes().all(|byte| byte.is_ascii_digit());

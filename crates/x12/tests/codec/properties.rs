@@ -8,8 +8,7 @@ use verial_x12::draft::{ElementDraft, GroupDraft, InterchangeDraft, Lines, Segme
 use verial_x12::query::{Position, Query, View};
 use verial_x12::{Delimiters, Limits, check, parse, parse_bytes};
 
-use crate::acknowledging::answer;
-use crate::samples::ALL;
+use crate::samples::{ALL, envelope};
 use crate::{read, writing};
 
 proptest! {
@@ -108,7 +107,7 @@ fn harmless(bytes: &[u8]) -> Result<(), TestCaseError> {
     let Ok(body) = parse_bytes(bytes, &Limits::default()) else { return Ok(()) };
     prop_assert_eq!(body.to_string().into_bytes(), bytes.to_vec());
     for report in check(&body) {
-        let answer = answer(&report).write(Delimiters::USUAL, Lines::One).unwrap();
+        let answer = report.answer(&envelope(), 1).write(Delimiters::USUAL, Lines::One).unwrap();
         let answered = check(&parse(&answer, &Limits::default()).unwrap());
         prop_assert!(answered.iter().all(|report| report.faults.is_empty()), "{}", answer);
     }

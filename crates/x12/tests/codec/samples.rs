@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+use verial_x12::draft::{Party, Usage};
+use verial_x12::envelope::Envelope;
+
 pub(crate) struct Sample {
     pub(crate) set: &'static str,
     /// GS01 and GS08.
@@ -32,6 +35,17 @@ impl Sample {
     /// Loop (`-` for none) and segment.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.segments.lines().map(|line| line.trim().split_once(' ').unwrap())
+    }
+}
+
+/// Of what the payer of the samples answers.
+pub(crate) fn envelope() -> Envelope {
+    Envelope {
+        sender: Party::agreed("VERIALPAYER"),
+        receiver: Party::agreed("CLINIC"),
+        date: "20260115".to_owned(),
+        time: "0931".to_owned(),
+        usage: Usage::Test,
     }
 }
 

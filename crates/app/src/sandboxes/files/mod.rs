@@ -1,5 +1,6 @@
 //! A file drop from outside: every face calls these, and none of them knows where the bytes are.
 
+mod dropped;
 mod fault;
 pub mod host_key;
 pub mod login;
@@ -109,7 +110,9 @@ impl FileDrop {
     /// A file lies at a path from now on, whole and durable, however it came there. The one place for whatever another
     /// simulator does with files that are dropped into a folder.
     async fn after_write(&self, path: &TreePath) {
-        tracing::debug!(sandbox = %self.sandbox.id, %path, "a file was written");
+        if let Err(fault) = dropped::hand_over(self, path).await {
+            tracing::warn!(sandbox = %self.sandbox.id, %path, %fault, "a dropped file was not answered");
+        }
     }
 
     fn quota(&self) -> Quota {

@@ -65,7 +65,7 @@ impl FileDrop {
     }
 
     /// The file as it is, for a client that goes on writing it.
-    async fn peek(&self, path: &TreePath) -> Result<Reader, Fault> {
+    pub(super) async fn peek(&self, path: &TreePath) -> Result<Reader, Fault> {
         let (path, id, client) = (path.clone(), self.sandbox.id.clone(), self.client.clone());
         let look = move |world: &World, context: &Context<'_>| {
             let answer = files::peek(&Call { world, context, sandbox: &id, client: &client }, &path);

@@ -202,7 +202,7 @@ fn refused(refusal: Refusal) -> AppError {
 }
 
 fn token(once: Option<Once>) -> Option<Token> {
-    once.map(|Once { key, request_hash }| Token { key, sha256: request_hash })
+    once.map(Token::from)
 }
 
 fn created(changed: Changed) -> Created<Value> {

@@ -22,6 +22,8 @@ pub(super) struct Fonts(BTreeMap<u32, Rc<Font>>);
 /// A picture that a page shows.
 pub(super) struct Shown {
     pub(super) stream: Stream,
+    /// In points.
+    pub(super) width: f32,
     /// In square points.
     pub(super) area: f32,
 }
@@ -184,7 +186,8 @@ impl<'a, 'f> Reader<'a, 'f> {
         match stream.dictionary.get("Subtype").name() {
             Some("Image") if self.pictures.len() < 1000 => {
                 let [a, b, c, d, ..] = scene.state.page.0;
-                self.pictures.push(Shown { stream: stream.clone(), area: (a * d - b * c).abs() });
+                let (width, area) = ((a * a + b * b).sqrt(), (a * d - b * c).abs());
+                self.pictures.push(Shown { stream: stream.clone(), width, area });
                 Ok(())
             }
             Some("Form") => self.form(stream, scene.resources, scene.state.page),

@@ -25,16 +25,20 @@ pub(super) fn largest(file: &File<'_>, page: usize, shown: &[Shown]) -> Result<O
     if width == 0 || height == 0 || width.saturating_mul(height) > MOST_PIXELS {
         return Ok(None);
     }
+    let dots_per_inch = Some((width as f32 / picture.width.max(1.0) * 72.0).round() as u32);
     match &content.picture {
         Some((name, _)) if name == "DCTDecode" && are_bounded(&content.bytes) => {
-            Ok(Some(PageImage { page, content_type: "image/jpeg", bytes: content.bytes }))
+            Ok(Some(PageImage { page, content_type: "image/jpeg", bytes: content.bytes, dots_per_inch }))
         }
         Some((name, parameters)) if name == "CCITTFaxDecode" => {
             file.budget.unpack(width * height / 8)?;
-            Ok(fax(file, &content.bytes, parameters, width as u32, height as u32)?.map(|png| PageImage::png(page, png)))
+            Ok(fax(file, &content.bytes, parameters, width as u32, height as u32)?
+                .map(|png| PageImage::png(page, png, dots_per_inch)))
         }
         Some(_) => Ok(None),
-        None => Ok(samples(file, dictionary, &content, width, height)?.map(|png| PageImage::png(page, png))),
+        None => {
+            Ok(samples(file, dictionary, &content, width, height)?.map(|png| PageImage::png(page, png, dots_per_inch)))
+        }
     }
 }
 

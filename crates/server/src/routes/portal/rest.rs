@@ -59,10 +59,13 @@ struct RequestQuery {
     /// `approved`, `denied`, `pending` or `need_more_info`.
     #[param(value_type = String, required = false)]
     determination: Option<String>,
+    /// The member's number.
     #[param(value_type = String, required = false)]
     patient_member_id: Option<String>,
+    /// CPT or HCPCS.
     #[param(value_type = String, required = false)]
     procedure_code: Option<String>,
+    /// As the request names it.
     #[param(value_type = String, required = false)]
     drug: Option<String>,
     /// How many, 20 by default; more than 100 is read as 100.
@@ -117,7 +120,7 @@ async fn add_documents(
     let (parts, body) = request.into_parts();
     refuse_encoding(&parts.headers)?;
     let is_form = form::is_multipart(&parts.headers);
-    let most = if is_form { form::MOST_BYTES } else { state.app.limits().upload_bytes };
+    let most = if is_form { form::MOST_BYTES } else { state.app.limits().json_bytes as u64 };
     let bytes = read_whole(body, most).await?;
     let once = once(&parts, &bytes)?;
     let attachments = attachments(&parts, bytes).await?;

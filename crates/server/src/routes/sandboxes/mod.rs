@@ -2,6 +2,7 @@
 
 mod evidence;
 pub(crate) mod fhir;
+mod hl7;
 mod token;
 
 use axum::Json;
@@ -113,4 +114,5 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(evidence::router())
         .merge(token::router())
         .merge(fhir::router())
+        .merge(hl7::router())
 }

@@ -88,7 +88,7 @@ async fn answer(extract::State(state): extract::State<State>, request: Request) 
     if parts.uri.path().ends_with(render::STYLE_PATH) {
         return render::style(&parts.method);
     }
-    match visited(&state, parts, body, base).await {
+    match visited(&state, &parts, body, base).await {
         Ok(response) => response,
         Err(error) => render::failure(&error),
     }
@@ -106,20 +106,20 @@ async fn base(parts: &mut Parts, state: &State) -> Result<(SandboxId, String), A
 
 async fn visited(
     state: &State,
-    parts: Parts,
+    parts: &Parts,
     body: Body,
     (sandbox, base): (SandboxId, String),
 ) -> Result<Response, ApiError> {
-    let address = peer(&parts);
+    let address = peer(parts);
     state.rates.check_key(&address.to_string())?;
     let visitor = pages::open(&state.app, &sandbox, guard::cookie(&parts.headers)).await?;
     let query = parts.uri.query().unwrap_or_default();
     let query: Vec<(String, String)> = serde_urlencoded::from_str(query).unwrap_or_default();
-    let is_secure = guard::is_secure(&parts, state);
+    let is_secure = guard::is_secure(parts, state);
     let mut browser = Browser { state, visitor, base, query, address, sandbox };
     let place = Place::of(&parts.method, parts.uri.path());
     let answered = match place {
-        Ok(place) => served(&mut browser, &parts, body, &place).await,
+        Ok(place) => served(&mut browser, parts, body, &place).await,
         Err(refusal) => Err(refusal),
     };
     let answer = answered.unwrap_or_else(|error| refused(&error));
@@ -147,24 +147,35 @@ async fn served(browser: &mut Browser<'_>, parts: &Parts, body: Body, place: &Pl
             "This form is out of date. Go back, reload the page and try again.",
         ));
     }
-    let is_post = parts.method == Method::POST;
+    if parts.method == Method::POST { sent(browser, place, form).await } else { read(browser, place).await }
+}
+
+/// A page that is looked at.
+async fn read(browser: &Browser<'_>, place: &Place) -> Result<Answer, ApiError> {
     match place {
-        Place::Home => Ok(browser.go("/requests")),
-        Place::Login if is_post => login::enter(browser, &form).await,
         Place::Login => Ok(login::page(browser, None)),
-        Place::Logout => login::leave(browser).await,
         Place::Requests => requests::list(browser).await,
         Place::Request(number) => requests::detail(browser, number, &[]).await,
         Place::Print(number) => requests::print(browser, number).await,
-        Place::Information(number) => requests::inform(browser, number, form).await,
-        Place::Withdraw(number) => requests::withdraw(browser, number).await,
-        Place::Drafts if is_post => drafts::begin(browser, &form).await,
         Place::Drafts => drafts::list(browser).await,
-        Place::Discard(key) => drafts::discard(browser, key).await,
         Place::Draft(key) => drafts::resume(browser, key).await,
-        Place::Step(key, step) if is_post => wizard::sent(browser, key, *step, form).await,
         Place::Step(key, step) => wizard::shown(browser, key, *step).await,
         Place::Formulary => requests::formulary(browser).await,
+        _ => Ok(browser.go("/requests")),
+    }
+}
+
+/// A form that was sent; a place that takes none was refused before.
+async fn sent(browser: &mut Browser<'_>, place: &Place, form: Form) -> Result<Answer, ApiError> {
+    match place {
+        Place::Login => login::enter(browser, &form).await,
+        Place::Logout => login::leave(browser).await,
+        Place::Information(number) => requests::inform(browser, number, form).await,
+        Place::Withdraw(number) => requests::withdraw(browser, number).await,
+        Place::Drafts => drafts::begin(browser, &form).await,
+        Place::Discard(key) => drafts::discard(browser, key).await,
+        Place::Step(key, step) => wizard::sent(browser, key, *step, form).await,
+        _ => Ok(browser.go("/requests")),
     }
 }
 

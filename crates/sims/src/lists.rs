@@ -4,16 +4,16 @@ use model::page::{Direction, Page, PageRequest};
 use serde_json::Value;
 
 /// A row with its place.
-pub(super) type Placed = (String, Value);
+pub(crate) type Placed = (String, Value);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(crate) enum Order {
     Rising,
     Falling,
 }
 
 /// The page of the rows, which may come in any order.
-pub(super) fn page(mut rows: Vec<Placed>, request: &PageRequest, order: Order) -> Page<Value> {
+pub(crate) fn page(mut rows: Vec<Placed>, request: &PageRequest, order: Order) -> Page<Value> {
     let is_back = request.cursor.as_ref().is_some_and(|cursor| cursor.direction == Direction::Prev);
     // Going back is going forward in the other order.
     let is_rising = (order == Order::Rising) != is_back;

@@ -1,0 +1,81 @@
+//! A clearinghouse sandbox from outside: bodies of interchanges, answers to pick up, and eligibility by patient.
+
+use bytes::Bytes;
+use model::SandboxId;
+use model::clearinghouse::{Eligibility, EligibilityInquiry, Response};
+use model::page::{Direction, Page, PageRequest};
+use sims::clearinghouse::exchange::{self, Exchanged, MOST_BYTES, Refusal, Sender, Transport};
+use sims::clearinghouse::patient::{self, Unasked};
+use sims::clearinghouse::responses;
+use world::{Context, World};
+
+use super::Access;
+use crate::live::Cost;
+use crate::{App, AppError};
+
+/// Bodies of more bytes are refused.
+pub const LARGEST_BODY: usize = MOST_BYTES;
+
+pub async fn transact(app: &App, access: Access, body: Bytes) -> Result<Exchanged, AppError> {
+    let (sandbox, id, sender) = parts(access, Transport::Http);
+    let message = move |world: &World, context: &Context<'_>| exchange::exchange(world, &id, &sender, &body, context);
+    app.tell(&sandbox, message).await?.map_err(refused)
+}
+
+/// Answers that can be had, newest first. What became due counts as given from now on.
+pub async fn list(app: &App, access: Access, request: PageRequest) -> Result<Page<Response>, AppError> {
+    Ok(page_of(available(app, access).await?, &request))
+}
+
+pub async fn get(app: &App, access: Access, id: &str) -> Result<Response, AppError> {
+    let found = available(app, access).await?.into_iter().find(|response| response.id == id);
+    found.ok_or(AppError::NotFound("response"))
+}
+
+async fn available(app: &App, access: Access) -> Result<Vec<Response>, AppError> {
+    let (sandbox, id, sender) = parts(access, Transport::Http);
+    let (asked_of, asker) = (id.clone(), sender.clone());
+    let question = move |world: &World, context: &Context<'_>| responses::look(world, &asked_of, &asker, context);
+    if let Some(found) = app.ask(&sandbox, Cost::Heavy, question).await? {
+        return Ok(found);
+    }
+    let message = move |world: &World, context: &Context<'_>| responses::pick_up(world, &id, &sender, context);
+    app.tell(&sandbox, message).await
+}
+
+pub async fn eligibility(app: &App, access: Access, inquiry: EligibilityInquiry) -> Result<Eligibility, AppError> {
+    patient::check(&inquiry)?;
+    let (sandbox, id, sender) = parts(access, Transport::Eligibility);
+    let message =
+        move |world: &World, context: &Context<'_>| patient::eligibility(world, &id, &sender, &inquiry, context);
+    app.tell(&sandbox, message).await?.map_err(|unasked| match unasked {
+        Unasked::NoPatient => AppError::NotFound("patient"),
+        Unasked::Refused(refusal) => refused(refusal),
+    })
+}
+
+fn parts(access: Access, transport: Transport) -> (std::sync::Arc<store::sandboxes::StoredSandbox>, SandboxId, Sender) {
+    let Access { sandbox, actor } = access;
+    let id = sandbox.id.clone();
+    (sandbox, id, Sender { actor, transport })
+}
+
+fn refused(refusal: Refusal) -> AppError {
+    match refusal {
+        Refusal::Unreadable(reason) => AppError::BadRequest(format!("the body is no X12 interchange: {reason}")),
+        Refusal::TooLarge(reason) => AppError::TooLarge(reason),
+    }
+}
+
+/// Newest first: ids grow with time.
+fn page_of(all: Vec<Response>, request: &PageRequest) -> Page<Response> {
+    let most = request.limit + 1;
+    let rows = match &request.cursor {
+        None => all.into_iter().take(most).collect(),
+        Some(cursor) if cursor.direction == Direction::Next => {
+            all.into_iter().filter(|response| response.id < cursor.key).take(most).collect()
+        }
+        Some(cursor) => all.into_iter().rev().filter(|response| response.id > cursor.key).take(most).collect(),
+    };
+    Page::from_rows(rows, request, |response: &Response| response.id.clone())
+}

@@ -1,0 +1,35 @@
+//! Files that another simulator of the playground takes: interchanges for its clearinghouse.
+
+use sims::clearinghouse::dropped::{MOST_BYTES, dropped, takes};
+use sims::files::TreePath;
+use world::{Context, Outcome, World};
+
+use super::{Fault, FileDrop};
+use crate::live::Cost;
+
+/// What waits for it becomes answers beside it. A file that nobody takes costs one look.
+pub(super) async fn hand_over(drop: &FileDrop, path: &TreePath) -> Result<(), Fault> {
+    let asked = path.as_str().to_owned();
+    let look = move |world: &World, _: &Context<'_>| Outcome {
+        answer: takes(world, &asked),
+        changes: Vec::new(),
+        events: Vec::new(),
+    };
+    if !drop.app.ask(&drop.sandbox, Cost::Light, look).await? {
+        return Ok(());
+    }
+    let reader = drop.peek(path).await?;
+    let mut bytes = Vec::new();
+    // One byte more than may be is enough to tell that it is too much.
+    while bytes.len() <= MOST_BYTES {
+        let part = reader.read(bytes.len() as u64, MOST_BYTES + 1 - bytes.len()).await?;
+        if part.is_empty() {
+            break;
+        }
+        bytes.extend_from_slice(&part);
+    }
+    let (files, actor, path) = (drop.sandbox.id.clone(), drop.client.actor.clone(), path.as_str().to_owned());
+    let message = move |world: &World, context: &Context<'_>| dropped(world, context, &files, &actor, &path, &bytes);
+    drop.app.tell(&drop.sandbox, message).await?;
+    Ok(())
+}

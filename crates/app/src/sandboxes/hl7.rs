@@ -1,0 +1,96 @@
+//! An HL7 v2 interface from outside: its inbox, and what is sent to it.
+
+use model::hl7::InboxMessage;
+use model::page::{Page, PageRequest};
+pub use sims::hl7::receive::{Body, Delivery, LIMITS, NotHl7, Receipt, Transport};
+pub use sims::hl7::reply::{Ack, Reply};
+use sims::hl7::{inbox, receive, refusal};
+use world::{Context, Outcome, World};
+
+use super::{Access, any};
+use crate::etag::IfMatch;
+use crate::live::Cost;
+use crate::{App, AppError};
+
+/// What waits in the inbox, newest first; only what was read or what was not, if that is asked for.
+pub async fn inbox(
+    app: &App,
+    access: Access,
+    read: Option<bool>,
+    page: PageRequest,
+) -> Result<Page<InboxMessage>, AppError> {
+    let Access { sandbox, actor } = access;
+    let id = sandbox.id.clone();
+    let question = move |world: &World, context: &Context<'_>| inbox::list(world, &id, &actor, (read, &page), context);
+    app.ask(&sandbox, Cost::Light, question).await
+}
+
+pub async fn message(app: &App, access: Access, message: String) -> Result<InboxMessage, AppError> {
+    let Access { sandbox, actor } = access;
+    let id = sandbox.id.clone();
+    let question = move |world: &World, context: &Context<'_>| inbox::get(world, &id, &actor, &message, context);
+    app.ask(&sandbox, Cost::Light, question).await?.ok_or(AppError::NotFound("message"))
+}
+
+pub async fn mark(
+    app: &App,
+    access: Access,
+    message: String,
+    read: bool,
+    if_match: IfMatch,
+) -> Result<InboxMessage, AppError> {
+    let Access { sandbox, actor } = access;
+    let id = sandbox.id.clone();
+    let change = move |world: &World, context: &Context<'_>| {
+        let now = inbox::get(world, &id, &actor, &message, context).answer;
+        if let Some(Err(refused)) = now.as_ref().map(|now| if_match.check(now)) {
+            return Outcome { answer: Err(refused), changes: Vec::new(), events: Vec::new() };
+        }
+        let Outcome { answer, changes, events } = inbox::mark(world, &id, &actor, (&message, read), context);
+        Outcome { answer: answer.ok_or(AppError::NotFound("message")), changes, events }
+    };
+    app.tell(&sandbox, change).await?
+}
+
+/// Sends one body over HTTP. What is no HL7 at all is refused as the API refuses things.
+pub async fn send(app: &App, access: Access, body: Body) -> Result<Reply, AppError> {
+    let delivery = Delivery { body, transport: Transport::Http, actor: access.actor.clone() };
+    let receipts = deliver(app, access, vec![delivery]).await?;
+    let receipt = receipts.into_iter().next().ok_or_else(|| AppError::Internal("no receipt".into()))?;
+    receipt.map_err(|refused| AppError::BadRequest(format!("this is no HL7 v2 message: {}", refused.why)))
+}
+
+/// What senders over MLLP are called in events: the protocol has no names.
+const MLLP_SENDER: &str = "mllp";
+
+/// The frames of one connection, in their order. The answers are frames too.
+pub async fn send_frames(app: &App, access: &Access, frames: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, AppError> {
+    let delivery =
+        |bytes| Delivery { body: Body::Bytes(bytes), transport: Transport::Mllp, actor: MLLP_SENDER.to_owned() };
+    let receipts = deliver(app, access.clone(), frames.into_iter().map(delivery).collect()).await?;
+    let frames = receipts.into_iter().flat_map(|receipt| match receipt {
+        Ok(reply) => reply.frames(),
+        Err(refused) => bytes_of(refused.rejection),
+    });
+    Ok(frames.collect())
+}
+
+/// The rejection of a frame that cannot be passed on: so that its sender does not wait for ever.
+pub fn rejection(app: &App, frame: &[u8], why: &str) -> Vec<Vec<u8>> {
+    app.with_context(|context| bytes_of(refusal::reject(frame, why, context)))
+}
+
+fn bytes_of(acks: impl IntoIterator<Item = Ack>) -> Vec<Vec<u8>> {
+    acks.into_iter().map(|ack| ack.message.to_bytes().into_owned()).collect()
+}
+
+async fn deliver(app: &App, access: Access, deliveries: Vec<Delivery>) -> Result<Vec<Receipt>, AppError> {
+    let id = access.sandbox.id.clone();
+    let message = move |world: &World, context: &Context<'_>| receive::receive(world, &id, &deliveries, context);
+    app.tell(&access.sandbox, message).await
+}
+
+/// Whoever reaches the sandbox's own port may send to it. None when the sandbox is gone.
+pub async fn by_port(app: &App, id: &model::SandboxId) -> Result<Option<Access>, AppError> {
+    Ok(any(app, id).await?.map(|sandbox| Access { sandbox, actor: MLLP_SENDER.to_owned() }))
+}

@@ -1,0 +1,68 @@
+//! The messages of a sandbox: what an agent sends, and the conversation as it reads it.
+
+use model::SandboxId;
+use model::message::NewMessage;
+use model::page::{Page, PageRequest};
+use serde_json::Value;
+use sims::message::inbox;
+pub use sims::message::inbox::Filter;
+use sims::message::send::{self, Refusal};
+use sims::once::{Token, UsedOtherwise};
+use world::{Context, Outcome, Sandbox, World};
+
+use super::Access;
+use crate::live::Cost;
+use crate::{App, AppError, Once};
+
+/// The message as it is kept, with whether it was delivered.
+pub async fn send(app: &App, access: &Access, new: NewMessage, once: Option<Once>) -> Result<Value, AppError> {
+    let (id, actor, token) = (access.sandbox.id.clone(), access.actor.clone(), once.map(Token::from));
+    let message = move |world: &World, context: &Context<'_>| {
+        in_sandbox(world, &id, |sandbox| {
+            let Outcome { answer, changes, events } = send::send(world, sandbox, &actor, context, &new, token.as_ref());
+            Outcome { answer: answer.map_err(refused), changes, events }
+        })
+    };
+    app.tell(&access.sandbox, message).await?
+}
+
+/// Oldest first.
+pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
+    let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
+    let question = move |world: &World, _: &Context<'_>| {
+        in_sandbox(world, &id, |sandbox| answered(inbox::list(sandbox, &actor, &filter, &request)))
+    };
+    app.ask(&access.sandbox, Cost::Heavy, question).await?
+}
+
+/// One message, which has been read from now on.
+pub async fn read(app: &App, access: &Access, message_id: String) -> Result<Value, AppError> {
+    let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
+    let message = move |world: &World, context: &Context<'_>| {
+        in_sandbox(world, &id, |sandbox| answered(inbox::read(sandbox, &actor, context, &message_id)))
+    };
+    app.tell(&access.sandbox, message).await??.ok_or(AppError::NotFound("message"))
+}
+
+fn refused(refusal: Refusal) -> AppError {
+    match refusal {
+        Refusal::Invalid(errors) => AppError::Invalid(errors),
+        Refusal::Used(_) => AppError::conflict(UsedOtherwise::WORDS),
+    }
+}
+
+fn answered<T>(outcome: Outcome<T>) -> Outcome<Result<T, AppError>> {
+    let Outcome { answer, changes, events } = outcome;
+    Outcome { answer: Ok(answer), changes, events }
+}
+
+fn in_sandbox<T>(
+    world: &World,
+    id: &SandboxId,
+    run: impl FnOnce(&Sandbox) -> Outcome<Result<T, AppError>>,
+) -> Outcome<Result<T, AppError>> {
+    match world.sandboxes.get(id) {
+        Some(sandbox) => run(sandbox),
+        None => Outcome { answer: Err(AppError::missing::<SandboxId>()), changes: Vec::new(), events: Vec::new() },
+    }
+}

@@ -1,0 +1,109 @@
+//! Hostile senders: malformed input in great number, bombs, and clients that hold connections and say nothing.
+
+use hl7v2::mllp::frame;
+use serde_json::json;
+use testkit::both_databases;
+use testkit::world::{hl7_sandbox, hl7_update};
+
+use crate::hl7::{events, raw};
+use crate::hl7_mllp::{Line, impatient};
+
+both_databases! {
+    /// S6 and S7: nothing panics, nothing is a server error, and nothing is stored but events.
+    async fn no_change_of_a_message_breaks_the_interface(server: TestServer) {
+        let caller = server.organization("Hospital").await;
+        let sandbox = hl7_sandbox(&caller, json!({})).await;
+        let mut line = Line::to(&sandbox).await;
+        let mut random = Random(7);
+        // The marks of frames would make it another number of frames.
+        let without_marks = |bytes: Vec<u8>| bytes.into_iter().filter(|byte| ![0x0b, 0x1c].contains(byte)).collect::<Vec<u8>>();
+        for turn in 0..10 {
+            let mut frames = Vec::new();
+            for number in 0..100 {
+                let changed = random.change(hl7_update(&format!("{turn}-{number}")).into_bytes());
+                frames.extend(frame(&without_marks(changed)));
+            }
+            line.write(&frames).await;
+            // How many answers the others ask for is theirs to say; this one asks for one.
+            line.write(&frame(hl7_update(&format!("whole-{turn}")).as_bytes())).await;
+            let last = format!("AA whole-{turn}");
+            while line.next().await != last {}
+        }
+        for number in 0..100 {
+            let bytes = random.change(hl7_update(&format!("h{number}")).into_bytes());
+            let answer = raw(&caller, &sandbox.id(), &bytes).await;
+            assert!([200, 400].contains(&answer.status), "{} {:?}", answer.text(), String::from_utf8_lossy(&bytes));
+        }
+    }
+
+    async fn bombs_are_refused(server: TestServer) {
+        let caller = server.organization("Hospital").await;
+        let sandbox = hl7_sandbox(&caller, json!({})).await.id();
+        let update = hl7_update("1");
+        for (bomb, code) in [
+            (format!("{update}{}", "NTE|1\r".repeat(15_000)), "AE"),
+            (format!("{update}{}", "NTE|1\r".repeat(30_000)), "AR"),
+            (format!("{update}OBX|{}", "x".repeat(8 << 20)), "AE"),
+        ] {
+            let answer = raw(&caller, &sandbox, bomb.as_bytes()).await.expect(200);
+            assert_eq!(answer["ack_code"], code, "{} bytes", bomb.len());
+        }
+        raw(&caller, &sandbox, "MSH|^~\\&|\r".repeat(19_000).as_bytes()).await.refused(400, "BAD_REQUEST");
+        assert_eq!(events(&caller, &sandbox).await.len(), 4);
+    }
+
+    /// R11: clients that say nothing, begin and do not end, or do not read, are let go, and hurt nobody else.
+    async fn idle_slow_and_deaf_clients_are_let_go(server: TestServer) {
+        let server = impatient(&server).await;
+        let caller = server.organization("Hospital").await;
+        let (held, other) = (hl7_sandbox(&caller, json!({})).await, hl7_sandbox(&caller, json!({})).await);
+        let mut silent = Vec::new();
+        for number in 0..100 {
+            let mut line = Line::to(&held).await;
+            if number % 2 == 0 {
+                line.write(b"\x0bMSH|^~\\&|").await;
+            }
+            silent.push(line);
+        }
+        let mut working = Line::to(&other).await;
+        assert_eq!(working.send(&hl7_update("1")).await, "AA 1");
+        for mut line in silent {
+            line.expect_end().await;
+        }
+        let mut after = Line::to(&held).await;
+        assert_eq!(after.send(&hl7_update("1")).await, "AA 1", "their places are free again");
+    }
+}
+
+/// Splitmix64: the same changes every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) as usize % most.max(1)
+    }
+
+    fn change(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+        const ODD: [&[u8]; 8] = [b"|", b"^~\\&", b"\r", b"\x00", b"\xff", b"\\", b"\r\n", b"\"\""];
+        for _ in 0..=self.below(4) {
+            let place = self.below(bytes.len());
+            match self.below(4) {
+                0 => bytes.truncate(place),
+                1 => bytes.splice(place..place, ODD[self.below(ODD.len())].iter().copied()).for_each(drop),
+                2 => {
+                    if let Some(byte) = bytes.get_mut(place) {
+                        *byte = self.below(256) as u8;
+                    }
+                }
+                _ => bytes.drain(place..(place + self.below(20)).min(bytes.len())).for_each(drop),
+            }
+            if bytes.is_empty() {
+                bytes.push(b'M');
+            }
+        }
+        bytes
+    }
+}

@@ -1,0 +1,72 @@
+//! Values as X12 writes them: capitals, dates, amounts (X12.6: data types AN, DT, R).
+
+use jiff::tz::TimeZone;
+use model::Timestamp;
+use x12::draft::SegmentDraft;
+
+/// `CCYYMMDD` and `HHMM` of a moment, in UTC.
+pub(super) fn date_and_time(at: Timestamp) -> (String, String) {
+    let moment = jiff::Timestamp::from_millisecond(at.milliseconds()).unwrap_or_default().to_zoned(TimeZone::UTC);
+    let (year, month, day) = (moment.year().clamp(0, 9999), moment.month(), moment.day());
+    (format!("{year:04}{month:02}{day:02}"), format!("{:02}{:02}", moment.hour(), moment.minute()))
+}
+
+/// `2026-01-15` or `2026-01-15T09:30:00Z` as `20260115`; a date that names no day has none.
+pub(super) fn date(fhir: &str) -> Option<String> {
+    let day = fhir.get(..10).filter(|day| day.parse::<jiff::civil::Date>().is_ok())?;
+    Some(day.replace('-', ""))
+}
+
+/// Whether eight digits name a day of the calendar.
+pub(super) fn is_date(text: &str) -> bool {
+    let parts = (text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()))
+        .then(|| format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]));
+    parts.is_some_and(|parts| parts.parse::<jiff::civil::Date>().is_ok())
+}
+
+/// `20260115` as `2026-01-15`.
+pub(super) fn fhir_date(date: &str) -> String {
+    match (date.get(..4), date.get(4..6), date.get(6..8)) {
+        (Some(year), Some(month), Some(day)) => format!("{year}-{month}-{day}"),
+        _ => String::new(),
+    }
+}
+
+/// In capitals, on one line, without spaces at its ends, and no longer than the element has room for.
+pub(super) fn capitals(text: &str, most: usize) -> String {
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let capitals: String = words.join(" ").to_uppercase().chars().take(most).collect();
+    capitals.trim_end().to_owned()
+}
+
+/// A code or number as it is, without what cannot be written, and no longer than the element has room for.
+pub(super) fn plain(text: &str, most: usize) -> String {
+    text.trim().chars().filter(|c| !c.is_control()).take(most).collect()
+}
+
+/// A segment of plain elements.
+pub(super) fn segment<const N: usize>(name: &str, elements: [&str; N]) -> SegmentDraft {
+    SegmentDraft::of(name, elements)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_days_of_the_calendar() {
+        assert_eq!(date("2026-02-28T10:00:00Z").as_deref(), Some("20260228"));
+        for bad in ["2026", "2026-02", "2026-02-30", "", "20260228", "2026-02-é8"] {
+            assert_eq!(date(bad), None, "{bad}");
+        }
+        assert!(is_date("20240229") && !is_date("20230229") && !is_date("2024022") && !is_date("é024022"));
+        assert_eq!(date_and_time(Timestamp(1_776_945_600_000)), ("20260423".to_owned(), "1200".to_owned()));
+    }
+
+    #[test]
+    fn names_are_capitals_on_one_line() {
+        assert_eq!(capitals(" O'Neill\n de  la\u{0}Cruz ", 60), "O'NEILL DE LA CRUZ");
+        assert_eq!(capitals("Abc def", 4), "ABC");
+    }
+}

@@ -1,0 +1,64 @@
+//! The conversation as the agent reads it.
+
+use model::channel::Channel;
+use model::event::EventType;
+use model::page::{Page, PageRequest};
+use serde_json::{Value, json};
+use world::{Context, NewEvent, Outcome, Sandbox};
+
+use super::rows::{all, put, text};
+use super::steps::MESSAGES;
+use crate::lists::{self, Order};
+
+/// Which messages are listed.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    pub channel: Option<Channel>,
+    /// `inbound` or `outbound`.
+    pub direction: Option<String>,
+    pub patient_id: Option<String>,
+}
+
+impl Filter {
+    fn admits(&self, row: &Value) -> bool {
+        let is = |wanted: Option<&str>, member| wanted.is_none_or(|wanted| text(row, member) == Some(wanted));
+        is(self.channel.map(Channel::name), "channel")
+            && is(self.direction.as_deref(), "direction")
+            && is(self.patient_id.as_deref(), "patient_id")
+    }
+}
+
+/// Oldest first, as a conversation is read.
+pub fn list(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageRequest) -> Outcome<Page<Value>> {
+    let rows = all(sandbox).map(|record| (record.key.to_owned(), Value::clone(&record.json())));
+    let page = lists::page(rows.filter(|(_, row)| filter.admits(row)).collect(), request, Order::Rising);
+    let told = json!({"action": "list", "channel": filter.channel.map(Channel::name), "direction": filter.direction,
+        "patient_id": filter.patient_id, "count": page.items.len()});
+    let summary = format!("{} messages were listed", page.items.len());
+    Outcome { answer: page, changes: Vec::new(), events: vec![event(sandbox, actor, summary, told)] }
+}
+
+/// One message; from now on it has been read.
+pub fn read(sandbox: &Sandbox, actor: &str, context: &Context<'_>, id: &str) -> Outcome<Option<Value>> {
+    let Some(mut row) = sandbox.records.get(MESSAGES, id).live().map(|record| Value::clone(&record.json())) else {
+        return Outcome { answer: None, changes: Vec::new(), events: Vec::new() };
+    };
+    let mut changes = Vec::new();
+    if row["read"] == false {
+        row["read"] = true.into();
+        changes.push(put(sandbox, context, (MESSAGES, id), &row));
+    }
+    let told = json!({"action": "read", "id": id});
+    let events = vec![event(sandbox, actor, format!("{id} was read"), told)];
+    Outcome { answer: Some(row), changes, events }
+}
+
+fn event(sandbox: &Sandbox, actor: &str, summary: String, payload: Value) -> NewEvent {
+    NewEvent {
+        sandbox: sandbox.id.clone(),
+        r#type: EventType::MessageRead,
+        actor: actor.to_owned(),
+        summary,
+        payload: payload.into(),
+    }
+}

@@ -1,0 +1,80 @@
+//! Messages as they are kept and shown. Their ids follow time, so that their order is that of the conversation.
+
+use model::Timestamp;
+use model::channel::Channel;
+use serde_json::{Map, Value};
+use world::{Change, Context, Record, Sandbox, Write};
+
+use super::steps::MESSAGES;
+use crate::scenario::step::object;
+
+pub(super) fn text<'v>(row: &'v Value, member: &str) -> Option<&'v str> {
+    row.get(member).and_then(Value::as_str)
+}
+
+/// A message that arrives from a patient.
+pub(super) struct Arriving<'a> {
+    pub(super) id: &'a str,
+    pub(super) channel: Channel,
+    pub(super) from: Option<&'a str>,
+    pub(super) patient_id: Option<&'a str>,
+    pub(super) subject: Option<&'a str>,
+    pub(super) body: &'a str,
+    pub(super) at: Timestamp,
+}
+
+impl Arriving<'_> {
+    /// What the log tells of it.
+    pub(super) fn told(&self) -> Map<String, Value> {
+        object([
+            ("id", self.id.into()),
+            ("direction", "inbound".into()),
+            ("channel", self.channel.name().into()),
+            ("from", self.from.into()),
+            ("patient_id", self.patient_id.into()),
+            ("subject", self.subject.into()),
+            ("body", self.body.into()),
+            ("received_at", self.at.to_string().into()),
+        ])
+    }
+
+    /// What is kept.
+    pub(super) fn row(&self) -> Value {
+        let mut row = self.told();
+        row.insert("read".to_owned(), false.into());
+        Value::Object(row)
+    }
+}
+
+pub(super) fn put(sandbox: &Sandbox, context: &Context<'_>, (collection, key): (&str, &str), row: &Value) -> Change {
+    let is_there = sandbox.records.get(collection, key).live().is_some();
+    let write = if is_there { Write::Update } else { Write::Create };
+    change(sandbox, context, (collection, key), write, Some(row))
+}
+
+pub(super) fn delete(sandbox: &Sandbox, context: &Context<'_>, place: (&str, &str)) -> Change {
+    change(sandbox, context, place, Write::Delete, None)
+}
+
+fn change(
+    sandbox: &Sandbox,
+    context: &Context<'_>,
+    (collection, key): (&str, &str),
+    write: Write,
+    row: Option<&Value>,
+) -> Change {
+    Change {
+        sandbox: sandbox.id.clone(),
+        collection: collection.into(),
+        key: key.into(),
+        version: sandbox.records.next_version(collection, key),
+        at: context.now,
+        write,
+        text: row.map(|row| row.to_string().into()),
+    }
+}
+
+/// All of them, oldest first.
+pub(super) fn all(sandbox: &Sandbox) -> impl Iterator<Item = Record<'_>> {
+    sandbox.records.own(MESSAGES)
+}
