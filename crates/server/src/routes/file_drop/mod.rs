@@ -24,7 +24,7 @@ use super::doors::{Door, Kind, mounted};
 use crate::State;
 use crate::envelope::{ApiError, Code, ErrorBody, Refusals, WriteRefusals};
 use crate::extract::{PageQuery, Params};
-use crate::json_body::{Patch, refuse_encoding};
+use crate::json_body::{Post, refuse_encoding};
 use crate::respond::page;
 
 struct Files;
@@ -159,7 +159,7 @@ struct MoveFile {
 async fn rename(
     extract::State(state): extract::State<State>,
     door: Door<Files>,
-    Patch(body): Patch<MoveFile>,
+    Post(body, _): Post<MoveFile>,
 ) -> Result<StatusCode, ApiError> {
     let from = TreePath::exact(door.value(0)).ok_or_else(missing)?;
     let to = writable(&body.move_to, "move_to")?;
