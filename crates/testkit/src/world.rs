@@ -46,14 +46,7 @@ impl Authored {
     /// Over the API, as an author would.
     pub async fn create(caller: &Caller) -> Self {
         let (dataset, files_dataset, entity) = datasets(caller).await;
-        let simulator = caller.post("/simulators", json!({"type": "Fhir", "name": "EHR"})).await.expect(201).id();
-        let files_simulator =
-            caller.post("/simulators", json!({"type": "Files", "name": "Drop"})).await.expect(201).id();
-        attach(caller, &format!("/simulators/{simulator}/datasets/{dataset}")).await;
-        attach(caller, &format!("/simulators/{files_simulator}/datasets/{files_dataset}")).await;
-        let environment = caller.post("/environments", json!({"name": "Clinic"})).await.expect(201).id();
-        attach(caller, &format!("/environments/{environment}/simulators/{simulator}")).await;
-        attach(caller, &format!("/environments/{environment}/simulators/{files_simulator}")).await;
+        let (environment, simulator, files_simulator) = environment(caller, &dataset, &files_dataset).await;
         let benchmark = json!({"name": "Referral intake", "environment_id": environment});
         let benchmark = caller.post("/benchmarks", benchmark).await.expect(201).id();
         let task = caller.post("/tasks", task(&benchmark)).await.expect(201).id();
@@ -96,6 +89,18 @@ impl Authored {
             prior_auth,
         }
     }
+}
+
+/// An environment with a FHIR server and a file drop over their datasets, and these two.
+async fn environment(caller: &Caller, dataset: &str, files_dataset: &str) -> (String, String, String) {
+    let simulator = caller.post("/simulators", json!({"type": "Fhir", "name": "EHR"})).await.expect(201).id();
+    let files_simulator = caller.post("/simulators", json!({"type": "Files", "name": "Drop"})).await.expect(201).id();
+    attach(caller, &format!("/simulators/{simulator}/datasets/{dataset}")).await;
+    attach(caller, &format!("/simulators/{files_simulator}/datasets/{files_dataset}")).await;
+    let environment = caller.post("/environments", json!({"name": "Clinic"})).await.expect(201).id();
+    attach(caller, &format!("/environments/{environment}/simulators/{simulator}")).await;
+    attach(caller, &format!("/environments/{environment}/simulators/{files_simulator}")).await;
+    (environment, simulator, files_simulator)
 }
 
 /// A portal, its playground, and a request that was submitted to it.

@@ -360,12 +360,8 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
             return caller.put_bytes(&file, "text/plain", name).await.expect(201).json;
         }
         "/datasets/{dataset_id}/checkpoints" => {
-            let data = path.replace("checkpoints", "data");
-            return caller
-                .put_bytes(&data, "application/fhir+ndjson", world::patients(number + 10))
-                .await
-                .expect(200)
-                .json;
+            let (data, patients) = (path.replace("checkpoints", "data"), world::patients(number + 10));
+            return caller.put_bytes(&data, "application/fhir+ndjson", patients).await.expect(200).json;
         }
         "/benchmarks/{benchmark_id}/versions" => {
             caller.patch(&format!("/tasks/{}", made.task), json!({"name": name})).await.expect(200);
