@@ -362,6 +362,6 @@ async fn all_told(agent: &Agent, solver: &Caller) -> String {
     let task_run = agent.caller.get(&format!("/v1/task-runs/{}", agent.task_runs[0])).await.expect(200);
     told.push_str(&task_run.json.to_string());
     let words = told.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric() && !"_-:.".contains(letter));
-    let is_own = |word: &&str| word.len() < 24 || word.contains("v1");
-    words.filter(is_own).collect::<String>().replace("with-1", "with-n").replace("with-7", "with-n")
+    let is_told_to_all = |word: &&str| word.len() < 24;
+    words.filter(is_told_to_all).collect::<String>().replace("with-1", "with-n").replace("with-7", "with-n")
 }
