@@ -1,7 +1,7 @@
 //! What the control segments of an interchange say against each other (X12.5; appendix B and C of the guides), in
 //! the form from which TA1 and 999 are made.
 
-mod header;
+pub(crate) mod header;
 mod listing;
 
 use std::collections::HashSet;

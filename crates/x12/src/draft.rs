@@ -4,6 +4,7 @@
 
 use thiserror::Error;
 
+use crate::check::header::{is_party, is_party_qualifier};
 use crate::check::is_segment_name;
 use crate::{Delimiters, Place, Segment};
 
@@ -34,6 +35,16 @@ impl Party {
     /// Mutually agreed, `ZZ`.
     pub fn agreed(id: &str) -> Self {
         Self { qualifier: "ZZ".to_owned(), id: id.to_owned() }
+    }
+
+    /// As a header names it, with what cannot stand in a header replaced.
+    pub fn named(qualifier: &str, id: &str) -> Self {
+        let (qualifier, id) = (qualifier.trim(), id.trim());
+        let padded = format!("{id:15}");
+        Self {
+            qualifier: if is_party_qualifier(qualifier) { qualifier } else { "ZZ" }.to_owned(),
+            id: if padded.len() == 15 && is_party(&padded) { id } else { "UNKNOWN" }.to_owned(),
+        }
     }
 }
 

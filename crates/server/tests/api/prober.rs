@@ -190,9 +190,8 @@ impl<'a> Prober<'a> {
         if operation.method == Method::PUT {
             return request.content("application/fhir+ndjson", testkit::world::patients(1));
         }
-        let found = self.surface.with_json_body().find(|(one, _)| std::ptr::eq(*one, operation));
-        match found {
-            Some((_, schema)) => request.json(&self.surface.sample(&schema, self.own, 0)),
+        match self.surface.body_schema(operation) {
+            Some(schema) => request.json(&self.surface.sample(&schema, self.own, 0)),
             None => request,
         }
     }

@@ -42,7 +42,7 @@ impl Surface {
         self.internal().filter_map(|operation| Some((operation, self.body_schema(operation)?)))
     }
 
-    fn body_schema(&self, operation: &Operation) -> Option<Value> {
+    pub(crate) fn body_schema(&self, operation: &Operation) -> Option<Value> {
         let writes = [Method::POST, Method::PATCH].contains(&operation.method);
         let schema = &operation.description["requestBody"]["content"]["application/json"]["schema"];
         (writes && schema.is_object()).then(|| self.resolve(schema).clone())

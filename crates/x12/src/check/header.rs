@@ -41,11 +41,11 @@ pub(super) fn faults(interchange: &Interchange<'_>) -> Vec<InterchangeFault> {
 }
 
 /// Those that the health care guides allow.
-fn is_party_qualifier(text: &str) -> bool {
+pub(crate) fn is_party_qualifier(text: &str) -> bool {
     matches!(text, "01" | "14" | "20" | "27" | "28" | "29" | "30" | "33" | "ZZ")
 }
 
-fn is_party(text: &str) -> bool {
+pub(crate) fn is_party(text: &str) -> bool {
     !text.starts_with(' ') && is_printable(text)
 }
 
