@@ -85,6 +85,7 @@ struct MessageQuery {
     /// `inbound` or `outbound`.
     #[param(value_type = String, required = false)]
     direction: Option<String>,
+    /// Those to and from one patient.
     #[param(value_type = String, required = false)]
     patient_id: Option<String>,
     /// How many, 20 by default; more than 100 is read as 100.

@@ -56,6 +56,8 @@ impl Trap {
             ("benchmark_id", reference.clone()),
             ("path", "inbox/a.txt".into()),
             ("auth_number", "PA-100001".into()),
+            ("message_id", testkit::world::HL7_MESSAGE.into()),
+            ("response_id", "x12_01K9Z3T5Q8W7N4M2R6V0XBHCDE".into()),
         ]);
         let marks = PLACES.split(' ').map(mark).collect();
         Self { author, solver, reference, marks, ids }

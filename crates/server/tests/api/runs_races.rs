@@ -16,7 +16,7 @@ use crate::fhir_client::{Dice, Ehr};
 /// Callers that ask for the same thing at once.
 const AT_ONCE: usize = 50;
 /// Completions against writers and readers, on each database. In continuous integration; a longer run by hand raises it.
-const RACES: usize = 250;
+const RACES: usize = 120;
 /// Of these, so many are under way at the same time.
 const RACES_AT_ONCE: usize = 4;
 const WRITERS: usize = 4;

@@ -9,11 +9,13 @@ use super::text::plain;
 /// From the receiver of an interchange to its sender.
 pub(super) fn back(interchange: &Interchange<'_>, date: &str, time: &str) -> Envelope {
     let header = interchange.header();
+    // The header's columns have fixed widths, which other letters than those of ASCII do not keep everywhere.
+    let ascii = |number: usize, most: usize| plain(header.text_at(number), most).replace(|c: char| !c.is_ascii(), "");
     let party = |qualifier: usize, id: usize| {
-        let (qualifier, id) = (plain(header.text_at(qualifier), 2), plain(header.text_at(id), 15));
+        let (qualifier, id) = (ascii(qualifier, 2), ascii(id, 15));
         Party {
-            qualifier: if qualifier.chars().count() == 2 { qualifier } else { "ZZ".to_owned() },
-            id: if id.is_empty() { "UNKNOWN".to_owned() } else { id },
+            qualifier: if qualifier.len() == 2 { qualifier } else { "ZZ".to_owned() },
+            id: if id.trim().is_empty() { "UNKNOWN".to_owned() } else { id },
         }
     };
     Envelope {

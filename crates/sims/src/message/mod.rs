@@ -31,7 +31,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
                 {"phrases": ["potassium"], "reply": "Is that dangerous?"},
             ],
             "default_reply": "Sorry, who is this?",
-        }]})
+        }], "unreachable": ["+15550100199"]})
     },
     check_config: authored::check::<config::MessageConfig>,
 };
