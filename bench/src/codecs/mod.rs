@@ -1,6 +1,7 @@
 //! Codecs against what others use for the same work, in the same run: parse each message and look one value up.
 
 pub mod hl7;
+pub mod x12;
 
 use std::io;
 use std::path::Path;

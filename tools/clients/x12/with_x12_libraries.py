@@ -100,6 +100,9 @@ def without_gaps(kind, lines):
         # An element that repeats and is empty is one empty value to it: EB03 where EB13 names a procedure.
         if line[0] == "EB" and len(line) > 13 and not line[3]:
             line[3], gaps = "30", gaps + 1
+        # It spells a point of service plan `POS`; data element 1336 has `PS`.
+        if line[0] == "EB" and line[4:5] == ["PS"]:
+            line[4], gaps = "HM", gaps + 1
     if kind == "271" and not any(line[0] == "HL" and line[3] == "21" for line in lines):
         # It wants a receiver even where the payer is refused.
         at, gaps = lines.index(end), gaps + 1
