@@ -61,32 +61,27 @@ make_environment() {
         echo "$stamp" >"$place/stamp"
 }
 
-# Made again whenever the packages or Node change. The scripts are copied each time: they are what is worked on.
+# Installs the packages of a folder into a place, again whenever they or Node change.
+install_npm() {
+    local folder=$1 place=$2 stamp
+    stamp=$(cat "$folder"/package*.json <(node --version) | sha256sum)
+    if [[ -f $place/stamp && $(<"$place/stamp") == "$stamp" ]]; then return; fi
+    say "Installing $folder/package.json into $place"
+    rm -rf "$place"
+    mkdir "$place"
+    cp "$folder"/package*.json "$place"
+    npm ci --prefix "$place" --ignore-scripts --no-audit --no-fund --loglevel error && echo "$stamp" >"$place/stamp"
+}
+
+# The scripts are copied each time: they are what is worked on.
 make_node_clients() {
-    local stamp
-    stamp=$(cat tools/clients/package*.json <(node --version) | sha256sum)
-    if [[ ! -f $NODE_CLIENTS/stamp || $(<"$NODE_CLIENTS/stamp") != "$stamp" ]]; then
-        say "Installing tools/clients/package.json into $NODE_CLIENTS"
-        rm -rf "$NODE_CLIENTS"
-        mkdir "$NODE_CLIENTS"
-        cp tools/clients/package*.json "$NODE_CLIENTS"
-        npm ci --prefix "$NODE_CLIENTS" --ignore-scripts --no-audit --no-fund --loglevel error && echo "$stamp" >"$NODE_CLIENTS/stamp"
-    fi && mkdir -p "$NODE_CLIENTS"/{sftp,hl7} && cp tools/clients/*.js "$NODE_CLIENTS" &&
+    install_npm tools/clients "$NODE_CLIENTS" &&
+        mkdir -p "$NODE_CLIENTS"/{sftp,hl7} && cp tools/clients/*.js "$NODE_CLIENTS" &&
         cp tools/clients/sftp/*.js "$NODE_CLIENTS/sftp" && cp tools/clients/hl7/*.js "$NODE_CLIENTS/hl7"
 }
 
 # What drives the browser; the browser itself is the distribution's.
-make_browser() {
-    local stamp
-    stamp=$(cat tools/browser/package*.json <(node --version) | sha256sum)
-    if [[ ! -f $BROWSER/stamp || $(<"$BROWSER/stamp") != "$stamp" ]]; then
-        say "Installing tools/browser/package.json into $BROWSER"
-        rm -rf "$BROWSER"
-        mkdir "$BROWSER"
-        cp tools/browser/package*.json "$BROWSER"
-        npm ci --prefix "$BROWSER" --ignore-scripts --no-audit --no-fund --loglevel error && echo "$stamp" >"$BROWSER/stamp"
-    fi && cp tools/browser/*.js "$BROWSER"
-}
+make_browser() { install_npm tools/browser "$BROWSER" && cp tools/browser/*.js "$BROWSER"; }
 
 # No registry that is sure to be reached has a binary of it, so it is built: some minutes, once.
 install_nextest() {

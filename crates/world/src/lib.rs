@@ -45,6 +45,31 @@ pub struct Sandbox {
     pub records: Records,
 }
 
+impl Sandbox {
+    /// The change that writes a row, whether or not one is there.
+    pub fn put(&self, collection: &str, key: &str, row: &Value, at: Timestamp) -> Change {
+        let write = if self.records.get(collection, key).live().is_some() { Write::Update } else { Write::Create };
+        self.change((collection, key), write, Some(row.to_string().into()), at)
+    }
+
+    /// The change that takes a row away.
+    pub fn delete(&self, collection: &str, key: &str, at: Timestamp) -> Change {
+        self.change((collection, key), Write::Delete, None, at)
+    }
+
+    fn change(&self, (collection, key): (&str, &str), write: Write, text: Option<Arc<str>>, at: Timestamp) -> Change {
+        Change {
+            sandbox: self.id.clone(),
+            collection: collection.into(),
+            key: key.into(),
+            version: self.records.next_version(collection, key),
+            at,
+            write,
+            text,
+        }
+    }
+}
+
 impl World {
     pub fn apply(&mut self, seq: Seq, change: &Change) {
         if let Some(sandbox) = self.sandboxes.get_mut(&change.sandbox) {

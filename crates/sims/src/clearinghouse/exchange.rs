@@ -2,7 +2,7 @@
 
 use model::SandboxId;
 use model::clearinghouse::{Exchange, Response};
-use world::{Change, Context, NewEvent, Outcome, Sandbox, World, Write};
+use world::{Context, NewEvent, Outcome, Sandbox, World};
 use x12::{Body, Interchange, Limits};
 
 use super::answer::{Answer, answer};
@@ -135,7 +135,7 @@ fn answered(
         exchanged.responses.push(response);
     }
     let rows = desk.rows.into_iter().chain(kept.iter().map(responses::row));
-    let changes = rows.map(|(collection, key, row)| change(sandbox, collection, key, &row, context)).collect();
+    let changes = rows.map(|(collection, key, row)| sandbox.put(collection, &key, &row, context.now)).collect();
     Outcome { answer: Ok(exchanged), changes, events }
 }
 
@@ -163,26 +163,6 @@ impl Numbers {
 }
 
 const HALF: i64 = 500_000_000;
-
-pub(super) fn change(
-    sandbox: &Sandbox,
-    collection: &'static str,
-    key: String,
-    row: &serde_json::Value,
-    context: &Context<'_>,
-) -> Change {
-    let version = sandbox.records.next_version(collection, &key);
-    let is_there = sandbox.records.get(collection, &key).live().is_some();
-    Change {
-        sandbox: sandbox.id.clone(),
-        collection: collection.into(),
-        key: key.into(),
-        version,
-        at: context.now,
-        write: if is_there { Write::Update } else { Write::Create },
-        text: Some(row.to_string().into()),
-    }
-}
 
 /// For the events of a message that only reads.
 pub(super) fn events_only<T>(answer: T, events: Vec<NewEvent>) -> Outcome<T> {

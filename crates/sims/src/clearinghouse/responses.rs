@@ -8,7 +8,7 @@ use world::{Context, Outcome, Sandbox, World};
 use x12::{Interchange, Limits};
 
 use super::event;
-use super::exchange::{Sender, change, events_only};
+use super::exchange::{Sender, events_only};
 
 /// Rows by id are [`Response`]s.
 pub(crate) const RESPONSES: &str = "responses";
@@ -71,7 +71,7 @@ pub fn pick_up(world: &World, sandbox: &SandboxId, sender: &Sender, context: &Co
     for response in due {
         response.delivered_at = Some(context.now);
         let (collection, key, row) = row(response);
-        changes.push(change(sandbox, collection, key, &row, context));
+        changes.push(sandbox.put(collection, &key, &row, context.now));
         events.push(event::answered(&sandbox.id, sender, response, true));
     }
     Outcome { answer: found, changes, events }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use world::{Change, Context, NewEvent, Outcome, Sandbox, World};
 
-use super::rows::{Arriving, delete, put, text};
+use super::rows::{Arriving, text};
 use super::steps::MESSAGES;
 use crate::scenario::SCHEDULED;
 
@@ -29,7 +29,7 @@ impl Reply {
     pub(super) fn given(&self, sandbox: &Sandbox, context: &Context<'_>, to: &str) -> (Change, Option<NewEvent>) {
         if self.due_at > context.now {
             let row = serde_json::to_value(self).unwrap_or_default();
-            return (put(sandbox, context, (SCHEDULED, &key(to)), &row), None);
+            return (sandbox.put(SCHEDULED, &key(to), &row, context.now), None);
         }
         let (change, event) = self.arrive(sandbox, context);
         (change, Some(event))
@@ -53,7 +53,7 @@ impl Reply {
             summary: format!("{} from {} arrived", self.channel.name(), self.persona),
             payload: Value::Object(arriving.told()).into(),
         };
-        (put(sandbox, context, (MESSAGES, &id), &arriving.row()), event)
+        (sandbox.put(MESSAGES, &id, &arriving.row(), context.now), event)
     }
 }
 
@@ -75,7 +75,7 @@ pub fn catch_up(world: &World, context: &Context<'_>) -> Outcome<()> {
     let (mut changes, mut events) = (Vec::new(), Vec::new());
     for (sandbox, key, reply) in due {
         let (change, event) = reply.arrive(sandbox, context);
-        changes.extend([delete(sandbox, context, (SCHEDULED, &key)), change]);
+        changes.extend([sandbox.delete(SCHEDULED, &key, context.now), change]);
         events.push(event);
     }
     Outcome { answer: (), changes, events }

@@ -6,7 +6,7 @@ use model::page::{Page, PageRequest};
 use serde_json::{Value, json};
 use world::{Context, NewEvent, Outcome, Sandbox};
 
-use super::rows::{all, put, text};
+use super::rows::{all, text};
 use super::steps::MESSAGES;
 use crate::lists::{self, Order};
 
@@ -46,7 +46,7 @@ pub fn read(sandbox: &Sandbox, actor: &str, context: &Context<'_>, id: &str) -> 
     let mut changes = Vec::new();
     if row["read"] == false {
         row["read"] = true.into();
-        changes.push(put(sandbox, context, (MESSAGES, id), &row));
+        changes.push(sandbox.put(MESSAGES, id, &row, context.now));
     }
     let told = json!({"action": "read", "id": id});
     let events = vec![event(sandbox, actor, format!("{id} was read"), told)];

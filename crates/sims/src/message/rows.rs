@@ -3,7 +3,7 @@
 use model::Timestamp;
 use model::channel::Channel;
 use serde_json::{Map, Value};
-use world::{Change, Context, Record, Sandbox, Write};
+use world::{Record, Sandbox};
 
 use super::steps::MESSAGES;
 use crate::scenario::step::object;
@@ -43,34 +43,6 @@ impl Arriving<'_> {
         let mut row = self.told();
         row.insert("read".to_owned(), false.into());
         Value::Object(row)
-    }
-}
-
-pub(super) fn put(sandbox: &Sandbox, context: &Context<'_>, (collection, key): (&str, &str), row: &Value) -> Change {
-    let is_there = sandbox.records.get(collection, key).live().is_some();
-    let write = if is_there { Write::Update } else { Write::Create };
-    change(sandbox, context, (collection, key), write, Some(row))
-}
-
-pub(super) fn delete(sandbox: &Sandbox, context: &Context<'_>, place: (&str, &str)) -> Change {
-    change(sandbox, context, place, Write::Delete, None)
-}
-
-fn change(
-    sandbox: &Sandbox,
-    context: &Context<'_>,
-    (collection, key): (&str, &str),
-    write: Write,
-    row: Option<&Value>,
-) -> Change {
-    Change {
-        sandbox: sandbox.id.clone(),
-        collection: collection.into(),
-        key: key.into(),
-        version: sandbox.records.next_version(collection, key),
-        at: context.now,
-        write,
-        text: row.map(|row| row.to_string().into()),
     }
 }
 

@@ -13,7 +13,6 @@ use super::due;
 use super::opt_out::has_opted_out;
 use super::persona;
 use super::recipient::{Recipient, recipient};
-use super::rows::put;
 use super::steps::MESSAGES;
 use crate::authored;
 use crate::once::{BOOKKEEPING, Token, UsedOtherwise};
@@ -49,7 +48,7 @@ pub fn send(
             let id = outcome.answer.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
             outcome
                 .changes
-                .extend(token.map(|token| put(sandbox, context, (BOOKKEEPING, &token.place()), &token.row(&id))));
+                .extend(token.map(|token| sandbox.put(BOOKKEEPING, &token.place(), &token.row(&id), context.now)));
             Outcome { answer: Ok(outcome.answer), changes: outcome.changes, events: outcome.events }
         }
         Err(errors) => {
@@ -116,7 +115,7 @@ fn sent(
         ("error", failure.into()),
         ("sent_at", context.now.to_string().into()),
     ]));
-    let mut changes = vec![put(sandbox, context, (MESSAGES, &id), &row)];
+    let mut changes = vec![sandbox.put(MESSAGES, &id, &row, context.now)];
     let how = if failure.is_some() { "was not delivered" } else { "was sent" };
     let mut events =
         vec![event(sandbox, actor, &format!("{} to {} {how}", channel.name(), recipient.address), row.clone())];

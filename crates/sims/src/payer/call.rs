@@ -1,10 +1,8 @@
 //! One message to the portal: who sends it, the world that it meets, and how a refusal is said.
 
-use std::sync::Arc;
-
 use model::{FieldErrors, SandboxId};
 use serde_json::Value;
-use world::{Change, Context, Lookup, NewEvent, Outcome, Sandbox, World, Write};
+use world::{Change, Context, NewEvent, Outcome, Sandbox, World};
 
 use super::config::PayerConfig;
 
@@ -79,38 +77,14 @@ impl Call<'_> {
     }
 
     pub(super) fn put(&self, collection: &str, key: &str, row: &Value) -> Change {
-        put(self.sandbox, self.context, collection, key, row)
+        self.sandbox.put(collection, key, row, self.context.now)
     }
 
     pub(super) fn delete(&self, collection: &str, key: &str) -> Change {
-        change(self.sandbox, self.context, (collection, key), Write::Delete, None)
+        self.sandbox.delete(collection, key, self.context.now)
     }
 
     pub(super) fn now(&self) -> Value {
         self.context.now.to_string().into()
-    }
-}
-
-pub(super) fn put(sandbox: &Sandbox, context: &Context<'_>, collection: &str, key: &str, row: &Value) -> Change {
-    let is_there = matches!(sandbox.records.get(collection, key), Lookup::Live(_));
-    let write = if is_there { Write::Update } else { Write::Create };
-    change(sandbox, context, (collection, key), write, Some(row.to_string().into()))
-}
-
-pub(super) fn change(
-    sandbox: &Sandbox,
-    context: &Context<'_>,
-    (collection, key): (&str, &str),
-    write: Write,
-    text: Option<Arc<str>>,
-) -> Change {
-    Change {
-        sandbox: sandbox.id.clone(),
-        collection: collection.into(),
-        key: key.into(),
-        version: sandbox.records.next_version(collection, key),
-        at: context.now,
-        write,
-        text,
     }
 }

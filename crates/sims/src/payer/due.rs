@@ -6,9 +6,9 @@ use model::event::EventType;
 use model::simulator::SimulatorType;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use world::{Change, Context, NewEvent, Outcome, Sandbox, World, Write};
+use world::{Change, Context, NewEvent, Outcome, Sandbox, World};
 
-use super::call::{self, Call};
+use super::call::Call;
 use super::config::Determination;
 use super::decide;
 use super::rows::{REQUESTS, shown, text};
@@ -49,10 +49,10 @@ pub fn catch_up(world: &World, context: &Context<'_>) -> Outcome<()> {
     let (mut changes, mut events) = (Vec::new(), Vec::new());
     for (sandbox, put_by) in due {
         let place = key(&put_by.request);
-        changes.push(call::change(sandbox, context, (SCHEDULED, &place), Write::Delete, None));
+        changes.push(sandbox.delete(SCHEDULED, &place, context.now));
         let row = decided(sandbox, &put_by);
         if let Some(row) = &row {
-            changes.push(call::put(sandbox, context, REQUESTS, &put_by.request, row));
+            changes.push(sandbox.put(REQUESTS, &put_by.request, row, context.now));
         }
         events.push(event(sandbox, &put_by, row.as_ref()));
     }

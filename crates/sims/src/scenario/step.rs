@@ -1,12 +1,10 @@
 //! What a scenario's step is to the simulator that it happens in: where it happens, and what it leaves.
 
-use std::sync::Arc;
-
 use model::event::EventType;
 use model::{FieldErrors, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use world::{Change, Context, Lookup, Sandbox, World, Write};
+use world::{Change, Context, Sandbox, World};
 
 use crate::authored::{self, Authored};
 
@@ -78,25 +76,11 @@ impl Stage<'_> {
     }
 
     pub(crate) fn put(&self, collection: &str, key: &str, row: &Value) -> Change {
-        let is_there = matches!(self.sandbox.records.get(collection, key), Lookup::Live(_));
-        let write = if is_there { Write::Update } else { Write::Create };
-        self.change(collection, key, write, Some(row.to_string().into()))
+        self.sandbox.put(collection, key, row, self.context.now)
     }
 
     pub(crate) fn delete(&self, collection: &str, key: &str) -> Change {
-        self.change(collection, key, Write::Delete, None)
-    }
-
-    fn change(&self, collection: &str, key: &str, write: Write, text: Option<Arc<str>>) -> Change {
-        Change {
-            sandbox: self.sandbox.id.clone(),
-            collection: collection.into(),
-            key: key.into(),
-            version: self.sandbox.records.next_version(collection, key),
-            at: self.context.now,
-            write,
-            text,
-        }
+        self.sandbox.delete(collection, key, self.context.now)
     }
 }
 
