@@ -4,6 +4,8 @@
 pub mod drive;
 mod fax_referral;
 mod hl7;
+mod lab_followup;
+mod med_reconciliation;
 mod mutation;
 mod sandbox;
 mod wrong;
@@ -50,6 +52,8 @@ async fn reference(sandbox: &Sandbox, benchmark: &str) -> anyhow::Result<()> {
     let slug = benchmark.split('@').next().unwrap_or_default();
     match slug {
         "fax-referral" => fax_referral::work(sandbox).await,
+        "lab-followup" => lab_followup::work(sandbox).await,
+        "med-reconciliation" => med_reconciliation::work(sandbox).await,
         other => bail!("there is no reference agent for `{other}`"),
     }
 }

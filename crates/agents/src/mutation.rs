@@ -116,7 +116,7 @@ fn mutate(mutation: Mutation, key: &str, value: &mut Value) {
         (Mutation::DayLate, Value::String(text)) => *text = day_late(text),
         (Mutation::WrongCode, Value::String(text)) if is_code(key) => *text = other(text),
         (Mutation::MissingCode, Value::String(text)) if is_code(key) => text.clear(),
-        (Mutation::Draft, Value::String(text)) if key == "status" && text == "active" => *text = "draft".to_owned(),
+        (Mutation::Draft, Value::String(text)) if key == "status" => *text = unfinished(text).to_owned(),
         _ => {}
     }
 }
@@ -169,12 +169,24 @@ fn ten_times(number: &serde_json::Number) -> serde_json::Number {
     whole.parse().unwrap_or_else(|_| number.clone())
 }
 
+fn unfinished(status: &str) -> &str {
+    match status {
+        "active" | "requested" => "draft",
+        "final" | "corrected" => "preliminary",
+        "booked" => "proposed",
+        other => other,
+    }
+}
+
 fn other_unit(text: &str) -> &str {
     match text {
         "mg" => "g",
         "g" => "mg",
         "ug" | "mcg" => "mg",
         "mL" => "L",
+        "mmol/L" | "mEq/L" => "mg/dL",
+        "mg/dL" => "mmol/L",
+        "g/dL" => "g/L",
         "d" => "h",
         "h" => "d",
         other => other,

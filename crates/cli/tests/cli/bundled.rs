@@ -108,4 +108,6 @@ macro_rules! bundled {
 
 bundled! {
     fax_referral: "fax-referral",
+    lab_followup: "lab-followup",
+    med_reconciliation: "med-reconciliation",
 }
