@@ -116,7 +116,9 @@ fn mutate(mutation: Mutation, key: &str, value: &mut Value) {
         (Mutation::DayLate, Value::String(text)) => *text = day_late(text),
         (Mutation::WrongCode, Value::String(text)) if is_code(key) => *text = other(text),
         (Mutation::MissingCode, Value::String(text)) if is_code(key) => text.clear(),
-        (Mutation::Draft, Value::String(text)) if key == "status" => *text = unfinished(text).to_owned(),
+        (Mutation::Draft, Value::String(text)) if matches!(key, "status" | "indicator") => {
+            *text = unfinished(text).to_owned()
+        }
         _ => {}
     }
 }
@@ -174,6 +176,7 @@ fn unfinished(status: &str) -> &str {
         "active" | "requested" => "draft",
         "final" | "corrected" => "preliminary",
         "booked" => "proposed",
+        "critical" | "warning" => "info",
         other => other,
     }
 }

@@ -19,3 +19,4 @@ mod process;
 mod rescore;
 mod run_agents;
 mod uploads;
+mod wire_bombs;
