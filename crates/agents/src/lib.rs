@@ -1,6 +1,7 @@
-//! The reference agents of the bundled benchmarks: each does its benchmark's work as the instruction says, over the public
+//! The bundled benchmarks and their reference agents: each does its benchmark's work as the instruction says, over the public
 //! API alone, and knows of a task only what any agent is told.
 
+pub mod bundled;
 pub mod drive;
 mod fax_referral;
 mod hl7;

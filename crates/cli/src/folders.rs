@@ -2,12 +2,35 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use authoring::{Finding, Severity, lint, source};
-use clap::Args;
+use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 
 use crate::auth::Connection;
-use crate::{block_on, say};
+use crate::output::say;
+use crate::{block_on, exit};
+
+/// What the group of benchmarks can do beside single calls.
+#[derive(Subcommand)]
+pub(crate) enum FolderCommand {
+    /// Make a folder with a small benchmark that works, to begin with
+    Init(Init),
+    /// Tell what is wrong with a benchmark's folder, without a server
+    Lint(Lint),
+    /// Put a benchmark's folder on the server and publish it
+    Push(Push),
+    /// Take a benchmark from the server into a folder
+    Pull(Pull),
+}
+
+pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
+    match FolderCommand::from_arg_matches(matches)? {
+        FolderCommand::Init(arguments) => init(&arguments),
+        FolderCommand::Lint(arguments) => lint_folder(&arguments),
+        FolderCommand::Push(arguments) => push(&arguments),
+        FolderCommand::Pull(arguments) => pull(&arguments),
+    }
+}
 
 #[derive(Args)]
 pub(crate) struct Lint {
@@ -56,7 +79,7 @@ pub(crate) struct Init {
     folder: PathBuf,
 }
 
-pub(crate) fn lint_folder(arguments: &Lint) -> anyhow::Result<()> {
+fn lint_folder(arguments: &Lint) -> anyhow::Result<()> {
     let findings = match authoring::read(&source::directory(&arguments.folder)?) {
         Ok(folder) => lint(&folder),
         Err(authoring::Error::Faults(findings)) => findings,
@@ -74,11 +97,12 @@ pub(crate) fn lint_folder(arguments: &Lint) -> anyhow::Result<()> {
             say(format!("{} is sound.", arguments.folder.display()));
             Ok(())
         }
-        count => bail!("{count} faults"),
+        1 => Err(exit::no("1 fault")),
+        count => Err(exit::no(format!("{count} faults"))),
     }
 }
 
-pub(crate) fn push(arguments: &Push) -> anyhow::Result<()> {
+fn push(arguments: &Push) -> anyhow::Result<()> {
     let folder = authoring::read(&source::directory(&arguments.folder)?)?;
     let client = arguments.connection.client()?;
     let pushed = block_on(async { Ok(authoring::push(&client, &folder, !arguments.no_publish).await?) })?;
@@ -96,7 +120,7 @@ pub(crate) fn push(arguments: &Push) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub(crate) fn pull(arguments: &Pull) -> anyhow::Result<()> {
+fn pull(arguments: &Pull) -> anyhow::Result<()> {
     let target = arguments.folder.clone().unwrap_or_else(|| PathBuf::from(&arguments.slug));
     check_free(&target, arguments.force)?;
     let client = arguments.connection.client()?;
@@ -109,13 +133,13 @@ pub(crate) fn pull(arguments: &Pull) -> anyhow::Result<()> {
 fn check_free(target: &Path, force: bool) -> anyhow::Result<()> {
     let is_used = std::fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some());
     if is_used && !force {
-        bail!("{} is not empty; --force writes over its files", target.display());
+        return Err(exit::usage(format!("{} is not empty; --force writes over its files", target.display())));
     }
     Ok(())
 }
 
 /// A small benchmark that works, to begin with.
-pub(crate) fn init(arguments: &Init) -> anyhow::Result<()> {
+fn init(arguments: &Init) -> anyhow::Result<()> {
     let target = &arguments.folder;
     check_free(target, false)?;
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

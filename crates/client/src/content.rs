@@ -11,17 +11,3 @@ impl Client {
         self.send(self.request(Method::PUT, path).header("content-type", content_type).body(bytes)).await
     }
 }
-
-impl Client {
-    pub async fn create_dataset(
-        &self,
-        name: &str,
-        kind: model::dataset::DatasetType,
-    ) -> Result<model::dataset::Dataset, ClientError> {
-        self.post("/datasets", &serde_json::json!({"name": name, "type": kind})).await
-    }
-
-    pub async fn dataset(&self, dataset: &model::DatasetId) -> Result<model::dataset::Dataset, ClientError> {
-        self.get(&format!("/datasets/{dataset}")).await
-    }
-}

@@ -110,7 +110,7 @@ impl Drop for Serving {
 
 pub(crate) fn verial(words: &[&str]) -> Command {
     let mut command = Command::new(binary());
-    for name in ["DATA", "DATABASE", "BLOBS", "CONFIG", "LISTEN", "URL", "API_KEY", "LOG", "LIMITS"] {
+    for name in ["DATA", "DATABASE", "BLOBS", "CONFIG", "LISTEN", "URL", "API_KEY", "LOG", "LIMITS", "SOLVER_KEY"] {
         command.env_remove(format!("VERIAL_{name}"));
     }
     command.args(words).stdin(Stdio::null());
