@@ -1,41 +1,22 @@
 //! A typed client of the HTTP API, for the command line and for tests.
 
+mod content;
+mod datasets;
+mod error;
+mod runs;
+
+use std::time::Duration;
+
 use bytes::Bytes;
-use futures_util::Stream;
-use model::DatasetId;
-use model::dataset::{Dataset, DatasetType};
-use reqwest::{Method, StatusCode};
+pub use error::{ClientError, Refusal};
+pub use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// The server understood and said no.
-    #[error("{0}")]
-    Refused(Box<Refusal>),
-    #[error("{url} cannot be reached: {reason}")]
-    Unreachable { url: String, reason: String },
-    #[error("the server's answer cannot be understood: {0}")]
-    Garbled(String),
-}
+use error::{innermost, refusal};
 
-/// The error of an answer.
-#[derive(Debug, Clone)]
-pub struct Refusal {
-    pub status: u16,
-    pub code: String,
-    pub message: String,
-    /// Field name to what is wrong with it.
-    pub details: Value,
-    pub request_id: String,
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({}, request {})", self.message, self.code, self.request_id)
-    }
-}
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One server, with one key.
 #[derive(Clone)]
@@ -47,9 +28,21 @@ pub struct Client {
 
 impl Client {
     pub fn new(base_url: &str, api_key: &str) -> Result<Self, ClientError> {
-        let http = reqwest::Client::builder().user_agent(concat!("verial/", env!("CARGO_PKG_VERSION"))).build();
+        let http = reqwest::Client::builder()
+            .user_agent(concat!("verial/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT_TIMEOUT)
+            .build();
         let http = http.map_err(|error| ClientError::Garbled(error.to_string()))?;
         Ok(Self { http, base_url: base_url.trim_end_matches('/').to_owned(), api_key: api_key.to_owned() })
+    }
+
+    /// The same server with another key or token.
+    pub fn with_key(&self, api_key: &str) -> Self {
+        Self { api_key: api_key.to_owned(), ..self.clone() }
+    }
+
+    pub fn base_url(&self) -> &str {
+        &self.base_url
     }
 
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
@@ -60,31 +53,49 @@ impl Client {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
-    pub async fn create_dataset(&self, name: &str, kind: DatasetType) -> Result<Dataset, ClientError> {
-        self.post("/datasets", &json!({"name": name, "type": kind})).await
-    }
-
-    pub async fn dataset(&self, dataset: &DatasetId) -> Result<Dataset, ClientError> {
-        self.get(&format!("/datasets/{dataset}")).await
-    }
-
-    /// Streams the content of a FHIR dataset; nothing is held as a whole.
-    pub async fn upload_data<S>(
+    /// A POST that may be sent again: the server answers the same key with the first answer.
+    pub async fn post_once<T: DeserializeOwned>(
         &self,
-        dataset: &DatasetId,
-        content_type: &str,
-        length: u64,
-        content: S,
-    ) -> Result<Dataset, ClientError>
-    where
-        S: Stream<Item = Result<Bytes, std::io::Error>> + Send + 'static,
-    {
-        let request = self.request(Method::PUT, &format!("/datasets/{dataset}/data"));
-        let request = request
-            .header("content-type", content_type)
-            .header("content-length", length)
-            .body(reqwest::Body::wrap_stream(content));
+        path: &str,
+        body: Option<&Value>,
+        key: &str,
+        timeout: Duration,
+    ) -> Result<T, ClientError> {
+        let mut request = self.request(Method::POST, path).header("idempotency-key", key).timeout(timeout);
+        if let Some(body) = body {
+            request = request.json(body);
+        }
         self.send(request).await
+    }
+
+    /// Any call of the API. Null stands for an answer without a body.
+    pub async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        query: &[(String, String)],
+        body: Option<&Value>,
+    ) -> Result<Value, ClientError> {
+        let mut request = self.request(method, &with_query(path, query));
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let answer = self.bytes_of(request).await?;
+        if answer.is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_slice(&answer).map_err(|error| ClientError::Garbled(error.to_string()))
+    }
+
+    /// The body of an answer as it is.
+    pub async fn bytes(&self, path: &str) -> Result<Bytes, ClientError> {
+        self.bytes_of(self.request(Method::GET, path)).await
+    }
+
+    /// Whether the server answers that it is well.
+    pub async fn is_well(&self, timeout: Duration) -> bool {
+        let request = self.http.get(format!("{}/healthz", self.base_url)).timeout(timeout);
+        request.send().await.is_ok_and(|answer| answer.status().is_success())
     }
 
     fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
@@ -92,6 +103,11 @@ impl Client {
     }
 
     async fn send<T: DeserializeOwned>(&self, request: reqwest::RequestBuilder) -> Result<T, ClientError> {
+        let body = self.bytes_of(request).await?;
+        serde_json::from_slice(&body).map_err(|error| ClientError::Garbled(error.to_string()))
+    }
+
+    async fn bytes_of(&self, request: reqwest::RequestBuilder) -> Result<Bytes, ClientError> {
         let unreachable = |error: reqwest::Error| ClientError::Unreachable {
             url: self.base_url.clone(),
             reason: innermost(&error.without_url()),
@@ -99,35 +115,37 @@ impl Client {
         let answer = request.send().await.map_err(unreachable)?;
         let status = answer.status();
         let body = answer.bytes().await.map_err(unreachable)?;
-        if status.is_success() {
-            serde_json::from_slice(&body).map_err(|error| ClientError::Garbled(error.to_string()))
-        } else {
-            Err(refusal(status, &body))
+        if status.is_success() { Ok(body) } else { Err(refusal(status, &body)) }
+    }
+}
+
+/// A text as one segment of a path; what is a slash in it stays one when it is the path of a file.
+pub fn segment(text: &str, keep_slashes: bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'@' => escaped.push(byte as char),
+            b'/' if keep_slashes => escaped.push('/'),
+            _ => escaped.push_str(&format!("%{byte:02X}")),
         }
     }
+    escaped
 }
 
-/// The reason that a person can act on is at the end of the chain.
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut deepest = error;
-    while let Some(source) = deepest.source() {
-        deepest = source;
-    }
-    deepest.to_string()
+fn with_query(path: &str, query: &[(String, String)]) -> String {
+    let pairs: Vec<String> =
+        query.iter().map(|(name, value)| format!("{}={}", segment(name, false), segment(value, false))).collect();
+    if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
 }
 
-fn refusal(status: StatusCode, body: &[u8]) -> ClientError {
-    let envelope: Value = serde_json::from_slice(body).unwrap_or_default();
-    let error = &envelope["error"];
-    let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
-    if error.is_null() {
-        return ClientError::Garbled(format!("status {status} without an error in the body"));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_user_writes_cannot_leave_its_place_in_the_path() {
+        assert_eq!(segment("../a b?c#d", false), "..%2Fa%20b%3Fc%23d");
+        assert_eq!(segment("inbox/é.pdf", true), "inbox/%C3%A9.pdf");
+        assert_eq!(with_query("/x", &[("a".into(), "1&2".into())]), "/x?a=1%262");
     }
-    ClientError::Refused(Box::new(Refusal {
-        status: status.as_u16(),
-        code: text("code"),
-        message: text("message"),
-        details: error["details"].clone(),
-        request_id: text("request_id"),
-    }))
 }

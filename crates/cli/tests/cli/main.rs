@@ -6,6 +6,7 @@
 mod admin;
 mod api;
 mod bombs;
+mod bundled;
 mod crash;
 mod crash_fhir;
 mod crash_runs;
