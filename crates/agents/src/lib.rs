@@ -1,7 +1,9 @@
 //! The bundled benchmarks and their reference agents: each does its benchmark's work as the instruction says, over the public
 //! API alone, and knows of a task only what any agent is told.
 
+pub mod audit;
 pub mod bundled;
+mod cds_triage;
 pub mod drive;
 mod fax_referral;
 mod hl7;
@@ -49,9 +51,15 @@ pub async fn work(manner: Manner, assignment: &Assignment) -> anyhow::Result<boo
     Ok(sandbox.was_altered())
 }
 
+/// Whether there is one for this `slug@version`.
+pub fn has_reference(benchmark: &str) -> bool {
+    bundled::slugs().contains(&benchmark.split('@').next().unwrap_or_default())
+}
+
 async fn reference(sandbox: &Sandbox, benchmark: &str) -> anyhow::Result<()> {
     let slug = benchmark.split('@').next().unwrap_or_default();
     match slug {
+        "cds-triage" => cds_triage::work(sandbox).await,
         "fax-referral" => fax_referral::work(sandbox).await,
         "lab-followup" => lab_followup::work(sandbox).await,
         "med-reconciliation" => med_reconciliation::work(sandbox).await,

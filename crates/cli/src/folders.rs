@@ -1,13 +1,17 @@
 //! `verial benchmarks init | lint | push | pull`: benchmarks as folders of files.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use authoring::{Finding, Severity, lint, source};
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
+use serde_json::json;
 
 use crate::auth::Connection;
-use crate::output::say;
+use crate::local::Local;
+use crate::output::table::Cell;
+use crate::output::{Style, Table, say, say_json, tell};
 use crate::{block_on, exit};
 
 /// What the group of benchmarks can do beside single calls.
@@ -21,6 +25,8 @@ pub(crate) enum FolderCommand {
     Push(Push),
     /// Take a benchmark from the server into a folder
     Pull(Pull),
+    /// See that a benchmark cannot be gamed: agents that must not score, the reference, and near misses of it
+    Audit(Audit),
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
@@ -29,6 +35,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         FolderCommand::Lint(arguments) => lint_folder(&arguments),
         FolderCommand::Push(arguments) => push(&arguments),
         FolderCommand::Pull(arguments) => pull(&arguments),
+        FolderCommand::Audit(arguments) => audit(&arguments),
     }
 }
 
@@ -77,6 +84,67 @@ pub(crate) struct Pull {
 pub(crate) struct Init {
     /// The new folder; its name becomes the slug
     folder: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct Audit {
+    /// The benchmark's folder, or the slug of a bundled one
+    #[arg(default_value = ".")]
+    benchmark: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// On a server of its own, which is gone afterwards.
+fn audit(arguments: &Audit) -> anyhow::Result<()> {
+    let files = match Path::new(&arguments.benchmark) {
+        path if path.is_dir() => source::directory(path)?,
+        _ => agents::bundled::files(&arguments.benchmark),
+    };
+    if files.is_empty() {
+        let slugs = agents::bundled::slugs().join(", ");
+        let words = format!("`{}` is no folder, and no bundled benchmark: those are {slugs}", arguments.benchmark);
+        return Err(exit::usage(words));
+    }
+    let folder = authoring::read(&files)?;
+    let audit = block_on(async {
+        let local = Local::start(None, SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+        let client = local.client()?;
+        let pushed = authoring::push(&client, &folder, true).await?;
+        let reference = format!("{}@{}", pushed.slug, pushed.version.unwrap_or(1));
+        let told = |what: &str| tell(format_args!("  {what}"));
+        let audit = agents::audit::audit(&client, &reference, told).await;
+        local.stop().await;
+        audit
+    })?;
+    show_audit(arguments, &folder.benchmark.slug, &audit)
+}
+
+fn show_audit(arguments: &Audit, slug: &str, audit: &agents::audit::Audit) -> anyhow::Result<()> {
+    let criteria = audit.criteria();
+    let (told, near) = audit.told();
+    if arguments.json {
+        say_json(&json!({"benchmark": slug, "floor": audit.floor(), "ceiling": audit.ceiling(),
+            "near_misses": {"told": told, "of": near}, "criteria": criteria}));
+    } else {
+        let mut table = Table::new(["TASK", "CRITERION", "NOTHING", "SPRAY", "REFERENCE", "NEAR MISSES FAIL IT"]);
+        for row in &criteria {
+            let word = |name: &str| row[name].as_bool().map_or("-", |passed| if passed { "pass" } else { "fail" }).to_owned();
+            let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+            let failed = format!("{} of {}", row["failed_by"], row["near_misses"]);
+            let cells = [text("task"), text("criterion"), word("nothing"), word("spray"), word("reference"), failed];
+            table.row(cells.into_iter().map(Cell::new).collect());
+        }
+        say(table.render(Style::of_stdout()));
+        let ceiling = audit.ceiling().map_or_else(|| "no reference agent".to_owned(), |ceiling| format!("ceiling {ceiling:.2}"));
+        say(format_args!("floor {:.2}, {ceiling}, {told} of {near} near misses told", audit.floor()));
+    }
+    let free = criteria.iter().filter(|row| row["nothing"] == true || row["reference"] == false).count();
+    match free {
+        0 => Ok(()),
+        count => Err(exit::no(format!("{count} criteria are passed by doing nothing, or failed by the reference"))),
+    }
 }
 
 fn lint_folder(arguments: &Lint) -> anyhow::Result<()> {
