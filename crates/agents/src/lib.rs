@@ -4,7 +4,11 @@
 pub mod drive;
 mod fax_referral;
 mod hl7;
+mod insurance;
 mod mutation;
+mod prior_auth;
+mod prior_auth_imaging;
+mod prior_auth_pharmacy;
 mod sandbox;
 mod wrong;
 
@@ -50,6 +54,8 @@ async fn reference(sandbox: &Sandbox, benchmark: &str) -> anyhow::Result<()> {
     let slug = benchmark.split('@').next().unwrap_or_default();
     match slug {
         "fax-referral" => fax_referral::work(sandbox).await,
+        "prior-auth-imaging" => prior_auth_imaging::work(sandbox).await,
+        "prior-auth-pharmacy" => prior_auth_pharmacy::work(sandbox).await,
         other => bail!("there is no reference agent for `{other}`"),
     }
 }

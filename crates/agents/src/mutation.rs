@@ -24,6 +24,8 @@ pub enum Mutation {
     MissingCode,
     /// What is active is a draft.
     Draft,
+    /// What went well is said to have gone badly, and the reverse.
+    Opposite,
     /// Everything is sent twice.
     Twice,
     /// The last thing is not sent.
@@ -40,7 +42,7 @@ pub enum Variant {
 }
 
 impl Mutation {
-    pub const ALL: [Mutation; 9] = [
+    pub const ALL: [Mutation; 10] = [
         Self::WrongPatient,
         Self::TenTimes,
         Self::WrongUnit,
@@ -48,6 +50,7 @@ impl Mutation {
         Self::WrongCode,
         Self::MissingCode,
         Self::Draft,
+        Self::Opposite,
         Self::Twice,
         Self::LeftOut,
     ];
@@ -61,6 +64,7 @@ impl Mutation {
             Self::WrongCode => "wrong code",
             Self::MissingCode => "missing code",
             Self::Draft => "draft",
+            Self::Opposite => "opposite",
             Self::Twice => "twice",
             Self::LeftOut => "left out",
         }
@@ -97,11 +101,12 @@ impl Alteration {
 }
 
 fn mutated(mutation: Mutation, path: &str, body: &Value) -> Value {
-    if mutation == Mutation::WrongPatient && path.starts_with("files/") {
-        return body.clone();
-    }
     let mut body = body.clone();
-    walk(&mut body, "", &mut |key, value| mutate(mutation, key, value));
+    let is_file = path.starts_with("files/");
+    walk(&mut body, "", &mut |key, value| match (mutation, value) {
+        (Mutation::Opposite, Value::String(text)) if is_outcome(key, is_file) => *text = opposite(text).to_owned(),
+        (_, value) => mutate(mutation, key, value),
+    });
     body
 }
 
@@ -139,6 +144,25 @@ fn names_patient(key: &str, text: &str) -> bool {
 
 fn is_amount(key: &str) -> bool {
     matches!(key, "value" | "amount" | "quantity" | "dose" | "frequency")
+        || key.ends_with("_amount")
+        || key.ends_with("_remaining")
+}
+
+/// In FHIR `status` is the resource's own; what came of something is a code.
+fn is_outcome(key: &str, is_file: bool) -> bool {
+    matches!(key, "code" | "outcome" | "decision" | "determination") || (is_file && key == "status")
+}
+
+fn opposite(text: &str) -> &str {
+    match text {
+        "approved" | "paid" => "denied",
+        "denied" => "approved",
+        "pending" => "paid",
+        "active" => "inactive",
+        "inactive" => "active",
+        "rejected" => "active",
+        other => other,
+    }
 }
 
 fn is_code(key: &str) -> bool {
@@ -246,6 +270,12 @@ mod tests {
         assert_eq!(one(Mutation::WrongCode, &body)["code"]["coding"][0]["code"], "860976");
         assert_eq!(one(Mutation::MissingCode, &body)["code"]["coding"][0], json!({}));
         assert_eq!(one(Mutation::Draft, &body)["status"], "draft");
+        let filed = |mutation, body: &Value| Alteration::of(Manner::Mutant(mutation), "files/a.json", body, 0).body;
+        let answer = json!({"member_id": "W1", "status": "paid", "paid_amount": 68});
+        assert_eq!(one(Mutation::Opposite, &body), body);
+        assert_eq!(filed(Mutation::Opposite, &answer)["status"], "denied");
+        assert_eq!(filed(Mutation::WrongPatient, &answer)["member_id"], "W2");
+        assert_eq!(filed(Mutation::TenTimes, &answer)["paid_amount"].to_string(), "680");
         for variant in Variant::ALL {
             let same = Alteration::of(Manner::Variant(variant), "fhir/Task", &body, 0).body;
             assert_eq!(same["subject"], body["subject"]);

@@ -1,6 +1,6 @@
 //! The same in messages that are one text: HL7 v2 and X12.
 
-use super::{Mutation, other};
+use super::{Mutation, other, ten_times};
 
 /// Segments with their separators, or the text as it is when it is neither.
 fn separators(text: &str) -> Option<(char, char)> {
@@ -42,6 +42,7 @@ fn change(mutation: Mutation, segment: &str, place: usize, field: &str) -> Strin
     let with = |first: &str| rest.map_or_else(|| first.to_owned(), |rest| format!("{first}^{rest}"));
     let is_patient = matches!((segment, place), ("PID", 3) | ("NM1", 9));
     let is_code = matches!((segment, place), ("OBR", 4 | 31) | ("DG1", 3) | ("OBX", 3) | ("EQ", 1));
+    let is_amount = matches!((segment, place), ("OBX", 5) | ("AMT", 2));
     let is_date = first.len() == 8
         && first.bytes().all(|byte| byte.is_ascii_digit())
         && (first.starts_with("19") || first.starts_with("20"));
@@ -50,7 +51,9 @@ fn change(mutation: Mutation, segment: &str, place: usize, field: &str) -> Strin
         Mutation::WrongCode if is_code && !first.is_empty() => with(&other(first)),
         Mutation::MissingCode if is_code => String::new(),
         Mutation::DayLate if is_date && !matches!(segment, "ISA" | "GS" | "MSH" | "BHT") => with(&other(first)),
-        Mutation::TenTimes if (segment, place) == ("OBX", 5) && first.parse::<f64>().is_ok() => format!("{first}0"),
+        Mutation::TenTimes if is_amount => {
+            first.parse().map_or_else(|_| field.to_owned(), |number| with(&ten_times(&number).to_string()))
+        }
         _ => field.to_owned(),
     }
 }

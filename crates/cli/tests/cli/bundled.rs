@@ -108,4 +108,6 @@ macro_rules! bundled {
 
 bundled! {
     fax_referral: "fax-referral",
+    prior_auth_imaging: "prior-auth-imaging",
+    prior_auth_pharmacy: "prior-auth-pharmacy",
 }
