@@ -2,6 +2,7 @@
 //! API alone, and knows of a task only what any agent is told.
 
 pub mod drive;
+mod eligibility;
 mod fax_referral;
 mod hl7;
 mod insurance;
@@ -11,6 +12,7 @@ mod prior_auth_imaging;
 mod prior_auth_pharmacy;
 mod sandbox;
 mod wrong;
+mod x12;
 
 pub use mutation::{Mutation, Variant};
 pub use sandbox::Assignment;
@@ -53,6 +55,7 @@ pub async fn work(manner: Manner, assignment: &Assignment) -> anyhow::Result<boo
 async fn reference(sandbox: &Sandbox, benchmark: &str) -> anyhow::Result<()> {
     let slug = benchmark.split('@').next().unwrap_or_default();
     match slug {
+        "eligibility" => eligibility::work(sandbox).await,
         "fax-referral" => fax_referral::work(sandbox).await,
         "prior-auth-imaging" => prior_auth_imaging::work(sandbox).await,
         "prior-auth-pharmacy" => prior_auth_pharmacy::work(sandbox).await,

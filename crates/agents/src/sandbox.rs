@@ -128,6 +128,26 @@ impl Sandbox {
         }
     }
 
+    /// Sends interchanges to the clearinghouse; its answer.
+    pub(crate) async fn send_x12(&self, interchange: &str) -> anyhow::Result<String> {
+        let path = "x12/transactions";
+        let alteration = self.alteration(path, &json!({"payload": interchange}));
+        if alteration.is_left_out {
+            return Ok(String::new());
+        }
+        if let Some(again) = &alteration.again {
+            let _ = self.post_x12(path, again).await;
+        }
+        let answer = self.post_x12(path, &alteration.body).await.with_context(|| format!("POST {path}"))?;
+        String::from_utf8(answer.to_vec()).context("the answer is not UTF-8")
+    }
+
+    async fn post_x12(&self, path: &str, body: &Value) -> Result<Bytes, ClientError> {
+        let text = body["payload"].as_str().unwrap_or_default();
+        let place = format!("{}/{path}", self.root);
+        self.client.post_bytes(&place, "application/edi-x12", text.as_bytes().to_vec()).await
+    }
+
     /// Paths of what lies in the inbox.
     pub(crate) async fn inbox(&self) -> anyhow::Result<Vec<String>> {
         let listed = self.get("files/inbox").await?;

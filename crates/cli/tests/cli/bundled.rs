@@ -107,6 +107,7 @@ macro_rules! bundled {
 }
 
 bundled! {
+    eligibility: "eligibility",
     fax_referral: "fax-referral",
     prior_auth_imaging: "prior-auth-imaging",
     prior_auth_pharmacy: "prior-auth-pharmacy",
