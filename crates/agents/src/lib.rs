@@ -1,6 +1,7 @@
 //! The reference agents of the bundled benchmarks: each does its benchmark's work as the instruction says, over the public
 //! API alone, and knows of a task only what any agent is told.
 
+mod claim_status;
 pub mod drive;
 mod eligibility;
 mod fax_referral;
@@ -55,6 +56,7 @@ pub async fn work(manner: Manner, assignment: &Assignment) -> anyhow::Result<boo
 async fn reference(sandbox: &Sandbox, benchmark: &str) -> anyhow::Result<()> {
     let slug = benchmark.split('@').next().unwrap_or_default();
     match slug {
+        "claim-status" => claim_status::work(sandbox).await,
         "eligibility" => eligibility::work(sandbox).await,
         "fax-referral" => fax_referral::work(sandbox).await,
         "prior-auth-imaging" => prior_auth_imaging::work(sandbox).await,

@@ -107,6 +107,7 @@ macro_rules! bundled {
 }
 
 bundled! {
+    claim_status: "claim-status",
     eligibility: "eligibility",
     fax_referral: "fax-referral",
     prior_auth_imaging: "prior-auth-imaging",
