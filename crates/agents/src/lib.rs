@@ -43,6 +43,10 @@ pub async fn work(manner: Manner, assignment: &Assignment) -> anyhow::Result<boo
         Manner::Nothing => {}
         Manner::Spray => wrong::spray(&sandbox).await?,
         Manner::Reference => reference(&sandbox, &assignment.benchmark).await?,
+        Manner::Mutant(Mutation::Deletion) => {
+            reference(&sandbox, &assignment.benchmark).await?;
+            sandbox.delete_a_patient().await?;
+        }
         // What it did wrong may keep it from going on; that is for the score to tell.
         Manner::Mutant(_) => drop(reference(&sandbox, &assignment.benchmark).await),
         Manner::Variant(_) => {

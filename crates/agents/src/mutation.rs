@@ -26,6 +26,12 @@ pub enum Mutation {
     Draft,
     /// What went well is said to have gone badly, and the reverse.
     Opposite,
+    /// It is by another provider.
+    WrongProvider,
+    /// What is urgent is routine, and the reverse.
+    WrongPriority,
+    /// Something that nobody spoke of is deleted as well.
+    Deletion,
     /// Everything is sent twice.
     Twice,
     /// The last thing is not sent.
@@ -42,7 +48,7 @@ pub enum Variant {
 }
 
 impl Mutation {
-    pub const ALL: [Mutation; 10] = [
+    pub const ALL: [Mutation; 13] = [
         Self::WrongPatient,
         Self::TenTimes,
         Self::WrongUnit,
@@ -51,6 +57,9 @@ impl Mutation {
         Self::MissingCode,
         Self::Draft,
         Self::Opposite,
+        Self::WrongProvider,
+        Self::WrongPriority,
+        Self::Deletion,
         Self::Twice,
         Self::LeftOut,
     ];
@@ -65,6 +74,9 @@ impl Mutation {
             Self::MissingCode => "missing code",
             Self::Draft => "draft",
             Self::Opposite => "opposite",
+            Self::WrongProvider => "wrong provider",
+            Self::WrongPriority => "wrong priority",
+            Self::Deletion => "deletion",
             Self::Twice => "twice",
             Self::LeftOut => "left out",
         }
@@ -121,6 +133,10 @@ fn mutate(mutation: Mutation, key: &str, value: &mut Value) {
         (Mutation::DayLate, Value::String(text)) => *text = day_late(text),
         (Mutation::WrongCode, Value::String(text)) if is_code(key) => *text = other(text),
         (Mutation::MissingCode, Value::String(text)) if is_code(key) => text.clear(),
+        (Mutation::WrongProvider, Value::String(text)) if matches!(key, "provider_npi" | "npi") => *text = other(text),
+        (Mutation::WrongPriority, Value::String(text)) if matches!(key, "urgency" | "priority") => {
+            *text = other_priority(text).to_owned();
+        }
         (Mutation::Draft, Value::String(text)) if key == "status" && text == "active" => *text = "draft".to_owned(),
         _ => {}
     }
@@ -205,6 +221,14 @@ fn other_unit(text: &str) -> &str {
     }
 }
 
+fn other_priority(text: &str) -> &str {
+    match text {
+        "routine" | "standard" => "urgent",
+        "urgent" | "asap" | "stat" => "routine",
+        other => other,
+    }
+}
+
 /// A date, or the date that a moment begins with.
 fn day_late(text: &str) -> String {
     let is_date = text.len() >= 10
@@ -270,6 +294,9 @@ mod tests {
         assert_eq!(one(Mutation::WrongCode, &body)["code"]["coding"][0]["code"], "860976");
         assert_eq!(one(Mutation::MissingCode, &body)["code"]["coding"][0], json!({}));
         assert_eq!(one(Mutation::Draft, &body)["status"], "draft");
+        let request = json!({"provider_npi": "1234567893", "urgency": "standard"});
+        assert_eq!(one(Mutation::WrongProvider, &request)["provider_npi"], "1234567894");
+        assert_eq!(one(Mutation::WrongPriority, &request)["urgency"], "urgent");
         let filed = |mutation, body: &Value| Alteration::of(Manner::Mutant(mutation), "files/a.json", body, 0).body;
         let answer = json!({"member_id": "W1", "status": "paid", "paid_amount": 68});
         assert_eq!(one(Mutation::Opposite, &body), body);

@@ -96,6 +96,17 @@ impl Sandbox {
         }
     }
 
+    /// What no task asks for.
+    pub(crate) async fn delete_a_patient(&self) -> anyhow::Result<()> {
+        let Some(patient) = self.search("Patient?_count=1").await.unwrap_or_default().pop() else {
+            return Ok(());
+        };
+        let path = format!("fhir/Patient/{}", patient["id"].as_str().unwrap_or_default());
+        self.call(Method::DELETE, &path, None).await.with_context(|| format!("DELETE {path}"))?;
+        self.altered.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
     pub(crate) async fn get(&self, path: &str) -> anyhow::Result<Value> {
         self.call(Method::GET, path, None).await.with_context(|| format!("GET {path}"))
     }

@@ -7,7 +7,11 @@ use agents::drive::{Result, drive};
 use agents::{Manner, Mutation, Variant};
 use authoring::{Severity, expand, lint, read, source};
 use client::Client;
+use futures_util::{StreamExt, stream};
 use testkit::{Database, TestServer};
+
+/// Runs beside each other.
+const AT_ONCE: usize = 4;
 
 fn folder(slug: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks").join(slug)
@@ -64,8 +68,11 @@ async fn holds(slug: &str) {
         assert!(result.score < 0.9, "{slug}, spray: {} passes", result.task);
     }
     let (mut applied, mut rejected) = (0, 0);
-    for mutation in Mutation::ALL {
-        for result in bundled.drive(Manner::Mutant(mutation)).await.iter().filter(|result| result.applied) {
+    let wrong =
+        stream::iter(Mutation::ALL).map(async |mutation| (mutation, bundled.drive(Manner::Mutant(mutation)).await));
+    let wrong: Vec<(Mutation, Vec<Result>)> = wrong.buffered(AT_ONCE).collect().await;
+    for (mutation, results) in wrong {
+        for result in results.iter().filter(|result| result.applied) {
             applied += 1;
             rejected += usize::from(result.score < 0.9);
             if result.score >= 0.9 {
