@@ -2,6 +2,7 @@
 //! misses of the reference are told from it.
 
 use client::Client;
+use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
 use crate::drive::{Result, drive};
@@ -9,6 +10,9 @@ use crate::{Manner, Mutation, Variant};
 
 /// From here on a task counts as passed.
 pub const PASS: f64 = 0.9;
+
+/// Runs beside each other.
+const AT_ONCE: usize = 4;
 
 #[derive(Clone, Debug, Default)]
 pub struct Audit {
@@ -32,13 +36,14 @@ pub async fn audit(owner: &Client, benchmark: &str, told: impl Fn(&str)) -> anyh
     }
     told("the reference agent");
     audit.reference = drive(owner, benchmark, Manner::Reference).await?;
-    for mutation in Mutation::ALL {
-        told(&format!("near misses: {}", mutation.name()));
-        let results = drive(owner, benchmark, Manner::Mutant(mutation)).await?;
-        audit.near_misses.extend(results.into_iter().filter(|result| result.applied).map(|result| (mutation, result)));
+    told("near misses of it");
+    let wrong = stream::iter(Mutation::ALL).map(async |mutation| (mutation, drive(owner, benchmark, Manner::Mutant(mutation)).await));
+    for (mutation, results) in wrong.buffered(AT_ONCE).collect::<Vec<_>>().await {
+        let altered = results?.into_iter().filter(|result| result.applied);
+        audit.near_misses.extend(altered.map(|result| (mutation, result)));
     }
+    told("other ways that are as good");
     for variant in Variant::ALL {
-        told("other ways that are as good");
         let results = drive(owner, benchmark, Manner::Variant(variant)).await?;
         audit.variants.extend(results.into_iter().map(|result| (variant, result)));
     }

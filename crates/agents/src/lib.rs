@@ -4,14 +4,21 @@
 pub mod audit;
 pub mod bundled;
 mod cds_triage;
+mod claim_status;
 pub mod drive;
+mod eligibility;
 mod fax_referral;
 mod hl7;
+mod insurance;
 mod lab_followup;
 mod med_reconciliation;
 mod mutation;
+mod prior_auth;
+mod prior_auth_imaging;
+mod prior_auth_pharmacy;
 mod sandbox;
 mod wrong;
+mod x12;
 
 pub use mutation::{Mutation, Variant};
 pub use sandbox::Assignment;
@@ -41,6 +48,10 @@ pub async fn work(manner: Manner, assignment: &Assignment) -> anyhow::Result<boo
         Manner::Nothing => {}
         Manner::Spray => wrong::spray(&sandbox).await?,
         Manner::Reference => reference(&sandbox, &assignment.benchmark).await?,
+        Manner::Mutant(Mutation::Deletion) => {
+            reference(&sandbox, &assignment.benchmark).await?;
+            sandbox.delete_a_patient().await?;
+        }
         // What it did wrong may keep it from going on; that is for the score to tell.
         Manner::Mutant(_) => drop(reference(&sandbox, &assignment.benchmark).await),
         Manner::Variant(_) => {
@@ -63,6 +74,10 @@ async fn reference(sandbox: &Sandbox, benchmark: &str) -> anyhow::Result<()> {
         "fax-referral" => fax_referral::work(sandbox).await,
         "lab-followup" => lab_followup::work(sandbox).await,
         "med-reconciliation" => med_reconciliation::work(sandbox).await,
+        "claim-status" => claim_status::work(sandbox).await,
+        "eligibility" => eligibility::work(sandbox).await,
+        "prior-auth-imaging" => prior_auth_imaging::work(sandbox).await,
+        "prior-auth-pharmacy" => prior_auth_pharmacy::work(sandbox).await,
         other => bail!("there is no reference agent for `{other}`"),
     }
 }

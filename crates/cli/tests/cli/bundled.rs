@@ -102,4 +102,8 @@ bundled! {
     fax_referral: "fax-referral",
     lab_followup: "lab-followup",
     med_reconciliation: "med-reconciliation",
+    claim_status: "claim-status",
+    eligibility: "eligibility",
+    prior_auth_imaging: "prior-auth-imaging",
+    prior_auth_pharmacy: "prior-auth-pharmacy",
 }
