@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod document;
 mod exit;
+mod folders;
 mod local;
 mod manual;
 mod output;

@@ -1,5 +1,6 @@
 //! A typed client of the HTTP API, for the command line and for tests.
 
+mod content;
 mod datasets;
 mod error;
 mod runs;

@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 6] = [
     &["model", "fhir", "hl7v2", "x12", "documents"],
     &["world"],
     &["sims", "verify", "store", "client"],
-    &["app"],
+    &["app", "authoring", "agents"],
     &["server", "sftp", "gateway", "web", "mcp"],
     &["cli"],
 ];

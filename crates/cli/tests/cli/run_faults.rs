@@ -102,3 +102,24 @@ async fn a_signal_stops_in_order_and_the_rest_is_done_later() {
     let told = report(&mut arena.verial(&["run", "--resume", "j.json"]), 0);
     assert_eq!((statuses(&told), arena.starts().len()), (vec!["interrupted", "completed"], 2));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_signal_ends_at_once() {
+    let arena = Arena::open().await;
+    let folder = arena.folder();
+    let agent = "trap '' TERM; echo $$ > begun; while :; do sleep 1; done";
+    let told = std::fs::File::create(folder.join("told")).unwrap();
+    let mut run = arena.run(agent, &["--journal", "j.json", "--grace", "100000"]);
+    let mut running = run.stdout(std::process::Stdio::null()).stderr(told).spawn().unwrap();
+    wait_for("the agent's start", || std::fs::read_to_string(folder.join("begun")).is_ok_and(|text| !text.is_empty()));
+    let interrupt = |process: u32| {
+        let sent = std::process::Command::new("sh").arg("-c").arg(format!("kill -INT {process}")).status();
+        assert!(sent.unwrap().success());
+    };
+    interrupt(running.id());
+    wait_for("the first signal", || arena.read("told").contains("stopping"));
+    interrupt(running.id());
+    assert_eq!(running.wait().unwrap().code(), Some(130));
+    wait_for("the end of the agent", || is_gone(arena.read("begun").trim()));
+    assert!(arena.read("told").contains("verial run --resume j.json"), "{}", arena.read("told"));
+}

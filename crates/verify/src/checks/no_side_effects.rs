@@ -1,7 +1,9 @@
 //! Passes when the agent changed nothing but what is allowed.
 //!
 //! Reads the difference between the state and its baseline, and the events. `allow` takes globs that start with an
-//! area: `fhir/Appointment`, `files/outbox/**`, `hl7/ORM^O01`. The example: [`EXAMPLE`]. Evidence: `unexpected[]`.
+//! area: `fhir/Appointment`, `files/outbox/**`, `hl7/ORM^O01`. `require` takes such globs too: each must have happened, so
+//! that an agent that does nothing does not pass, and what is required is allowed. The example: [`EXAMPLE`]. Evidence:
+//! `unexpected[]`, and with `require` also `missing[]`.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -24,7 +26,8 @@ use crate::limits::{LONGEST_LIST, LONGEST_PATH};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "no-side-effects",
-  "allow": ["fhir/Appointment", "files/outbox/**", "hl7/ORM^O01"]
+  "allow": ["files/outbox/**", "hl7/ORM^O01"],
+  "require": ["fhir/Appointment"]
 }"#;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -33,6 +36,9 @@ pub struct NoSideEffects {
     /// Without any, nothing at all may change.
     #[serde(default)]
     pub allow: Vec<Authored<ResourceGlob>>,
+    /// What must have changed or been sent, each at least once; it need not be allowed as well.
+    #[serde(default)]
+    pub require: Vec<Authored<ResourceGlob>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,33 +130,27 @@ impl Check for NoSideEffects {
 
     fn validate(&self, errors: &mut FieldErrors) {
         errors.size("allow", self.allow.len(), LONGEST_LIST);
+        errors.size("require", self.require.len(), LONGEST_LIST);
         if Area::ALL.iter().all(|area| self.allows_all_of(*area)) {
             errors.add("allow", "can never fail: everything is allowed");
         }
     }
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
-        let allowed = self.allow.iter().map(Authored::ready).collect::<Result<Vec<_>, _>>()?;
+        let required = self.require.iter().map(Authored::ready).collect::<Result<Vec<_>, _>>()?;
+        let mut allowed = self.allow.iter().map(Authored::ready).collect::<Result<Vec<_>, _>>()?;
+        allowed.extend(&required);
         let mut effects = changes(case)?;
         for event in case.evidence.events.iter().filter(|event| !is_of_scenario(event)) {
             effects.extend(sent(event, case)?);
         }
-        let is_unexpected = |effect: &Effect| !allowed.iter().any(|allowed| effect.is_covered(allowed));
-        let mut unexpected = Vec::new();
-        for effect in effects {
-            case.budget.spend((1 + allowed.len()) * (1 + effect.name.len()))?;
-            if is_unexpected(&effect) {
-                unexpected.push(effect);
-            }
-        }
-        let passed = unexpected.is_empty();
-        let details = match unexpected.len() {
-            0 => "nothing happened but what is allowed".to_owned(),
-            count => format!("{count} effects that are not allowed"),
-        };
-        let listed = unexpected.iter().take(MOST_UNEXPECTED).map(Effect::json).collect();
-        let score = if passed { Score::one() } else { Score::zero() };
-        Ok(Outcome { score, passed, details, evidence: object([("unexpected", Value::Array(listed))]) })
+        let costs = effects.iter().map(|effect| (1 + allowed.len() + required.len()) * (1 + effect.name.len()));
+        case.budget.spend(costs.sum())?;
+        let is_missing = |wanted: &&&ResourceGlob| !effects.iter().any(|effect| effect.is_covered(wanted));
+        let missing: Vec<&ResourceGlob> = required.iter().filter(is_missing).copied().collect();
+        let is_unexpected = |effect: &&Effect| !allowed.iter().any(|allowed| effect.is_covered(allowed));
+        let unexpected: Vec<&Effect> = effects.iter().filter(is_unexpected).collect();
+        Ok(self.outcome(&unexpected, &missing))
     }
 }
 
@@ -307,6 +307,23 @@ fn transaction_set(payload: &Value, case: &Case<'_>) -> Result<String, String> {
 }
 
 impl NoSideEffects {
+    fn outcome(&self, unexpected: &[&Effect], missing: &[&ResourceGlob]) -> Outcome {
+        let details = match (unexpected.len(), missing.len()) {
+            (0, 0) => "nothing happened but what is allowed".to_owned(),
+            (0, missing) => format!("{missing} required effects did not happen"),
+            (count, _) => format!("{count} effects that are not allowed"),
+        };
+        let listed = unexpected.iter().take(MOST_UNEXPECTED).map(|effect| effect.json()).collect();
+        let mut evidence = object([("unexpected", Value::Array(listed))]);
+        if !self.require.is_empty() {
+            let missing = missing.iter().map(|missing| short(&missing.to_string()));
+            evidence["missing"] = missing.collect::<Vec<String>>().into();
+        }
+        let passed = unexpected.is_empty() && missing.is_empty();
+        let score = if passed { Score::one() } else { Score::zero() };
+        Outcome { score, passed, details, evidence }
+    }
+
     fn allows_all_of(&self, area: Area) -> bool {
         self.allow.iter().any(|allowed| match allowed {
             Authored::Ready(allowed) => {
@@ -408,6 +425,17 @@ mod tests {
         says(&playground, &assertion(&all[1..]), "0/1", "1 effects");
         says(&playground, &assertion(&["fhir/*", "files/*", "portal/*", "hl7/ORM^O0?"]), "0/1", "1 effects");
         says(&Playground::empty(), &assertion(&[]), "0/1", "no sandbox");
+    }
+
+    #[test]
+    fn what_is_required_must_happen_and_is_allowed() {
+        let required = |require: &[&str]| json!({"assert": "no-side-effects", "require": require});
+        let missing = json!({"unexpected": [], "missing": ["fhir/Appointment", "hl7/ORM^*"]});
+        scores(&before(), &required(&["fhir/Appointment", "hl7/ORM^*"]), "0/1", &missing);
+        let booked = before().fhir(&json!({"resourceType": "Appointment", "id": "a"}));
+        scores(&booked, &required(&["fhir/Appointment"]), "1/1", &json!({"unexpected": [], "missing": []}));
+        says(&booked, &required(&["fhir/Task"]), "0/1", "1 effects");
+        check(json!({"require": ["fhir"]}), &[("require.0", "`fhir/**`")]);
     }
 
     #[test]

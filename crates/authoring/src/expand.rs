@@ -1,0 +1,41 @@
+//! A task file for several entities becomes as many tasks.
+
+use model::template::Bindings;
+use serde_json::{Value, json};
+
+use crate::folder::{Folder, Task};
+use crate::lint::Finding;
+
+/// The tasks that a folder's files stand for, each with the file it is from.
+pub fn expand(folder: &Folder) -> Result<Vec<(String, Task)>, Vec<Finding>> {
+    let mut tasks = Vec::new();
+    let mut findings = Vec::new();
+    for (path, task) in &folder.tasks {
+        if task.each.is_empty() {
+            tasks.push((path.clone(), task.clone()));
+        }
+        for reference in &task.each {
+            match one(folder, task, reference) {
+                Ok(one) => tasks.push((path.clone(), one)),
+                Err(fault) => findings.push(Finding::error(path.clone(), format!("each: {fault}"))),
+            }
+        }
+    }
+    if findings.is_empty() { Ok(tasks) } else { Err(findings) }
+}
+
+fn one(folder: &Folder, task: &Task, reference: &str) -> Result<Task, String> {
+    let entity = folder.entity(reference).ok_or_else(|| format!("there is no entity `{reference}`"))?;
+    let entity = json!({"name": entity.name, "ref": entity.r#ref, "data": entity.data});
+    let bindings = Bindings { entity: Some(&entity), task: None };
+    let name =
+        model::template::bind(&Value::String(task.name.clone()), &bindings).map_err(|fault| fault.to_string())?;
+    let mut one = task.clone();
+    one.name = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
+    one.each = Vec::new();
+    one.entities.insert(0, reference.to_owned());
+    for criterion in &mut one.criteria {
+        criterion.entity.get_or_insert_with(|| reference.to_owned());
+    }
+    Ok(one)
+}

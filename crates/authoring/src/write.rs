@@ -1,0 +1,38 @@
+//! A folder as files again.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::folder::{Content, Folder};
+use crate::source::Files;
+use crate::yaml;
+
+/// The files of a folder; reading them gives the folder back.
+pub fn write(folder: &Folder) -> Files {
+    let mut files = Files::new();
+    put(&mut files, "benchmark.yaml".to_owned(), &folder.benchmark);
+    for (key, dataset) in &folder.datasets {
+        let root = format!("datasets/{key}/");
+        put(&mut files, format!("{root}dataset.yaml"), &dataset.about);
+        match &dataset.content {
+            Content::Empty => {}
+            Content::Fhir { content_type, bytes } => {
+                let name = if content_type.ends_with("ndjson") { "data.ndjson" } else { "data.json" };
+                files.insert(format!("{root}{name}"), bytes.clone());
+            }
+            Content::Files(inside) => {
+                let inside = inside.iter().map(|(path, bytes)| (format!("{root}files/{path}"), bytes.clone()));
+                files.extend(inside);
+            }
+        }
+    }
+    for (path, task) in &folder.tasks {
+        put(&mut files, path.clone(), task);
+    }
+    files
+}
+
+fn put(files: &mut Files, path: String, value: &impl Serialize) {
+    let value = serde_json::to_value(value).unwrap_or(Value::Null);
+    files.insert(path, yaml::written(&value).into_bytes());
+}
