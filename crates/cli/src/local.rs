@@ -59,8 +59,17 @@ impl Local {
     }
 }
 
-/// What a fresh local server is filled with.
-pub(crate) async fn load_benchmarks(_client: &Client) -> anyhow::Result<()> {
+/// What a fresh local server is filled with: the bundled benchmarks that it does not have yet, or only the wanted one.
+/// `told` is given each slug before it is loaded.
+pub(crate) async fn load_benchmarks(client: &Client, wanted: Option<&str>, told: impl Fn(&str)) -> anyhow::Result<()> {
+    let known = client.all("/benchmarks", &[]).await?;
+    let is_known = |slug: &str| known.iter().any(|one| one["slug"] == slug && one["published"] == true);
+    let slugs = agents::bundled::slugs().into_iter().filter(|slug| wanted.is_none_or(|wanted| wanted == *slug));
+    for slug in slugs.filter(|slug| !is_known(slug)) {
+        told(slug);
+        let folder = authoring::read(&agents::bundled::files(slug)).with_context(|| slug.to_owned())?;
+        authoring::push(client, &folder, true).await.with_context(|| slug.to_owned())?;
+    }
     Ok(())
 }
 

@@ -6,12 +6,14 @@ mod call;
 mod compare;
 mod completions;
 mod config;
+mod demo;
 mod document;
 mod exit;
 mod folders;
 mod local;
 mod manual;
 mod output;
+mod reference;
 mod report;
 mod rescore;
 mod resources;
@@ -39,6 +41,8 @@ struct Arguments {
 enum Command {
     /// Run the server
     Serve(serve::Arguments),
+    /// Start a server with the bundled benchmarks, take the reference agent through one, and stay up
+    Demo(demo::Arguments),
     /// Work on the database directly, while the server runs or not
     Admin(admin::Arguments),
     /// The key that other commands use
@@ -57,6 +61,8 @@ enum Command {
     Rescore(rescore::Arguments),
     /// Print completions for a shell
     Completions(completions::Arguments),
+    /// Do a task of a bundled benchmark, as the command of `verial run --agent`
+    ReferenceAgent(reference::Arguments),
     /// Print this command line as a page of the manual
     #[command(hide = true)]
     Manual,
@@ -92,6 +98,8 @@ fn main() -> std::process::ExitCode {
 fn obey(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Serve(arguments) => serve::run(arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::ReferenceAgent(arguments) => reference::run(&arguments),
         Command::Admin(arguments) => admin::run(arguments),
         Command::Auth(arguments) => auth::run(&arguments),
         Command::Config(arguments) => config::run(&arguments),

@@ -21,6 +21,7 @@ impl Handover {
     /// The file is made in a folder of the run's own, where one that a killed process has left is overwritten.
     pub(crate) fn new(
         base_url: &str,
+        benchmark: &str,
         run: &CreatedRecord,
         started: &StartedTaskRun,
         folder: &Path,
@@ -28,6 +29,7 @@ impl Handover {
         let whole = json!({
             "base_url": base_url,
             "run_token": run.token,
+            "benchmark": benchmark,
             "benchmark_run_id": run.run,
             "task_run_id": started.task_run_id,
             "deadline_at": started.deadline_at,
@@ -40,6 +42,7 @@ impl Handover {
         let variables = vec![
             ("VERIAL_BASE_URL", base_url.to_owned()),
             ("VERIAL_RUN_TOKEN", run.token.clone()),
+            ("VERIAL_BENCHMARK", benchmark.to_owned()),
             ("VERIAL_BENCHMARK_RUN_ID", run.run.to_string()),
             ("VERIAL_TASK_RUN_ID", started.task_run_id.to_string()),
             ("VERIAL_TASK", started.task.name.clone()),

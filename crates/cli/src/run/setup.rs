@@ -47,7 +47,9 @@ pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Setup> {
     };
     let asker = asker(arguments, local.as_ref(), &url).await?;
     if local.is_some() && resumed.is_none() {
-        local::load_benchmarks(asker.client()).await.context("cannot load the bundled benchmarks")?;
+        let wanted = arguments.benchmark.as_deref().and_then(|benchmark| benchmark.split('@').next());
+        let loaded = local::load_benchmarks(asker.client(), wanted, |_| ()).await;
+        loaded.context("cannot load the bundled benchmarks")?;
     }
     let journal = match resumed {
         Some(journal) => go_on(journal, arguments, &url)?,

@@ -66,7 +66,7 @@ async fn sample(
         Err(error) => return not_started(drive, client, place, task, &error).await,
     };
     let folder = folder(drive);
-    let handover = Handover::new(client.base_url(), run, &started, &folder)?;
+    let handover = Handover::new(client.base_url(), &drive.journal.read().benchmark, run, &started, &folder)?;
     let log = folder.join(format!("{}.log", task.task_run));
     let outages = drive.outages.count();
     drive.journal.change_task(place, |task| {

@@ -26,3 +26,4 @@ mod run_reports;
 mod run_resume;
 mod run_stories;
 mod uploads;
+mod wire_bombs;
