@@ -16,6 +16,7 @@ mod crash_uploads;
 mod document;
 mod fhir_bombs;
 mod groups;
+mod folders;
 mod house;
 mod object_storage;
 mod process;

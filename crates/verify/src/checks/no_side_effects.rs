@@ -314,6 +314,7 @@ impl NoSideEffects {
     fn outcome(&self, unexpected: &[&Effect], missing: &[&ResourceGlob]) -> Outcome {
         let details = match (unexpected.len(), missing.len()) {
             (0, 0) => "nothing happened but what is allowed".to_owned(),
+            (0, 1) => "a required effect did not happen".to_owned(),
             (0, missing) => format!("{missing} required effects did not happen"),
             (count, _) => format!("{count} effects that are not allowed"),
         };
