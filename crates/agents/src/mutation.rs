@@ -24,6 +24,14 @@ pub enum Mutation {
     MissingCode,
     /// What is active is a draft.
     Draft,
+    /// What went well is said to have gone badly, and the reverse.
+    Opposite,
+    /// It is by another provider.
+    WrongProvider,
+    /// What is urgent is routine, and the reverse.
+    WrongPriority,
+    /// Something that nobody spoke of is deleted as well.
+    Deletion,
     /// Everything is sent twice.
     Twice,
     /// The last thing is not sent.
@@ -40,7 +48,7 @@ pub enum Variant {
 }
 
 impl Mutation {
-    pub const ALL: [Mutation; 9] = [
+    pub const ALL: [Mutation; 13] = [
         Self::WrongPatient,
         Self::TenTimes,
         Self::WrongUnit,
@@ -48,6 +56,10 @@ impl Mutation {
         Self::WrongCode,
         Self::MissingCode,
         Self::Draft,
+        Self::Opposite,
+        Self::WrongProvider,
+        Self::WrongPriority,
+        Self::Deletion,
         Self::Twice,
         Self::LeftOut,
     ];
@@ -61,6 +73,10 @@ impl Mutation {
             Self::WrongCode => "wrong code",
             Self::MissingCode => "missing code",
             Self::Draft => "draft",
+            Self::Opposite => "opposite",
+            Self::WrongProvider => "wrong provider",
+            Self::WrongPriority => "wrong priority",
+            Self::Deletion => "deletion",
             Self::Twice => "twice",
             Self::LeftOut => "left out",
         }
@@ -97,11 +113,12 @@ impl Alteration {
 }
 
 fn mutated(mutation: Mutation, path: &str, body: &Value) -> Value {
-    if mutation == Mutation::WrongPatient && path.starts_with("files/") {
-        return body.clone();
-    }
     let mut body = body.clone();
-    walk(&mut body, "", &mut |key, value| mutate(mutation, key, value));
+    let is_file = path.starts_with("files/");
+    walk(&mut body, "", &mut |key, value| match (mutation, value) {
+        (Mutation::Opposite, Value::String(text)) if is_outcome(key, is_file) => *text = opposite(text).to_owned(),
+        (_, value) => mutate(mutation, key, value),
+    });
     body
 }
 
@@ -116,7 +133,13 @@ fn mutate(mutation: Mutation, key: &str, value: &mut Value) {
         (Mutation::DayLate, Value::String(text)) => *text = day_late(text),
         (Mutation::WrongCode, Value::String(text)) if is_code(key) => *text = other(text),
         (Mutation::MissingCode, Value::String(text)) if is_code(key) => text.clear(),
-        (Mutation::Draft, Value::String(text)) if key == "status" => *text = unfinished(text).to_owned(),
+        (Mutation::WrongProvider, Value::String(text)) if matches!(key, "provider_npi" | "npi") => *text = other(text),
+        (Mutation::WrongPriority, Value::String(text)) if matches!(key, "urgency" | "priority") => {
+            *text = other_priority(text).to_owned();
+        }
+        (Mutation::Draft, Value::String(text)) if matches!(key, "status" | "indicator") => {
+            *text = unfinished(text).to_owned()
+        }
         _ => {}
     }
 }
@@ -139,6 +162,25 @@ fn names_patient(key: &str, text: &str) -> bool {
 
 fn is_amount(key: &str) -> bool {
     matches!(key, "value" | "amount" | "quantity" | "dose" | "frequency")
+        || key.ends_with("_amount")
+        || key.ends_with("_remaining")
+}
+
+/// In FHIR `status` is the resource's own; what came of something is a code.
+fn is_outcome(key: &str, is_file: bool) -> bool {
+    matches!(key, "code" | "outcome" | "decision" | "determination") || (is_file && key == "status")
+}
+
+fn opposite(text: &str) -> &str {
+    match text {
+        "approved" | "paid" => "denied",
+        "denied" => "approved",
+        "pending" => "paid",
+        "active" => "inactive",
+        "inactive" => "active",
+        "rejected" => "active",
+        other => other,
+    }
 }
 
 fn is_code(key: &str) -> bool {
@@ -174,6 +216,7 @@ fn unfinished(status: &str) -> &str {
         "active" | "requested" => "draft",
         "final" | "corrected" => "preliminary",
         "booked" => "proposed",
+        "critical" | "warning" => "info",
         other => other,
     }
 }
@@ -189,6 +232,14 @@ fn other_unit(text: &str) -> &str {
         "g/dL" => "g/L",
         "d" => "h",
         "h" => "d",
+        other => other,
+    }
+}
+
+fn other_priority(text: &str) -> &str {
+    match text {
+        "routine" | "standard" => "urgent",
+        "urgent" | "asap" | "stat" => "routine",
         other => other,
     }
 }
@@ -258,6 +309,15 @@ mod tests {
         assert_eq!(one(Mutation::WrongCode, &body)["code"]["coding"][0]["code"], "860976");
         assert_eq!(one(Mutation::MissingCode, &body)["code"]["coding"][0], json!({}));
         assert_eq!(one(Mutation::Draft, &body)["status"], "draft");
+        let request = json!({"provider_npi": "1234567893", "urgency": "standard"});
+        assert_eq!(one(Mutation::WrongProvider, &request)["provider_npi"], "1234567894");
+        assert_eq!(one(Mutation::WrongPriority, &request)["urgency"], "urgent");
+        let filed = |mutation, body: &Value| Alteration::of(Manner::Mutant(mutation), "files/a.json", body, 0).body;
+        let answer = json!({"member_id": "W1", "status": "paid", "paid_amount": 68});
+        assert_eq!(one(Mutation::Opposite, &body), body);
+        assert_eq!(filed(Mutation::Opposite, &answer)["status"], "denied");
+        assert_eq!(filed(Mutation::WrongPatient, &answer)["member_id"], "W2");
+        assert_eq!(filed(Mutation::TenTimes, &answer)["paid_amount"].to_string(), "680");
         for variant in Variant::ALL {
             let same = Alteration::of(Manner::Variant(variant), "fhir/Task", &body, 0).body;
             assert_eq!(same["subject"], body["subject"]);

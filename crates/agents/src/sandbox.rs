@@ -72,12 +72,17 @@ impl Sandbox {
         if alteration.is_left_out {
             return Ok(Value::Null);
         }
-        // Putting the same again is the same.
-        if let Some(again) = alteration.again.as_ref().filter(|_| method == Method::POST) {
+        // Putting or answering the same again is the same, and what is refused the second time was done once.
+        let counts = method == Method::POST && !path.starts_with("cds/invocations");
+        let again = match alteration.again.as_ref().filter(|_| counts) {
+            Some(again) => self.client.call(method.clone(), &place, &[], Some(again)).await.is_ok(),
+            None => false,
+        };
+        let answer = self.client.call(method, &place, &[], Some(&alteration.body)).await;
+        if again && answer.is_ok() {
             self.altered.store(true, Ordering::Relaxed);
-            let _ = self.client.call(method.clone(), &place, &[], Some(again)).await;
         }
-        self.client.call(method, &place, &[], Some(&alteration.body)).await
+        answer
     }
 
     fn alteration(&self, path: &str, body: &Value) -> Alteration {
@@ -96,6 +101,17 @@ impl Sandbox {
         {
             let _ = self.call(Method::GET, path, None).await;
         }
+    }
+
+    /// What no task asks for.
+    pub(crate) async fn delete_a_patient(&self) -> anyhow::Result<()> {
+        let Some(patient) = self.search("Patient?_count=1").await.unwrap_or_default().pop() else {
+            return Ok(());
+        };
+        let path = format!("fhir/Patient/{}", patient["id"].as_str().unwrap_or_default());
+        self.call(Method::DELETE, &path, None).await.with_context(|| format!("DELETE {path}"))?;
+        self.altered.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     pub(crate) async fn get(&self, path: &str) -> anyhow::Result<Value> {
@@ -135,6 +151,26 @@ impl Sandbox {
             Some("AA" | "CA") => Ok(()),
             _ => Err(anyhow!("the interface refused the message: {}", answer["ack"])),
         }
+    }
+
+    /// Sends interchanges to the clearinghouse; its answer.
+    pub(crate) async fn send_x12(&self, interchange: &str) -> anyhow::Result<String> {
+        let path = "x12/transactions";
+        let alteration = self.alteration(path, &json!({"payload": interchange}));
+        if alteration.is_left_out {
+            return Ok(String::new());
+        }
+        if let Some(again) = &alteration.again {
+            let _ = self.post_x12(path, again).await;
+        }
+        let answer = self.post_x12(path, &alteration.body).await.with_context(|| format!("POST {path}"))?;
+        String::from_utf8(answer.to_vec()).context("the answer is not UTF-8")
+    }
+
+    async fn post_x12(&self, path: &str, body: &Value) -> Result<Bytes, ClientError> {
+        let text = body["payload"].as_str().unwrap_or_default();
+        let place = format!("{}/{path}", self.root);
+        self.client.post_bytes(&place, "application/edi-x12", text.as_bytes().to_vec()).await
     }
 
     /// Paths of what lies in the inbox.

@@ -8,8 +8,9 @@ use app::{App, Options, SftpAddress};
 use clap::Args;
 use tokio::net::TcpListener;
 
+use crate::block_on;
+use crate::output::say;
 use crate::settings::{self, File, Storage, StorageArguments};
-use crate::{block_on, say};
 
 const LONGEST_DRAIN: Duration = Duration::from_secs(30);
 

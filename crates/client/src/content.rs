@@ -1,5 +1,6 @@
 //! Content that is in memory already.
 
+use bytes::Bytes;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -10,18 +11,9 @@ impl Client {
     pub async fn put_bytes(&self, path: &str, content_type: &str, bytes: Vec<u8>) -> Result<Value, ClientError> {
         self.send(self.request(Method::PUT, path).header("content-type", content_type).body(bytes)).await
     }
-}
 
-impl Client {
-    pub async fn create_dataset(
-        &self,
-        name: &str,
-        kind: model::dataset::DatasetType,
-    ) -> Result<model::dataset::Dataset, ClientError> {
-        self.post("/datasets", &serde_json::json!({"name": name, "type": kind})).await
-    }
-
-    pub async fn dataset(&self, dataset: &model::DatasetId) -> Result<model::dataset::Dataset, ClientError> {
-        self.get(&format!("/datasets/{dataset}")).await
+    /// Sends these bytes to a path of the API; the answer is as it is.
+    pub async fn post_bytes(&self, path: &str, content_type: &str, bytes: Vec<u8>) -> Result<Bytes, ClientError> {
+        self.bytes_of(self.request(Method::POST, path).header("content-type", content_type).body(bytes)).await
     }
 }

@@ -1,6 +1,6 @@
 //! The same in messages that are one text: HL7 v2 and X12.
 
-use super::{Mutation, other};
+use super::{Mutation, other, ten_times};
 
 /// Segments with their separators, or the text as it is when it is neither.
 fn separators(text: &str) -> Option<(char, char)> {
@@ -42,15 +42,30 @@ fn change(mutation: Mutation, segment: &str, place: usize, field: &str) -> Strin
     let with = |first: &str| rest.map_or_else(|| first.to_owned(), |rest| format!("{first}^{rest}"));
     let is_patient = matches!((segment, place), ("PID", 3) | ("NM1", 9));
     let is_code = matches!((segment, place), ("OBR", 4 | 31) | ("DG1", 3) | ("OBX", 3) | ("EQ", 1));
+    let is_provider = matches!((segment, place), ("ORC", 12) | ("OBR", 16));
+    let is_timing = matches!((segment, place), ("ORC", 7) | ("OBR", 27));
+    let is_amount = matches!((segment, place), ("OBX", 5) | ("AMT", 2));
     let is_date = first.len() == 8
         && first.bytes().all(|byte| byte.is_ascii_digit())
         && (first.starts_with("19") || first.starts_with("20"));
     match mutation {
         Mutation::WrongPatient if is_patient && !first.is_empty() => with(&other(first)),
+        Mutation::WrongProvider if is_provider && !first.is_empty() => with(&other(first)),
+        Mutation::WrongPriority if is_timing => other_priority(field),
         Mutation::WrongCode if is_code && !first.is_empty() => with(&other(first)),
         Mutation::MissingCode if is_code => String::new(),
         Mutation::DayLate if is_date && !matches!(segment, "ISA" | "GS" | "MSH" | "BHT") => with(&other(first)),
-        Mutation::TenTimes if (segment, place) == ("OBX", 5) && first.parse::<f64>().is_ok() => format!("{first}0"),
+        Mutation::TenTimes if is_amount => {
+            first.parse().map_or_else(|_| field.to_owned(), |number| with(&ten_times(&number).to_string()))
+        }
         _ => field.to_owned(),
+    }
+}
+
+/// The sixth component of a timing: `S` is urgent, `R` routine.
+fn other_priority(timing: &str) -> String {
+    match timing.strip_suffix("^S") {
+        Some(before) => format!("{before}^R"),
+        None => timing.strip_suffix("^R").map_or_else(|| timing.to_owned(), |before| format!("{before}^S")),
     }
 }

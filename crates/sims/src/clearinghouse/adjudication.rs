@@ -133,6 +133,12 @@ fn paid(desk: &Desk<'_>, claim: &Claim, rule: &Rule, number: &str) -> Option<Pai
     Some(Paid { due, number: number.to_owned(), is_denied, lines: lines.collect() })
 }
 
+/// What is paid of a charge that a rule pays.
+pub(super) fn paid_of(payment: Option<&Payment>, charge: Cents) -> Cents {
+    let terms = Terms::of(payment, false);
+    terms.line(charge, terms.copay).0.paid
+}
+
 struct Terms {
     share: Share,
     group: String,

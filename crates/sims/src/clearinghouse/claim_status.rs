@@ -155,9 +155,10 @@ impl Answer<'_, '_, '_, '_> {
         }
         let what = ["276", member, &question.payer_claim, &question.control, &question.procedures.join("^")];
         let waits = self.desk.must_wait(self.when, rule, &what);
+        let payment = rule.and_then(|(_, rule)| rule.payment.as_ref());
         match (rule.and_then(|(_, rule)| rule.status), patient) {
-            _ if waits => vec![status::decided(found, Code::IN_PROCESS, question)],
-            (Some(status), _) => vec![status::decided(found, Code::of(status), question)],
+            _ if waits => vec![status::decided(found, Code::IN_PROCESS, question, payment)],
+            (Some(status), _) => vec![status::decided(found, Code::of(status), question, payment)],
             (None, _) if !found.is_empty() => found,
             (None, Err(reject)) => vec![ClaimStatus::bare(Code::of_reject(reject), question)],
             (None, Ok(_)) => vec![ClaimStatus::bare(Code::NOT_FOUND, question)],

@@ -5,8 +5,9 @@ use x12::Segment;
 use x12::draft::{ElementDraft, SegmentDraft, composite};
 use x12::loops::Loop;
 
+use super::adjudication::paid_of;
 use super::chart::{Chart, identifiers, is_same, items, text};
-use super::config::Status;
+use super::config::{Payment, Status};
 use super::desk::{CLAIMS, Desk};
 use super::money::Cents;
 use super::reject::Reject;
@@ -189,13 +190,18 @@ impl ClaimStatus {
     }
 }
 
-/// An author's status on the claim that is known, or on the question alone.
-pub(super) fn decided(found: Vec<ClaimStatus>, code: Code, question: &Question) -> ClaimStatus {
+/// An author's status on the claim that is known, or on the question alone. What is paid is what an 835 would tell.
+pub(super) fn decided(
+    found: Vec<ClaimStatus>,
+    code: Code,
+    question: &Question,
+    payment: Option<&Payment>,
+) -> ClaimStatus {
     let known = found.into_iter().next();
     let mut status = known.unwrap_or_else(|| ClaimStatus::bare(code, question));
     status.code = code;
     if code == Code::PAID && status.paid == Cents::default() {
-        status.paid = status.charge;
+        status.paid = paid_of(payment, status.charge);
     }
     if !code.is_final() || code == Code::DENIED {
         status.paid = Cents::default();

@@ -42,10 +42,13 @@ fn rules_decide_and_strangers_are_told_so() {
     let mut house = House::with_rules(&json!([
         {"match": {"procedure": "99999"}, "status": "denied"},
         {"match": {"procedure": "88888"}, "status": "need_more_info"},
+        {"match": {"procedure": "77777"}, "status": "paid", "payment": {"percent": "0.80", "copay": "10.00"}},
     ]));
     let about = |code: &str| question(&format!("REF*EJ*CLAIM-1\nSVC*HC:{code}*85*****1\nDTP*472*D8*20260105"));
     assert_eq!(house.told(&about("99999"), &["STC"])[0], "STC*F2:585*20260423**85*0*20260110");
     assert_eq!(house.told(&about("88888"), &["STC"])[0], "STC*P3:123:1P*20260423**85");
+    let unanswered = about("77777").replace("CLAIM-1", "CLAIM-2");
+    assert!(house.told(&unanswered, &["STC"])[0].starts_with("STC*F1:65*20260423**120*86*"), "as an 835 would say");
     for (from, to, expected) in [
         ("NM1*IL*1*MORROW*ADA****MI*W0001", "NM1*IL*1*NOBODY*NEMO****MI*Z9", "STC*A4:33:IL*20260423**0"),
         ("NM1*IL*1*MORROW", "NM1*IL*1*MURROW", "STC*E0:125:IL*20260423**0"),
