@@ -61,7 +61,16 @@ async fn show(local: &Local, benchmark: &str) -> anyhow::Result<()> {
     tell(format_args!("\nverial run {benchmark}@{newest} --agent 'verial reference-agent'\n"));
     let mut command = std::process::Command::new(&binary);
     command
-        .args(["run", &format!("{benchmark}@{newest}"), "--agent", &agent, "--agent-name", "reference", "--parallel", "4"])
+        .args([
+            "run",
+            &format!("{benchmark}@{newest}"),
+            "--agent",
+            &agent,
+            "--agent-name",
+            "reference",
+            "--parallel",
+            "4",
+        ])
         .arg("--journal")
         .arg(local.data.join("demo-run.json"))
         .env("VERIAL_URL", &local.url)
