@@ -6,7 +6,7 @@ use super::{Style, columns};
 
 const GAP: &str = "  ";
 /// No column gives way below this.
-const NARROWEST: usize = 4;
+const NARROWEST: usize = 8;
 
 pub(crate) struct Table {
     titles: Vec<String>,
@@ -69,27 +69,44 @@ impl Table {
         lines.join("\n")
     }
 
-    /// As wide as the content wants, less what does not fit, taken from the widest column each time.
+    /// As wide as the content wants, less what does not fit, taken from the widest column each time. When every column is
+    /// as narrow as it may be, the last ones are left out: a row of stumps tells nothing.
     fn widths(&self, most: usize) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.titles.iter().map(|title| width(title)).collect();
+        let mut wanted: Vec<usize> = self.titles.iter().map(|title| width(title)).collect();
         for row in &self.rows {
-            for (wanted, cell) in widths.iter_mut().zip(row) {
+            for (wanted, cell) in wanted.iter_mut().zip(row) {
                 *wanted = (*wanted).max(width(&cell.text));
             }
         }
+        while wanted.len() > 1 {
+            if let Some(widths) = self.fitted(&wanted, most) {
+                return widths;
+            }
+            wanted.pop();
+        }
+        wanted
+    }
+
+    fn fitted(&self, wanted: &[usize], most: usize) -> Option<Vec<usize>> {
+        let least: Vec<usize> = self
+            .titles
+            .iter()
+            .zip(wanted)
+            .zip(&self.whole)
+            .map(
+                |((title, wanted), is_whole)| {
+                    if *is_whole { *wanted } else { width(title).max(NARROWEST).min(*wanted) }
+                },
+            )
+            .collect();
+        let mut widths = wanted.to_vec();
         let gaps = GAP.len() * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > most {
-            let may_give = |place: &usize| {
-                let is_whole = self.whole.get(*place).copied().unwrap_or_default();
-                !is_whole && widths.get(*place).is_some_and(|width| *width > NARROWEST)
-            };
-            let widest = (0..widths.len()).filter(may_give).max_by_key(|place| widths.get(*place).copied());
-            match widest.and_then(|place| widths.get_mut(place)) {
-                Some(width) => *width -= 1,
-                None => break,
-            }
+            let may_give = widths.iter_mut().zip(&least).filter(|(width, least)| **width > **least);
+            let (widest, _) = may_give.max_by_key(|(width, _)| **width)?;
+            *widest -= 1;
         }
-        widths
+        Some(widths)
     }
 }
 
@@ -133,5 +150,7 @@ mod tests {
             assert!(shown.contains("br_01M7GN1DPVSFN5NX7D5344505Z") && shown.contains("SCORE"), "{shown}");
             assert!(!shown.contains('\u{1b}'), "{shown}");
         }
+        let narrow = sample().render_in(Style::PLAIN, 40);
+        assert!(narrow.contains("br_01M7GN1DPVSFN5NX7D5344505Z") && !narrow.contains("SCORE"), "{narrow}");
     }
 }

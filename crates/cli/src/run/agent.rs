@@ -91,7 +91,7 @@ impl Agent {
             status = self.told_to_end(times.grace, interrupt).await;
         }
         // Also what the agent has started and left behind.
-        signal(self.group, Signal::Kill);
+        signal(self.group, Signal::KILL);
         for reader in &mut self.readers {
             let _ = timeout(LAST_WORDS, reader).await;
         }
@@ -111,7 +111,7 @@ impl Agent {
 
     /// Politely first.
     async fn told_to_end(&mut self, grace: Duration, interrupt: &Interrupt) -> Option<ExitStatus> {
-        signal(self.group, Signal::Term);
+        signal(self.group, Signal::TERM);
         let in_time = tokio::select! {
             ended = timeout(grace, &mut self.status) => ended.ok(),
             () = interrupt.hurried() => None,
@@ -119,7 +119,7 @@ impl Agent {
         let ended = match in_time {
             Some(ended) => ended,
             None => {
-                signal(self.group, Signal::Kill);
+                signal(self.group, Signal::KILL);
                 (&mut self.status).await
             }
         };
@@ -151,7 +151,7 @@ impl AgentEnd {
 pub(crate) fn end_leftover(process: Process) -> bool {
     let is_it = began(process.group) == Some(process.began);
     if is_it {
-        signal(process.group, Signal::Kill);
+        signal(process.group, Signal::KILL);
     }
     is_it
 }

@@ -81,7 +81,11 @@ impl Drive {
             if !self.goes_on() {
                 return Ok(());
             }
-            self.create(run).await?;
+            if let Err(error) = self.create(run).await {
+                // The next would be refused in the same way.
+                self.is_hopeless.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
         }
         let record = self.journal.read().runs.get(run).cloned().context("no such run")?;
         let created = record.created.context("a run without an id")?;

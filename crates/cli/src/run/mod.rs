@@ -34,13 +34,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     block_on(async {
         let setup = setup::prepare(arguments).await?;
         let drive = &setup.drive;
-        let driven = tokio::select! {
-            driven = drive.all() => driven,
-            () = at_once(drive) => Ok(()),
-        };
-        let report = match driven {
-            Ok(()) => reported(arguments, drive).await,
-            Err(error) => Err(error),
+        let report = tokio::select! {
+            report = through(arguments, drive) => report,
+            () = at_once(drive) => Err(exit::interrupted("ended at once")),
         };
         let (path, is_stopped) = (drive.journal.path().display().to_string(), drive.interrupt.is_stopped());
         let told = match report {
@@ -60,6 +56,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         setup.close().await;
         told
     })
+}
+
+async fn through(arguments: &Arguments, drive: &Drive) -> anyhow::Result<Report> {
+    drive.all().await?;
+    reported(arguments, drive).await
 }
 
 /// After the second signal agents have a moment to be killed in.

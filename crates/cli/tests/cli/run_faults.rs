@@ -37,16 +37,18 @@ async fn a_server_that_is_away_is_no_failure_of_the_agent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn hostile_agents_are_ended_and_their_output_is_bounded() {
     let arena = Arena::open().await;
-    let limits = ["--timeout", "2", "--grace", "1", "--parallel", "2"];
+    let limits = ["--timeout", "4", "--grace", "1", "--parallel", "2"];
     // Ignores the polite signal, and has children that do too.
     let stubborn =
         "trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! >> children; while :; do sleep 1; done";
     let told = report(&mut arena.run(stubborn, &limits), 0);
     for task in told["runs"][0]["tasks"].as_array().unwrap() {
-        assert_eq!((&task["agent"]["timed_out"], &task["agent"]["signal"]), (&json!(true), &json!(9)), "{task}");
+        // On a machine that is slow enough the shell is ended before it has set its trap.
+        let signal = task["agent"]["signal"].as_i64();
+        assert!(task["agent"]["timed_out"] == json!(true) && [Some(9), Some(15)].contains(&signal), "{task}");
         assert!(task["notes"].to_string().contains("used up its time"), "{task}");
     }
-    for child in arena.read("children").lines() {
+    for child in std::fs::read_to_string(arena.folder().join("children")).unwrap_or_default().lines() {
         wait_for("the end of the child", || is_gone(child));
     }
     // Leaves a child behind that holds the output open.
@@ -101,4 +103,25 @@ async fn a_signal_stops_in_order_and_the_rest_is_done_later() {
     std::fs::write(folder.join("go"), "").unwrap();
     let told = report(&mut arena.verial(&["run", "--resume", "j.json"]), 0);
     assert_eq!((statuses(&told), arena.starts().len()), (vec!["interrupted", "completed"], 2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_signal_ends_at_once() {
+    let arena = Arena::open().await;
+    let folder = arena.folder();
+    let agent = "trap '' TERM; echo $$ > begun; while :; do sleep 1; done";
+    let told = std::fs::File::create(folder.join("told")).unwrap();
+    let mut run = arena.run(agent, &["--journal", "j.json", "--grace", "100000"]);
+    let mut running = run.stdout(std::process::Stdio::null()).stderr(told).spawn().unwrap();
+    wait_for("the agent's start", || std::fs::read_to_string(folder.join("begun")).is_ok_and(|text| !text.is_empty()));
+    let interrupt = |process: u32| {
+        let sent = std::process::Command::new("sh").arg("-c").arg(format!("kill -INT {process}")).status();
+        assert!(sent.unwrap().success());
+    };
+    interrupt(running.id());
+    wait_for("the first signal", || arena.read("told").contains("stopping"));
+    interrupt(running.id());
+    assert_eq!(running.wait().unwrap().code(), Some(130));
+    wait_for("the end of the agent", || is_gone(arena.read("begun").trim()));
+    assert!(arena.read("told").contains("verial run --resume j.json"), "{}", arena.read("told"));
 }

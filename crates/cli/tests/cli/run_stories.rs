@@ -102,6 +102,26 @@ async fn a_solver_key_is_enough() {
     assert!(words.contains("VERIAL_SOLVER_KEY") && words.contains("--local"), "{words}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_scorecard_fits_the_terminal_and_is_coloured_only_there() {
+    let name = "紹介状の受付を確認し、診療科へ回し、患者へ知らせる。".repeat(4);
+    let arena = Arena::open_on(Database::Sqlite, &name).await;
+    ended(&mut arena.run(WRITES_A, &["--journal", "j.json", "--min-score", "0.1"]), 0);
+    for columns in [80, 200] {
+        let again = ["run", "--resume", "j.json", "--min-score", "0.1"];
+        let (card, told) = ended(arena.verial(&again).env("COLUMNS", columns.to_string()), 0);
+        for line in card.lines() {
+            let wide: usize = line.chars().map(|letter| if letter > '\u{2e80}' { 2 } else { 1 }).sum();
+            assert!(wide <= columns, "{columns}: {line}");
+        }
+        assert!(card.contains("紹介状") && card.contains("gate: score >= 0.1: 0.5000  met"), "{card}");
+        assert!(!card.contains('\u{1b}') && !told.contains('\u{1b}'), "{card}{told}");
+        let (coloured, _) = ended(arena.verial(&again).env("CLICOLOR_FORCE", "1"), 0);
+        assert!(coloured.contains("\u{1b}[32m"), "{coloured}");
+    }
+    assert_eq!(arena.starts().len(), 2);
+}
+
 #[test]
 fn a_local_server_needs_nothing() {
     let folder = tempfile::tempdir().unwrap();
