@@ -38,6 +38,7 @@ event_types! {
     PortalSubmit = "portal_submit",
     PortalDetermination = "portal_determination",
     VoiceTurn = "voice_turn",
+    VoiceRead = "voice_read",
     FaxInbound = "fax_inbound",
     FaxOutbound = "fax_outbound",
     MessageInbound = "message_inbound",

@@ -31,6 +31,7 @@ pub mod stats;
 pub mod task;
 pub mod template;
 pub mod time;
+pub mod voice;
 pub mod weight;
 
 pub use fields::FieldErrors;

@@ -26,6 +26,9 @@ pub struct Authored {
     /// Messages in a playground of their own, and the first of them.
     pub message_sandbox: String,
     pub message: String,
+    /// A phone line in a playground of its own, and a call to it that waits for keys.
+    pub voice_sandbox: String,
+    pub call: String,
     /// The playground's file drop.
     pub files_sandbox: String,
     /// An EHR in a playground of its own, with a service that its organization plays, one hook that waits and one that
@@ -64,6 +67,7 @@ impl Authored {
         let (playground, sandbox, files_sandbox) = playground(caller, &environment).await;
         let (clearinghouse, x12_response) = clearinghouse(caller).await;
         let (message_sandbox, message) = messages(caller).await;
+        let (voice_sandbox, call) = voice(caller).await;
         let (cds_sandbox, cds_service, [pending_invocation, answered_invocation], cds_feedback) = ehr(caller).await;
         let hl7_sandbox = hl7_sandbox(caller, json!({"inbox": [{"message": hl7_update("1")}]})).await.id();
         let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
@@ -86,6 +90,8 @@ impl Authored {
             hl7_sandbox,
             message_sandbox,
             message,
+            voice_sandbox,
+            call,
             files_sandbox,
             cds_sandbox,
             cds_service,
@@ -184,6 +190,26 @@ async fn messages(caller: &Caller) -> (String, String) {
     let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201).id();
     let sent = caller.post(&format!("/sandboxes/{sandbox}/messages"), message()).await.expect(201).id();
     (sandbox, sent)
+}
+
+/// The id of the first voicemail that a config brings.
+pub const VOICEMAIL: &str = "vm_0000000001";
+
+/// A line that asks for a number, and a call to it.
+async fn voice(caller: &Caller) -> (String, String) {
+    let nodes = json!({"number": {"type": "collect", "prompt": "Enter a number.", "field": "n", "kind": "digits",
+        "next": "bye"}, "bye": {"type": "hangup", "prompt": "Goodbye."}});
+    let config = json!({"voicemails": [{"text": "Call me"}], "ivr": {"start": "number", "nodes": nodes}});
+    let sandbox = voice_sandbox(caller, config).await.id();
+    let dialled = caller.post(&format!("/sandboxes/{sandbox}/voice/calls"), json!({})).await.expect(201);
+    (sandbox, dialled["call"]["id"].as_str().unwrap().to_owned())
+}
+
+/// A phone line in a playground of its own.
+pub async fn voice_sandbox(caller: &Caller, config: Value) -> Answer {
+    let simulator = json!({"type": "Voice", "name": "Line", "config": config});
+    let simulator = caller.post("/simulators", simulator).await.expect(201).id();
+    caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201)
 }
 
 /// A text message to a number.

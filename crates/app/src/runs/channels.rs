@@ -16,6 +16,7 @@ fn of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
         SimulatorType::CdsHooks => &[("cds", "cds")],
         SimulatorType::Message => &[("messages", "messages")],
         SimulatorType::Payer => &[("portal", "portal")],
+        SimulatorType::Voice => &[("voice", "voice")],
         _ => &[],
     }
 }

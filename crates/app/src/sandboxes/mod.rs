@@ -11,6 +11,7 @@ pub mod files;
 pub mod hl7;
 pub mod messages;
 pub mod payer;
+pub mod voice;
 
 use std::sync::Arc;
 

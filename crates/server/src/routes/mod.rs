@@ -21,6 +21,7 @@ mod sandboxes;
 mod simulators;
 mod solvers;
 mod tasks;
+pub(crate) mod voice;
 
 use utoipa_axum::router::OpenApiRouter;
 
@@ -43,6 +44,7 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(sandboxes::router())
         .merge(file_drop::router())
         .merge(messages::router())
+        .merge(voice::router())
         .merge(cds::router())
         .merge(runs::router())
         .merge(clearinghouse::router())

@@ -70,6 +70,7 @@ impl Surface {
                 "move_to" => json!(format!("outbox/sample-{number}")),
                 "type" => self.resolve(&schema["properties"]["type"])["enum"][0].clone(),
                 "read" => json!(true),
+                "digits" => json!("1"),
                 "payload" => json!(world::hl7_update("1")),
                 "assertion" => world::criterion("")["assertion"].clone(),
                 "patient_member_id" | "diagnosis_code" | "provider_npi" => world::prior_auth()[name].clone(),
@@ -91,6 +92,9 @@ impl Surface {
         }
         if names("channel") && names("to") {
             body.insert("to".to_owned(), world::message()["to"].clone());
+        }
+        if names("say") && names("dtmf") {
+            body.insert("say".to_owned(), json!("one"));
         }
         if names("base_url") && names("service") {
             body.insert("service".to_owned(), world::cds_service(&format!("sample-{number}")));
@@ -186,6 +190,9 @@ impl Tenant {
             "response_id" => &made.x12_response,
             "sandbox_id" if pattern.contains("/hl7/") => &made.hl7_sandbox,
             "sandbox_id" if pattern.contains("/messages") => &made.message_sandbox,
+            "sandbox_id" if pattern.contains("/voice/") => &made.voice_sandbox,
+            "call_id" => &made.call,
+            "voicemail_id" => return world::VOICEMAIL.into(),
             "sandbox_id" if pattern.contains("/cds/") => &made.cds_sandbox,
             "service_id" => &made.cds_service,
             "invocation_id" if pattern.ends_with("/response") => &made.pending_invocation,
@@ -253,6 +260,8 @@ impl Tenant {
             &made.pending_invocation,
             &made.answered_invocation,
             &made.files_sandbox,
+            &made.voice_sandbox,
+            &made.call,
             &made.run,
             &made.task_run,
             &made.criterion_run,

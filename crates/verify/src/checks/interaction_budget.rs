@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::checks::{Check, CheckInfo};
 use crate::count::whole_number;
-use crate::evidence::{Case, Evaluated, Outcome, is_of_scenario, object};
+use crate::evidence::{Case, Evaluated, Outcome, is_of_scenario, object, text};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "interaction-budget",
@@ -68,7 +68,8 @@ impl Check for InteractionBudget {
         }
     }
 
-    /// What the scenario did, what a payer decided later, what people wrote, and resets are no interactions of the agent.
+    /// What the scenario did, what a payer decided later, what people wrote and said, and resets are no interactions of
+    /// the agent.
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let budget = self.budget().map_err(|faults| faults.to_string())?;
         if case.evidence.world.sandboxes.is_empty() {
@@ -76,7 +77,8 @@ impl Check for InteractionBudget {
         }
         case.budget.spend(case.evidence.events.len())?;
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        let is_counted = |event: &&Event| event.r#type == EventType::ScenarioStep || !is_of_scenario(event);
+        let is_of_others = |event: &Event| event.r#type == EventType::VoiceTurn && text(&event.payload, "speaker") != Some("agent");
+        let is_counted = |event: &&Event| event.r#type == EventType::ScenarioStep || !(is_of_scenario(event) || is_of_others(event));
         for event in case.evidence.events.iter().filter(is_counted) {
             *counts.entry(event.r#type.name()).or_default() += 1;
         }
