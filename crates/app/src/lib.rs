@@ -27,6 +27,7 @@ pub mod runs;
 pub mod sandboxes;
 mod seal;
 pub mod simulators;
+mod slots;
 pub mod solvers;
 mod spool;
 pub mod tasks;
@@ -64,6 +65,9 @@ struct Inner {
     pushes: tokio::sync::Semaphore,
     contents: contents::Contents,
     spools: spool::Spools,
+    /// Documents that are looked through, and pictures that are read.
+    papers: slots::Slots,
+    ocr: slots::Slots,
     sftp: Option<SftpAddress>,
 }
 
@@ -85,6 +89,8 @@ impl App {
             pushes: tokio::sync::Semaphore::new(mllp::MOST_AT_ONCE),
             contents: contents::Contents::default(),
             spools: spool::Spools::new(spool),
+            papers: slots::Slots::new(2, 64),
+            ocr: slots::Slots::new(2, 32),
             sftp,
             limits,
         };

@@ -40,6 +40,8 @@ event_types! {
     VoiceTurn = "voice_turn",
     FaxInbound = "fax_inbound",
     FaxOutbound = "fax_outbound",
+    FaxStatus = "fax_status",
+    FaxRead = "fax_read",
     MessageInbound = "message_inbound",
     MessageOutbound = "message_outbound",
     MessageRead = "message_read",

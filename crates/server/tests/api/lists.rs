@@ -241,6 +241,7 @@ impl List {
             .replace("{solver_id}", &made.solver)
             .replace("{benchmark_id}", &made.benchmark)
             .replace("{task_id}", &made.task)
+            .replace("{sandbox_id}/fax", &format!("{}/fax", made.fax_line))
             .replace("{sandbox_id}/messages", &format!("{}/messages", made.message_sandbox))
             .replace("{sandbox_id}/cds", &format!("{}/cds", made.cds_sandbox))
             .replace("{sandbox_id}/x12", &format!("{}/x12", made.clearinghouse))
@@ -253,6 +254,12 @@ impl List {
         // What the dataset brought.
         if pattern == "/sandboxes/{sandbox_id}/messages" {
             keys.push(Value::from(made.message.clone()));
+        }
+        if pattern == "/sandboxes/{sandbox_id}/fax/faxes" {
+            keys.push(Value::from(made.fax.clone()));
+        }
+        if pattern == "/sandboxes/{sandbox_id}/fax/inbox" {
+            keys.push(Value::from(made.inbound_fax.clone()));
         }
         match pattern {
             "/sandboxes/{sandbox_id}/cds/services" => keys.push(Value::from(made.cds_service.clone())),
@@ -401,6 +408,11 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
         }
         "/sandboxes/{sandbox_id}/portal/prior-auths" => world::prior_auth(),
         "/sandboxes/{sandbox_id}/messages" => world::message(),
+        "/sandboxes/{sandbox_id}/fax/faxes" => world::fax(),
+        "/sandboxes/{sandbox_id}/fax/inbox" => {
+            caller.post(&path.replace("inbox", "faxes"), world::fax()).await.expect(201);
+            return caller.get(&format!("{path}?limit=1")).await.expect(200)["data"][0].clone();
+        }
         "/sandboxes/{sandbox_id}/cds/services" => {
             let service = json!({"service": world::cds_service(&format!("row-{number}"))});
             return caller.post(path, service).await.expect(201)["services"][0].clone();

@@ -10,6 +10,8 @@ mod cds_services;
 mod cds_ssrf;
 mod datasets;
 mod errors;
+mod fax;
+mod fax_hostile;
 mod fhir_atomicity;
 mod fhir_client;
 mod fhir_concurrency;
