@@ -24,7 +24,7 @@ fn what_init_makes_is_sound_pushed_and_pulled_back_unchanged() {
     assert!(words.contains("is sound"), "{words}");
     let with_key = |words: &[&str]| {
         let mut command = verial(words);
-        command.env("VERIAL_URL", serving.url()).env("VERIAL_API_KEY", serving.first_key());
+        command.env("VERIAL_URL", &serving.base_url).env("VERIAL_API_KEY", serving.first_key.as_deref().unwrap());
         output(&mut command)
     };
     let words = with_key(&["benchmarks", "push", text(&made)]);
