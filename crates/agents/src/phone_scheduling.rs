@@ -14,7 +14,9 @@ pub(crate) async fn work(sandbox: &Sandbox) -> anyhow::Result<()> {
     for _ in 0..MOST_TURNS {
         let heard = heard(&exchange);
         match reply(sandbox, &heard)? {
-            Reply::Keys(keys) => exchange = sandbox.post(&format!("voice/calls/{call}/dtmf"), &json!({"digits": keys})).await?,
+            Reply::Keys(keys) => {
+                exchange = sandbox.post(&format!("voice/calls/{call}/dtmf"), &json!({"digits": keys})).await?
+            }
             Reply::Say(words) => exchange = say(sandbox, &call, &words).await?,
             Reply::Booked { start, confirmation } => {
                 say(sandbox, &call, "Thank you, goodbye.").await?;

@@ -18,7 +18,6 @@ fn of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
         SimulatorType::Message => &[("messages", "messages")],
         SimulatorType::Payer => &[("portal", "portal")],
         SimulatorType::Voice => &[("voice", "voice")],
-        _ => &[],
     }
 }
 

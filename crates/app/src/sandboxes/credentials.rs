@@ -49,7 +49,6 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTre
             ("ws_url", format!("{}/voice/stream", for_web_sockets(doors))),
         ],
         // The other types have no running simulator yet.
-        _ => Vec::new(),
     };
     credentials.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -86,7 +86,10 @@ fn any_model_can_be_the_agent() {
     let logs = std::fs::read_dir(place.path().join("journal.logs")).unwrap();
     let logs: Vec<String> = logs.map(|log| std::fs::read_to_string(log.unwrap().path()).unwrap()).collect();
     assert_eq!(logs.len(), 9);
-    assert!(logs.iter().all(|log| log.contains("hl7/inbox") && log.contains("200") && log.contains("DONE")), "{logs:?}");
+    assert!(
+        logs.iter().all(|log| log.contains("hl7/inbox") && log.contains("200") && log.contains("DONE")),
+        "{logs:?}"
+    );
 }
 
 fn play_model(mut stream: std::net::TcpStream) {
@@ -97,7 +100,8 @@ fn play_model(mut stream: std::net::TcpStream) {
         request.extend_from_slice(&part[..read]);
         let whole = String::from_utf8_lossy(&request).into_owned();
         let Some((head, body)) = whole.split_once("\r\n\r\n") else { continue };
-        let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
+        let length =
+            head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ").map(str::to_owned));
         if read == 0 || body.len() >= length.and_then(|length| length.parse().ok()).unwrap_or(0) {
             break body.to_owned();
         }
@@ -110,6 +114,9 @@ fn play_model(mut stream: std::net::TcpStream) {
         false => json!({"role": "assistant", "content": null, "tool_calls": [look]}),
     };
     let answer = json!({"choices": [{"message": message}]}).to_string();
-    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", answer.len());
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        answer.len()
+    );
     let _ = stream.write_all(format!("{head}{answer}").as_bytes());
 }
