@@ -17,6 +17,7 @@ mod phone_scheduling;
 mod prior_auth;
 mod prior_auth_imaging;
 mod prior_auth_pharmacy;
+mod records_release;
 mod sandbox;
 mod wrong;
 mod x12;
@@ -80,6 +81,7 @@ async fn reference(sandbox: &Sandbox, benchmark: &str) -> anyhow::Result<()> {
         "phone-scheduling" => phone_scheduling::work(sandbox).await,
         "prior-auth-imaging" => prior_auth_imaging::work(sandbox).await,
         "prior-auth-pharmacy" => prior_auth_pharmacy::work(sandbox).await,
+        "records-release" => records_release::work(sandbox).await,
         other => bail!("there is no reference agent for `{other}`"),
     }
 }

@@ -133,7 +133,9 @@ fn mutate(mutation: Mutation, key: &str, value: &mut Value) {
         (Mutation::DayLate, Value::String(text)) => *text = day_late(text),
         (Mutation::WrongCode, Value::String(text)) if is_code(key) => *text = other(text),
         (Mutation::MissingCode, Value::String(text)) if is_code(key) => text.clear(),
-        (Mutation::WrongProvider, Value::String(text)) if matches!(key, "provider_npi" | "npi") => *text = other(text),
+        (Mutation::WrongProvider, Value::String(text)) if matches!(key, "provider_npi" | "npi" | "to_number") => {
+            *text = other(text)
+        }
         (Mutation::WrongPriority, Value::String(text)) if matches!(key, "urgency" | "priority") => {
             *text = other_priority(text).to_owned();
         }

@@ -107,4 +107,5 @@ bundled! {
     phone_scheduling: "phone-scheduling",
     prior_auth_imaging: "prior-auth-imaging",
     prior_auth_pharmacy: "prior-auth-pharmacy",
+    records_release: "records-release",
 }
