@@ -94,6 +94,7 @@ fn the_whole_is_judged_too() {
         (json!([]), ""),
         (json!({}), "cards"),
         (json!({"cards": null}), "cards"),
+        (json!({"cards": [], "extension": true}), "extension"),
         (json!({"cards": {}}), "cards"),
         (json!({"cards": vec![json!({}); 101]}), "cards"),
         (json!({"cards": [two]}), "cards.0.suggestions"),

@@ -28,6 +28,9 @@ impl<'v> Members<'v> {
                 errors.add(shortened(name, 80), format!("is not a known field; known: {}", names.join(", ")));
             }
         }
+        if let Some(extension) = members.get("extension").filter(|value| !value.is_null() && !value.is_object()) {
+            errors.add("extension", format!("must be an object, is {}", described(extension)));
+        }
         Some(Self(members))
     }
 
