@@ -36,6 +36,7 @@ install_packages() {
     is_command sftp || packages+=(openssh-client)
     is_command qpdf || packages+=(qpdf)
     is_command tesseract || packages+=(tesseract-ocr)
+    is_command espeak-ng || packages+=(espeak-ng)
     is_command chromium || packages+=(chromium)
     if [[ ${#packages[@]} -eq 0 ]]; then return; fi
     if [[ $EUID -ne 0 ]] || ! is_command apt-get; then
@@ -103,6 +104,7 @@ install_needs() {
     if ! python_makes_environments || ! make_environment "$X12_VENV" tools/clients/x12/requirements.txt; then
         missing+=("Python with tools/clients/x12/requirements.txt: the X12 libraries were skipped")
     fi
+    is_command espeak-ng || missing+=("espeak-ng: no call was made into a recording")
     if ! python_makes_environments || ! make_environment "$CDS_VENV" tools/clients/cds/requirements.txt; then
         missing+=("Python with tools/clients/cds/requirements.txt: the CDS Hooks service was skipped")
     fi

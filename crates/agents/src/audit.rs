@@ -37,7 +37,8 @@ pub async fn audit(owner: &Client, benchmark: &str, told: impl Fn(&str)) -> anyh
     told("the reference agent");
     audit.reference = drive(owner, benchmark, Manner::Reference).await?;
     told("near misses of it");
-    let wrong = stream::iter(Mutation::ALL).map(async |mutation| (mutation, drive(owner, benchmark, Manner::Mutant(mutation)).await));
+    let wrong = stream::iter(Mutation::ALL)
+        .map(async |mutation| (mutation, drive(owner, benchmark, Manner::Mutant(mutation)).await));
     for (mutation, results) in wrong.buffered(AT_ONCE).collect::<Vec<_>>().await {
         let altered = results?.into_iter().filter(|result| result.applied);
         audit.near_misses.extend(altered.map(|result| (mutation, result)));
@@ -96,7 +97,8 @@ impl Audit {
                     results.get(place).and_then(|result| result.checks.get(index)).map(|check| check.passed)
                 };
                 let of_task = self.near_misses.iter().filter(|(_, result)| result.task == task.task);
-                let failed = of_task.clone().filter(|(_, result)| result.checks.get(index).is_some_and(|check| !check.passed));
+                let failed =
+                    of_task.clone().filter(|(_, result)| result.checks.get(index).is_some_and(|check| !check.passed));
                 rows.push(json!({
                     "task": task.task, "criterion": check.label, "nothing": check.passed, "spray": passes(&self.spray),
                     "reference": passes(&self.reference), "near_misses": of_task.count(), "failed_by": failed.count()

@@ -27,6 +27,7 @@ pub mod runs;
 pub mod sandboxes;
 mod seal;
 pub mod simulators;
+mod slots;
 pub mod solvers;
 mod spool;
 pub mod tasks;
@@ -62,8 +63,12 @@ struct Inner {
     calls: sandboxes::cds::Calls,
     mllp: mllp::Ports,
     pushes: tokio::sync::Semaphore,
+    listeners: sandboxes::voice::Listeners,
     contents: contents::Contents,
     spools: spool::Spools,
+    /// Documents that are looked through, and pictures that are read.
+    papers: slots::Slots,
+    ocr: slots::Slots,
     sftp: Option<SftpAddress>,
 }
 
@@ -83,8 +88,11 @@ impl App {
             calls: sandboxes::cds::Calls::default(),
             mllp: mllp::Ports::new(mllp),
             pushes: tokio::sync::Semaphore::new(mllp::MOST_AT_ONCE),
+            listeners: sandboxes::voice::Listeners::default(),
             contents: contents::Contents::default(),
             spools: spool::Spools::new(spool),
+            papers: slots::Slots::new(2, 64),
+            ocr: slots::Slots::new(2, 32),
             sftp,
             limits,
         };

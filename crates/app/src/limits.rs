@@ -27,6 +27,10 @@ pub struct Limits {
     /// MLLP connections to all sandboxes together, and how long one may stay silent.
     pub mllp_connections: u32,
     pub mllp_idle_seconds: u64,
+    /// WebSocket connections of phone lines, in all and for one sandbox, and how long one may stay silent.
+    pub voice_streams: usize,
+    pub voice_sandbox_streams: usize,
+    pub voice_idle_seconds: u64,
     /// Requests a second for each key, and how many may come at once.
     pub requests_per_second: u32,
     pub request_burst: u32,
@@ -50,6 +54,9 @@ impl Default for Limits {
             task_run_events: 100_000,
             mllp_connections: 4000,
             mllp_idle_seconds: 300,
+            voice_streams: 2000,
+            voice_sandbox_streams: 1000,
+            voice_idle_seconds: 600,
             requests_per_second: 1000,
             request_burst: 2000,
             refusals_per_second: 20,

@@ -130,14 +130,16 @@ fn show_audit(arguments: &Audit, slug: &str, audit: &agents::audit::Audit) -> an
     } else {
         let mut table = Table::new(["TASK", "CRITERION", "NOTHING", "SPRAY", "REFERENCE", "NEAR MISSES FAIL IT"]);
         for row in &criteria {
-            let word = |name: &str| row[name].as_bool().map_or("-", |passed| if passed { "pass" } else { "fail" }).to_owned();
+            let word =
+                |name: &str| row[name].as_bool().map_or("-", |passed| if passed { "pass" } else { "fail" }).to_owned();
             let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
             let failed = format!("{} of {}", row["failed_by"], row["near_misses"]);
             let cells = [text("task"), text("criterion"), word("nothing"), word("spray"), word("reference"), failed];
             table.row(cells.into_iter().map(Cell::new).collect());
         }
         say(table.render(Style::of_stdout()));
-        let ceiling = audit.ceiling().map_or_else(|| "no reference agent".to_owned(), |ceiling| format!("ceiling {ceiling:.2}"));
+        let ceiling =
+            audit.ceiling().map_or_else(|| "no reference agent".to_owned(), |ceiling| format!("ceiling {ceiling:.2}"));
         say(format_args!("floor {:.2}, {ceiling}, {told} of {near} near misses told", audit.floor()));
     }
     let free = criteria.iter().filter(|row| row["nothing"] == true || row["reference"] == false).count();
@@ -211,11 +213,15 @@ fn init(arguments: &Init) -> anyhow::Result<()> {
     let target = &arguments.folder;
     check_free(target, false)?;
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let slug = model::slug::from_name(&name).with_context(|| format!("`{name}` cannot become a slug: use letters and digits"))?;
-    let files = STARTER.iter().map(|(path, text)| ((*path).to_owned(), text.replace("SLUG", &slug).into_bytes())).collect();
+    let slug = model::slug::from_name(&name)
+        .with_context(|| format!("`{name}` cannot become a slug: use letters and digits"))?;
+    let files =
+        STARTER.iter().map(|(path, text)| ((*path).to_owned(), text.replace("SLUG", &slug).into_bytes())).collect();
     source::save(target, &files)?;
     let shown = target.display();
-    say(format!("{shown} has a benchmark with one task. Next: verial benchmarks lint {shown}, then verial benchmarks push {shown}"));
+    say(format!(
+        "{shown} has a benchmark with one task. Next: verial benchmarks lint {shown}, then verial benchmarks push {shown}"
+    ));
     Ok(())
 }
 
@@ -225,4 +231,3 @@ const STARTER: [(&str, &str); 4] = [
     ("datasets/chart/data.ndjson", include_str!("folders/data.ndjson")),
     ("tasks/10-order.yaml", include_str!("folders/task.yaml")),
 ];
-

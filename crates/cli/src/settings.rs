@@ -153,6 +153,9 @@ fn set_limit(limits: &mut Limits, name: &str, value: u64) -> anyhow::Result<()> 
         "task_run_events" => limits.task_run_events = i64::try_from(value)?,
         "mllp_connections" => limits.mllp_connections = small()?,
         "mllp_idle_seconds" => limits.mllp_idle_seconds = value,
+        "voice_streams" => limits.voice_streams = usize::try_from(value)?,
+        "voice_sandbox_streams" => limits.voice_sandbox_streams = usize::try_from(value)?,
+        "voice_idle_seconds" => limits.voice_idle_seconds = value,
         "requests_per_second" => limits.requests_per_second = small()?,
         "request_burst" => limits.request_burst = small()?,
         "refusals_per_second" => limits.refusals_per_second = small()?,
@@ -160,6 +163,7 @@ fn set_limit(limits: &mut Limits, name: &str, value: u64) -> anyhow::Result<()> 
         _ => bail!(
             "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, layer_bytes, file_bytes, sandbox_bytes, \
              sandbox_files, sftp_sessions, sftp_sandbox_sessions, task_run_events, mllp_connections, mllp_idle_seconds, \
+             voice_streams, voice_sandbox_streams, voice_idle_seconds, \
              requests_per_second, request_burst, refusals_per_second, refusal_burst"
         ),
     }

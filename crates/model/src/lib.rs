@@ -11,6 +11,7 @@ pub mod criterion;
 pub mod dataset;
 pub mod environment;
 pub mod event;
+pub mod fax;
 pub mod fields;
 pub mod hl7;
 pub mod id;
@@ -31,6 +32,7 @@ pub mod stats;
 pub mod task;
 pub mod template;
 pub mod time;
+pub mod voice;
 pub mod weight;
 
 pub use fields::FieldErrors;

@@ -36,6 +36,7 @@ struct Shared {
     metrics: metrics::Metrics,
     rates: rate_limit::Rates,
     login_failures: routes::portal::throttle::Failures,
+    streams: routes::voice::Streams,
     docs: docs::Docs,
     /// Where clients reach the server, if the operator said so.
     public_url: Option<String>,
@@ -56,6 +57,7 @@ pub fn router(app: App, public_url: Option<String>) -> Router {
     let state = State(Arc::new(Shared {
         rates: rate_limit::Rates::new(app.limits()),
         login_failures: routes::portal::throttle::Failures::default(),
+        streams: routes::voice::Streams::new(app.limits()),
         metrics: metrics::Metrics::default(),
         docs: docs::Docs::new(&api),
         public_url,

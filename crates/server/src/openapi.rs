@@ -19,12 +19,12 @@ use crate::{State, docs, routes};
         (name = "simulators", description = "Definitions of simulated systems"),
         (name = "datasets", description = "What sandboxes start from"),
         (name = "playgrounds", description = "Running environments"),
-        (name = "sandboxes", description = "Running simulators. Below `/sandboxes/{sandbox_id}` (or `/services/{sandbox_id}`) hang the paths of each protocol: a FHIR sandbox answers FHIR R4 at `…/fhir` and describes itself at `…/fhir/metadata`; its token endpoint is `…/fhir/auth/token`. The others have `…/hl7`, `…/x12`, `…/files`, `…/portal` and `…/messages`."),
+        (name = "sandboxes", description = "Running simulators. Below `/sandboxes/{sandbox_id}` (or `/services/{sandbox_id}`) hang the paths of each protocol: a FHIR sandbox answers FHIR R4 at `…/fhir` and describes itself at `…/fhir/metadata`; its token endpoint is `…/fhir/auth/token`. The others have `…/hl7`, `…/x12`, `…/files`, `…/portal`, `…/voice` and `…/messages`."),
         (name = "benchmarks", description = "Benchmarks and their published versions"),
         (name = "tasks", description = "What agents are asked to do"),
         (name = "criteria", description = "What is checked afterwards"),
         (name = "runs", description = "Runs of benchmarks: their tasks, the evidence of their criteria, numbers over many"),
-        (name = "v1", description = "For agents: a run is made with a solver key and worked through with its token. Below `/v1/benchmark-runs/{benchmark_run_id}` and `/v1/task-runs/{task_run_id}/sandbox` hang the sandboxes of the started task: FHIR R4 at `…/fhir`, the others at `…/hl7`, `…/x12`, `…/files`, `…/portal` and `…/messages`."),
+        (name = "v1", description = "For agents: a run is made with a solver key and worked through with its token. Below `/v1/benchmark-runs/{benchmark_run_id}` and `/v1/task-runs/{task_run_id}/sandbox` hang the sandboxes of the started task: FHIR R4 at `…/fhir`, the others at `…/hl7`, `…/x12`, `…/files`, `…/portal`, `…/voice` and `…/messages`."),
         (name = "machinery", description = "For operators"),
     )
 )]

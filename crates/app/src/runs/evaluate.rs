@@ -19,16 +19,17 @@ use super::snapshots;
 use crate::{App, AppError};
 
 /// What scored it. A change of what any check answers raises it.
-pub(super) const ENGINE: &str = "verify/2";
+pub(super) const ENGINE: &str = "verify/3";
 /// Events that are read in one transaction.
 const ROWS: i64 = 2000;
 /// Of these no check reads what went in and out: there may be very many.
-const COUNTED_ONLY: [EventType; 7] = [
+const COUNTED_ONLY: [EventType; 8] = [
     EventType::FhirRequest,
     EventType::FileRead,
     EventType::PortalView,
     EventType::PortalSearch,
     EventType::MessageRead,
+    EventType::VoiceRead,
     EventType::CdsRead,
     EventType::AuthToken,
 ];

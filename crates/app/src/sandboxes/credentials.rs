@@ -30,6 +30,10 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTre
             vec![("inbox_url", format!("{doors}/hl7/inbox")), ("outbound_url", format!("{doors}/hl7/outbound"))]
         }
         SimulatorType::Files => sftp(sandbox, base),
+        SimulatorType::Fax => vec![
+            ("fax_number", sims::fax::number::own(&sandbox.config, &sandbox.id)),
+            ("upload_url", format!("{doors}/fax/faxes")),
+        ],
         SimulatorType::CdsHooks => {
             vec![("services_url", format!("{doors}/cds/services")), ("hooks_url", format!("{doors}/cds/hooks"))]
         }
@@ -40,8 +44,11 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTre
             ("password", portal_password(sandbox)),
             ("api_url", format!("{doors}/portal")),
         ],
+        SimulatorType::Voice => vec![
+            ("phone_number", phone_number(sandbox)),
+            ("ws_url", format!("{}/voice/stream", for_web_sockets(doors))),
+        ],
         // The other types have no running simulator yet.
-        _ => Vec::new(),
     };
     credentials.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
@@ -61,6 +68,25 @@ fn sftp(sandbox: &StoredSandbox, base: &Addresses) -> Vec<(&'static str, String)
 pub(crate) fn sftp_password(sandbox: &StoredSandbox) -> String {
     let secret = URL_SAFE_NO_PAD.encode(derived(sandbox, "sftp password").as_ref());
     format!("{CLIENT_SECRET_PREFIX}{secret}")
+}
+
+/// The author's, or one that is made for the sandbox. Numbers after 555 belong to nobody.
+pub(crate) fn phone_number(sandbox: &StoredSandbox) -> String {
+    let authored = sandbox.config.get("phone_number").and_then(|number| number.as_str());
+    let made = || {
+        let derived = derived(sandbox, "phone number");
+        let digits = derived.as_ref().iter().take(7).map(|byte| char::from(b'0' + byte % 10));
+        format!("+1555{}", digits.collect::<String>())
+    };
+    authored.map_or_else(made, ToOwned::to_owned)
+}
+
+/// `https://host/…` as the address of a WebSocket.
+fn for_web_sockets(address: &str) -> String {
+    match address.strip_prefix("http") {
+        Some(rest) => format!("ws{rest}"),
+        None => address.to_owned(),
+    }
 }
 
 /// Where an organization reaches the channels of its sandbox.

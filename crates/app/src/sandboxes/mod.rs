@@ -6,11 +6,13 @@ pub mod cds;
 pub mod clearinghouse;
 pub mod credentials;
 pub mod evidence;
+pub mod fax;
 pub mod fhir;
 pub mod files;
 pub mod hl7;
 pub mod messages;
 pub mod payer;
+pub mod voice;
 
 use std::sync::Arc;
 

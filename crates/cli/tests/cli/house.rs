@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// Crates may depend on those of lower layers only. A new crate is added here, in the layer where it belongs.
 const LAYERS: [&[&str]; 6] = [
     &["model", "fhir", "hl7v2", "x12", "documents"],
-    &["world"],
+    &["world", "spoken"],
     &["sims", "verify", "store", "client"],
     &["app", "authoring", "agents"],
     &["server", "sftp", "gateway", "web", "mcp"],
@@ -27,7 +27,7 @@ const KEPT_TO: [(&[&str], &[&str]); 3] = [
 ];
 
 /// Values, simulators and checks are pure: nothing that waits, measures time or throws dice.
-const PURE: [&str; 8] = ["model", "fhir", "hl7v2", "x12", "documents", "world", "sims", "verify"];
+const PURE: [&str; 9] = ["model", "fhir", "hl7v2", "x12", "documents", "spoken", "world", "sims", "verify"];
 const IMPURE: [&str; 6] = ["tokio", "futures-util", "getrandom", "rand", "tracing", "tempfile"];
 
 #[derive(Deserialize)]

@@ -9,6 +9,7 @@ mod datasets;
 mod doors;
 mod entities;
 mod environments;
+mod fax;
 mod file_drop;
 mod files;
 mod machinery;
@@ -21,6 +22,7 @@ mod sandboxes;
 mod simulators;
 mod solvers;
 mod tasks;
+pub(crate) mod voice;
 
 use utoipa_axum::router::OpenApiRouter;
 
@@ -43,6 +45,8 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(sandboxes::router())
         .merge(file_drop::router())
         .merge(messages::router())
+        .merge(voice::router())
+        .merge(fax::router())
         .merge(cds::router())
         .merge(runs::router())
         .merge(clearinghouse::router())

@@ -231,6 +231,9 @@ impl List {
         if pattern == "/sandboxes/{sandbox_id}/hl7/inbox" {
             return Self::hl7_inbox(caller, rows).await;
         }
+        if pattern == "/sandboxes/{sandbox_id}/voice/voicemails" {
+            return Self::voicemails(caller, rows).await;
+        }
         let mut made = Authored::create(caller).await;
         if pattern.contains("/portal/") {
             people(caller, &mut made).await;
@@ -241,7 +244,10 @@ impl List {
             .replace("{solver_id}", &made.solver)
             .replace("{benchmark_id}", &made.benchmark)
             .replace("{task_id}", &made.task)
+            .replace("{sandbox_id}/fax", &format!("{}/fax", made.fax_line))
             .replace("{sandbox_id}/messages", &format!("{}/messages", made.message_sandbox))
+            .replace("{sandbox_id}/voice", &format!("{}/voice", made.voice_sandbox))
+            .replace("{call_id}", &made.call)
             .replace("{sandbox_id}/cds", &format!("{}/cds", made.cds_sandbox))
             .replace("{sandbox_id}/x12", &format!("{}/x12", made.clearinghouse))
             .replace("{sandbox_id}/files", &format!("{}/files", made.files_sandbox))
@@ -253,6 +259,18 @@ impl List {
         // What the dataset brought.
         if pattern == "/sandboxes/{sandbox_id}/messages" {
             keys.push(Value::from(made.message.clone()));
+        }
+        if pattern == "/sandboxes/{sandbox_id}/voice/calls" {
+            keys.push(Value::from(made.call.clone()));
+        }
+        if pattern.ends_with("/voice/calls/{call_id}/turns") {
+            keys.push(json!(0));
+        }
+        if pattern == "/sandboxes/{sandbox_id}/fax/faxes" {
+            keys.push(Value::from(made.fax.clone()));
+        }
+        if pattern == "/sandboxes/{sandbox_id}/fax/inbox" {
+            keys.push(Value::from(made.inbound_fax.clone()));
         }
         match pattern {
             "/sandboxes/{sandbox_id}/cds/services" => keys.push(Value::from(made.cds_service.clone())),
@@ -272,6 +290,7 @@ impl List {
             keys.extend(["p1", "p2", "p3"].map(Value::from));
         }
         let key = match pattern {
+            "/sandboxes/{sandbox_id}/voice/calls/{call_id}/turns" => "index",
             "/sandboxes/{sandbox_id}/portal/prior-auths" => "auth_number",
             "/sandboxes/{sandbox_id}/portal/patients" => "patient_id",
             "/sandboxes/{sandbox_id}/portal/providers" => "npi",
@@ -292,6 +311,8 @@ impl List {
             | "/tasks/{task_id}/entities"
             | "/sandboxes/{sandbox_id}/events"
             | "/sandboxes/{sandbox_id}/messages"
+            | "/sandboxes/{sandbox_id}/voice/calls"
+            | "/sandboxes/{sandbox_id}/voice/calls/{call_id}/turns"
             | "/sandboxes/{sandbox_id}/cds/services"
             | "/sandboxes/{sandbox_id}/cds/hooks"
             | "/sandboxes/{sandbox_id}/cds/feedback"
@@ -303,6 +324,14 @@ impl List {
             _ => keys.reverse(),
         }
         Self { path, key, expected: keys }
+    }
+
+    async fn voicemails(caller: &Caller, rows: usize) -> Self {
+        let seed = |number: usize| json!({"text": format!("Call me {number}")});
+        let config = json!({"voicemails": (1..=rows).map(seed).collect::<Vec<_>>()});
+        let sandbox = world::voice_sandbox(caller, config).await.id();
+        let expected = (1..=rows).map(|number| json!(format!("vm_{number:010}"))).collect();
+        Self { path: format!("/sandboxes/{sandbox}/voice/voicemails"), key: "id", expected }
     }
 
     async fn hl7_inbox(caller: &Caller, rows: usize) -> Self {
@@ -401,6 +430,18 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
         }
         "/sandboxes/{sandbox_id}/portal/prior-auths" => world::prior_auth(),
         "/sandboxes/{sandbox_id}/messages" => world::message(),
+        "/sandboxes/{sandbox_id}/voice/calls" => {
+            return caller.post(path, json!({})).await.expect(201)["call"].clone();
+        }
+        // One key alone is awaited in silence.
+        "/sandboxes/{sandbox_id}/voice/calls/{call_id}/turns" => {
+            return caller.post(path, json!({"dtmf": "1"})).await.expect(201)["turns"][0].clone();
+        }
+        "/sandboxes/{sandbox_id}/fax/faxes" => world::fax(),
+        "/sandboxes/{sandbox_id}/fax/inbox" => {
+            caller.post(&path.replace("inbox", "faxes"), world::fax()).await.expect(201);
+            return caller.get(&format!("{path}?limit=1")).await.expect(200)["data"][0].clone();
+        }
         "/sandboxes/{sandbox_id}/cds/services" => {
             let service = json!({"service": world::cds_service(&format!("row-{number}"))});
             return caller.post(path, service).await.expect(201)["services"][0].clone();

@@ -70,10 +70,12 @@ impl Surface {
                 "move_to" => json!(format!("outbox/sample-{number}")),
                 "type" => self.resolve(&schema["properties"]["type"])["enum"][0].clone(),
                 "read" => json!(true),
+                "digits" => json!("1"),
                 "payload" => json!(world::hl7_update("1")),
                 "assertion" => world::criterion("")["assertion"].clone(),
                 "patient_member_id" | "diagnosis_code" | "provider_npi" => world::prior_auth()[name].clone(),
                 "patient_id" => json!("p1"),
+                "to_number" => world::fax()[name].clone(),
                 "channel" | "body" => world::message()[name].clone(),
                 "context" => world::hook_context(),
                 "cards" => world::cards(),
@@ -89,8 +91,14 @@ impl Surface {
         if names("benchmark") && names("benchmark_id") {
             body.insert("benchmark_id".to_owned(), json!(tenant.body_id("benchmark_id")));
         }
+        if names("to_number") && names("base64") {
+            body.insert("base64".to_owned(), world::fax()["base64"].clone());
+        }
         if names("channel") && names("to") {
             body.insert("to".to_owned(), world::message()["to"].clone());
+        }
+        if names("say") && names("dtmf") {
+            body.insert("say".to_owned(), json!("one"));
         }
         if names("base_url") && names("service") {
             body.insert("service".to_owned(), world::cds_service(&format!("sample-{number}")));
@@ -185,7 +193,14 @@ impl Tenant {
             "sandbox_id" if pattern.contains("/x12/") || pattern.contains("/clearinghouse/") => &made.clearinghouse,
             "response_id" => &made.x12_response,
             "sandbox_id" if pattern.contains("/hl7/") => &made.hl7_sandbox,
+            "sandbox_id" if pattern.contains("/fax/") => &made.fax_line,
+            "fax_id" if pattern.contains("/inbox/") => &made.inbound_fax,
+            "fax_id" => &made.fax,
+            "page" => return "1.png".into(),
             "sandbox_id" if pattern.contains("/messages") => &made.message_sandbox,
+            "sandbox_id" if pattern.contains("/voice/") => &made.voice_sandbox,
+            "call_id" => &made.call,
+            "voicemail_id" => return world::VOICEMAIL.into(),
             "sandbox_id" if pattern.contains("/cds/") => &made.cds_sandbox,
             "service_id" => &made.cds_service,
             "invocation_id" if pattern.ends_with("/response") => &made.pending_invocation,
@@ -249,10 +264,15 @@ impl Tenant {
             &made.hl7_sandbox,
             &made.message_sandbox,
             &made.message,
+            &made.fax_line,
+            &made.fax,
+            &made.inbound_fax,
             &made.cds_sandbox,
             &made.pending_invocation,
             &made.answered_invocation,
             &made.files_sandbox,
+            &made.voice_sandbox,
+            &made.call,
             &made.run,
             &made.task_run,
             &made.criterion_run,

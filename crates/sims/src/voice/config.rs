@@ -8,12 +8,19 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::authored::Authored;
+use crate::contact;
 use crate::voice::node::{self, Node};
+use crate::voice::steps::LeftVoicemail;
 use crate::voice::{graph, prompt};
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VoiceConfig {
+    /// The number of the line; one that is made for the sandbox without it.
+    pub phone_number: Option<String>,
+    /// Messages that wait from the start.
+    #[serde(default)]
+    pub voicemails: Vec<LeftVoicemail>,
     /// The line rings out without it.
     pub ivr: Option<Ivr>,
 }
@@ -34,6 +41,7 @@ pub struct Ivr {
 }
 
 const MOST_NODES: usize = 500;
+const MOST_VOICEMAILS: usize = 200;
 
 impl Ivr {
     /// The nodes by name, or the faults of those that are none.
@@ -50,10 +58,19 @@ impl Ivr {
         }
         errors.into_result().map(|()| nodes)
     }
+
+    /// One node of a graph that was checked when it was saved.
+    pub(super) fn node(&self, name: &str) -> Option<Node> {
+        Node::read(self.nodes.get(name)?).ok()
+    }
 }
 
 impl Authored for VoiceConfig {
     fn validate(&self, errors: &mut FieldErrors) {
+        if let Some(number) = &self.phone_number {
+            contact::check_phone_number(errors, "phone_number", number);
+        }
+        errors.each("voicemails", &self.voicemails, MOST_VOICEMAILS, LeftVoicemail::validate);
         if let Some(ivr) = &self.ivr {
             errors.inside("ivr", |errors| ivr.validate(errors));
         }

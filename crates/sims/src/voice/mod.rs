@@ -1,10 +1,18 @@
 //! The phone line.
 
+mod act;
+pub mod calls;
 pub mod config;
 mod graph;
+pub mod inbox;
+mod line;
 pub mod node;
 mod prompt;
+mod rows;
+mod script;
+mod speech;
 pub mod steps;
+mod transcript;
 
 use model::simulator::SimulatorType;
 use serde_json::{Value, json};
@@ -23,7 +31,9 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
 };
 
 fn example_config() -> Value {
-    json!({"ivr": {
+    json!({"phone_number": "+15550100100",
+        "voicemails": [{"from_number": "+15550100123", "caller_name": "Ada Stone", "text": "Please call me back."}],
+        "ivr": {
         "start": "welcome", "retries": 2, "timeout_seconds": 10, "barge_in": true,
         "nodes": {
             "welcome": {"type": "say", "prompt": "Thank you for calling Northwind Health.", "next": "main_menu"},
@@ -31,7 +41,7 @@ fn example_config() -> Value {
                 "options": [{"dtmf": "1", "phrases": ["eligibility", "benefits"], "next": "member_number"}],
                 "otherwise": "message"},
             "member_number": {"type": "collect", "prompt": "Please enter the member number.", "field": "member_id",
-                "kind": "digits", "max_length": 12, "next": "find_member", "otherwise": "goodbye"},
+                "kind": "digits", "max_length": 12, "confirm": true, "next": "find_member", "otherwise": "goodbye"},
             "find_member": {"type": "lookup", "source": "fhir", "resource": "Patient",
                 "match": {"identifier": "{{field.member_id}}"}, "found": "wait", "not_found": "unknown_member"},
             "unknown_member": {"type": "say", "prompt": "I cannot find {{field.member_id}}.", "next": "member_number"},

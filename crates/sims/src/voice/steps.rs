@@ -93,10 +93,10 @@ fn check_caller(errors: &mut FieldErrors, from_number: Option<&str>, caller_name
 
 /// Rows are `{id, from_number, caller_name, text, received_at, heard}`.
 pub(crate) const VOICEMAILS: &str = "voicemails";
-/// Rows are `{id, direction, from_number, caller_name, status, started_at, turns}`; a call that rings is answered by the first
-/// turn of the agent.
+/// Rows are `{id, direction, from_number, caller_name, status, started_at, …}`; a call that rings is answered by the agent,
+/// at the latest with its first turn.
 pub(crate) const CALLS: &str = "calls";
-/// What a caller answers, by the call's id: `{answers, fallback}`. No agent is shown it.
+/// What a caller says, by the call's id: `{opening, answers, fallback}`. No agent is shown it.
 pub(crate) const CALL_SCRIPTS: &str = "call_scripts";
 
 impl Step for LeftVoicemail {
@@ -114,7 +114,11 @@ impl Step for LeftVoicemail {
         Ok(Done {
             told: object([("id", id.as_str().into())]),
             changes: vec![stage.put(VOICEMAILS, &id, &row)],
-            arrivals: vec![said(&summary, turn(stage, &self.text), &id)],
+            arrivals: vec![Arrival {
+                r#type: EventType::VoiceTurn,
+                summary: summary.clone(),
+                payload: left(stage, &self.text, &id),
+            }],
             summary,
         })
     }
@@ -123,7 +127,6 @@ impl Step for LeftVoicemail {
 impl Step for InboundCall {
     fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
         let id = stage.new_id("call");
-        let opening = turn(stage, &self.opening);
         let row = json!({
             "id": id,
             "direction": "inbound",
@@ -131,33 +134,33 @@ impl Step for InboundCall {
             "caller_name": self.caller_name,
             "status": "ringing",
             "started_at": stage.due_at,
-            "turns": [opening],
         });
-        let script = json!({"answers": self.answers, "fallback": self.fallback});
+        let script = json!({"opening": self.opening, "answers": self.answers, "fallback": self.fallback});
         let summary = format!("a call from {}", shown(self.from_number.as_deref(), self.caller_name.as_deref()));
+        let rings = object([
+            ("call_id", id.as_str().into()),
+            ("action", "ring".into()),
+            ("from_number", self.from_number.clone().into()),
+            ("caller_name", self.caller_name.clone().into()),
+        ]);
         Ok(Done {
             told: object([("id", id.as_str().into())]),
             changes: vec![stage.put(CALLS, &id, &row), stage.put(CALL_SCRIPTS, &id, &script)],
-            arrivals: vec![said(&summary, opening, &id)],
+            arrivals: vec![Arrival { r#type: EventType::VoiceTurn, summary: summary.clone(), payload: rings }],
             summary,
         })
     }
 }
 
-/// The first turn of a call: what the caller says.
-fn turn(stage: &Stage<'_>, text: &str) -> Map<String, Value> {
+/// What is on the tape, as the only turn of a call.
+fn left(stage: &Stage<'_>, text: &str, id: &str) -> Map<String, Value> {
     object([
+        ("call_id", id.into()),
         ("index", 0.into()),
         ("speaker", "caller".into()),
         ("text", text.into()),
         ("at", stage.due_at.to_string().into()),
     ])
-}
-
-fn said(summary: &str, turn: Map<String, Value>, call: &str) -> Arrival {
-    let mut payload = object([("call_id", call.into())]);
-    payload.extend(turn);
-    Arrival { r#type: EventType::VoiceTurn, summary: summary.to_owned(), payload }
 }
 
 fn shown<'a>(from_number: Option<&'a str>, caller_name: Option<&'a str>) -> &'a str {

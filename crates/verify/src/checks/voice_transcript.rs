@@ -130,7 +130,11 @@ mod tests {
             ("caller", "And the date of birth?"),
             ("agent", "March first 1980. My social security number is secret."),
         ];
-        turns.into_iter().enumerate().fold(Playground::new(&[]), |playground, (index, (speaker, text))| {
+        call_of(&turns)
+    }
+
+    fn call_of(turns: &[(&str, &str)]) -> Playground {
+        turns.iter().enumerate().fold(Playground::new(&[]), |playground, (index, (speaker, text))| {
             let turn = json!({"call_id": "c1", "index": index, "speaker": speaker, "text": text});
             playground.event(SimulatorType::Voice, EventType::VoiceTurn, turn)
         })
@@ -165,6 +169,35 @@ mod tests {
         ] {
             says(&call(), &assertion(specification), score, "");
         }
+    }
+
+    /// Pairs of what was said and a phrase, from the habits of real calls, as data.
+    #[test]
+    fn the_table_of_phrases_holds() {
+        let lines = include_str!("../../tests/phrases.jsonl").lines();
+        let (mut pairs, mut wrong) = (0, Vec::new());
+        for line in lines.map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+            let mut hold = |turns: &[(&str, &str)], specification: Value, score: &str| {
+                pairs += 1;
+                let found = call_of(turns).evaluate(&assertion(specification.clone())).score.to_string();
+                if found != score {
+                    wrong.push(format!("{turns:?} {specification}: {found}, not {score}"));
+                }
+            };
+            if let Some(said) = line["said"].as_str() {
+                for (member, score) in [("matches", "1/1"), ("not", "0/1")] {
+                    for phrase in line[member].as_array().unwrap() {
+                        hold(&[("agent", said)], json!({"contains": [phrase]}), score);
+                    }
+                }
+                continue;
+            }
+            let turns = line["call"].as_array().unwrap().iter();
+            let turns: Vec<(&str, &str)> = turns.map(|turn| (turn[0].as_str().unwrap(), turn[1].as_str().unwrap())).collect();
+            hold(&turns, line["assert"].clone(), line["score"].as_str().unwrap());
+        }
+        assert!(wrong.is_empty(), "{} of {pairs}:\n{}", wrong.len(), wrong.join("\n"));
+        assert!(pairs >= 250, "{pairs} pairs");
     }
 
     #[test]

@@ -157,13 +157,16 @@ fn what_arrives_is_whole() {
     let inbox = playground.rows(SimulatorType::Hl7, "inbox");
     assert_eq!(inbox[0]["payload"], "MSH|^~\\&|LAB|||||| ADT^A01|1|P|2.5\rPID|1||A\\F\\1\rPV1|1");
     let call = &playground.rows(SimulatorType::Voice, "calls")[0];
-    let opening = json!({"index": 0, "speaker": "caller", "text": "Hello", "at": START.to_string()});
-    assert_eq!(call["turns"], json!([opening]));
+    assert_eq!(call["status"], "ringing");
     assert!(!call.to_string().contains("1980"), "the script is not in the call");
     let script = playground.row(SimulatorType::Voice, "call_scripts", call["id"].as_str().unwrap()).unwrap();
-    assert_eq!(script, json!({"answers": [{"phrases": ["born"], "answer": "In 1980-02-03"}], "fallback": null}));
+    assert_eq!(
+        script,
+        json!({"opening": "Hello", "answers": [{"phrases": ["born"], "answer": "In 1980-02-03"}], "fallback": null})
+    );
     let turn = playground.events.iter().find(|(_, event)| event.r#type.name() == "voice_turn").unwrap();
-    assert_eq!((&turn.1.payload.json()["call_id"], &turn.1.payload.json()["speaker"]), (&call["id"], &json!("caller")));
+    assert_eq!((&turn.1.payload.json()["call_id"], &turn.1.payload.json()["action"]), (&call["id"], &json!("ring")));
+    assert!(turn.1.payload.json().get("text").is_none(), "nobody has answered yet");
     let fax = &playground.rows(SimulatorType::Fax, "faxes")[0];
     assert_eq!(fax["text"], "Referral\nPatient: Ada Stone\nSignature:\nDr. Lee");
     assert_eq!(fax["document"]["signature"], "missing");

@@ -15,6 +15,8 @@ pub struct Collect {
     pub kind: CollectKind,
     pub min_length: Option<i64>,
     pub max_length: Option<i64>,
+    /// Whether what was given is read back, and taken only when the caller agrees.
+    pub confirm: Option<bool>,
     pub next: String,
     /// Where a caller goes who has not given it; the line hangs up without it.
     pub otherwise: Option<String>,

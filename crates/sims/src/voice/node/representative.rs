@@ -14,11 +14,12 @@ pub struct Representative {
     pub beats: Vec<Beat>,
     /// What is said when no beat fits.
     pub fallback: Option<String>,
-    /// Where the call goes when the caller has nothing more; without it the representative stays on the line.
+    /// Where the call goes when the caller has nothing more; without it the representative says goodbye and hangs up.
     pub next: Option<String>,
 }
 
-/// Fits when the caller says one of the phrases, or has given all of the fields.
+/// Fits when the caller says one of the phrases, or gives what is missing of the fields. What a field holds is told by its
+/// name: `…date` and `…dob` a date, `…name` a name, every other a code with a digit in it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beat {

@@ -1,0 +1,159 @@
+//! The phone line of a sandbox: what an agent does in its calls, and what it reads of them.
+
+mod listeners;
+mod recording;
+mod synthesis;
+
+use model::SandboxId;
+use model::page::{Page, PageRequest};
+use model::voice::{NewCall, NewTurn};
+use serde_json::Value;
+use sims::once::{Token, UsedOtherwise};
+pub use sims::voice::calls::Exchange;
+use sims::voice::calls::{self, Asking, Refusal};
+use sims::voice::inbox;
+pub use sims::voice::inbox::Filter;
+use world::{Context, Outcome, Sandbox, World};
+
+pub use listeners::Listener;
+pub(crate) use listeners::Listeners;
+pub use recording::record;
+
+use super::{Access, credentials};
+use crate::live::Cost;
+use crate::{App, AppError, Once};
+
+/// The number of the line.
+pub fn number(access: &Access) -> String {
+    credentials::phone_number(&access.sandbox)
+}
+
+/// The agent calls the line.
+pub async fn dial(app: &App, access: &Access, new: NewCall, once: Option<Once>) -> Result<Exchange, AppError> {
+    let number = number(access);
+    tell(app, access, once, move |world, asking| calls::dial(world, asking, &new, &number)).await
+}
+
+/// The agent takes a call that rings.
+pub async fn answer(app: &App, access: &Access, call: String, once: Option<Once>) -> Result<Exchange, AppError> {
+    tell(app, access, once, move |_, asking| calls::answer(asking, &call)).await
+}
+
+/// The agent speaks, presses keys or says nothing.
+pub async fn turn(
+    app: &App,
+    access: &Access,
+    call: String,
+    new: NewTurn,
+    once: Option<Once>,
+) -> Result<Exchange, AppError> {
+    tell(app, access, once, move |world, asking| calls::turn(world, asking, &call, &new)).await
+}
+
+/// The agent ends a call.
+pub async fn hang_up(app: &App, access: &Access, call: String) -> Result<Exchange, AppError> {
+    tell(app, access, None, move |_, asking| calls::hang_up(asking, &call)).await
+}
+
+/// Oldest first.
+pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
+    ask(app, access, move |sandbox, actor| inbox::calls(sandbox, actor, &filter, &request)).await
+}
+
+pub async fn get(app: &App, access: &Access, call: String) -> Result<Value, AppError> {
+    ask(app, access, move |sandbox, actor| inbox::call(sandbox, actor, &call)).await?.ok_or(NO_CALL)
+}
+
+/// In their order.
+pub async fn turns(app: &App, access: &Access, call: String, request: PageRequest) -> Result<Page<Value>, AppError> {
+    ask(app, access, move |sandbox, actor| inbox::turns(sandbox, actor, &call, &request)).await?.ok_or(NO_CALL)
+}
+
+/// Oldest first.
+pub async fn voicemails(app: &App, access: &Access, request: PageRequest) -> Result<Page<Value>, AppError> {
+    ask(app, access, move |sandbox, actor| inbox::voicemails(sandbox, actor, &request)).await
+}
+
+/// One voicemail, which has been heard from now on.
+pub async fn voicemail(app: &App, access: &Access, voicemail: String) -> Result<Value, AppError> {
+    let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
+    let message = move |world: &World, context: &Context<'_>| {
+        in_sandbox(world, &id, |sandbox| {
+            let Outcome { answer, changes, events } = inbox::voicemail(sandbox, &actor, context, &voicemail);
+            Outcome { answer: Ok(answer), changes, events }
+        })
+    };
+    app.tell(&access.sandbox, message).await??.ok_or(AppError::NotFound("voicemail"))
+}
+
+/// The call, and its turns from one on; for somebody who listens, so that it is no event.
+pub async fn since(app: &App, access: &Access, call: String, from: u64) -> Result<(Value, Vec<Value>), AppError> {
+    let read = move |sandbox: &Sandbox, _: &str| Outcome {
+        answer: inbox::since(sandbox, &call, from),
+        changes: Vec::new(),
+        events: Vec::new(),
+    };
+    ask(app, access, read).await?.ok_or(NO_CALL)
+}
+
+/// Whether the sandbox takes traffic.
+pub async fn check_open(app: &App, access: &Access) -> Result<(), AppError> {
+    let nothing = |_: &Sandbox, _: &str| Outcome { answer: (), changes: Vec::new(), events: Vec::new() };
+    ask(app, access, nothing).await
+}
+
+const NO_CALL: AppError = AppError::NotFound("call");
+
+async fn tell<F>(app: &App, access: &Access, once: Option<Once>, act: F) -> Result<Exchange, AppError>
+where
+    F: Fn(&World, Asking<'_>) -> Outcome<Result<Exchange, Refusal>> + Send + 'static,
+{
+    let (id, actor, token) = (access.sandbox.id.clone(), access.actor.clone(), once.map(Token::from));
+    let message = move |world: &World, context: &Context<'_>| {
+        in_sandbox(world, &id, |sandbox| {
+            let asking = Asking { sandbox, actor: &actor, context, token: token.as_ref() };
+            let Outcome { answer, changes, events } = act(world, asking);
+            Outcome { answer: answer.map_err(refused), changes, events }
+        })
+    };
+    let exchange = app.tell(&access.sandbox, message).await??;
+    if let Some(call) = exchange.call["id"].as_str() {
+        app.inner.listeners.wake(call);
+    }
+    Ok(exchange)
+}
+
+async fn ask<T, F>(app: &App, access: &Access, question: F) -> Result<T, AppError>
+where
+    F: FnOnce(&Sandbox, &str) -> Outcome<T> + Send + 'static,
+    T: Send + 'static,
+{
+    let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
+    let question = move |world: &World, _: &Context<'_>| {
+        in_sandbox(world, &id, |sandbox| {
+            let Outcome { answer, changes, events } = question(sandbox, &actor);
+            Outcome { answer: Ok(answer), changes, events }
+        })
+    };
+    app.ask(&access.sandbox, Cost::Heavy, question).await?
+}
+
+fn refused(refusal: Refusal) -> AppError {
+    match refusal {
+        Refusal::Invalid(errors) => AppError::Invalid(errors),
+        Refusal::NoSuchCall => NO_CALL,
+        Refusal::Conflict(words) => AppError::conflict(words),
+        Refusal::Used(_) => AppError::conflict(UsedOtherwise::WORDS),
+    }
+}
+
+fn in_sandbox<T>(
+    world: &World,
+    id: &SandboxId,
+    run: impl FnOnce(&Sandbox) -> Outcome<Result<T, AppError>>,
+) -> Outcome<Result<T, AppError>> {
+    match world.sandboxes.get(id) {
+        Some(sandbox) => run(sandbox),
+        None => Outcome { answer: Err(AppError::missing::<SandboxId>()), changes: Vec::new(), events: Vec::new() },
+    }
+}

@@ -1,0 +1,124 @@
+//! The messages of ConversationRelay, a relay of telephone calls as text that existing voice agents speak
+//! (<https://www.twilio.com/docs/voice/conversationrelay/websocket-messages>).
+//!
+//! From the line `setup`, `prompt`, `dtmf`, `interrupt` and `error`; from the agent `text`, whose tokens are one turn when
+//! the last has come, `sendDigits`, `end`, and `language`, which changes nothing here.
+
+use model::voice::NewTurn;
+use serde_json::{Value, json};
+
+use super::session::Act;
+use crate::envelope::ApiError;
+
+/// What an agent has begun to say.
+#[derive(Default)]
+pub(super) struct Relay {
+    tokens: String,
+}
+
+/// A turn has no more letters; four bytes each.
+const MOST_BYTES: usize = 40_000;
+/// How long a word takes.
+const WORD_MILLISECONDS: usize = 400;
+
+impl Relay {
+    pub(super) fn read(&mut self, text: &str) -> Result<Act, String> {
+        let message: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
+        let member = |name: &str| message.get(name).and_then(Value::as_str);
+        match member("type") {
+            Some("text") => {
+                let token = member("token").ok_or("a text message has a `token`")?;
+                self.speak(token, message.get("last").is_some_and(|last| *last == Value::Bool(true)))
+            }
+            Some("sendDigits") => {
+                let digits = member("digits").ok_or("a sendDigits message has `digits`")?.to_owned();
+                Ok(Act::Turn(NewTurn { dtmf: Some(digits), ..NewTurn::default() }))
+            }
+            Some("end") => Ok(Act::HangUp),
+            Some("language") => Ok(Act::Nothing),
+            Some("play") => Err("this line plays no media; send text".to_owned()),
+            _ => Err("the type must be text, sendDigits, language or end".to_owned()),
+        }
+    }
+
+    /// A turn with nothing in it is silence.
+    fn speak(&mut self, token: &str, is_last: bool) -> Result<Act, String> {
+        if self.tokens.len() + token.len() > MOST_BYTES {
+            self.tokens.clear();
+            return Err("too much was said without a last token; it is forgotten".to_owned());
+        }
+        self.tokens.push_str(token);
+        if !is_last {
+            return Ok(Act::Nothing);
+        }
+        let said = std::mem::take(&mut self.tokens);
+        let turn = match said.trim() {
+            "" => NewTurn { silence: Some(true), ..NewTurn::default() },
+            said => NewTurn { say: Some(said.to_owned()), ..NewTurn::default() },
+        };
+        Ok(Act::Turn(turn))
+    }
+}
+
+pub(super) fn setup(call: &Value, sandbox: &str, number: &str) -> Value {
+    let text = |member: &str| call[member].as_str().unwrap_or_default();
+    let is_inbound = text("direction") == "inbound";
+    let (from, to) = if is_inbound { (text("from_number"), number) } else { (number, text("to_number")) };
+    json!({"type": "setup", "sessionId": format!("{}-relay", text("id")), "accountSid": sandbox, "parentCallSid": "",
+        "callSid": text("id"), "from": from, "to": to, "forwardedFrom": "", "callType": "PSTN",
+        "callerName": text("caller_name"), "direction": text("direction"),
+        "callStatus": if text("status") == "ringing" { "RINGING" } else { "IN-PROGRESS" }, "customParameters": {}})
+}
+
+/// What the agent is told of a turn; of its own only that it was cut off.
+pub(super) fn turn(turn: &Value) -> Vec<Value> {
+    let text = |member: &str| turn[member].as_str().unwrap_or_default();
+    if text("speaker") == "agent" {
+        let cut_off = (text("note") == "cut_off").then(|| {
+            json!({"type": "interrupt", "utteranceUntilInterrupt": text("text"),
+                "durationUntilInterruptMs": text("text").split_whitespace().count() * WORD_MILLISECONDS})
+        });
+        return cut_off.into_iter().collect();
+    }
+    let keys = text("dtmf").chars().map(|key| json!({"type": "dtmf", "digit": key.to_string()}));
+    let said = (!text("text").is_empty())
+        .then(|| json!({"type": "prompt", "voicePrompt": text("text"), "lang": "en-US", "last": true}));
+    keys.chain(said).collect()
+}
+
+pub(super) fn error(error: &ApiError) -> Value {
+    json!({"type": "error", "description": error.shown_message()})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_become_turns() {
+        let mut relay = Relay::default();
+        assert!(matches!(relay.read(r#"{"type":"text","token":"Hel","last":false}"#), Ok(Act::Nothing)));
+        let turn = relay.read(r#"{"type":"text","token":"lo","last":true,"lang":"en-US","interruptible":true}"#);
+        assert!(matches!(turn, Ok(Act::Turn(NewTurn { say: Some(said), .. })) if said == "Hello"));
+        let silence = relay.read(r#"{"type":"text","token":"","last":true}"#);
+        assert!(matches!(silence, Ok(Act::Turn(NewTurn { silence: Some(true), .. }))));
+        let long = json!({"type": "text", "token": "x".repeat(39_000)}).to_string();
+        assert!(matches!(relay.read(&long), Ok(Act::Nothing)));
+        assert!(relay.read(&long).is_err() && relay.tokens.is_empty());
+        for bad in
+            ["", "{}", r#"{"type":"play","source":"x"}"#, r#"{"type":"text"}"#, r#"{"type":"sendDigits","digits":1}"#]
+        {
+            assert!(relay.read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn turns_become_messages() {
+        let said = json!({"speaker": "caller", "text": "Hello", "dtmf": "1#"});
+        let kinds: Vec<Value> = turn(&said).into_iter().map(|message| message["type"].clone()).collect();
+        assert_eq!(kinds, ["dtmf", "dtmf", "prompt"]);
+        assert!(turn(&json!({"speaker": "agent", "text": "Hello"})).is_empty());
+        let cut = turn(&json!({"speaker": "agent", "text": "one two", "note": "cut_off"}));
+        assert_eq!(cut[0]["durationUntilInterruptMs"], 800);
+    }
+}

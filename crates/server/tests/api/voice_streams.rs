@@ -1,0 +1,186 @@
+//! The WebSocket of a call: the same state as REST, hostile frames, and connections that hold on and say nothing.
+
+use futures_util::SinkExt;
+use serde_json::json;
+use testkit::world::voice_sandbox;
+use testkit::{TestServer, both_databases};
+use tokio_tungstenite::tungstenite::{Bytes, Message};
+
+use crate::voice_kit::{Phone, Socket};
+
+fn line() -> serde_json::Value {
+    json!({"ivr": {"start": "desk", "nodes": {"desk": {"type": "representative", "prompt": "This is Dana.",
+        "beats": [{"phrases": ["question"], "answer": "Answer."}], "fallback": "Pardon?"}}}})
+}
+
+both_databases! {
+    async fn what_is_done_at_one_place_is_heard_at_the_other(server: TestServer) {
+        let author = server.organization("Acme").await;
+        let sandbox = voice_sandbox(&author, line()).await.id();
+        let calls = format!("/sandboxes/{sandbox}/voice/calls");
+        let (phone, _) = Phone::dial(&author, &calls).await;
+        let mut socket = Socket::open(&author, &format!("{calls}/{}/stream", phone.call), None).await.unwrap();
+        assert_eq!(socket.expect("call").await["call"]["id"], phone.call);
+        assert_eq!(socket.expect("turn").await["turn"]["text"], "This is Dana.");
+        phone.says("I have a question").await;
+        assert_eq!(socket.expect("turn").await["turn"]["text"], "I have a question");
+        assert_eq!(socket.expect("turn").await["turn"]["text"], "Answer.");
+        socket.send(json!({"say": "Another question"})).await;
+        assert_eq!(socket.expect("turn").await["turn"]["index"], 3);
+        assert_eq!(socket.expect("turn").await["turn"]["index"], 4);
+        assert_eq!(phone.transcript().await.len(), 5);
+        // Faults are told and end nothing.
+        for (message, code) in [(json!({"speak": "x"}), "BAD_REQUEST"), (json!({"say": " "}), "VALIDATION_ERROR"), (json!({"answer": true}), "CONFLICT")] {
+            socket.send(message).await;
+            assert_eq!(socket.expect("error").await["error"]["code"], code);
+        }
+        socket.send(json!({"hangup": true})).await;
+        assert_eq!(socket.expect("ended").await["call"]["ended_by"], "agent");
+        assert!(socket.next().await.is_none());
+        let mut late = Socket::open(&author, &format!("{calls}/{}/stream", phone.call), None).await.unwrap();
+        late.expect("call").await;
+        for _ in 0..5 {
+            late.expect("turn").await;
+        }
+        late.expect("ended").await;
+    }
+
+    async fn a_stream_is_opened_with_a_credential_and_for_a_call(server: TestServer) {
+        let (author, other) = (server.organization("Acme").await, server.organization("Other").await);
+        let sandbox = voice_sandbox(&author, line()).await.id();
+        let voice = format!("/sandboxes/{sandbox}/voice");
+        let status = async |caller: &testkit::Caller, path: &str| Socket::open(caller, path, None).await.err();
+        assert_eq!(status(&other, &format!("{voice}/stream")).await, Some(404));
+        assert_eq!(status(&server.caller("vk_nothing"), &format!("{voice}/stream")).await, Some(401));
+        assert_eq!(status(&author, &format!("{voice}/calls/call_1/stream")).await, Some(404));
+        assert_eq!(status(&author, &format!("{voice}/stream?protocol=sip")).await, Some(400));
+        let mut open = Socket::open(&author, &format!("{voice}/stream"), None).await.unwrap();
+        open.expect("call").await;
+        open.expect("turn").await;
+        author.send(reqwest::Method::POST, &format!("/sandboxes/{sandbox}/teardown"), &[], None).await.expect(200);
+        open.send(json!({"say": "Hello"})).await;
+        assert_eq!(open.expect("error").await["error"]["code"], "CONFLICT");
+        assert_eq!(status(&author, &format!("{voice}/stream")).await, Some(409));
+    }
+
+    /// S6: nothing panics, nothing is a server error, and the line serves on.
+    async fn no_frame_breaks_the_line(server: TestServer) {
+        let author = server.organization("Acme").await;
+        let sandbox = voice_sandbox(&author, line()).await.id();
+        let voice = format!("/sandboxes/{sandbox}/voice");
+        let mut random = Random(11);
+        let mut told = 0;
+        for number in 0..25 {
+            let protocol = if number % 2 == 0 { "verial.voice.v1" } else { "conversation-relay" };
+            let mut socket = Socket::open(&author, &format!("{voice}/stream"), Some(protocol)).await.unwrap();
+            socket.next().await.unwrap();
+            socket.next().await.unwrap();
+            for _ in 0..40 {
+                let sound = if number % 2 == 0 { r#"{"say": "I have a question", "interrupts": true}"# } else { r#"{"type":"text","token":"a question","last":true}"# };
+                let bytes = random.change(sound.as_bytes().to_vec());
+                let frame = match (String::from_utf8(bytes.clone()), random.below(10)) {
+                    (_, 0) => Message::Binary(bytes.into()),
+                    (_, 1) => Message::Ping(Bytes::copy_from_slice(&bytes[..bytes.len().min(100)])),
+                    (Ok(text), _) => Message::Text(text.into()),
+                    (Err(_), _) => Message::Binary(bytes.into()),
+                };
+                // A call may have been ended by it.
+                if socket.0.send(frame).await.is_err() {
+                    break;
+                }
+            }
+            let _ = socket.0.send(Message::Close(None)).await;
+            while let Some(message) = socket.next().await {
+                assert_ne!(message["error"]["code"], "INTERNAL_ERROR", "{message}");
+                told += 1;
+            }
+        }
+        assert!(told > 100, "{told} answers");
+        // Frames that are too long end the connection, and nothing else.
+        let mut long = Socket::open(&author, &format!("{voice}/stream"), None).await.unwrap();
+        let _ = long.0.send(Message::Text("x".repeat(70_000).into())).await;
+        while long.next().await.is_some() {}
+        let (phone, _) = Phone::dial(&author, &format!("{voice}/calls")).await;
+        assert_eq!(phone.says("a question").await, "Answer.");
+    }
+
+    /// R11: connections that say nothing or do not read are let go, and hurt nobody else.
+    async fn idle_and_deaf_connections_are_let_go(server: TestServer) {
+        let limits = app::Limits { voice_idle_seconds: 10, ..TestServer::unhurried() };
+        let server = TestServer::start_with(server.database().kind(), limits).await;
+        let author = server.organization("Acme").await;
+        let (held, other) = (voice_sandbox(&author, line()).await.id(), voice_sandbox(&author, line()).await.id());
+        let (held, other) = (format!("/sandboxes/{held}/voice"), format!("/sandboxes/{other}/voice"));
+        let (phone, _) = Phone::dial(&author, &format!("{held}/calls")).await;
+        let path = format!("{held}/calls/{}/stream", phone.call);
+        let mut silent = Vec::new();
+        let wanted = affordable();
+        while silent.len() < wanted {
+            let opening = (0..50).map(|_| Socket::open(&author, &path, None));
+            silent.extend(futures_util::future::join_all(opening).await.into_iter().map(Result::unwrap));
+        }
+        eprintln!("{} connections are held", silent.len());
+        let (working, _) = Phone::dial(&author, &format!("{other}/calls")).await;
+        assert_eq!(working.says("a question").await, "Answer.");
+        assert_eq!(phone.says("a question").await, "Answer.", "those who listen do not hinder");
+        for mut socket in silent {
+            while socket.next().await.is_some() {}
+        }
+        let mut after = Socket::open(&author, &path, None).await.unwrap();
+        after.expect("call").await;
+    }
+
+    async fn so_many_connections_and_no_more(server: TestServer) {
+        let limits = app::Limits { voice_sandbox_streams: 3, voice_streams: 4, ..TestServer::unhurried() };
+        let server = TestServer::start_with(server.database().kind(), limits).await;
+        let author = server.organization("Acme").await;
+        let path = async || format!("/sandboxes/{}/voice/stream", voice_sandbox(&author, line()).await.id());
+        let (first, second) = (path().await, path().await);
+        let mut held = Vec::new();
+        for _ in 0..3 {
+            held.push(Socket::open(&author, &first, None).await.unwrap());
+        }
+        assert_eq!(Socket::open(&author, &first, None).await.err(), Some(429));
+        held.push(Socket::open(&author, &second, None).await.unwrap());
+        assert_eq!(Socket::open(&author, &second, None).await.err(), Some(429));
+        drop(held);
+        // Their places become free when the server has seen them go.
+        while Socket::open(&author, &first, None).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// A thousand, or as many as the system lets one process have at both ends.
+fn affordable() -> usize {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let files = limits.lines().find(|line| line.starts_with("Max open files"));
+    let most = files.and_then(|line| line.split_whitespace().nth(3)?.parse::<usize>().ok()).unwrap_or(1024);
+    (most.saturating_sub(400) / 2).clamp(50, 1000)
+}
+
+/// Splitmix64: the same changes every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) as usize % most.max(1)
+    }
+
+    fn change(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+        const ODD: [&[u8]; 8] = [b"\"", b"{", b"]", b"\x00", b"\xff", b"\\u0000", b"true", b"hangup"];
+        for _ in 0..self.below(4) {
+            let place = self.below(bytes.len());
+            match self.below(4) {
+                0 => bytes.truncate(place),
+                1 => bytes.splice(place..place, ODD[self.below(ODD.len())].iter().copied()).for_each(drop),
+                2 => bytes.extend_from_within(..place),
+                _ => bytes.drain(place..(place + self.below(20)).min(bytes.len())).for_each(drop),
+            }
+        }
+        bytes
+    }
+}

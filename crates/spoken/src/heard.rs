@@ -1,0 +1,205 @@
+//! What a listener who asked for something takes from an answer.
+
+use crate::dates::{Date, date_at};
+use crate::letters::letters;
+use crate::numbers::{numbers, said_numbers};
+use crate::ordinals::ordinals;
+use crate::units::{Unit, units};
+
+/// What people say between digits.
+const BETWEEN: [&str; 8] = ["and", "dash", "hyphen", "then", "uh", "um", "er", "space"];
+
+/// The longest row of digits: `it's four five six, thanks` is `456`.
+pub fn digits(text: &str) -> Option<String> {
+    let units = numbers(&units(text));
+    let mut rows = vec![String::new()];
+    for unit in &units {
+        let is_row = unit.is_number && unit.text.bytes().all(|byte| byte.is_ascii_digit());
+        match rows.last_mut() {
+            Some(row) if is_row => row.push_str(&unit.text),
+            Some(row) if !row.is_empty() && !BETWEEN.contains(&unit.text.as_str()) => rows.push(String::new()),
+            _ => {}
+        }
+    }
+    // Of two that are as long the first counts.
+    rows.into_iter().rev().max_by_key(String::len).filter(|row| !row.is_empty())
+}
+
+/// The first whole date, in words or in digits.
+pub fn date(text: &str) -> Option<Date> {
+    let units = units(text);
+    let said = (0..units.len()).find_map(|at| {
+        let found = date_at(units.get(at..)?)?;
+        Date::new(found.year?, found.month, found.day)
+    });
+    said.or_else(|| in_numbers(&units)).or_else(|| digits(text).and_then(|digits| in_digits(&digits)))
+}
+
+/// `three, one, nineteen eighty`.
+fn in_numbers(units: &[Unit]) -> Option<Date> {
+    let numbers: Vec<u16> = said_numbers(&ordinals(units))
+        .iter()
+        .filter(|unit| unit.is_number)
+        .filter_map(|unit| unit.text.parse().ok())
+        .collect();
+    let small = |number: &u16| u8::try_from(*number).ok();
+    match numbers.as_slice() {
+        [month, day, year] => Date::new(*year, small(month)?, small(day)?),
+        [month, day, century @ (19 | 20), year @ 0..100] => Date::new(100 * century + year, small(month)?, small(day)?),
+        _ => None,
+    }
+}
+
+/// `03011980` as it is keyed, or `19800301`.
+fn in_digits(digits: &str) -> Option<Date> {
+    let part = |from: usize, to: usize| digits.get(from..to)?.parse::<u16>().ok();
+    let small = |from: usize, to: usize| part(from, to).and_then(|number| u8::try_from(number).ok());
+    if digits.len() != 8 {
+        return None;
+    }
+    let keyed = || Date::new(part(4, 8)?, small(0, 2)?, small(2, 4)?);
+    keyed().or_else(|| Date::new(part(0, 4)?, small(4, 6)?, small(6, 8)?))
+}
+
+/// What stands before a name.
+const BEFORE_A_NAME: [&[&str]; 11] = [
+    &["the", "name", "is"],
+    &["my", "name", "is"],
+    &["the", "patients", "name", "is"],
+    &["name", "is"],
+    &["this", "is"],
+    &["it", "is"],
+    &["that", "is"],
+    &["i", "am"],
+    &["its"],
+    &["thats"],
+    &["im"],
+];
+
+/// A name, with what was spelled put together: `Ada Stone, S T O N E` is `Ada Stone`.
+pub fn name(text: &str) -> Option<String> {
+    let plain = text.replace(['\'', '’'], "");
+    let units = letters(&units(&plain));
+    let words: Vec<&str> = units.iter().filter(|unit| !unit.is_number).map(|unit| unit.text.as_str()).collect();
+    let before = BEFORE_A_NAME.iter().find(|before| words.starts_with(before)).map_or(0, |before| before.len());
+    let mut parts: Vec<String> = Vec::new();
+    let mut was_letter = false;
+    for word in words.get(before..).unwrap_or_default() {
+        let is_letter = word.chars().count() == 1;
+        match parts.last_mut().filter(|_| is_letter && was_letter) {
+            Some(spelled) => spelled.push_str(word),
+            None => parts.push((*word).to_owned()),
+        }
+        was_letter = is_letter;
+    }
+    let mut heard: Vec<String> = Vec::new();
+    for part in parts {
+        // Spelled after it was said.
+        if !heard.contains(&part) {
+            heard.push(part);
+        }
+    }
+    let shown: Vec<String> = heard.iter().map(|part| capitalised(part)).collect();
+    (!shown.is_empty()).then(|| shown.join(" "))
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Words with a digit in them, spelled letters and digits put together: `code J as in John 0 1 2 3` has `J0123`.
+pub fn codes(text: &str) -> Vec<String> {
+    let units = numbers(&letters(&units(text)));
+    let mut rows: Vec<Vec<&Unit>> = vec![Vec::new()];
+    for unit in &units {
+        let has_digit = unit.text.bytes().any(|byte| byte.is_ascii_digit());
+        // What was said in several words and has no digit was spelled.
+        if has_digit || unit.is_letter() || unit.words.0 < unit.words.1 {
+            if let Some(row) = rows.last_mut() {
+                row.push(unit);
+            }
+        } else {
+            rows.push(Vec::new());
+        }
+    }
+    let codes = rows.iter().map(|row| {
+        // `a 70551` is not `A70551`.
+        let is_article =
+            matches!(row.as_slice(), [first, second] if matches!(&*first.text, "a" | "i") && second.text.len() > 2);
+        row.iter().skip(usize::from(is_article)).map(|unit| unit.text.to_uppercase()).collect::<String>()
+    });
+    codes.filter(|code| code.bytes().any(|byte| byte.is_ascii_digit())).collect()
+}
+
+/// All of it in one word: `W 1 2 dash 3` is `W123`.
+pub fn compact(text: &str) -> String {
+    numbers(&letters(&units(text))).iter().map(|unit| unit.text.to_uppercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_heard() {
+        for (text, heard) in [
+            ("it's four five six, thanks", Some("456")),
+            ("456", Some("456")),
+            ("my number is 1 2 3 dash 4 5 6", Some("123456")),
+            ("two of them have 998877", Some("998877")),
+            ("double five, triple seven", Some("55777")),
+            ("I don't know", None),
+            ("", None),
+        ] {
+            assert_eq!(digits(text).as_deref(), heard, "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_are_heard() {
+        for text in [
+            "March first nineteen eighty",
+            "it's the 1st of March, 1980",
+            "03/01/1980",
+            "1980-03-01",
+            "3/1/80",
+            "three one nineteen eighty",
+            "oh three oh one nineteen eighty",
+            "03011980",
+            "19800301",
+        ] {
+            assert_eq!(date(text).map(|date| date.iso()).as_deref(), Some("1980-03-01"), "{text}");
+        }
+        for text in ["", "February 30, 1980", "March first", "13/40/1980", "12345678", "yesterday"] {
+            assert_eq!(date(text), None, "{text}");
+        }
+        assert_eq!(date("feb 29 2024").map(|date| date.in_words()).as_deref(), Some("February 29, 2024"));
+    }
+
+    #[test]
+    fn names_and_codes_are_heard() {
+        for (text, heard) in [
+            ("Ada Stone", "Ada Stone"),
+            ("My name is Ada Stone, S T O N E", "Ada Stone"),
+            ("it's John, S as in Sam, M as in Mary, I, T, H", "John Smith"),
+            ("this is bravo oscar", "Bo"),
+        ] {
+            assert_eq!(name(text).as_deref(), Some(heard), "{text}");
+        }
+        assert_eq!(name(" ?"), None);
+        assert_eq!(codes("procedure 7 0 5 5 1 for M54.50 and J as in John 0 1 2 3"), ["70551", "M54.50", "J0123"]);
+        assert_eq!(codes("a 70551 please"), ["70551"]);
+        assert_eq!(compact("W 1 2 dash 3"), "W123");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in ".*",
+            words in "(one |oh |double |first |of |march |may |19|80 |3/1/|/|-|a |dollars |cents |[0-9]{1,4} |twenty |x |as in ){0,14}") {
+            for text in [&text, &words] {
+                let _ = (digits(text), date(text), name(text), codes(text), compact(text));
+            }
+        }
+    }
+}

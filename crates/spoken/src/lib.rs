@@ -1,0 +1,17 @@
+//! Text as it is said: case, accents, punctuation and spacing do not count, numbers, dates and amounts are equal however
+//! they are said ("4 5 6", "456", "four fifty-six"), and letters may be spelled ("Bravo", "B as in boy").
+//!
+//! What is said is data: nothing in it is a pattern, on either side. No I/O, no clock, no randomness.
+
+mod dates;
+mod heard;
+mod letters;
+mod money;
+mod numbers;
+mod ordinals;
+mod said;
+mod units;
+
+pub use dates::Date;
+pub use heard::{codes, compact, date, digits, name};
+pub use said::{Hit, Said};
