@@ -26,34 +26,32 @@ pub(crate) struct Ended {
     words: String,
 }
 
-impl Ended {
-    fn new(code: u8, words: impl Into<String>) -> anyhow::Error {
-        anyhow::Error::new(Self { code, words: words.into() })
-    }
+fn ended(code: u8, words: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(Ended { code, words: words.into() })
 }
 
 /// The answer is no.
 pub(crate) fn no(words: impl Into<String>) -> anyhow::Error {
-    Ended::new(1, words)
+    ended(1, words)
 }
 
 pub(crate) fn usage(words: impl Into<String>) -> anyhow::Error {
-    Ended::new(2, words)
+    ended(2, words)
 }
 
 pub(crate) fn infrastructure(words: impl Into<String>) -> anyhow::Error {
-    Ended::new(4, words)
+    ended(4, words)
 }
 
 pub(crate) fn interrupted(words: impl Into<String>) -> anyhow::Error {
-    Ended::new(130, words)
+    ended(130, words)
 }
 
 /// The code of a failure, by what is at its root.
 pub(crate) fn code(error: &anyhow::Error) -> ExitCode {
     for cause in error.chain() {
-        if let Some(ended) = cause.downcast_ref::<Ended>() {
-            return ExitCode::from(ended.code);
+        if let Some(known) = cause.downcast_ref::<Ended>() {
+            return ExitCode::from(known.code);
         }
         if let Some(error) = cause.downcast_ref::<ClientError>() {
             return ExitCode::from(if error.is_infrastructure() { 4 } else { 3 });

@@ -82,8 +82,12 @@ fn a_benchmark_is_written_published_and_taken_away_by_the_command_line_alone() {
         shell.json(&["environments", "update", &environment, "--name", "New clinic", "--clear", "description"]);
     assert_eq!((&changed["name"], &changed["description"]), (&json!("New clinic"), &Value::Null));
     assert!(shell.table(&["environments", "get", &environment]).contains("EHR"));
+    tasks_and_versions(&shell, &environment, &entity);
+}
+
+fn tasks_and_versions(shell: &Shell, environment: &str, entity: &str) {
     let benchmark =
-        shell.id(&["benchmarks", "create", "--name", "Referrals", "--environment", &environment, "--timeout", "60"]);
+        shell.id(&["benchmarks", "create", "--name", "Referrals", "--environment", environment, "--timeout", "60"]);
     let task = write_file(shell.site.directory(), "item.json", r#"{"instruction":"Do it."}"#);
     let item = format!("@{}", task.display());
     let task = shell.id(&[
@@ -100,7 +104,7 @@ fn a_benchmark_is_written_published_and_taken_away_by_the_command_line_alone() {
         "--task-item",
         &item,
     ]);
-    shell.json(&["tasks", "attach", &task, "--entity", &entity]);
+    shell.json(&["tasks", "attach", &task, "--entity", entity]);
     assert_eq!(shell.json(&["tasks", "entities", &task])["data"].as_array().unwrap().len(), 1);
     let body = json!({"task_id": task, "label": "Made", "assertion": {"assert": "no-side-effects", "allow": []}});
     let body = write_file(shell.site.directory(), "criterion.json", body.to_string());

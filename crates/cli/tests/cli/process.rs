@@ -139,6 +139,7 @@ pub(crate) fn write_file(directory: &Path, name: &str, content: impl AsRef<[u8]>
 }
 
 /// `VERIAL_TEST_BINARY` names another one, such as a release whose processor time is to be seen.
+#[expect(clippy::disallowed_methods, reason = "a test reads what its caller set")]
 fn binary() -> String {
     std::env::var("VERIAL_TEST_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_verial").to_owned())
 }
