@@ -5,6 +5,7 @@ NEXTEST_VERSION=0.9.143
 VENV=.test/venv
 # Of its own, because what it needs cannot stand beside the others.
 X12_VENV=.test/x12-venv
+CDS_VENV=.test/cds-venv
 # Beside the installed packages, because Node looks for them where a script lies.
 NODE_CLIENTS=.test/node-clients
 BROWSER=.test/browser
@@ -101,6 +102,9 @@ install_needs() {
     fi
     if ! python_makes_environments || ! make_environment "$X12_VENV" tools/clients/x12/requirements.txt; then
         missing+=("Python with tools/clients/x12/requirements.txt: the X12 libraries were skipped")
+    fi
+    if ! python_makes_environments || ! make_environment "$CDS_VENV" tools/clients/cds/requirements.txt; then
+        missing+=("Python with tools/clients/cds/requirements.txt: the CDS Hooks service was skipped")
     fi
     is_command sftp || missing+=("OpenSSH's sftp: it was not run against the SFTP server")
     if ! has_node || ! make_node_clients; then

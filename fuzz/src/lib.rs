@@ -42,7 +42,7 @@ targets! {
     fhir: fhir_ndjson fhir_bundle fhir_layer fhir_validate fhir_search fhir_search_value fhir_reference;
     fhirpath: fhirpath_expression fhirpath_resource fhirpath_moment;
     sims: fhir_request fhir_page fhir_json_patch fhir_transaction fhir_scopes simulator_config scenario
-        x12_clearinghouse;
+        x12_clearinghouse cds_answer;
     verify: assertion agent_data file_content transcript comparison glob json_path notation;
     model: authored canonical_json template id slug weight score timestamp;
 }

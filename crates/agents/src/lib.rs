@@ -1,12 +1,17 @@
-//! The reference agents of the bundled benchmarks: each does its benchmark's work as the instruction says, over the public
+//! The bundled benchmarks and their reference agents: each does its benchmark's work as the instruction says, over the public
 //! API alone, and knows of a task only what any agent is told.
 
+pub mod audit;
+pub mod bundled;
+mod cds_triage;
 mod claim_status;
 pub mod drive;
 mod eligibility;
 mod fax_referral;
 mod hl7;
 mod insurance;
+mod lab_followup;
+mod med_reconciliation;
 mod mutation;
 mod prior_auth;
 mod prior_auth_imaging;
@@ -57,12 +62,20 @@ pub async fn work(manner: Manner, assignment: &Assignment) -> anyhow::Result<boo
     Ok(sandbox.was_altered())
 }
 
+/// Whether there is one for this `slug@version`.
+pub fn has_reference(benchmark: &str) -> bool {
+    bundled::slugs().contains(&benchmark.split('@').next().unwrap_or_default())
+}
+
 async fn reference(sandbox: &Sandbox, benchmark: &str) -> anyhow::Result<()> {
     let slug = benchmark.split('@').next().unwrap_or_default();
     match slug {
+        "cds-triage" => cds_triage::work(sandbox).await,
+        "fax-referral" => fax_referral::work(sandbox).await,
+        "lab-followup" => lab_followup::work(sandbox).await,
+        "med-reconciliation" => med_reconciliation::work(sandbox).await,
         "claim-status" => claim_status::work(sandbox).await,
         "eligibility" => eligibility::work(sandbox).await,
-        "fax-referral" => fax_referral::work(sandbox).await,
         "prior-auth-imaging" => prior_auth_imaging::work(sandbox).await,
         "prior-auth-pharmacy" => prior_auth_pharmacy::work(sandbox).await,
         other => bail!("there is no reference agent for `{other}`"),

@@ -137,7 +137,9 @@ fn mutate(mutation: Mutation, key: &str, value: &mut Value) {
         (Mutation::WrongPriority, Value::String(text)) if matches!(key, "urgency" | "priority") => {
             *text = other_priority(text).to_owned();
         }
-        (Mutation::Draft, Value::String(text)) if key == "status" && text == "active" => *text = "draft".to_owned(),
+        (Mutation::Draft, Value::String(text)) if matches!(key, "status" | "indicator") => {
+            *text = unfinished(text).to_owned()
+        }
         _ => {}
     }
 }
@@ -209,12 +211,25 @@ fn ten_times(number: &serde_json::Number) -> serde_json::Number {
     whole.parse().unwrap_or_else(|_| number.clone())
 }
 
+fn unfinished(status: &str) -> &str {
+    match status {
+        "active" | "requested" => "draft",
+        "final" | "corrected" => "preliminary",
+        "booked" => "proposed",
+        "critical" | "warning" => "info",
+        other => other,
+    }
+}
+
 fn other_unit(text: &str) -> &str {
     match text {
         "mg" => "g",
         "g" => "mg",
         "ug" | "mcg" => "mg",
         "mL" => "L",
+        "mmol/L" | "mEq/L" => "mg/dL",
+        "mg/dL" => "mmol/L",
+        "g/dL" => "g/L",
         "d" => "h",
         "h" => "d",
         other => other,

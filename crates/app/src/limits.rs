@@ -62,7 +62,8 @@ impl Default for Limits {
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub limits: Limits,
-    /// Servers that simulators may call, as `host` or `host:port`; none without the operator's word.
+    /// Servers that simulators may call, as `host`, `host:port` or a network such as `10.1.0.0/16`; none without the
+    /// operator's word.
     pub allowed_hosts: Vec<String>,
     /// Where HL7 sandboxes get their MLLP ports; without it they have none.
     pub mllp: Option<MllpListen>,

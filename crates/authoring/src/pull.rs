@@ -18,7 +18,7 @@ pub async fn pull(client: &Client, slug: &str) -> Result<Folder, Error> {
     let benchmark = server.benchmark(slug).await?;
     let benchmark = benchmark
         .ok_or_else(|| Error::Missing(format!("your organization has no benchmark with the slug `{slug}`")))?;
-    let tasks = server.all(&format!("/tasks?benchmark_id={}", text(&benchmark["id"]))).await?;
+    let tasks = server.all("/tasks", &[("benchmark_id", &text(&benchmark["id"]))]).await?;
     let mut known =
         Datasets { server: &server, keys: BTreeMap::new(), datasets: BTreeMap::new(), entities: BTreeMap::new() };
     let environment = environment(&server, &benchmark, &mut known).await?;
@@ -55,7 +55,7 @@ impl Datasets<'_> {
         let numbered = (2..).map(|number| format!("{wanted}-{number}"));
         let key = std::iter::once(wanted.clone()).chain(numbered).find(|key| !taken(key)).unwrap_or(wanted.clone());
         let mut entities = Vec::new();
-        for entity in self.server.all(&format!("/datasets/{id}/entities")).await? {
+        for entity in self.server.all(&format!("/datasets/{id}/entities"), &[]).await? {
             self.entities.insert(text(&entity["id"]), format!("{key}/{}", text(&entity["name"])));
             let data = entity["data"].clone();
             entities.push(Entity { name: text(&entity["name"]), r#ref: text(&entity["ref"]), data });
@@ -78,7 +78,7 @@ impl Datasets<'_> {
             return Ok(Content::Fhir { content_type: "application/fhir+ndjson", bytes });
         }
         let mut files = Files::new();
-        for file in self.server.all(&format!("/datasets/{id}/files")).await? {
+        for file in self.server.all(&format!("/datasets/{id}/files"), &[]).await? {
             let path = text(&file["path"]);
             let bytes = self.bytes(&format!("/datasets/{id}/files/{}", client::segment(&path, true))).await?;
             files.insert(path, bytes);
@@ -121,7 +121,7 @@ async fn whole_task(server: &Server<'_>, task: &Value, known: &mut Datasets<'_>)
     let id = text(&task["id"]);
     let whole = server.get(&format!("/tasks/{id}")).await?;
     let mut entities = Vec::new();
-    for entity in server.all(&format!("/tasks/{id}/entities")).await? {
+    for entity in server.all(&format!("/tasks/{id}/entities"), &[]).await? {
         entities.push(known.entity(&text(&entity["dataset_id"]), &text(&entity["id"])).await?);
     }
     let mut criteria: Vec<Criterion> = Vec::new();

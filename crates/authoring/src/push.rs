@@ -89,19 +89,10 @@ impl Server<'_> {
     }
 
     /// All items of a list, oldest first.
-    pub(crate) async fn all(&self, path: &str) -> Result<Vec<Value>, Error> {
-        let mut items = Vec::new();
-        let mut cursor = None;
-        loop {
-            let separator = if path.contains('?') { '&' } else { '?' };
-            let next = cursor.as_ref().map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
-            let page = self.get(&format!("{path}{separator}limit=100{next}")).await?;
-            items.extend(page["data"].as_array().cloned().unwrap_or_default());
-            match page["_meta"]["next"].as_str() {
-                Some(next) => cursor = Some(client::segment(next, false)),
-                None => break,
-            }
-        }
+    pub(crate) async fn all(&self, path: &str, query: &[(&str, &str)]) -> Result<Vec<Value>, Error> {
+        let query: Vec<(String, String)> =
+            query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut items = self.client.all(path, &query).await.map_err(|reason| failed(path, reason))?;
         items.reverse();
         Ok(items)
     }
@@ -109,7 +100,7 @@ impl Server<'_> {
     /// The organization's own benchmark with this slug.
     pub(crate) async fn benchmark(&self, slug: &str) -> Result<Option<Value>, Error> {
         let is_it = |one: &Value| one["slug"].as_str() == Some(slug) && one["owned"].as_bool() == Some(true);
-        Ok(self.all("/benchmarks").await?.into_iter().find(is_it))
+        Ok(self.all("/benchmarks", &[]).await?.into_iter().find(is_it))
     }
 
     async fn parts(&self, benchmark: &Value) -> Result<Parts, Error> {
@@ -122,11 +113,11 @@ impl Server<'_> {
                 parts.datasets.extend(ids(&simulator["datasets"]));
             }
         }
-        let tasks = self.all(&format!("/tasks?benchmark_id={}", text(&benchmark["id"]))).await?;
+        let tasks = self.all("/tasks", &[("benchmark_id", &text(&benchmark["id"]))]).await?;
         parts.tasks = tasks.iter().map(|task| text(&task["id"])).collect();
         // Entities may stand in datasets that no simulator starts from.
         for task in &parts.tasks {
-            let entities = self.all(&format!("/tasks/{task}/entities")).await?;
+            let entities = self.all(&format!("/tasks/{task}/entities"), &[]).await?;
             parts.datasets.extend(entities.iter().map(|entity| text(&entity["dataset_id"])));
         }
         parts.datasets.sort();

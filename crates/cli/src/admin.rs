@@ -6,8 +6,9 @@ use model::identity::CreatedApiKey;
 use model::{KeyId, OrgId};
 use serde_json::json;
 
+use crate::block_on;
+use crate::output::say;
 use crate::settings::{File, Storage, StorageArguments};
-use crate::{block_on, say};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -126,7 +127,7 @@ async fn check(app: &App) -> anyhow::Result<()> {
         say(fault);
     }
     if !faults.is_empty() {
-        anyhow::bail!("faults found: {}", faults.len());
+        return Err(crate::exit::no(format!("faults found: {}", faults.len())));
     }
     say("everything that is stored can be read");
     Ok(())

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use sims::document::Document;
 
-use crate::say;
+use crate::output::say;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

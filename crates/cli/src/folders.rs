@@ -1,13 +1,43 @@
 //! `verial benchmarks init | lint | push | pull`: benchmarks as folders of files.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use authoring::{Finding, Severity, lint, source};
-use clap::Args;
+use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
+use serde_json::json;
 
 use crate::auth::Connection;
-use crate::{block_on, say};
+use crate::local::Local;
+use crate::output::table::Cell;
+use crate::output::{Style, Table, say, say_json, tell};
+use crate::{block_on, exit};
+
+/// What the group of benchmarks can do beside single calls.
+#[derive(Subcommand)]
+pub(crate) enum FolderCommand {
+    /// Make a folder with a small benchmark that works, to begin with
+    Init(Init),
+    /// Tell what is wrong with a benchmark's folder, without a server
+    Lint(Lint),
+    /// Put a benchmark's folder on the server and publish it
+    Push(Push),
+    /// Take a benchmark from the server into a folder
+    Pull(Pull),
+    /// See that a benchmark cannot be gamed: agents that must not score, the reference, and near misses of it
+    Audit(Audit),
+}
+
+pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
+    match FolderCommand::from_arg_matches(matches)? {
+        FolderCommand::Init(arguments) => init(&arguments),
+        FolderCommand::Lint(arguments) => lint_folder(&arguments),
+        FolderCommand::Push(arguments) => push(&arguments),
+        FolderCommand::Pull(arguments) => pull(&arguments),
+        FolderCommand::Audit(arguments) => audit(&arguments),
+    }
+}
 
 #[derive(Args)]
 pub(crate) struct Lint {
@@ -56,7 +86,70 @@ pub(crate) struct Init {
     folder: PathBuf,
 }
 
-pub(crate) fn lint_folder(arguments: &Lint) -> anyhow::Result<()> {
+#[derive(Args)]
+pub(crate) struct Audit {
+    /// The benchmark's folder, or the slug of a bundled one
+    #[arg(default_value = ".")]
+    benchmark: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// On a server of its own, which is gone afterwards.
+fn audit(arguments: &Audit) -> anyhow::Result<()> {
+    let files = match Path::new(&arguments.benchmark) {
+        path if path.is_dir() => source::directory(path)?,
+        _ => agents::bundled::files(&arguments.benchmark),
+    };
+    if files.is_empty() {
+        let slugs = agents::bundled::slugs().join(", ");
+        let words = format!("`{}` is no folder, and no bundled benchmark: those are {slugs}", arguments.benchmark);
+        return Err(exit::usage(words));
+    }
+    let folder = authoring::read(&files)?;
+    let audit = block_on(async {
+        let local = Local::start(None, SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+        let client = local.client()?;
+        let pushed = authoring::push(&client, &folder, true).await?;
+        let reference = format!("{}@{}", pushed.slug, pushed.version.unwrap_or(1));
+        let told = |what: &str| tell(format_args!("  {what}"));
+        let audit = agents::audit::audit(&client, &reference, told).await;
+        local.stop().await;
+        audit
+    })?;
+    show_audit(arguments, &folder.benchmark.slug, &audit)
+}
+
+fn show_audit(arguments: &Audit, slug: &str, audit: &agents::audit::Audit) -> anyhow::Result<()> {
+    let criteria = audit.criteria();
+    let (told, near) = audit.told();
+    if arguments.json {
+        say_json(&json!({"benchmark": slug, "floor": audit.floor(), "ceiling": audit.ceiling(),
+            "near_misses": {"told": told, "of": near}, "criteria": criteria}));
+    } else {
+        let mut table = Table::new(["TASK", "CRITERION", "NOTHING", "SPRAY", "REFERENCE", "NEAR MISSES FAIL IT"]);
+        for row in &criteria {
+            let word =
+                |name: &str| row[name].as_bool().map_or("-", |passed| if passed { "pass" } else { "fail" }).to_owned();
+            let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+            let failed = format!("{} of {}", row["failed_by"], row["near_misses"]);
+            let cells = [text("task"), text("criterion"), word("nothing"), word("spray"), word("reference"), failed];
+            table.row(cells.into_iter().map(Cell::new).collect());
+        }
+        say(table.render(Style::of_stdout()));
+        let ceiling =
+            audit.ceiling().map_or_else(|| "no reference agent".to_owned(), |ceiling| format!("ceiling {ceiling:.2}"));
+        say(format_args!("floor {:.2}, {ceiling}, {told} of {near} near misses told", audit.floor()));
+    }
+    let free = criteria.iter().filter(|row| row["nothing"] == true || row["reference"] == false).count();
+    match free {
+        0 => Ok(()),
+        count => Err(exit::no(format!("{count} criteria are passed by doing nothing, or failed by the reference"))),
+    }
+}
+
+fn lint_folder(arguments: &Lint) -> anyhow::Result<()> {
     let findings = match authoring::read(&source::directory(&arguments.folder)?) {
         Ok(folder) => lint(&folder),
         Err(authoring::Error::Faults(findings)) => findings,
@@ -74,11 +167,12 @@ pub(crate) fn lint_folder(arguments: &Lint) -> anyhow::Result<()> {
             say(format!("{} is sound.", arguments.folder.display()));
             Ok(())
         }
-        count => bail!("{count} faults"),
+        1 => Err(exit::no("1 fault")),
+        count => Err(exit::no(format!("{count} faults"))),
     }
 }
 
-pub(crate) fn push(arguments: &Push) -> anyhow::Result<()> {
+fn push(arguments: &Push) -> anyhow::Result<()> {
     let folder = authoring::read(&source::directory(&arguments.folder)?)?;
     let client = arguments.connection.client()?;
     let pushed = block_on(async { Ok(authoring::push(&client, &folder, !arguments.no_publish).await?) })?;
@@ -96,7 +190,7 @@ pub(crate) fn push(arguments: &Push) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub(crate) fn pull(arguments: &Pull) -> anyhow::Result<()> {
+fn pull(arguments: &Pull) -> anyhow::Result<()> {
     let target = arguments.folder.clone().unwrap_or_else(|| PathBuf::from(&arguments.slug));
     check_free(&target, arguments.force)?;
     let client = arguments.connection.client()?;
@@ -109,21 +203,25 @@ pub(crate) fn pull(arguments: &Pull) -> anyhow::Result<()> {
 fn check_free(target: &Path, force: bool) -> anyhow::Result<()> {
     let is_used = std::fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some());
     if is_used && !force {
-        bail!("{} is not empty; --force writes over its files", target.display());
+        return Err(exit::usage(format!("{} is not empty; --force writes over its files", target.display())));
     }
     Ok(())
 }
 
 /// A small benchmark that works, to begin with.
-pub(crate) fn init(arguments: &Init) -> anyhow::Result<()> {
+fn init(arguments: &Init) -> anyhow::Result<()> {
     let target = &arguments.folder;
     check_free(target, false)?;
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let slug = model::slug::from_name(&name).with_context(|| format!("`{name}` cannot become a slug: use letters and digits"))?;
-    let files = STARTER.iter().map(|(path, text)| ((*path).to_owned(), text.replace("SLUG", &slug).into_bytes())).collect();
+    let slug = model::slug::from_name(&name)
+        .with_context(|| format!("`{name}` cannot become a slug: use letters and digits"))?;
+    let files =
+        STARTER.iter().map(|(path, text)| ((*path).to_owned(), text.replace("SLUG", &slug).into_bytes())).collect();
     source::save(target, &files)?;
     let shown = target.display();
-    say(format!("{shown} has a benchmark with one task. Next: verial benchmarks lint {shown}, then verial benchmarks push {shown}"));
+    say(format!(
+        "{shown} has a benchmark with one task. Next: verial benchmarks lint {shown}, then verial benchmarks push {shown}"
+    ));
     Ok(())
 }
 
@@ -133,4 +231,3 @@ const STARTER: [(&str, &str); 4] = [
     ("datasets/chart/data.ndjson", include_str!("folders/data.ndjson")),
     ("tasks/10-order.yaml", include_str!("folders/task.yaml")),
 ];
-

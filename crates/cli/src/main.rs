@@ -2,13 +2,27 @@
 
 mod admin;
 mod auth;
-mod datasets;
+mod call;
+mod compare;
+mod completions;
+mod config;
+mod demo;
 mod document;
+mod exit;
+mod folders;
+mod local;
+mod manual;
+mod output;
+mod reference;
+mod report;
 mod rescore;
+mod resources;
+mod run;
 mod serve;
 mod settings;
+mod stored;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// A request takes memory on one thread and what it leaves for the log is given back on another; the system's allocator
 /// makes both wait for each other.
@@ -27,46 +41,79 @@ struct Arguments {
 enum Command {
     /// Run the server
     Serve(serve::Arguments),
+    /// Start a server with the bundled benchmarks, take the reference agent through one, and stay up
+    Demo(demo::Arguments),
     /// Work on the database directly, while the server runs or not
     Admin(admin::Arguments),
     /// The key that other commands use
     Auth(auth::Arguments),
-    /// Datasets on a server
-    Datasets(datasets::Arguments),
+    /// The user's own settings: server and keys
+    Config(config::Arguments),
     /// Paper documents: make a PDF or TIFF, read what one says
     Document(document::Arguments),
+    /// Let an agent work through a benchmark, and score it
+    Run(Box<run::Arguments>),
+    /// Call the API: with the run's token where an agent is run, else with the organization key
+    Call(call::Arguments),
+    /// Runs side by side, with paired differences
+    Compare(compare::Arguments),
     /// Score a finished run again from its stored evidence
     Rescore(rescore::Arguments),
+    /// Print completions for a shell
+    Completions(completions::Arguments),
+    /// Do a task of a bundled benchmark, as the command of `verial run --agent`
+    ReferenceAgent(reference::Arguments),
+    /// Print this command line as a page of the manual
+    #[command(hide = true)]
+    Manual,
+}
+
+/// The whole command line: what is written above, and a group for each resource.
+fn command_line() -> clap::Command {
+    Arguments::command().subcommands(resources::groups())
 }
 
 fn main() -> std::process::ExitCode {
-    let arguments = Arguments::parse();
-    let result = match arguments.command {
-        Command::Serve(arguments) => serve::run(arguments),
-        Command::Admin(arguments) => admin::run(arguments),
-        Command::Auth(arguments) => auth::run(&arguments),
-        Command::Datasets(arguments) => datasets::run(arguments),
-        Command::Document(arguments) => document::run(&arguments),
-        Command::Rescore(arguments) => rescore::run(&arguments),
+    let matches = command_line().get_matches();
+    let of_resource = matches.subcommand().and_then(|(group, words)| resources::run(group, words));
+    let result = match of_resource {
+        Some(result) => result,
+        None => match Arguments::from_arg_matches(&matches) {
+            Ok(arguments) => obey(arguments.command),
+            Err(error) => error.exit(),
+        },
     };
     match result {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
-            say_error(&error);
-            std::process::ExitCode::FAILURE
+            output::tell(format_args!("error: {}", output::text::harmless(&format!("{error:#}"))));
+            if let Some(step) = exit::next_step(&error) {
+                output::tell(format_args!("  next: {step}"));
+            }
+            exit::code(&error)
         }
     }
 }
 
-#[expect(clippy::print_stderr, reason = "the command line speaks to its user")]
-fn say_error(error: &anyhow::Error) {
-    eprintln!("error: {error:#}");
-}
-
-/// The command line's voice: everything that is meant for standard output goes through here.
-#[expect(clippy::print_stdout, reason = "the command line speaks to its user")]
-fn say(text: impl std::fmt::Display) {
-    println!("{text}");
+fn obey(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Serve(arguments) => serve::run(arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::ReferenceAgent(arguments) => reference::run(&arguments),
+        Command::Admin(arguments) => admin::run(arguments),
+        Command::Auth(arguments) => auth::run(&arguments),
+        Command::Config(arguments) => config::run(&arguments),
+        Command::Document(arguments) => document::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Call(arguments) => call::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Rescore(arguments) => rescore::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Manual => {
+            output::say(manual::page(command_line()));
+            Ok(())
+        }
+    }
 }
 
 /// A runtime for a command that talks to the network or the database.

@@ -9,7 +9,8 @@ use model::run::{Rescore, RescoredCriterion, RescoredTask};
 use serde_json::{Number, Value, json};
 
 use crate::auth::Connection;
-use crate::{block_on, say};
+use crate::block_on;
+use crate::output::say;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -38,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         show(&report);
     }
     if criteria.is_none() && !report.identical {
-        bail!("scoring again gave something else than what was kept");
+        return Err(crate::exit::no("scoring again gave something else than what was kept"));
     }
     Ok(())
 }

@@ -8,8 +8,9 @@ use app::{App, Options, SftpAddress};
 use clap::Args;
 use tokio::net::TcpListener;
 
+use crate::block_on;
+use crate::output::say;
 use crate::settings::{self, File, Storage, StorageArguments};
-use crate::{block_on, say};
 
 const LONGEST_DRAIN: Duration = Duration::from_secs(30);
 
@@ -36,7 +37,7 @@ pub(crate) struct Arguments {
     /// Set a limit; repeatable: --limit upload_bytes=134217728
     #[arg(long = "limit", env = "VERIAL_LIMITS", value_name = "NAME=VALUE", value_delimiter = ',')]
     limits: Vec<String>,
-    /// A server that simulators may call, as HOST or HOST:PORT; repeatable. Without it they call none
+    /// A server that simulators may call, as HOST, HOST:PORT or a network (10.1.0.0/16); repeatable. Without it they call none
     #[arg(long = "allow-host", env = "VERIAL_ALLOW_HOSTS", value_name = "HOST", value_delimiter = ',')]
     allowed_hosts: Vec<String>,
     /// What is logged, such as `info` or `warn,verial_server=debug` [default: info]

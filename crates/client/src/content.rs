@@ -17,17 +17,3 @@ impl Client {
         self.bytes_of(self.request(Method::POST, path).header("content-type", content_type).body(bytes)).await
     }
 }
-
-impl Client {
-    pub async fn create_dataset(
-        &self,
-        name: &str,
-        kind: model::dataset::DatasetType,
-    ) -> Result<model::dataset::Dataset, ClientError> {
-        self.post("/datasets", &serde_json::json!({"name": name, "type": kind})).await
-    }
-
-    pub async fn dataset(&self, dataset: &model::DatasetId) -> Result<model::dataset::Dataset, ClientError> {
-        self.get(&format!("/datasets/{dataset}")).await
-    }
-}

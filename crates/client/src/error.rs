@@ -77,7 +77,7 @@ pub(crate) fn refusal(status: StatusCode, body: &[u8]) -> ClientError {
     let error = &envelope["error"];
     let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
     if error.is_null() {
-        return ClientError::Garbled(format!("status {status} without an error in the body"));
+        return of_another_form(status, body);
     }
     ClientError::Refused(Box::new(Refusal {
         status: status.as_u16(),
@@ -85,5 +85,18 @@ pub(crate) fn refusal(status: StatusCode, body: &[u8]) -> ClientError {
         message: text("message"),
         details: error["details"].clone(),
         request_id: text("request_id"),
+    }))
+}
+
+/// Protocols answer errors in their own form (an `OperationOutcome`, an acknowledgement), and proxies in theirs.
+fn of_another_form(status: StatusCode, body: &[u8]) -> ClientError {
+    const MOST: usize = 2_000;
+    let words: String = String::from_utf8_lossy(body).chars().take(MOST).collect();
+    ClientError::Refused(Box::new(Refusal {
+        status: status.as_u16(),
+        code: status.to_string(),
+        message: if words.trim().is_empty() { "no reason was given".into() } else { words },
+        details: Value::Null,
+        request_id: "-".into(),
     }))
 }

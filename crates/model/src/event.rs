@@ -45,6 +45,7 @@ event_types! {
     MessageRead = "message_read",
     CdsInvoke = "cds_invoke",
     CdsFeedback = "cds_feedback",
+    CdsRead = "cds_read",
     AuthToken = "auth_token",
     ScenarioStep = "scenario_step",
     Reset = "reset",

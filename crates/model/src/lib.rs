@@ -4,6 +4,7 @@
 pub mod api_key;
 pub mod benchmark;
 pub mod canonical;
+pub mod cds;
 pub mod channel;
 pub mod clearinghouse;
 pub mod criterion;

@@ -28,6 +28,13 @@ pub struct Authored {
     pub message: String,
     /// The playground's file drop.
     pub files_sandbox: String,
+    /// An EHR in a playground of its own, with a service that its organization plays, one hook that waits and one that
+    /// was answered with [`cards`], and feedback.
+    pub cds_sandbox: String,
+    pub cds_service: String,
+    pub pending_invocation: String,
+    pub answered_invocation: String,
+    pub cds_feedback: String,
     /// A clearinghouse in a playground of its own, which knows nobody, and an answer that it gave.
     pub clearinghouse: String,
     pub x12_response: String,
@@ -57,6 +64,7 @@ impl Authored {
         let (playground, sandbox, files_sandbox) = playground(caller, &environment).await;
         let (clearinghouse, x12_response) = clearinghouse(caller).await;
         let (message_sandbox, message) = messages(caller).await;
+        let (cds_sandbox, cds_service, [pending_invocation, answered_invocation], cds_feedback) = ehr(caller).await;
         let hl7_sandbox = hl7_sandbox(caller, json!({"inbox": [{"message": hl7_update("1")}]})).await.id();
         let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
         let (portal, portal_playground, prior_auth) = portal(caller).await;
@@ -79,6 +87,11 @@ impl Authored {
             message_sandbox,
             message,
             files_sandbox,
+            cds_sandbox,
+            cds_service,
+            pending_invocation,
+            answered_invocation,
+            cds_feedback,
             clearinghouse,
             x12_response,
             run,
@@ -176,6 +189,48 @@ async fn messages(caller: &Caller) -> (String, String) {
 /// A text message to a number.
 pub fn message() -> Value {
     json!({"channel": "sms", "to": "+15550100123", "body": "Hello"})
+}
+
+/// An EHR, its service, its invocations (one waits, one is answered) and its feedback.
+async fn ehr(caller: &Caller) -> (String, String, [String; 2], String) {
+    let simulator = caller.post("/simulators", json!({"type": "CdsHooks", "name": "CDS"})).await.expect(201).id();
+    let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201).id();
+    let path = format!("/sandboxes/{sandbox}/cds");
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let service = caller.post(&format!("{path}/services"), json!({"service": cds_service("triage")})).await.expect(201);
+    let mut invocations = Vec::new();
+    for _ in 0..2 {
+        let fired = json!({"context": hook_context()});
+        let fired = caller.post(&format!("{path}/hooks/patient-view"), fired).await.expect(201);
+        invocations.push(text(&fired["invocations"][0]["id"]));
+    }
+    let [pending, answered] = [invocations[0].clone(), invocations[1].clone()];
+    let answer = json!({"cards": cards()});
+    caller.post(&format!("{path}/invocations/{answered}/response"), answer).await.expect(200);
+    let feedback = json!({"feedback": [{"card": CARD, "outcome": "overridden"}]});
+    let feedback = caller.post(&format!("{path}/feedback"), feedback).await.expect(201);
+    (sandbox, text(&service["services"][0]["id"]), [pending, answered], text(&feedback["feedback"][0]["id"]))
+}
+
+/// A CDS service that whoever registers it plays.
+pub fn cds_service(id: &str) -> Value {
+    json!({"hook": "patient-view", "id": id, "description": "Says whom to call today",
+        "prefetch": {"patient": "Patient/{{context.patientId}}"}})
+}
+
+/// The context of the hook `patient-view`.
+pub fn hook_context() -> Value {
+    json!({"userId": "Practitioner/d1", "patientId": "p1"})
+}
+
+/// The uuids of the card of [`cards`] and of its suggestion.
+pub const CARD: &str = "4e0a3a1e-3283-4575-ab82-028d55fe2719";
+pub const SUGGESTION: &str = "e56e1945-20b3-4393-8503-a1a20fd73152";
+
+/// One card with a suggestion that does nothing.
+pub fn cards() -> Value {
+    json!([{"uuid": CARD, "summary": "Potassium is high", "indicator": "warning", "source": {"label": "Lab"},
+        "selectionBehavior": "any", "suggestions": [{"label": "Noted", "uuid": SUGGESTION}]}])
 }
 
 /// The id of the first message that a config brings.

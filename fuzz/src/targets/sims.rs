@@ -7,6 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use fhir::validate;
 use model::simulator::SimulatorType;
 use serde_json::Value;
+use sims::cds_hooks::{Unknown, cards};
 use sims::clearinghouse::exchange::{Sender, Transport, exchange};
 use sims::fhir::answer::{Client, answer, is_read_only};
 use sims::fhir::http::{Request, Response};
@@ -51,6 +52,15 @@ pub(crate) fn x12_clearinghouse(bytes: &[u8]) {
             let is_sound = |body: x12::Body<'_>| x12::check(&body).iter().all(|report| report.faults.is_empty());
             assert!(read.is_ok_and(is_sound), "{text}");
         }
+    }
+}
+
+/// What an agent may answer a service may answer too, and it has cards.
+pub(crate) fn cds_answer(bytes: &[u8]) {
+    let Some(answer) = json::read(bytes) else { return };
+    let is_sound = |unknown: Unknown| cards::check(&answer, unknown).is_ok();
+    if is_sound(Unknown::Refused) {
+        assert!(is_sound(Unknown::LetBe) && answer["cards"].is_array(), "{answer}");
     }
 }
 

@@ -126,9 +126,9 @@ async fn payload_of(app: &App, sandbox: &StoredSandbox, message: &str) -> Option
 /// The code of the listener's acknowledgement, or why there is none.
 async fn deliver(app: &App, target: &MllpTarget, payload: &str) -> Result<String, String> {
     let port = u16::try_from(target.port).unwrap_or_default();
-    app.inner.outbound.check_address(&target.host, port).map_err(|refused| refused.to_string())?;
+    let reached = app.inner.outbound.addresses(&target.host, port).await.map_err(|refused| refused.to_string())?;
     let message = Message::parse_text(payload, &Limits::default()).map_err(|fault| fault.to_string())?;
-    let connecting = timeout(CONNECT, TcpStream::connect((target.host.as_str(), port))).await;
+    let connecting = timeout(CONNECT, TcpStream::connect(reached.as_slice())).await;
     let mut stream = connecting.ok().and_then(Result::ok).ok_or("nobody listens there")?;
     let exchange = async {
         stream.write_all(&frame(&message.to_bytes())).await.ok()?;

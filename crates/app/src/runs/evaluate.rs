@@ -23,12 +23,13 @@ pub(super) const ENGINE: &str = "verify/2";
 /// Events that are read in one transaction.
 const ROWS: i64 = 2000;
 /// Of these no check reads what went in and out: there may be very many.
-const COUNTED_ONLY: [EventType; 6] = [
+const COUNTED_ONLY: [EventType; 7] = [
     EventType::FhirRequest,
     EventType::FileRead,
     EventType::PortalView,
     EventType::PortalSearch,
     EventType::MessageRead,
+    EventType::CdsRead,
     EventType::AuthToken,
 ];
 

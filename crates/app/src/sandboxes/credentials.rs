@@ -30,6 +30,9 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTre
             vec![("inbox_url", format!("{doors}/hl7/inbox")), ("outbound_url", format!("{doors}/hl7/outbound"))]
         }
         SimulatorType::Files => sftp(sandbox, base),
+        SimulatorType::CdsHooks => {
+            vec![("services_url", format!("{doors}/cds/services")), ("hooks_url", format!("{doors}/cds/hooks"))]
+        }
         SimulatorType::Message => vec![("messages_url", format!("{doors}/messages"))],
         SimulatorType::Payer => vec![
             ("portal_url", format!("{}/portal", direct_doors(sandbox, &base.base))),

@@ -2,6 +2,7 @@
 
 mod access;
 mod addresses;
+pub mod cds;
 pub mod clearinghouse;
 pub mod credentials;
 pub mod evidence;

@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
 #![allow(clippy::print_stdout, reason = "tests print the figures that they measured")]
 
+mod action;
 mod admin;
 mod api;
+mod arena;
 mod bombs;
 mod bundled;
 mod crash;
@@ -13,9 +15,15 @@ mod crash_runs;
 mod crash_uploads;
 mod document;
 mod fhir_bombs;
+mod groups;
 mod house;
 mod object_storage;
 mod process;
 mod rescore;
 mod run_agents;
+mod run_faults;
+mod run_reports;
+mod run_resume;
+mod run_stories;
 mod uploads;
+mod wire_bombs;

@@ -109,8 +109,8 @@ impl Drop for Serving {
 }
 
 pub(crate) fn verial(words: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_verial"));
-    for name in ["DATA", "DATABASE", "BLOBS", "CONFIG", "LISTEN", "URL", "API_KEY", "LOG", "LIMITS"] {
+    let mut command = Command::new(binary());
+    for name in ["DATA", "DATABASE", "BLOBS", "CONFIG", "LISTEN", "URL", "API_KEY", "LOG", "LIMITS", "SOLVER_KEY"] {
         command.env_remove(format!("VERIAL_{name}"));
     }
     command.args(words).stdin(Stdio::null());
@@ -136,4 +136,9 @@ pub(crate) fn write_file(directory: &Path, name: &str, content: impl AsRef<[u8]>
     let path = directory.join(name);
     std::fs::write(&path, content).unwrap();
     path
+}
+
+/// `VERIAL_TEST_BINARY` names another one, such as a release whose processor time is to be seen.
+fn binary() -> String {
+    std::env::var("VERIAL_TEST_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_verial").to_owned())
 }

@@ -2,6 +2,7 @@
 
 mod api_keys;
 mod benchmarks;
+mod cds;
 mod clearinghouse;
 mod criteria;
 mod datasets;
@@ -42,6 +43,7 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(sandboxes::router())
         .merge(file_drop::router())
         .merge(messages::router())
+        .merge(cds::router())
         .merge(runs::router())
         .merge(clearinghouse::router())
         .merge(portal::router())

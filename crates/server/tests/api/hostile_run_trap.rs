@@ -57,6 +57,9 @@ impl Trap {
             ("path", "inbox/a.txt".into()),
             ("auth_number", "PA-100001".into()),
             ("message_id", testkit::world::HL7_MESSAGE.into()),
+            ("service_id", "svc_0123456789abcdef".into()),
+            ("invocation_id", "inv_01K9Z3T5Q8W7N4M2R6V0XBHCDE".into()),
+            ("hook", "patient-view".into()),
             ("response_id", "x12_01K9Z3T5Q8W7N4M2R6V0XBHCDE".into()),
         ]);
         let marks = PLACES.split(' ').map(mark).collect();

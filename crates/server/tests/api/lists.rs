@@ -242,6 +242,7 @@ impl List {
             .replace("{benchmark_id}", &made.benchmark)
             .replace("{task_id}", &made.task)
             .replace("{sandbox_id}/messages", &format!("{}/messages", made.message_sandbox))
+            .replace("{sandbox_id}/cds", &format!("{}/cds", made.cds_sandbox))
             .replace("{sandbox_id}/x12", &format!("{}/x12", made.clearinghouse))
             .replace("{sandbox_id}/files", &format!("{}/files", made.files_sandbox))
             .replace("{sandbox_id}", if pattern.contains("/portal/") { &made.portal } else { &made.sandbox });
@@ -252,6 +253,14 @@ impl List {
         // What the dataset brought.
         if pattern == "/sandboxes/{sandbox_id}/messages" {
             keys.push(Value::from(made.message.clone()));
+        }
+        match pattern {
+            "/sandboxes/{sandbox_id}/cds/services" => keys.push(Value::from(made.cds_service.clone())),
+            "/sandboxes/{sandbox_id}/cds/hooks" => {
+                keys.extend([&made.pending_invocation, &made.answered_invocation].map(|id| Value::from(id.clone())));
+            }
+            "/sandboxes/{sandbox_id}/cds/feedback" => keys.push(Value::from(made.cds_feedback.clone())),
+            _ => {}
         }
         if pattern == "/sandboxes/{sandbox_id}/x12/responses" {
             keys.push(Value::from(made.x12_response.clone()));
@@ -283,6 +292,9 @@ impl List {
             | "/tasks/{task_id}/entities"
             | "/sandboxes/{sandbox_id}/events"
             | "/sandboxes/{sandbox_id}/messages"
+            | "/sandboxes/{sandbox_id}/cds/services"
+            | "/sandboxes/{sandbox_id}/cds/hooks"
+            | "/sandboxes/{sandbox_id}/cds/feedback"
             | "/sandboxes/{sandbox_id}/state"
             | "/sandboxes/{sandbox_id}/diff"
             | "/sandboxes/{sandbox_id}/portal/patients"
@@ -389,6 +401,18 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
         }
         "/sandboxes/{sandbox_id}/portal/prior-auths" => world::prior_auth(),
         "/sandboxes/{sandbox_id}/messages" => world::message(),
+        "/sandboxes/{sandbox_id}/cds/services" => {
+            let service = json!({"service": world::cds_service(&format!("row-{number}"))});
+            return caller.post(path, service).await.expect(201)["services"][0].clone();
+        }
+        "/sandboxes/{sandbox_id}/cds/hooks" => {
+            let fired = json!({"context": world::hook_context()});
+            return caller.post(&format!("{path}/patient-view"), fired).await.expect(201)["invocations"][0].clone();
+        }
+        "/sandboxes/{sandbox_id}/cds/feedback" => {
+            let feedback = json!({"feedback": [{"card": world::CARD, "outcome": "overridden"}]});
+            return caller.post(path, feedback).await.expect(201)["feedback"][0].clone();
+        }
         portal if portal.contains("/portal/") => return add_person(caller, portal, made, number).await,
         "/benchmark-runs" | "/task-runs" => {
             let new = json!({"benchmark_id": made.benchmark});

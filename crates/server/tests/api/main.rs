@@ -5,6 +5,9 @@
 
 mod authoring;
 mod bad_input;
+mod cds;
+mod cds_services;
+mod cds_ssrf;
 mod datasets;
 mod errors;
 mod fhir_atomicity;

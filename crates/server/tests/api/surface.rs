@@ -75,6 +75,10 @@ impl Surface {
                 "patient_member_id" | "diagnosis_code" | "provider_npi" => world::prior_auth()[name].clone(),
                 "patient_id" => json!("p1"),
                 "channel" | "body" => world::message()[name].clone(),
+                "context" => world::hook_context(),
+                "cards" => world::cards(),
+                "suggestion" => json!(world::SUGGESTION),
+                "feedback" => json!([{"card": world::CARD, "outcome": "overridden"}]),
                 id if is_id(id) => json!(tenant.body_id(id)),
                 other => panic!("say here what a body has as `{other}`"),
             };
@@ -87,6 +91,9 @@ impl Surface {
         }
         if names("channel") && names("to") {
             body.insert("to".to_owned(), world::message()["to"].clone());
+        }
+        if names("base_url") && names("service") {
+            body.insert("service".to_owned(), world::cds_service(&format!("sample-{number}")));
         }
         if names("procedure_code") && names("drug") {
             body.insert("drug".to_owned(), json!("Adalimumab"));
@@ -179,6 +186,11 @@ impl Tenant {
             "response_id" => &made.x12_response,
             "sandbox_id" if pattern.contains("/hl7/") => &made.hl7_sandbox,
             "sandbox_id" if pattern.contains("/messages") => &made.message_sandbox,
+            "sandbox_id" if pattern.contains("/cds/") => &made.cds_sandbox,
+            "service_id" => &made.cds_service,
+            "invocation_id" if pattern.ends_with("/response") => &made.pending_invocation,
+            "invocation_id" => &made.answered_invocation,
+            "hook" => return "patient-view".into(),
             "sandbox_id" if pattern.contains("/files") => &made.files_sandbox,
             "sandbox_id" if pattern.contains("/portal/") => &made.portal,
             "sandbox_id" => &made.sandbox,
@@ -237,6 +249,9 @@ impl Tenant {
             &made.hl7_sandbox,
             &made.message_sandbox,
             &made.message,
+            &made.cds_sandbox,
+            &made.pending_invocation,
+            &made.answered_invocation,
             &made.files_sandbox,
             &made.run,
             &made.task_run,

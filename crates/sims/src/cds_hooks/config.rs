@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use model::FieldErrors;
 use serde::Deserialize;
 
+use super::definition::Definition;
 use crate::authored::{self, Authored};
+use crate::fhir::scopes::Scopes;
 use crate::network;
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CdsHooksConfig {
     /// Registered from the start; an agent may register more.
@@ -16,6 +18,18 @@ pub struct CdsHooksConfig {
     pub services: Vec<Service>,
     /// How long an answer may take, where the service has no time of its own.
     pub timeout_seconds: Option<i64>,
+    /// Services that the agent plays: hooks that they take wait until it answers.
+    #[serde(default)]
+    pub agent_services: Vec<Definition>,
+    /// What a token for the playground's FHIR server allows that is sent with every hook; none without it.
+    pub fhir_authorization: Option<FhirAuthorization>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FhirAuthorization {
+    /// SMART scopes: `system/*.rs`.
+    pub scope: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -40,6 +54,35 @@ impl Authored for CdsHooksConfig {
         });
         let keys = self.services.iter().map(|service| service.base_url.trim_end_matches('/'));
         authored::refuse_repeats(errors, "services", "base_url", keys);
+        errors.each("agent_services", &self.agent_services, MOST_SERVICES, |service, errors| service.validate(errors));
+        let ids = self.agent_services.iter().map(|service| &service.id);
+        authored::refuse_repeats(errors, "agent_services", "id", ids);
+        if let Some(authorization) = &self.fhir_authorization {
+            let scopes = Scopes::parse(&authorization.scope);
+            if authorization.scope.len() > 2000 || scopes.is_empty() {
+                errors.add("fhir_authorization.scope", "must be SMART scopes of systems, such as `system/*.rs`");
+            }
+        }
+    }
+}
+
+const USUAL_SECONDS: i64 = 10;
+
+impl CdsHooksConfig {
+    pub fn of(config: &serde_json::Value) -> Self {
+        authored::read(config).unwrap_or_default()
+    }
+
+    /// What the author says of the server at this address.
+    pub fn server(&self, base_url: &str) -> Option<&Service> {
+        let plain = |url: &str| url.trim_end_matches('/').to_owned();
+        self.services.iter().find(|service| plain(&service.base_url) == plain(base_url))
+    }
+
+    /// How long an answer of the server may take; `own` is what was said when it was registered.
+    pub fn seconds(&self, base_url: &str, own: Option<i64>) -> i64 {
+        let said = self.server(base_url).and_then(|service| service.timeout_seconds);
+        said.or(own).or(self.timeout_seconds).unwrap_or(USUAL_SECONDS)
     }
 }
 
@@ -63,6 +106,14 @@ mod tests {
             (json!({"services": [{"base_url": "localhost"}]}), "services.0.base_url"),
             (json!({"services": [{"base_url": "http://a", "timeout_seconds": 0}]}), "services.0.timeout_seconds"),
             (json!({"services": [{"base_url": "http://a"}, {"base_url": "http://a/"}]}), "services.1.base_url"),
+            (json!({"agent_services": [{"hook": "patient-view", "id": "a", "description": "x"}]}), ""),
+            (
+                json!({"agent_services": [{"hook": "patient-view", "id": "a b", "description": "x"}]}),
+                "agent_services.0.id",
+            ),
+            (json!({"agent_services": [{"hook": "patient-view", "id": "a"}]}), "agent_services.0.description"),
+            (json!({"fhir_authorization": {"scope": "system/*.rs"}}), ""),
+            (json!({"fhir_authorization": {"scope": "user/*.rs"}}), "fhir_authorization.scope"),
             (json!({"timeout_seconds": 61}), "timeout_seconds"),
             (json!({"timeout_seconds": "5s"}), "timeout_seconds"),
         ] {

@@ -1,6 +1,26 @@
 //! The EHR side of CDS Hooks 2.0.
 
+pub mod accept;
+mod actions;
+pub mod answer;
+pub mod cards;
+pub mod chart;
 pub mod config;
+mod definition;
+mod event;
+pub mod feedback;
+mod hooks;
+pub mod invocations;
+pub mod invoke;
+mod members;
+mod prefetch;
+mod refusal;
+pub mod services;
+pub mod steps;
+mod uuid;
+
+pub use members::Unknown;
+pub use refusal::Refusal;
 
 use model::simulator::SimulatorType;
 use serde_json::json;
@@ -13,12 +33,16 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     summary: "An EHR that calls CDS Hooks services and keeps their cards and feedback",
     credentials: &["services_url", "hooks_url"],
     endpoints: &["cds"],
-    steps: &[],
+    steps: &[steps::CDS_HOOK],
     example_config: || {
         json!({
             "services": [{"base_url": "https://cds.example.org", "timeout_seconds": 5,
                 "headers": {"X-Site": "clinic"}}],
             "timeout_seconds": 10,
+            "agent_services": [{"hook": "patient-view", "id": "triage", "title": "Triage",
+                "description": "Says whom to call today", "prefetch": {"patient": "Patient/{{context.patientId}}"},
+                "usageRequirements": "None"}],
+            "fhir_authorization": {"scope": "system/*.rs"},
         })
     },
     check_config: authored::check::<config::CdsHooksConfig>,

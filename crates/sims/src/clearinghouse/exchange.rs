@@ -90,12 +90,15 @@ fn read(body: &[u8]) -> Result<Body<'_>, Refusal> {
         TooLarge(_) | TooManySegments(_) | SegmentTooLong(_) => Refusal::TooLarge(error.to_string()),
         _ => Refusal::Unreadable(error.to_string()),
     })?;
-    let levels =
-        |interchange: &Interchange<'_>| interchange.segments().iter().filter(|segment| segment.name() == "HL").count();
+    let named = |interchange: &Interchange<'_>, name: &str| {
+        interchange.segments().iter().filter(|segment| segment.name() == name).count()
+    };
+    let all = |name: &str| read.interchanges().iter().map(|interchange| named(interchange, name)).sum();
     let counts = [
         (read.interchanges().len(), MOST_INTERCHANGES, "interchanges"),
         (read.transactions().count(), MOST_TRANSACTIONS, "transactions"),
-        (read.interchanges().iter().map(levels).sum(), MOST_LEVELS, "levels (HL)"),
+        (all("GS"), MOST_TRANSACTIONS, "groups"),
+        (all("HL"), MOST_LEVELS, "levels (HL)"),
     ];
     if let Some((_, most, what)) = counts.into_iter().find(|(count, most, _)| count > most) {
         return Err(Refusal::TooLarge(format!("there are more than {most} {what}")));

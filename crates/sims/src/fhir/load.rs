@@ -5,13 +5,11 @@ use model::FieldErrors;
 use model::reading::shortened;
 use serde_json::{Map, Value, json};
 
-use super::call::{Call, Conditions, Prefer};
 use super::reply::Content;
+use super::transact::own_call;
 use super::{bundle, depth};
 use crate::scenario::step::{Done, Stage, object};
 
-/// Nobody is answered, so no address of this server is needed; and none that an author can write is meant.
-const BASE_URL: &str = "urn:verial:scenario";
 const MOST_TOLD: usize = 100;
 const LONGEST_FAULT: usize = 1000;
 
@@ -23,7 +21,8 @@ pub(super) fn load(stage: &Stage<'_>, given: &Value) -> Result<Done, FieldErrors
     }
     let kind = given["type"].as_str().unwrap_or_default();
     let sent = if kind == "collection" { as_transaction(given) } else { given.clone() };
-    let processed = depth::check(&sent).and_then(|()| bundle::process(&call(stage), &sent));
+    let processed =
+        depth::check(&sent).and_then(|()| bundle::process(&own_call(stage.world, stage.sandbox, stage.context), &sent));
     let reply = processed.map_err(|refusal| refused(&refusal.json(), None))?;
     if let Content::Made(answer) = &reply.content {
         check_answers(answer)?;
@@ -37,21 +36,6 @@ pub(super) fn load(stage: &Stage<'_>, given: &Value) -> Result<Done, FieldErrors
         changes: reply.changes,
         arrivals: Vec::new(),
     })
-}
-
-fn call<'a>(stage: &'a Stage<'a>) -> Call<'a> {
-    Call {
-        world: stage.world,
-        sandbox: stage.sandbox,
-        records: &stage.sandbox.records,
-        scopes: None,
-        base_url: BASE_URL,
-        token_url: None,
-        context: stage.context,
-        prefer: Prefer::default(),
-        conditions: Conditions::default(),
-        parameters: Vec::new(),
-    }
 }
 
 /// Resources with an id are put there; the others get one. References between them by fullUrl are resolved.

@@ -33,6 +33,7 @@ mod search;
 pub mod smart;
 pub mod steps;
 mod subset;
+pub(crate) mod transact;
 mod update;
 mod validate;
 mod write;

@@ -4,7 +4,7 @@
 //! The example: [`EXAMPLE`]. Evidence: `fieldResults[{path,expected,actual,passed}]`.
 
 use model::FieldErrors;
-use model::event::EventType;
+use model::event::{Event, EventType};
 use model::simulator::SimulatorType;
 use serde::Deserialize;
 
@@ -69,10 +69,10 @@ impl Check for CdsResponse {
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let hook = self.hook.as_ref().map(|hook| hook.ready()).transpose()?;
         let events = case.events(SimulatorType::CdsHooks, &[EventType::CdsInvoke, EventType::CdsFeedback])?;
-        let is_meant = |payload: &&serde_json::Value| {
-            payload.is_object() && hook.is_none_or(|hook| text(payload, "hook") == Some(hook.0.as_str()))
+        let is_meant = |event: &&&Event| {
+            is_answer(event) && hook.is_none_or(|hook| text(&event.payload, "hook") == Some(hook.0.as_str()))
         };
-        let meant = events.iter().filter(|event| is_meant(&&event.payload));
+        let meant = events.iter().filter(is_meant);
         let sheets = meant.map(|event| {
             let find = |path: &JsonPath| Ok(path.find(&event.payload, &case.budget)?.into_iter().cloned().collect());
             let fields = hold_fields(&self.fields, Typing::Typed, &case.budget, find);
@@ -82,6 +82,14 @@ impl Check for CdsResponse {
         let judgement = judge("answer", sheets.len(), sheets, Match::Any, self.count);
         let results = judgement.field_results();
         judgement.outcome([("fieldResults", results)])
+    }
+}
+
+/// A hook that waits for its answer, got none, or got one that was refused has no cards.
+fn is_answer(event: &Event) -> bool {
+    match event.r#type {
+        EventType::CdsInvoke => event.payload.get("cards").is_some_and(serde_json::Value::is_array),
+        _ => event.payload.is_object(),
     }
 }
 
@@ -129,7 +137,18 @@ mod tests {
         );
         says(&playground, &assertion(json!({"hook": "patient-view"})), "0/1", "no answer");
         says(&playground, &assertion(json!({"hook": "order-sign", "count": 0})), "0/1", "1 answer");
-        let odd = Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsInvoke, json!(null));
-        says(&odd, &assertion(json!({"fields": [{"path": "cards", "expected": null}]})), "0/1", "no answer");
+        for unanswered in [
+            json!(null),
+            json!({"hook": "order-sign", "status": "pending"}),
+            json!({"hook": "order-sign", "status": "failed", "error": {"message": "no JSON"}}),
+            json!({"hook": "order-sign", "status": "refused", "error": {"cards": ["is required"]}}),
+        ] {
+            let odd = Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsInvoke, unanswered);
+            says(&odd, &assertion(json!({"fields": [{"path": "cards", "expected": null}]})), "0/1", "no answer");
+        }
+        let feedback = json!({"hook": "order-sign", "card": "a", "outcome": "overridden"});
+        let told = Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsFeedback, feedback);
+        let field = json!([{"path": "outcome", "expected": "overridden"}]);
+        says(&told, &assertion(json!({"hook": "order-sign", "fields": field})), "1/1", "");
     }
 }

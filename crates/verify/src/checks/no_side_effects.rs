@@ -284,6 +284,10 @@ fn sent(event: &Event, case: &Case<'_>) -> Result<Option<Effect>, String> {
         EventType::FaxOutbound => (Area::Fax, member("to_number")),
         EventType::MessageOutbound => (Area::Messages, member("channel")),
         EventType::CdsFeedback => (Area::Cds, member("hook")),
+        // Cards that the agent shows to a user.
+        EventType::CdsInvoke if text(payload, "answered_by") == Some("agent") && payload.get("cards").is_some() => {
+            (Area::Cds, member("hook"))
+        }
         _ => return Ok(None),
     };
     Ok(Some(Effect { area, name, change: "send" }))

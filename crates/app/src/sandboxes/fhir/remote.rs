@@ -11,7 +11,7 @@ use world::{NewEvent, Outcome};
 
 use super::{Access, Request, Response};
 use crate::live::Cost;
-use crate::outbound::{self, CallError, Fetched};
+use crate::outbound::{self, Asked, CallError, Fetched};
 use crate::{App, AppError};
 
 /// Headers of the answer that a FHIR client reads.
@@ -57,7 +57,15 @@ async fn call(app: &App, remote: &Remote, request: &Request) -> Result<Fetched, 
     let headers: Vec<(String, String)> =
         own.cloned().chain(remote.headers.iter().map(|(name, value)| (name.clone(), value.clone()))).collect();
     let body = replaced(&request.body, &request.base_url, there);
-    app.inner.outbound.call(&request.method, &url, &headers, body, app.limits().upload_bytes).await
+    let asked = Asked {
+        method: &request.method,
+        url: &url,
+        headers: &headers,
+        body,
+        most_bytes: app.limits().upload_bytes,
+        within: outbound::WHOLE_CALL,
+    };
+    app.inner.outbound.call(asked).await
 }
 
 /// Addresses of the other server become the sandbox's own: the client knows no other.

@@ -74,6 +74,16 @@ fn grant(app: &App, sandbox: &StoredSandbox, request: &TokenRequest) -> Result<A
     Ok(AccessToken { access_token, expires_in: LIFETIME_SECONDS, scope })
 }
 
+/// A token that the EHR gives to a service that it asks, without a request for it.
+pub(crate) fn for_service(app: &App, sandbox: &StoredSandbox, scope: &str) -> Option<AccessToken> {
+    let request = TokenRequest {
+        grant_type: "client_credentials".to_owned(),
+        scope: Some(scope.to_owned()),
+        ..TokenRequest::default()
+    };
+    grant(app, sandbox, &request).ok()
+}
+
 /// A torn down sandbox gives no tokens: the log refuses the event, and the client is told that it has no access.
 async fn note(
     app: &App,

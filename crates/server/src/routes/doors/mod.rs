@@ -60,6 +60,8 @@ pub(crate) struct Door<K> {
     pub(crate) access: Access,
     /// The address below which the caller reaches the channels: `https://host/sandboxes/sbx_…`.
     pub(crate) address: String,
+    /// The address of the server itself, as the caller reaches it.
+    pub(crate) base: String,
     /// The variables of the channel's own path.
     values: Vec<String>,
     kind: PhantomData<K>,
@@ -96,8 +98,9 @@ impl<K: Kind> FromRequestParts<State> for Door<K> {
                 (access, values, format!("/v1/task-runs/{id}/sandbox"))
             }
         };
-        let address = format!("{}{path}", base_url::of(parts, state));
-        Ok(Self { access, address, values, kind: PhantomData })
+        let base = base_url::of(parts, state);
+        let address = format!("{base}{path}");
+        Ok(Self { access, address, base, values, kind: PhantomData })
     }
 }
 

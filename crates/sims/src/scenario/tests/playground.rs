@@ -38,7 +38,9 @@ impl Playground {
         let sandbox = |kind: SimulatorType| {
             let layers = if kind == SimulatorType::Fhir { vec![Arc::clone(&layer)] } else { Vec::new() };
             let (id, records) = (sandbox_id(kind), Records::new(layers, START));
-            let config = Arc::new(json!({}));
+            // Only hooks at services that the agent plays can be fired by a scenario.
+            let needs = json!({"agent_services": crate::info(kind).example_config()["agent_services"]});
+            let config = Arc::new(if kind == SimulatorType::CdsHooks { needs } else { json!({}) });
             (id.clone(), Sandbox { id, kind, config, created_at: START, is_active: true, records })
         };
         let sandboxes = SimulatorType::ALL.into_iter().map(sandbox).collect();

@@ -54,6 +54,13 @@ fn left() -> Vec<(&'static str, &'static str, Option<&'static str>, Value)> {
             json!({"direction": "inbound", "channel": "sms",
             "patient_id": "p1", "body": "Can I move my appointment to Friday?", "read": false}),
         ),
+        (
+            "cds_hook",
+            "invocations",
+            Some("cds_invoke"),
+            json!({"hook": "patient-view", "service_id": "triage", "answered_by": "agent", "fired_by": "scenario",
+            "status": "pending", "fired_at": at}),
+        ),
     ]
 }
 
@@ -64,7 +71,8 @@ fn every_example_leaves_a_row_and_tells_of_it() {
         let info = crate::catalogue().iter().find(|info| info.steps.iter().any(|step| step.name == name)).unwrap();
         let mut example = info.steps.iter().find(|step| step.name == name).unwrap().example();
         example["after_seconds"] = json!(0);
-        let playground = Playground::new(&[]).begin(&json!([example]));
+        let patient = json!({"resourceType": "Patient", "id": "p1"});
+        let playground = Playground::new(&[patient]).begin(&json!([example]));
         let rows = playground.rows(info.kind, collection);
         let [row] = rows.as_slice() else { panic!("{name}: {rows:?}") };
         for (member, value) in members.as_object().unwrap() {

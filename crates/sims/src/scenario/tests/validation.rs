@@ -27,7 +27,7 @@ fn faults(scenario: &Value, environment: Option<&[Available<'_>]>) -> String {
 fn examples_of_all_steps_are_valid_and_need_their_simulator() {
     let steps: Vec<Value> =
         crate::catalogue().iter().flat_map(|info| info.steps).map(crate::StepInfo::example).collect();
-    assert_eq!(steps.len(), 9);
+    assert_eq!(steps.len(), 10);
     assert_eq!(faults(&json!({ "steps": steps }), Some(&FULL)), "");
     for info in crate::catalogue() {
         for step in info.steps {

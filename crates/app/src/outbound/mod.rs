@@ -1,0 +1,159 @@
+//! Calls to other servers: only to hosts that the operator allows, bounded in time and size, never redirected.
+
+mod allowed;
+mod inside;
+mod names;
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use allowed::Allowed;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use names::{LeadsInside, Names};
+
+const CONNECT: Duration = Duration::from_secs(5);
+pub(crate) const WHOLE_CALL: Duration = Duration::from_secs(30);
+
+/// The servers that may be called.
+#[derive(Clone, Debug)]
+pub(crate) struct Outbound {
+    names: Names,
+    client: Option<reqwest::Client>,
+}
+
+/// A request to another server.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) method: &'a str,
+    pub(crate) url: &'a str,
+    pub(crate) headers: &'a [(String, String)],
+    pub(crate) body: Vec<u8>,
+    /// The answer may have so many bytes, and take so long.
+    pub(crate) most_bytes: u64,
+    pub(crate) within: Duration,
+}
+
+/// One answer of another server.
+#[derive(Clone, Debug)]
+pub(crate) struct Fetched {
+    pub(crate) status: u16,
+    /// Names in lower case.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+}
+
+/// Why another server could not be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CallError {
+    #[error("this server is not allowed to call {0}; its operator can allow it with --allow-host")]
+    NotAllowed(String),
+    #[error("the address is not below the other server's base address")]
+    Outside,
+    #[error("the other server did not answer")]
+    NoAnswer,
+    #[error("the other server's answer is too large")]
+    TooLarge,
+}
+
+impl Outbound {
+    pub(crate) fn new(allowed_hosts: &[String]) -> Self {
+        let allowed = Arc::new(Allowed::new(allowed_hosts));
+        Self::with(Names {
+            allowed,
+            #[cfg(test)]
+            known: Default::default(),
+        })
+    }
+
+    fn with(names: Names) -> Self {
+        let client = (!names.allowed.is_empty()).then(|| {
+            let builder = reqwest::Client::builder().connect_timeout(CONNECT).dns_resolver(names.clone());
+            builder.redirect(reqwest::redirect::Policy::none()).no_proxy().build()
+        });
+        Self { names, client: client.and_then(Result::ok) }
+    }
+
+    pub(crate) async fn call(&self, asked: Asked<'_>) -> Result<Fetched, CallError> {
+        let within = asked.within;
+        tokio::time::timeout(within, self.exchange(asked)).await.unwrap_or(Err(CallError::NoAnswer))
+    }
+
+    async fn exchange(&self, asked: Asked<'_>) -> Result<Fetched, CallError> {
+        let parsed = reqwest::Url::parse(asked.url).map_err(|_| CallError::NoAnswer)?;
+        let host = parsed.host_str().unwrap_or_default().to_owned();
+        let client = self.permitted(&parsed)?;
+        let method = reqwest::Method::from_bytes(asked.method.as_bytes()).map_err(|_| CallError::NoAnswer)?;
+        let mut request = client.request(method, parsed).body(asked.body);
+        for (name, value) in asked.headers {
+            request = request.header(name, value);
+        }
+        let answer = request.send().await.map_err(|error| why(error, &host))?;
+        let status = answer.status().as_u16();
+        let header = |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
+            Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+        };
+        let headers = answer.headers().iter().filter_map(header).collect();
+        Ok(Fetched { status, headers, body: bounded(answer, asked.most_bytes).await? })
+    }
+
+    fn permitted(&self, url: &reqwest::Url) -> Result<&reqwest::Client, CallError> {
+        let host = url.host_str().unwrap_or_default();
+        let port = url.port_or_known_default().unwrap_or_default();
+        self.check_address(host, port)?;
+        self.client.as_ref().ok_or_else(|| CallError::NotAllowed(format!("{host}:{port}")))
+    }
+
+    fn check_address(&self, host: &str, port: u16) -> Result<(), CallError> {
+        let is_allowed = self.names.allowed.names(host, port);
+        if is_allowed { Ok(()) } else { Err(CallError::NotAllowed(format!("{host}:{port}"))) }
+    }
+
+    /// Where a host that may be called is reached, for whatever protocol. To be connected to as they are.
+    pub(crate) async fn addresses(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, CallError> {
+        self.check_address(host, port)?;
+        let found = tokio::time::timeout(CONNECT, self.names.find(host, port)).await;
+        match found {
+            Ok(Ok(addresses)) => Ok(addresses),
+            Ok(Err(error)) if error.is::<LeadsInside>() => Err(CallError::NotAllowed(error.to_string())),
+            Ok(Err(_)) | Err(_) => Err(CallError::NoAnswer),
+        }
+    }
+}
+
+/// A name that leads inside is told as what it is; of other failures the operator learns more than the caller.
+fn why(error: reqwest::Error, host: &str) -> CallError {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(found) = cause {
+        if found.is::<LeadsInside>() {
+            return CallError::NotAllowed(format!("an address inside of its network, where {host} leads"));
+        }
+        cause = found.source();
+    }
+    tracing::warn!(error = %error.without_url(), "another server did not answer");
+    CallError::NoAnswer
+}
+
+/// The address of something below a base address; none when dots or backslashes lead out of it.
+pub(crate) fn below(base: &str, path: &str, query: &str) -> Option<String> {
+    let mark = if query.is_empty() { "" } else { "?" };
+    let url = reqwest::Url::parse(&format!("{base}/{path}{mark}{query}")).ok()?;
+    let base = reqwest::Url::parse(&format!("{base}/")).ok()?;
+    let is_below = url.origin() == base.origin() && url.path().starts_with(base.path());
+    is_below.then(|| url.to_string())
+}
+
+async fn bounded(answer: reqwest::Response, most: u64) -> Result<Bytes, CallError> {
+    let mut pieces = answer.bytes_stream();
+    let mut body = Vec::new();
+    while let Some(piece) = pieces.next().await {
+        body.extend_from_slice(&piece.map_err(|_| CallError::NoAnswer)?);
+        if body.len() as u64 > most {
+            return Err(CallError::TooLarge);
+        }
+    }
+    Ok(body.into())
+}

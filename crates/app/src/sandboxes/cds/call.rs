@@ -1,0 +1,109 @@
+//! One call of the EHR to a CDS service: what it may cost, and why it failed in words that anybody may read.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use model::SandboxId;
+use serde_json::Value;
+use sims::fhir::depth;
+
+use crate::App;
+use crate::outbound::Asked;
+
+const MOST_ANSWER_BYTES: u64 = 1 << 20;
+/// Calls that are under way, of all sandboxes and of one: a service that never answers keeps nobody else waiting.
+const MOST_AT_ONCE: usize = 256;
+const MOST_OF_ONE: usize = 20;
+
+/// The calls that are under way, by sandbox.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Calls(Arc<Mutex<HashMap<SandboxId, usize>>>);
+
+/// One of them; it ends with this.
+struct Turn {
+    calls: Calls,
+    sandbox: SandboxId,
+}
+
+impl Calls {
+    fn begin(&self, sandbox: &SandboxId) -> Result<Turn, String> {
+        let mut under_way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all: usize = under_way.values().sum();
+        let own = under_way.entry(sandbox.clone()).or_default();
+        if all >= MOST_AT_ONCE || *own >= MOST_OF_ONE {
+            return Err("too many calls to services are under way; try again later".to_owned());
+        }
+        *own += 1;
+        Ok(Turn { calls: self.clone(), sandbox: sandbox.clone() })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut under_way = self.calls.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = under_way.get_mut(&self.sandbox) {
+            *own = own.saturating_sub(1);
+            if *own == 0 {
+                under_way.remove(&self.sandbox);
+            }
+        }
+    }
+}
+
+/// A request to a service.
+pub(super) struct Request<'a> {
+    pub(super) sandbox: &'a SandboxId,
+    pub(super) url: String,
+    pub(super) headers: Vec<(String, String)>,
+    /// None to ask with GET.
+    pub(super) body: Option<Value>,
+    pub(super) seconds: i64,
+}
+
+/// The status and the text of an answer, or why there is none.
+async fn answered(app: &App, request: Request<'_>) -> Result<(u16, bytes::Bytes), String> {
+    let _turn = app.inner.calls.begin(request.sandbox)?;
+    let mut headers = request.headers;
+    headers.push(("accept".to_owned(), "application/json".to_owned()));
+    if request.body.is_some() {
+        headers.push(("content-type".to_owned(), "application/json".to_owned()));
+    }
+    let asked = Asked {
+        method: if request.body.is_some() { "POST" } else { "GET" },
+        url: &request.url,
+        headers: &headers,
+        body: request.body.map(|body| body.to_string().into_bytes()).unwrap_or_default(),
+        most_bytes: MOST_ANSWER_BYTES,
+        within: Duration::from_secs(request.seconds.clamp(1, 60).unsigned_abs()),
+    };
+    let fetched = app.inner.outbound.call(asked).await.map_err(|error| error.to_string())?;
+    Ok((fetched.status, fetched.body))
+}
+
+/// The JSON of an answer of success.
+pub(super) async fn json(app: &App, request: Request<'_>) -> Result<Value, String> {
+    match answered(app, request).await? {
+        (200, body) => read(&body),
+        (status @ 300..400, _) => Err(format!("the service answered {status}, and redirects are not followed")),
+        (status, _) => Err(format!("the service answered {status}, not 200")),
+    }
+}
+
+/// Whether the service took what was sent, whatever it answers.
+pub(super) async fn taken(app: &App, request: Request<'_>) -> Result<(), String> {
+    match answered(app, request).await? {
+        (200..300, _) => Ok(()),
+        (status, _) => Err(format!("the service answered {status}")),
+    }
+}
+
+fn read(body: &[u8]) -> Result<Value, String> {
+    let text = str::from_utf8(body).map_err(|_| "the service's answer is no UTF-8".to_owned())?;
+    let json: Value =
+        serde_json::from_str(text).map_err(|fault| format!("the service's answer is no JSON: {fault}"))?;
+    if depth::is_too_deep(&json) {
+        return Err("the service's answer is nested too deep".to_owned());
+    }
+    Ok(json)
+}

@@ -1,0 +1,101 @@
+//! A hook is fired: every service that takes it is called at the same time.
+
+use model::cds::FiredHook;
+use serde_json::{Value, json};
+use sims::cds_hooks::Refusal;
+use sims::cds_hooks::chart::fhir_server;
+use sims::cds_hooks::config::CdsHooksConfig;
+use sims::cds_hooks::invoke::{self, Answered, Call, Fired, Plan};
+use sims::once::Token;
+use world::{Context, Sandbox, World};
+
+use super::call::{self, Request};
+use super::services::{discover_config, headers};
+use super::{ask, silent, tell};
+use crate::outbound;
+use crate::sandboxes::fhir::token;
+use crate::sandboxes::{Access, BaseUrl, any, credentials};
+use crate::{App, AppError, Once};
+
+/// What every service made of it: `{hook, hook_instance, invocations}`.
+pub async fn fire(
+    app: &App,
+    access: &Access,
+    base: BaseUrl<'_>,
+    hook: String,
+    new: FiredHook,
+    once: Option<Once>,
+) -> Result<Value, AppError> {
+    let token = once.map(Token::from);
+    discover_config(app, access).await?;
+    let reach = FhirReach::find(app, access, base).await?;
+    let fired = Fired { hook, context: new.context, service: new.service, fhir_url: reach.url.clone() };
+    let known = token.clone();
+    let looked = ask(app, access, move |world, sandbox, context| {
+        let earlier = known.as_ref().map_or(Ok(None), |token| invoke::earlier(sandbox, token));
+        silent(earlier.and_then(|earlier| match earlier {
+            Some(earlier) => Ok(Err(earlier)),
+            None => invoke::plan(world, sandbox, context, &fired).map(Ok),
+        }))
+    });
+    let plan: Plan = match looked.await? {
+        Ok(plan) => plan,
+        Err(earlier) => return Ok(earlier),
+    };
+    let answers = futures_util::future::join_all(plan.calls.iter().map(|one| called(app, access, &reach, one))).await;
+    let actor = access.actor.clone();
+    let message = move |_: &World, sandbox: &Sandbox, context: &Context<'_>| {
+        invoke::record(sandbox, &actor, context, &plan, &answers, token.as_ref())
+    };
+    tell(app, access, message).await
+}
+
+async fn called(app: &App, access: &Access, reach: &FhirReach, one: &Call) -> Answered {
+    let Some(base_url) = &one.service.base_url else { return Answered::Later };
+    let config = CdsHooksConfig::of(&access.sandbox.config);
+    let path = format!("cds-services/{}", one.service.definition.id);
+    let Some(url) = outbound::below(base_url, &path, "") else {
+        return Answered::Nothing("the service's address cannot be read".to_owned());
+    };
+    let mut body = one.request.clone();
+    reach.grant(&mut body, &one.service.definition.id);
+    let request = Request {
+        sandbox: &access.sandbox.id,
+        url,
+        headers: headers(&config, base_url),
+        body: Some(body),
+        seconds: config.seconds(base_url, one.service.timeout_seconds),
+    };
+    call::json(app, request).await.map_or_else(Answered::Nothing, Answered::Json)
+}
+
+/// Where services reach the playground's FHIR server, and with what, if the config says that they do.
+struct FhirReach {
+    url: String,
+    token: Option<token::AccessToken>,
+}
+
+impl FhirReach {
+    async fn find(app: &App, access: &Access, base: BaseUrl<'_>) -> Result<Self, AppError> {
+        let server = ask(app, access, |world, _, _| {
+            silent(Ok::<_, Refusal>(fhir_server(world).map(|server| server.id.clone())))
+        });
+        let server = match server.await? {
+            Some(id) => any(app, &id).await?,
+            None => None,
+        };
+        let Some(server) = server else { return Ok(Self { url: String::new(), token: None }) };
+        let scope = CdsHooksConfig::of(&access.sandbox.config).fhir_authorization.map(|wanted| wanted.scope);
+        let token = scope.and_then(|scope| token::for_service(app, &server, &scope));
+        Ok(Self { url: credentials::fhir_base_url(&server, base), token })
+    }
+
+    /// The token goes out with the request, and is kept nowhere.
+    fn grant(&self, body: &mut Value, service: &str) {
+        if let Some(token) = &self.token {
+            body["fhirServer"] = self.url.as_str().into();
+            body["fhirAuthorization"] = json!({"access_token": token.access_token, "token_type": "Bearer",
+                "expires_in": token.expires_in, "scope": token.scope, "subject": service});
+        }
+    }
+}

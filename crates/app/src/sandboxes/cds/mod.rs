@@ -1,0 +1,89 @@
+//! The EHR of a CDS Hooks sandbox: services are discovered and called between a look at the playground and the message
+//! that keeps what became of it, so that a slow service holds up nobody.
+
+mod call;
+mod feedback;
+mod fire;
+mod services;
+
+use model::cds::CdsAnswer;
+use model::page::{Page, PageRequest};
+use serde_json::Value;
+pub use sims::cds_hooks::invocations::Filter;
+use sims::cds_hooks::{Refusal, answer, invocations};
+use sims::once::UsedOtherwise;
+use world::{Context, Outcome, Sandbox, World};
+
+pub(crate) use call::Calls;
+pub use feedback::{accept, feedback, list_feedback};
+pub use fire::fire;
+pub use services::{list_services, register, remove};
+
+use super::Access;
+use crate::live::Cost;
+use crate::{App, AppError};
+
+/// Oldest first.
+pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
+    let actor = access.actor.clone();
+    ask(app, access, move |_, sandbox, _| passed(invocations::list(sandbox, &actor, &filter, &request))).await
+}
+
+pub async fn read(app: &App, access: &Access, id: String) -> Result<Value, AppError> {
+    let actor = access.actor.clone();
+    let found = ask(app, access, move |_, sandbox, _| passed(invocations::read(sandbox, &actor, &id))).await?;
+    found.ok_or(AppError::NotFound("invocation"))
+}
+
+/// The agent answers a hook as the service that it plays.
+pub async fn respond(app: &App, access: &Access, id: String, answer: CdsAnswer) -> Result<Value, AppError> {
+    let (actor, given) = (access.actor.clone(), answer.into_json());
+    tell(app, access, move |_, sandbox, context| answer::answer(sandbox, &actor, context, &id, &given)).await
+}
+
+/// A question to the sandbox's own state.
+async fn ask<T, F>(app: &App, access: &Access, question: F) -> Result<T, AppError>
+where
+    F: FnOnce(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
+    T: Send + 'static,
+{
+    let id = access.sandbox.id.clone();
+    let question = move |world: &World, context: &Context<'_>| match world.sandboxes.get(&id) {
+        Some(sandbox) => question(world, sandbox, context),
+        None => silent(Err(Refusal::Missing("sandbox"))),
+    };
+    app.ask(&access.sandbox, Cost::Heavy, question).await?.map_err(refused)
+}
+
+/// A message that may change something.
+async fn tell<T, F>(app: &App, access: &Access, message: F) -> Result<T, AppError>
+where
+    F: Fn(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
+    T: Send + 'static,
+{
+    let id = access.sandbox.id.clone();
+    let message = move |world: &World, context: &Context<'_>| match world.sandboxes.get(&id) {
+        Some(sandbox) => message(world, sandbox, context),
+        None => silent(Err(Refusal::Missing("sandbox"))),
+    };
+    app.tell(&access.sandbox, message).await?.map_err(refused)
+}
+
+/// An answer that is no event.
+fn silent<T>(answer: T) -> Outcome<T> {
+    Outcome { answer, changes: Vec::new(), events: Vec::new() }
+}
+
+fn passed<T>(outcome: Outcome<T>) -> Outcome<Result<T, Refusal>> {
+    let Outcome { answer, changes, events } = outcome;
+    Outcome { answer: Ok(answer), changes, events }
+}
+
+fn refused(refusal: Refusal) -> AppError {
+    match refusal {
+        Refusal::Invalid(errors) => AppError::Invalid(errors),
+        Refusal::Missing(what) => AppError::NotFound(what),
+        Refusal::Conflict(message) => AppError::conflict(message),
+        Refusal::Used(_) => AppError::conflict(UsedOtherwise::WORDS),
+    }
+}

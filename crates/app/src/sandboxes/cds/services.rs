@@ -1,0 +1,101 @@
+//! Which services there are: listed, registered, discovered.
+
+use model::FieldErrors;
+use model::cds::NewCdsService;
+use model::page::{Page, PageRequest};
+use serde_json::{Value, json};
+use sims::cds_hooks::config::CdsHooksConfig;
+use sims::cds_hooks::services::{self, Discovery};
+use world::{Context, Sandbox, World};
+
+use super::call::{self, Request};
+use super::{ask, passed, silent, tell};
+use crate::outbound;
+use crate::sandboxes::Access;
+use crate::{App, AppError};
+
+/// Servers of the config that nobody has asked yet are asked now.
+pub async fn list_services(app: &App, access: &Access, request: PageRequest) -> Result<Page<Value>, AppError> {
+    discover_config(app, access).await?;
+    let actor = access.actor.clone();
+    ask(app, access, move |_, sandbox, _| passed(services::list(sandbox, &actor, &request))).await
+}
+
+/// What was registered: `{services}`.
+pub async fn register(app: &App, access: &Access, new: NewCdsService) -> Result<Value, AppError> {
+    let NewCdsService { base_url, timeout_seconds, service } = new;
+    let rows = match (base_url, service) {
+        (Some(base_url), None) => {
+            services::check_server(&base_url, timeout_seconds)?;
+            discover(app, access, base_url, timeout_seconds).await?
+        }
+        (None, Some(service)) => {
+            if timeout_seconds.is_some() {
+                return Err(
+                    FieldErrors::one("timeout_seconds", "is only for a server: nobody waits for the agent").into()
+                );
+            }
+            let actor = access.actor.clone();
+            let register = move |_: &World, sandbox: &Sandbox, context: &Context<'_>| {
+                services::register_own(sandbox, &actor, context, &service)
+            };
+            vec![tell(app, access, register).await?]
+        }
+        _ => return Err(FieldErrors::one("base_url", "must be given, or `service`; not both").into()),
+    };
+    Ok(json!({ "services": rows }))
+}
+
+pub async fn remove(app: &App, access: &Access, id: String) -> Result<(), AppError> {
+    let actor = access.actor.clone();
+    tell(app, access, move |_, sandbox, context| services::remove(sandbox, &actor, context, &id)).await
+}
+
+/// Asks the servers of the config that have not answered yet. That one of them does not is told in an event.
+pub(super) async fn discover_config(app: &App, access: &Access) -> Result<(), AppError> {
+    let unknown = ask(app, access, |_, sandbox, _| silent(Ok(services::undiscovered(sandbox)))).await?;
+    for found in futures_util::future::join_all(unknown.into_iter().map(|url| discover(app, access, url, None))).await {
+        match found {
+            // Told in an event.
+            Ok(_) | Err(AppError::Conflict { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+async fn discover(
+    app: &App,
+    access: &Access,
+    base_url: String,
+    timeout_seconds: Option<i64>,
+) -> Result<Vec<Value>, AppError> {
+    // Of a sandbox that takes no traffic, nobody must hear any more.
+    ask(app, access, |_, _, _| silent(Ok(()))).await?;
+    let config = CdsHooksConfig::of(&access.sandbox.config);
+    let answer = match outbound::below(base_url.trim_end_matches('/'), "cds-services", "") {
+        None => Err("the address cannot be read".to_owned()),
+        Some(url) => {
+            let request = Request {
+                sandbox: &access.sandbox.id,
+                url,
+                headers: headers(&config, &base_url),
+                body: None,
+                seconds: config.seconds(&base_url, timeout_seconds),
+            };
+            call::json(app, request).await
+        }
+    };
+    let actor = access.actor.clone();
+    let message = move |_: &World, sandbox: &Sandbox, context: &Context<'_>| {
+        let discovery = Discovery { base_url: &base_url, timeout_seconds, answer: &answer };
+        services::discovered(sandbox, &actor, context, &discovery)
+    };
+    tell(app, access, message).await
+}
+
+/// What the author has every request to a server say.
+pub(super) fn headers(config: &CdsHooksConfig, base_url: &str) -> Vec<(String, String)> {
+    let server = config.server(base_url);
+    server.into_iter().flat_map(|server| server.headers.clone()).collect()
+}

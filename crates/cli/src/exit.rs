@@ -1,0 +1,83 @@
+//! Exit codes: what a script can tell from the number alone.
+
+use std::process::ExitCode;
+
+use client::ClientError;
+
+/// The code, what it means, for the manual.
+pub(crate) const CODES: [(u8, &str); 7] = [
+    (0, "it worked; for `verial run`: the gate was met"),
+    (1, "the answer is no: under the gate, scoring again differs, the check found faults"),
+    (2, "the command line is not right"),
+    (3, "the server refused"),
+    (
+        4,
+        "the server cannot be reached or has a problem of its own, or the agent cannot be started: nothing is told of the agent",
+    ),
+    (5, "something on this machine failed, such as a file that cannot be read"),
+    (130, "interrupted by Ctrl-C or a signal"),
+];
+
+/// An end that is no fault of anybody: its code, and a line that says why.
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
+pub(crate) struct Ended {
+    code: u8,
+    words: String,
+}
+
+impl Ended {
+    fn new(code: u8, words: impl Into<String>) -> anyhow::Error {
+        anyhow::Error::new(Self { code, words: words.into() })
+    }
+}
+
+/// The answer is no.
+pub(crate) fn no(words: impl Into<String>) -> anyhow::Error {
+    Ended::new(1, words)
+}
+
+pub(crate) fn usage(words: impl Into<String>) -> anyhow::Error {
+    Ended::new(2, words)
+}
+
+pub(crate) fn infrastructure(words: impl Into<String>) -> anyhow::Error {
+    Ended::new(4, words)
+}
+
+pub(crate) fn interrupted(words: impl Into<String>) -> anyhow::Error {
+    Ended::new(130, words)
+}
+
+/// The code of a failure, by what is at its root.
+pub(crate) fn code(error: &anyhow::Error) -> ExitCode {
+    for cause in error.chain() {
+        if let Some(ended) = cause.downcast_ref::<Ended>() {
+            return ExitCode::from(ended.code);
+        }
+        if let Some(error) = cause.downcast_ref::<ClientError>() {
+            return ExitCode::from(if error.is_infrastructure() { 4 } else { 3 });
+        }
+    }
+    ExitCode::from(5)
+}
+
+/// What the user can do about it, where that is known.
+pub(crate) fn next_step(error: &anyhow::Error) -> Option<String> {
+    let error = error.chain().find_map(|cause| cause.downcast_ref::<ClientError>())?;
+    let ClientError::Refused(refusal) = error else {
+        let step =
+            "is the server running? `verial serve` starts one; --url, VERIAL_URL or `verial config set url` name it";
+        return Some(step.into());
+    };
+    let step = match (refusal.status, refusal.code.as_str()) {
+        (401, "TOKEN_EXPIRED") => "the run's token has ended: begin a new run",
+        (401, _) => "`verial auth status` shows which key is used; `verial auth set-key` keeps another",
+        (403, _) => "this needs another kind of key: vk_… for an organization, vrl_slv_… for a solver",
+        (404, _) => "look the id up with the `list` of its group; ids of other organizations are not found either",
+        (429, _) => "too many requests: wait a little, or ask the operator for a higher limit",
+        (500.., _) => "the server's log has more under this request id",
+        _ => return None,
+    };
+    Some(step.into())
+}

@@ -1,0 +1,134 @@
+//! The report, made from the journal and from what the server says of finished runs.
+
+use model::run::{RunSummary, Status};
+use model::score::{AxisScore, Score, Verdict};
+use model::stats::{RunSample, TaskSample, statistics};
+use serde_json::Number;
+
+use super::model::{AgentReport, CheckReport, Gate, Report, RunReport, TaskReport, TaskStatus, differences};
+use crate::run::journal::{Journal, RunRecord, Step, TaskRecord};
+
+/// Differences that are told of one check.
+const MOST_DIFFERENCES: usize = 20;
+
+/// `summaries` has one for each run of the journal, or none where nothing is known.
+pub(crate) fn build(journal: &Journal, path: &str, summaries: &[Option<RunSummary>]) -> Report {
+    let runs: Vec<RunReport> =
+        journal.runs.iter().zip(summaries).map(|(run, summary)| one(run, summary.as_ref())).collect();
+    let samples: Vec<RunSample> = summaries.iter().flatten().filter_map(sample).collect();
+    let named = journal.runs.iter().filter_map(|run| run.created.as_ref()).next();
+    Report {
+        benchmark: journal.benchmark.clone(),
+        name: named.map_or_else(|| journal.benchmark.clone(), |created| created.benchmark.name.clone()),
+        scored: journal.scored,
+        agent: AgentReport { command: journal.agent.clone(), name: journal.agent_name.clone() },
+        server: journal.url.clone(),
+        journal: path.to_owned(),
+        resumed: journal.resumed,
+        runs,
+        statistics: statistics(&samples),
+        baseline: None,
+        gate: Gate { passed: None, conditions: Vec::new() },
+        exit_code: 0,
+    }
+}
+
+fn one(record: &RunRecord, summary: Option<&RunSummary>) -> RunReport {
+    RunReport {
+        id: record.created.as_ref().map(|created| created.run.to_string()),
+        status: summary.map_or("not_made", |summary| summary.status.name()).to_owned(),
+        verdict: summary.and_then(|summary| summary.verdict),
+        score: summary.and_then(|summary| summary.score.clone()),
+        axes: summary.map(|summary| summary.axes.clone()).unwrap_or_default(),
+        tasks: record.tasks.iter().map(task).collect(),
+    }
+}
+
+fn task(record: &TaskRecord) -> TaskReport {
+    let result = record.result.as_ref();
+    let mut notes = record.notes.clone();
+    notes.extend(record.fault.clone());
+    if let Some(agent) = &record.agent {
+        match (agent.timed_out, agent.exit_code, agent.signal) {
+            (true, ..) => notes.push("the agent used up its time and was stopped".into()),
+            (false, Some(0), _) => {}
+            (false, Some(code), _) => notes.push(format!("the agent ended with exit code {code}")),
+            (false, None, Some(signal)) => notes.push(format!("the agent was ended by signal {signal}")),
+            (false, None, None) => {}
+        }
+        if agent.left_out_bytes > 0 {
+            notes.push(format!("{} bytes of the agent's output are not in its log", agent.left_out_bytes));
+        }
+    }
+    if record.attempts > 1 {
+        notes.push(format!("the agent's command was started {} times", record.attempts));
+    }
+    TaskReport {
+        task_run_id: record.task_run.to_string(),
+        task_id: record.task.to_string(),
+        name: record.name.clone(),
+        status: status(record),
+        verdict: result.and_then(|result| result.verdict),
+        score: result.and_then(|result| result.score.clone()),
+        axes: result.map(|result| result.axes.clone()).unwrap_or_default(),
+        attempts: record.attempts,
+        agent: record.agent.clone(),
+        notes,
+        checks: result.into_iter().flat_map(|result| &result.checks).map(check).collect(),
+    }
+}
+
+fn status(record: &TaskRecord) -> TaskStatus {
+    match (&record.fault, &record.result) {
+        (Some(_), _) => TaskStatus::Infrastructure,
+        (None, None) if record.step == Step::Waiting => TaskStatus::NotRun,
+        (None, None) => TaskStatus::Interrupted,
+        (None, Some(_)) if record.interrupted => TaskStatus::Interrupted,
+        (None, Some(result)) => match result.status {
+            Status::Completed => TaskStatus::Completed,
+            Status::TimedOut => TaskStatus::TimedOut,
+            Status::Cancelled => TaskStatus::Cancelled,
+            Status::Failed | Status::Active => TaskStatus::Failed,
+        },
+    }
+}
+
+fn check(check: &model::run::Check) -> CheckReport {
+    let evidence = check.evidence.clone();
+    CheckReport {
+        label: check.label.clone(),
+        result: check.result,
+        score: check.score.clone(),
+        axis: check.axis.clone(),
+        details: check.details.clone(),
+        differences: evidence.as_ref().map(|evidence| differences(evidence, MOST_DIFFERENCES)).unwrap_or_default(),
+        evidence,
+    }
+}
+
+/// A finished run for statistics.
+pub(crate) fn sample(summary: &RunSummary) -> Option<RunSample> {
+    let tasks = summary.task_runs.iter().map(|task| {
+        let score = task.score.as_ref().map_or_else(Score::zero, exact);
+        let verdict = task.verdict.unwrap_or(Verdict::Fail);
+        TaskSample { task: task.task_id.clone(), name: task.name.clone(), score, verdict }
+    });
+    // Statistics ask for no weights.
+    let weight = Score::one().exact().clone();
+    let axes = summary
+        .axes
+        .iter()
+        .map(|(name, axis)| (name.clone(), AxisScore { score: exact(&axis.score), weight: weight.clone() }));
+    Some(RunSample {
+        run: summary.benchmark_run_id.clone(),
+        score: exact(summary.score.as_ref()?),
+        axes: axes.collect(),
+        tasks: tasks.collect(),
+    })
+}
+
+/// The number as it is shown, which has at most four digits after the point.
+pub(crate) fn exact(shown: &Number) -> Score {
+    let tenthousandths = shown.as_f64().map_or(0.0, |number| (number * 10_000.0).round()).clamp(0.0, 10_000.0);
+    Score::fraction(tenthousandths as u64, 10_000)
+}

@@ -1,0 +1,204 @@
+//! One HTML file that needs nothing else: no script, no font, no picture from anywhere. What agents wrote is only text in it.
+
+use std::fmt::Write;
+
+use model::run::CheckResult;
+use model::score::Verdict;
+
+use super::model::{CheckReport, Report, RunReport, TaskReport, TaskStatus, axis_name};
+use super::svg::{Bar, bars};
+use super::{compared, headline, short};
+use crate::output::text::is_hostile;
+
+const STYLE: &str = include_str!("report.css");
+/// Even if something got through, a browser would fetch and run nothing.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+/// Evidence is shown up to this; the JSON report has all of it.
+const MOST_EVIDENCE: usize = 20_000;
+
+pub(crate) fn render(report: &Report) -> String {
+    let title = format!("{} – {}", text(&report.benchmark), text(&report.name));
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"referrer\" content=\"no-referrer\">\
+         <title>{title}</title><style>{STYLE}</style></head><body><main>\n<h1>{title}</h1>\n"
+    );
+    head(&mut page, report);
+    for (place, run) in report.runs.iter().enumerate() {
+        section(&mut page, report, run, place);
+    }
+    page.push_str("</main></body></html>\n");
+    page
+}
+
+fn head(page: &mut String, report: &Report) {
+    let _ = writeln!(page, "<p class=\"headline\">{}</p>", text(&headline(report)));
+    page.push_str("<dl>");
+    let scored = if report.scored { "yes: the agent saw no details" } else { "no" };
+    for (name, value) in [
+        ("agent", report.agent.command.as_str()),
+        ("filed under", report.agent.name.as_deref().unwrap_or("-")),
+        ("scored", scored),
+        ("server", report.server.as_str()),
+        ("journal", report.journal.as_str()),
+    ] {
+        let _ = write!(page, "<dt>{name}</dt><dd>{}</dd>", text(value));
+    }
+    if report.resumed > 0 {
+        let _ = write!(page, "<dt>gone on with</dt><dd>{} times</dd>", report.resumed);
+    }
+    page.push_str("</dl>\n");
+    gate(page, report);
+    if let Some(difference) = &report.baseline {
+        let _ = writeln!(page, "<p>{}</p>", text(&compared(difference)));
+    }
+    charts(page, report);
+}
+
+fn gate(page: &mut String, report: &Report) {
+    if report.gate.conditions.is_empty() {
+        return;
+    }
+    page.push_str("<h2>Gate</h2><table><tr><th>condition</th><th>found</th><th></th></tr>");
+    for condition in &report.gate.conditions {
+        let (class, word) = if condition.passed { ("pass", "met") } else { ("fail", "not met") };
+        let (what, found) = (text(&condition.what), text(&condition.found));
+        let _ = write!(page, "<tr><td>{what}</td><td>{found}</td><td class=\"{class}\">{word}</td></tr>");
+    }
+    page.push_str("</table>\n");
+}
+
+fn charts(page: &mut String, report: &Report) {
+    let axes: Vec<Bar> = report
+        .statistics
+        .axes
+        .iter()
+        .map(|(name, axis)| Bar {
+            label: axis_name(name).to_owned(),
+            length: axis.mean,
+            class: class_of(axis.mean),
+            interval: axis.interval.as_ref().map(|interval| (interval.low, interval.high)),
+        })
+        .collect();
+    if !axes.is_empty() {
+        let _ = writeln!(page, "<h2>Axes</h2>{}", bars("Score of each axis", &axes));
+    }
+    let tasks: Vec<Bar> = report
+        .statistics
+        .tasks
+        .iter()
+        .map(|task| Bar {
+            label: task.name.clone(),
+            length: task.mean,
+            class: class_of(task.mean),
+            interval: task.interval.as_ref().map(|interval| (interval.low, interval.high)),
+        })
+        .collect();
+    if !tasks.is_empty() {
+        let _ = writeln!(page, "<h2>Tasks</h2>{}", bars("Score of each task", &tasks));
+    }
+}
+
+fn class_of(score: Option<f64>) -> &'static str {
+    match score {
+        Some(score) if score >= 0.9 => "pass",
+        Some(score) if score > 0.0 => "partial",
+        _ => "fail",
+    }
+}
+
+fn section(page: &mut String, report: &Report, run: &RunReport, place: usize) {
+    let id = run.id.as_deref().unwrap_or("not made");
+    let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {score}"));
+    let number = if report.runs.len() > 1 { format!(" {} of {}", place + 1, report.runs.len()) } else { String::new() };
+    let _ = writeln!(page, "<h2>Run{number} <small>{} – {score}</small></h2>", text(id));
+    for task in &run.tasks {
+        details(page, task);
+    }
+}
+
+fn details(page: &mut String, task: &TaskReport) {
+    let (class, word) = match (task.status, task.verdict) {
+        (TaskStatus::Completed, Some(Verdict::Pass)) => ("pass", "pass"),
+        (TaskStatus::Completed, Some(Verdict::Partial)) => ("partial", "partial"),
+        (TaskStatus::Completed, _) => ("fail", "fail"),
+        (status, _) => ("fault", status.name()),
+    };
+    let open = if class == "pass" { "" } else { " open" };
+    let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+    let _ = write!(
+        page,
+        "<details{open}><summary><span class=\"{class}\">{word}</span> {} <small>{score}</small></summary>",
+        text(&task.name)
+    );
+    for note in &task.notes {
+        let _ = write!(page, "<p class=\"note\">{}</p>", text(note));
+    }
+    page.push_str("<table><tr><th>criterion</th><th>axis</th><th>score</th><th>expected and found</th></tr>");
+    for check in &task.checks {
+        row(page, check);
+    }
+    page.push_str("</table>");
+    if let Some(agent) = &task.agent {
+        let _ = write!(
+            page,
+            "<p class=\"log\">{:.1} s, {} bytes of output, log {}</p>",
+            agent.seconds,
+            agent.output_bytes,
+            text(&agent.log.display().to_string())
+        );
+    }
+    page.push_str("</details>\n");
+}
+
+fn row(page: &mut String, check: &CheckReport) {
+    let class = match check.result {
+        CheckResult::Pass => "pass",
+        CheckResult::Partial => "partial",
+        CheckResult::Fail => "fail",
+    };
+    let axis = check.axis.as_deref().unwrap_or("-");
+    let _ = write!(
+        page,
+        "<tr><td class=\"{class}\">{}</td><td>{}</td><td>{}</td><td>",
+        text(&check.label),
+        text(axis),
+        check.score
+    );
+    for difference in &check.differences {
+        let (expected, found) = (text(&short(&difference.expected)), text(&short(&difference.found)));
+        let _ = write!(
+            page,
+            "<p><code>{}</code><br>expected <code>{expected}</code><br>found <code>{found}</code></p>",
+            text(&difference.field)
+        );
+    }
+    if let Some(details) = &check.details {
+        let _ = write!(page, "<p>{}</p>", text(details));
+    }
+    if let Some(evidence) = &check.evidence {
+        let whole: String = format!("{evidence:#}").chars().take(MOST_EVIDENCE).collect();
+        let _ = write!(page, "<details><summary>evidence</summary><pre>{}</pre></details>", text(&whole));
+    }
+    page.push_str("</td></tr>");
+}
+
+/// Text for elements and attributes.
+pub(crate) fn text(raw: &str) -> String {
+    let mut safe = String::with_capacity(raw.len());
+    for letter in raw.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            '\n' => safe.push('\n'),
+            letter if is_hostile(letter) => safe.push('\u{fffd}'),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}

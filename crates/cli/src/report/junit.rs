@@ -1,0 +1,169 @@
+//! JUnit XML, as CI systems read it: a suite per run, a case per task, and one for the gate.
+//!
+//! A task that is no pass is a `failure`; one that was not measured is an `error`; one that was not begun is `skipped`.
+
+use std::fmt::Write;
+
+use model::run::CheckResult;
+use model::score::Verdict;
+
+use super::model::{Report, RunReport, TaskReport, TaskStatus};
+use super::short;
+use crate::output::text::is_hostile;
+
+pub(crate) fn render(report: &Report) -> String {
+    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let counts = report
+        .runs
+        .iter()
+        .map(counts)
+        .fold((0, 0, 0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2, sum.3 + one.3));
+    let gate_cases = usize::from(!report.gate.conditions.is_empty());
+    let gate_failures = usize::from(report.gate.passed == Some(false));
+    let seconds: f64 = report.tasks().filter_map(|task| task.agent.as_ref()).map(|agent| agent.seconds).sum();
+    let _ = writeln!(
+        xml,
+        "<testsuites name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\">",
+        text(&report.benchmark),
+        counts.0 + gate_cases,
+        counts.1 + gate_failures,
+        counts.2,
+        counts.3
+    );
+    for run in &report.runs {
+        suite(&mut xml, report, run);
+    }
+    if gate_cases > 0 {
+        gate(&mut xml, report, gate_failures);
+    }
+    xml.push_str("</testsuites>\n");
+    xml
+}
+
+/// Tests, failures, errors, skipped.
+fn counts(run: &RunReport) -> (usize, usize, usize, usize) {
+    let of = |kind: Kind| run.tasks.iter().filter(|task| Kind::of(task) == kind).count();
+    (run.tasks.len(), of(Kind::Failure), of(Kind::Error), of(Kind::Skipped))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Pass,
+    Failure,
+    Error,
+    Skipped,
+}
+
+impl Kind {
+    fn of(task: &TaskReport) -> Self {
+        match (task.status, task.verdict) {
+            (TaskStatus::NotRun, _) => Kind::Skipped,
+            (status, _) if status.is_no_measurement() => Kind::Error,
+            (TaskStatus::Completed | TaskStatus::Interrupted, Some(Verdict::Pass)) => Kind::Pass,
+            _ => Kind::Failure,
+        }
+    }
+}
+
+fn suite(xml: &mut String, report: &Report, run: &RunReport) {
+    let (tests, failures, errors, skipped) = counts(run);
+    let seconds: f64 = run.tasks.iter().filter_map(|task| task.agent.as_ref()).map(|agent| agent.seconds).sum();
+    let id = run.id.as_deref().unwrap_or("not made");
+    let _ = writeln!(
+        xml,
+        "  <testsuite name=\"{} {}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{seconds:.3}\">",
+        text(&report.benchmark),
+        text(id)
+    );
+    let score = run.score.as_ref().map(ToString::to_string).unwrap_or_default();
+    let _ = writeln!(xml, "    <properties><property name=\"score\" value=\"{}\"/></properties>", text(&score));
+    for task in &run.tasks {
+        case(xml, report, task);
+    }
+    xml.push_str("  </testsuite>\n");
+}
+
+fn case(xml: &mut String, report: &Report, task: &TaskReport) {
+    let seconds = task.agent.as_ref().map_or(0.0, |agent| agent.seconds);
+    let (class, name) = (text(&report.benchmark), text(&task.name));
+    let _ = write!(xml, "    <testcase classname=\"{class}\" name=\"{name}\" time=\"{seconds:.3}\">");
+    let message = message(task);
+    match Kind::of(task) {
+        Kind::Pass => {}
+        Kind::Failure => {
+            let kind = task.verdict.map_or(task.status.name(), Verdict::name);
+            let _ =
+                write!(xml, "<failure type=\"{kind}\" message=\"{}\">{}</failure>", text(&message), text(&body(task)));
+        }
+        Kind::Error => {
+            let kind = task.status.name();
+            let _ = write!(xml, "<error type=\"{kind}\" message=\"{}\">{}</error>", text(&message), text(&body(task)));
+        }
+        Kind::Skipped => xml.push_str("<skipped message=\"not run\"/>"),
+    }
+    if let Some(agent) = &task.agent {
+        let _ = write!(xml, "<system-out>log: {}</system-out>", text(&agent.log.display().to_string()));
+    }
+    xml.push_str("</testcase>\n");
+}
+
+fn message(task: &TaskReport) -> String {
+    let score = task.score.as_ref().map_or_else(|| "no score".to_owned(), |score| format!("score {score}"));
+    let failed = task.checks.iter().filter(|check| check.result != CheckResult::Pass).count();
+    format!("{}: {score}, {failed} of {} criteria not met", task.status.name(), task.checks.len())
+}
+
+fn body(task: &TaskReport) -> String {
+    let mut body = String::new();
+    for note in &task.notes {
+        let _ = writeln!(body, "{note}");
+    }
+    for check in task.checks.iter().filter(|check| check.result != CheckResult::Pass) {
+        let _ = writeln!(body, "{} (score {})", check.label, check.score);
+        for difference in &check.differences {
+            let (expected, found) = (short(&difference.expected), short(&difference.found));
+            let _ = writeln!(body, "  {}: expected {expected}, found {found}", difference.field);
+        }
+        if let (true, Some(details)) = (check.differences.is_empty(), &check.details) {
+            let _ = writeln!(body, "  {details}");
+        }
+    }
+    body
+}
+
+fn gate(xml: &mut String, report: &Report, failures: usize) {
+    let _ = writeln!(
+        xml,
+        "  <testsuite name=\"gate\" tests=\"1\" failures=\"{failures}\" errors=\"0\" skipped=\"0\" time=\"0\">"
+    );
+    let _ = write!(xml, "    <testcase classname=\"{}\" name=\"gate\" time=\"0\">", text(&report.benchmark));
+    if failures > 0 {
+        let words: Vec<String> = report
+            .gate
+            .conditions
+            .iter()
+            .filter(|condition| !condition.passed)
+            .map(|condition| format!("{}: {}", condition.what, condition.found))
+            .collect();
+        let _ = write!(xml, "<failure type=\"gate\" message=\"{}\"></failure>", text(&words.join("; ")));
+    }
+    xml.push_str("</testcase>\n  </testsuite>\n");
+}
+
+/// Text for elements and attributes, without what XML 1.0 cannot hold.
+fn text(raw: &str) -> String {
+    let mut safe = String::with_capacity(raw.len());
+    for letter in raw.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\n' => safe.push('\n'),
+            '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
+            letter if is_hostile(letter) => safe.push('\u{fffd}'),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}

@@ -1,0 +1,91 @@
+//! Markdown, for a pull request or a job's summary.
+
+use std::fmt::Write;
+
+use model::run::CheckResult;
+use model::score::Verdict;
+
+use super::model::{Report, RunReport, TaskReport, TaskStatus};
+use super::{compared, headline, short};
+use crate::output::text::harmless;
+
+pub(crate) fn render(report: &Report) -> String {
+    let mut page = format!("## {}: {}\n\n", text(&report.benchmark), text(&report.name));
+    let _ = writeln!(page, "**{}**\n", text(&headline(report)));
+    for condition in &report.gate.conditions {
+        let word = if condition.passed { "met" } else { "**not met**" };
+        let _ = writeln!(page, "- Gate `{}`: {} ({word})", code(&condition.what), text(&condition.found));
+    }
+    if let Some(difference) = &report.baseline {
+        let _ = writeln!(page, "- {}", text(&compared(difference)));
+    }
+    for (name, mean) in report.axes() {
+        let _ = writeln!(page, "- Axis {}: {mean:.4}", text(name));
+    }
+    for run in &report.runs {
+        table(&mut page, run);
+        for task in run.tasks.iter().filter(|task| task.verdict != Some(Verdict::Pass) || !task.notes.is_empty()) {
+            details(&mut page, task);
+        }
+    }
+    page
+}
+
+fn table(page: &mut String, run: &RunReport) {
+    let score = run.score.as_ref().map_or_else(|| "none".into(), ToString::to_string);
+    let _ = writeln!(page, "\n### Run {} (score {score})\n", run.id.as_deref().unwrap_or("not made"));
+    page.push_str("| task | score | verdict | criteria |\n|---|---|---|---|\n");
+    for task in &run.tasks {
+        let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+        let passed = task.checks.iter().filter(|check| check.result == CheckResult::Pass).count();
+        let verdict = match (task.status, task.verdict) {
+            (TaskStatus::Completed, Some(verdict)) => verdict.name(),
+            (status, _) => status.name(),
+        };
+        let _ = writeln!(page, "| {} | {score} | {verdict} | {passed} of {} |", text(&task.name), task.checks.len());
+    }
+}
+
+fn details(page: &mut String, task: &TaskReport) {
+    let _ = writeln!(page, "\n<details><summary>{}</summary>\n", text(&task.name));
+    for note in &task.notes {
+        let _ = writeln!(page, "- {}", text(note));
+    }
+    for check in task.checks.iter().filter(|check| check.result != CheckResult::Pass) {
+        let _ = writeln!(page, "- {} (score {})", text(&check.label), check.score);
+        for difference in &check.differences {
+            let (expected, found) = (short(&difference.expected), short(&difference.found));
+            let (field, expected, found) = (code(&difference.field), code(&expected), code(&found));
+            let _ = writeln!(page, "  - `{field}`: expected `{expected}`, found `{found}`");
+        }
+        if let (true, Some(details)) = (check.differences.is_empty(), &check.details) {
+            let _ = writeln!(page, "  - {}", text(details));
+        }
+    }
+    page.push_str("\n</details>\n");
+}
+
+/// Text of others: no markup, no link, no mention.
+fn text(raw: &str) -> String {
+    let mut safe = String::with_capacity(raw.len());
+    for letter in harmless(raw).chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '@' => safe.push_str("&#64;"),
+            ':' => safe.push_str("&#58;"),
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '!' | '|' | '~' => {
+                safe.push('\\');
+                safe.push(letter);
+            }
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+/// Between backticks nothing is markup but a backtick, and a bar in a table.
+fn code(raw: &str) -> String {
+    harmless(raw).replace('`', "'").replace('|', "\u{2502}")
+}

@@ -1,0 +1,203 @@
+//! What came of `verial run`, as every form of the report tells it.
+
+use std::collections::BTreeMap;
+
+use model::run::{CheckResult, ShownAxes};
+use model::score::Verdict;
+use model::stats::{PairedDifference, Statistics};
+use serde::Serialize;
+use serde_json::{Number, Value};
+
+use crate::run::journal::AgentEnd;
+
+#[derive(Serialize)]
+pub(crate) struct Report {
+    /// `slug@version`.
+    pub(crate) benchmark: String,
+    pub(crate) name: String,
+    pub(crate) scored: bool,
+    pub(crate) agent: AgentReport,
+    pub(crate) server: String,
+    pub(crate) journal: String,
+    /// How often the journal was gone on with.
+    pub(crate) resumed: u32,
+    pub(crate) runs: Vec<RunReport>,
+    /// Of the finished runs, from scores as they are shown.
+    pub(crate) statistics: Statistics,
+    /// These runs less the baseline.
+    pub(crate) baseline: Option<PairedDifference>,
+    pub(crate) gate: Gate,
+    pub(crate) exit_code: u8,
+}
+
+#[derive(Serialize)]
+pub(crate) struct AgentReport {
+    pub(crate) command: String,
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct RunReport {
+    /// None when the server has not made it.
+    pub(crate) id: Option<String>,
+    pub(crate) status: String,
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) score: Option<Number>,
+    pub(crate) axes: ShownAxes,
+    pub(crate) tasks: Vec<TaskReport>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct TaskReport {
+    pub(crate) task_run_id: String,
+    pub(crate) task_id: String,
+    pub(crate) name: String,
+    pub(crate) status: TaskStatus,
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) score: Option<Number>,
+    pub(crate) axes: ShownAxes,
+    /// How often the agent's command was started.
+    pub(crate) attempts: u32,
+    pub(crate) agent: Option<AgentEnd>,
+    /// What happened that a score does not tell.
+    pub(crate) notes: Vec<String>,
+    pub(crate) checks: Vec<CheckReport>,
+}
+
+/// Only `completed` is a clean measurement of the agent; `timed_out` is the agent's own fault.
+#[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TaskStatus {
+    Completed,
+    TimedOut,
+    Cancelled,
+    /// The scenario could not be carried out.
+    Failed,
+    Interrupted,
+    Infrastructure,
+    NotRun,
+}
+
+#[derive(Serialize)]
+pub(crate) struct CheckReport {
+    pub(crate) label: String,
+    pub(crate) result: CheckResult,
+    pub(crate) score: Number,
+    pub(crate) axis: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) details: Option<String>,
+    /// What was wrong, field by field.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) differences: Vec<Difference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) evidence: Option<Value>,
+}
+
+#[derive(Serialize, PartialEq, Debug)]
+pub(crate) struct Difference {
+    pub(crate) field: String,
+    pub(crate) expected: Value,
+    pub(crate) found: Value,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Gate {
+    /// None when nothing was asked for, or nothing can be told.
+    pub(crate) passed: Option<bool>,
+    pub(crate) conditions: Vec<Condition>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Condition {
+    /// As `score >= 0.8`.
+    pub(crate) what: String,
+    pub(crate) found: String,
+    pub(crate) passed: bool,
+}
+
+impl TaskStatus {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            TaskStatus::Completed => "completed",
+            TaskStatus::TimedOut => "timed_out",
+            TaskStatus::Cancelled => "cancelled",
+            TaskStatus::Failed => "failed",
+            TaskStatus::Interrupted => "interrupted",
+            TaskStatus::Infrastructure => "infrastructure",
+            TaskStatus::NotRun => "not_run",
+        }
+    }
+
+    /// It says nothing of the agent.
+    pub(crate) fn is_no_measurement(self) -> bool {
+        matches!(self, TaskStatus::Infrastructure | TaskStatus::NotRun | TaskStatus::Failed | TaskStatus::Cancelled)
+    }
+}
+
+impl Report {
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = &TaskReport> {
+        self.runs.iter().flat_map(|run| &run.tasks)
+    }
+
+    /// Means over the finished runs.
+    pub(crate) fn axes(&self) -> BTreeMap<&str, f64> {
+        let axes = self.statistics.axes.iter();
+        axes.filter_map(|(name, axis)| Some((axis_name(name), axis.mean?))).collect()
+    }
+}
+
+/// Criteria without an axis stand under a name that no author can give.
+pub(crate) fn axis_name(name: &str) -> &str {
+    if name == "__default__" { "other" } else { name }
+}
+
+/// What in a check's evidence did not hold, however deep it stands; at most so many.
+pub(crate) fn differences(evidence: &Value, most: usize) -> Vec<Difference> {
+    let mut found = Vec::new();
+    collect(evidence, most, 0, &mut found);
+    found
+}
+
+const DEEPEST: usize = 12;
+
+fn collect(value: &Value, most: usize, depth: usize, found: &mut Vec<Difference>) {
+    if found.len() >= most || depth > DEEPEST {
+        return;
+    }
+    match value {
+        Value::Object(members) => {
+            let field = ["path", "fhirpath", "field", "phrase", "name"].iter().find_map(|name| members.get(*name));
+            if let (Some(field), Some(expected)) = (field, members.get("expected"))
+                && members.get("passed") == Some(&Value::Bool(false))
+            {
+                let actual = ["actual", "found"].iter().find_map(|name| members.get(*name));
+                found.push(Difference {
+                    field: field.as_str().map_or_else(|| field.to_string(), ToOwned::to_owned),
+                    expected: expected.clone(),
+                    found: actual.cloned().unwrap_or_default(),
+                });
+                return;
+            }
+            members.values().for_each(|inner| collect(inner, most, depth + 1, found));
+        }
+        Value::Array(items) => items.iter().for_each(|inner| collect(inner, most, depth + 1, found)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_what_did_not_hold_is_told() {
+        let evidence = json!({"fieldResults": [
+            {"path": "status", "expected": "active", "actual": "draft", "passed": false},
+            {"path": "intent", "expected": "order", "actual": "order", "passed": true}]});
+        let expected = Difference { field: "status".into(), expected: json!("active"), found: json!("draft") };
+        assert_eq!(differences(&evidence, 5), [expected]);
+        assert_eq!(differences(&evidence, 0), []);
+    }
+}

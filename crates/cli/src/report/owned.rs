@@ -1,0 +1,38 @@
+//! A run as its organization sees it, in the shape that agents see.
+
+use model::run::{BenchmarkRun, RunSummary, RunTask};
+
+pub(crate) fn summary(run: BenchmarkRun) -> RunSummary {
+    let task_runs = run.task_runs.unwrap_or_default().into_iter().map(|task| RunTask {
+        start_url: String::new(),
+        complete_url: String::new(),
+        id: task.id,
+        task_id: task.task_id,
+        name: task.name,
+        phase: task.phase,
+        status: task.status,
+        verdict: task.verdict,
+        score: task.score,
+        started_at: task.started_at,
+        deadline_at: task.deadline_at,
+        completed_at: task.completed_at,
+    });
+    RunSummary {
+        benchmark_run_id: run.id,
+        benchmark: run.benchmark,
+        scored: run.scored,
+        phase: run.phase,
+        status: run.status,
+        verdict: run.verdict,
+        score: run.score,
+        axes: run.axes,
+        agent: run.agent,
+        created_at: run.created_at,
+        started_at: run.started_at,
+        completed_at: run.completed_at,
+        bearer_token_expires_at: run.bearer_token_expires_at,
+        concurrency: 1,
+        endpoints: std::collections::BTreeMap::new(),
+        task_runs: task_runs.collect(),
+    }
+}

@@ -1,0 +1,147 @@
+//! The scorecard in a terminal: tasks and their criteria, axes, and of what failed what was expected and what was found.
+
+use model::run::CheckResult;
+use model::score::Verdict;
+
+use super::model::{CheckReport, Report, RunReport, TaskReport, TaskStatus, axis_name};
+use super::{compared, headline, short};
+use crate::output::style::Colour;
+use crate::output::table::Cell;
+use crate::output::text::{cut, harmless, wrap};
+use crate::output::{Style, Table, columns};
+
+/// Differences that are shown of one check; the other forms have all.
+const MOST_SHOWN: usize = 4;
+
+pub(crate) fn render(report: &Report) -> String {
+    render_in(report, Style::of_stdout(), columns())
+}
+
+fn render_in(report: &Report, style: Style, most: usize) -> String {
+    let mut lines = vec![String::new(), title(report, style, most)];
+    for (place, run) in report.runs.iter().enumerate() {
+        lines.push(String::new());
+        if report.runs.len() > 1 {
+            let id = run.id.as_deref().unwrap_or("not made");
+            let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {score}"));
+            let name = format!("Run {} of {}", place + 1, report.runs.len());
+            lines.push(format!("{}  {id}  {score}", style.paint(Colour::Strong, &name)));
+        }
+        lines.push(matrix(run).render_in(style, most));
+        for task in run.tasks.iter().filter(|task| is_told(task)) {
+            lines.push(String::new());
+            tell_task(task, style, most, &mut lines);
+        }
+    }
+    lines.push(String::new());
+    summary(report, style, most, &mut lines);
+    lines.join("\n")
+}
+
+fn title(report: &Report, style: Style, most: usize) -> String {
+    let scored = if report.scored { "  scored" } else { "" };
+    let text = format!("{}  {}{scored}", report.benchmark, harmless(&report.name));
+    style.paint(Colour::Strong, &cut(&text, most))
+}
+
+/// One line for each task, one mark for each of its criteria.
+fn matrix(run: &RunReport) -> Table {
+    let mut table = Table::new(["TASK", "SCORE", "VERDICT", "TIME", "CRITERIA"]);
+    for task in &run.tasks {
+        let (word, colour) = verdict(task);
+        let seconds = task.agent.as_ref().map_or_else(|| "-".into(), |agent| format!("{:.1}s", agent.seconds));
+        let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+        let marks: String = task.checks.iter().map(|check| mark(check.result).0).collect();
+        table.row(vec![
+            Cell::new(&task.name),
+            Cell::new(score),
+            Cell::coloured(word, colour),
+            Cell::new(seconds),
+            Cell::new(if marks.is_empty() { "-" } else { &marks }),
+        ]);
+    }
+    table.keep_whole(1).keep_whole(2).keep_whole(3)
+}
+
+fn verdict(task: &TaskReport) -> (&'static str, Colour) {
+    match (task.status, task.verdict) {
+        (TaskStatus::Completed, Some(Verdict::Pass)) => ("pass", Colour::Good),
+        (TaskStatus::Completed, Some(Verdict::Partial)) => ("partial", Colour::Warning),
+        (TaskStatus::Completed, _) => ("fail", Colour::Bad),
+        (status, _) => (status.name(), Colour::Bad),
+    }
+}
+
+fn mark(result: CheckResult) -> (char, Colour) {
+    match result {
+        CheckResult::Pass => ('✓', Colour::Good),
+        CheckResult::Partial => ('~', Colour::Warning),
+        CheckResult::Fail => ('✗', Colour::Bad),
+    }
+}
+
+fn is_told(task: &TaskReport) -> bool {
+    task.verdict != Some(Verdict::Pass) || task.status != TaskStatus::Completed || !task.notes.is_empty()
+}
+
+fn tell_task(task: &TaskReport, style: Style, most: usize, lines: &mut Vec<String>) {
+    lines.push(style.paint(Colour::Strong, &cut(&harmless(&task.name), most)));
+    for note in &task.notes {
+        push_wrapped(&format!("! {}", harmless(note)), 2, most, lines);
+    }
+    for check in task.checks.iter().filter(|check| check.result != CheckResult::Pass) {
+        tell_check(check, style, most, lines);
+    }
+    if let Some(agent) = &task.agent {
+        let name = agent.log.file_name().unwrap_or_default().to_string_lossy();
+        lines.push(format!("  {}", style.paint(Colour::Dim, &format!("log: {}", harmless(&name)))));
+    }
+}
+
+fn tell_check(check: &CheckReport, style: Style, most: usize, lines: &mut Vec<String>) {
+    let (mark, colour) = mark(check.result);
+    let axis = check.axis.as_deref().map(|axis| format!("  [{}]", axis_name(axis))).unwrap_or_default();
+    let text = format!("{mark} {}  {}{axis}", harmless(&check.label), check.score);
+    lines.push(format!("  {}", style.paint(colour, &cut(&text, most.saturating_sub(2)))));
+    let told = check.differences.iter().take(MOST_SHOWN);
+    for difference in told {
+        let field = harmless(&difference.field);
+        push_wrapped(&format!("{field}: expected {}", harmless(&short(&difference.expected))), 6, most, lines);
+        push_wrapped(&format!("{field}: found {}", harmless(&short(&difference.found))), 6, most, lines);
+    }
+    let more = check.differences.len().saturating_sub(MOST_SHOWN);
+    if more > 0 {
+        lines.push(format!("      and {more} more"));
+    }
+    if let (true, Some(details)) = (check.differences.is_empty(), &check.details) {
+        push_wrapped(&harmless(details), 6, most, lines);
+    }
+}
+
+fn push_wrapped(text: &str, indent: usize, most: usize, lines: &mut Vec<String>) {
+    let room = most.saturating_sub(indent).max(20);
+    lines.extend(wrap(text, room).into_iter().map(|line| format!("{}{line}", " ".repeat(indent))));
+}
+
+fn summary(report: &Report, style: Style, most: usize, lines: &mut Vec<String>) {
+    let axes: Vec<String> = report.axes().iter().map(|(name, mean)| format!("{} {mean:.4}", harmless(name))).collect();
+    if !axes.is_empty() {
+        push_wrapped(&format!("axes: {}", axes.join(", ")), 0, most, lines);
+    }
+    lines.push(style.paint(Colour::Strong, &cut(&headline(report), most)));
+    if let Some(difference) = &report.baseline {
+        push_wrapped(&compared(difference), 0, most, lines);
+    }
+    for condition in &report.gate.conditions {
+        let (word, colour) = if condition.passed { ("met", Colour::Good) } else { ("NOT MET", Colour::Bad) };
+        let line = format!("gate: {}: {}  {}", harmless(&condition.what), condition.found, style.paint(colour, word));
+        lines.push(line);
+    }
+    let log = report.tasks().filter_map(|task| task.agent.as_ref()).find_map(|agent| agent.log.parent());
+    if let Some(folder) = log {
+        lines.push(style.paint(Colour::Dim, &format!("logs: {}", harmless(&folder.display().to_string()))));
+    }
+    for run in report.runs.iter().filter_map(|run| run.id.as_deref()) {
+        lines.push(style.paint(Colour::Dim, &format!("verial runs get {run}")));
+    }
+}

@@ -1,0 +1,111 @@
+//! The commands of a resource, made from its description.
+
+use clap::{Arg, ArgAction, Args, Command};
+
+use super::beside;
+use super::describe::{Answer, Field, Kind, Resource, Verb};
+use crate::auth::Connection;
+
+pub(crate) fn group(resource: &'static Resource) -> Command {
+    let mut group = Command::new(resource.name)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(list(resource))
+        .subcommand(get(resource));
+    if !resource.create.is_empty() {
+        group = group.subcommand(create(resource));
+    }
+    if !resource.update.is_empty() {
+        group = group.subcommand(update(resource));
+    }
+    if resource.deletes {
+        let about = format!("Delete a {}", resource.one);
+        group = group.subcommand(Command::new("delete").about(about).arg(id(resource)));
+    }
+    for made in resource.verbs {
+        group = group.subcommand(verb(made));
+    }
+    let group = beside::augment(resource.name, group);
+    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).global(true).help("Print JSON");
+    // The doc comment of the connection would become that of the group.
+    Connection::augment_args(group.arg(json)).about(resource.about)
+}
+
+fn list(resource: &'static Resource) -> Command {
+    let about = format!("List {}", resource.name);
+    paged(Command::new("list").about(about)).args(resource.filters.iter().map(|field| flag(field, false)))
+}
+
+fn get(resource: &'static Resource) -> Command {
+    Command::new("get").about(format!("Show one {}", resource.one)).arg(id(resource))
+}
+
+fn create(resource: &'static Resource) -> Command {
+    let command = Command::new("create").about(format!("Make a {}", resource.one));
+    command.args(resource.create.iter().map(|field| flag(field, true))).arg(from_file())
+}
+
+fn update(resource: &'static Resource) -> Command {
+    let command = Command::new("update").about(format!("Change a {}: only what is given changes", resource.one));
+    let command = command.arg(id(resource)).args(resource.update.iter().map(|field| flag(field, false)));
+    let clearable: Vec<&str> = resource.update.iter().filter(|field| field.nullable).map(|field| field.flag).collect();
+    let command = command.arg(from_file());
+    if clearable.is_empty() {
+        return command;
+    }
+    let clear = Arg::new("clear").long("clear").value_name("FIELD").action(ArgAction::Append);
+    command.arg(clear.value_parser(clearable).help("Take this away; repeatable"))
+}
+
+fn verb(verb: &'static Verb) -> Command {
+    let mut command = Command::new(verb.name).about(verb.about);
+    if let Some(alias) = verb.alias {
+        command = command.visible_alias(alias);
+    }
+    for (place, looks) in verb.arguments.iter().enumerate() {
+        command = command.arg(Arg::new(argument_name(place)).value_name(looks).required(true));
+    }
+    command = command.args(verb.fields.iter().map(|field| flag(field, true)));
+    if matches!(verb.answer, Answer::List(_)) { paged(command) } else { command }
+}
+
+/// The name that clap knows an argument of a verb by.
+pub(crate) fn argument_name(place: usize) -> String {
+    format!("argument-{place}")
+}
+
+fn id(resource: &Resource) -> Arg {
+    Arg::new("id").value_name(resource.id).required(true)
+}
+
+fn from_file() -> Arg {
+    let help = "The whole body as JSON; - reads standard input. Flags win over it";
+    Arg::new("from").long("from").value_name("FILE").help(help)
+}
+
+fn paged(command: Command) -> Command {
+    let limit = Arg::new("limit").long("limit").value_name("N").value_parser(clap::value_parser!(u32).range(1..=100));
+    command
+        .arg(limit.help("How many, 20 by default, 100 at most"))
+        .arg(Arg::new("cursor").long("cursor").value_name("CURSOR").help("Go on where an earlier list ended"))
+        .arg(
+            Arg::new("all")
+                .long("all")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["limit", "cursor"])
+                .help("Every page"),
+        )
+}
+
+fn flag(field: &'static Field, may_be_required: bool) -> Arg {
+    let arg = Arg::new(field.flag).long(field.flag).help(field.about);
+    let arg = match field.kind {
+        Kind::Flag => return arg.action(ArgAction::SetTrue),
+        Kind::Texts => arg.action(ArgAction::Append).value_name("TEXT"),
+        Kind::Integer => arg.value_name("N").value_parser(clap::value_parser!(i64)).allow_negative_numbers(true),
+        Kind::Number => arg.value_name("X").value_parser(clap::value_parser!(f64)).allow_negative_numbers(true),
+        Kind::Json => arg.value_name("JSON"),
+        Kind::Text => arg.value_name("TEXT"),
+    };
+    if field.required && may_be_required { arg.required(true) } else { arg }
+}

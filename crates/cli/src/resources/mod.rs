@@ -1,0 +1,161 @@
+//! One group of commands per resource, all made from descriptions.
+
+mod authoring;
+pub(crate) mod beside;
+mod body;
+mod catalogue;
+mod commands;
+mod describe;
+mod running;
+pub(crate) mod show;
+mod upload;
+
+use clap::{ArgMatches, Command, FromArgMatches};
+use client::{Client, Method, segment};
+use serde_json::{Value, json};
+
+use crate::auth::Connection;
+use crate::block_on;
+use crate::output::{say, say_json};
+use describe::{Answer, Call, Column, Resource, Verb};
+
+/// All groups, to be added to the command line.
+pub(crate) fn groups() -> impl Iterator<Item = Command> {
+    catalogue::ALL.into_iter().map(commands::group)
+}
+
+/// Runs the command of a group; `None` when there is no such group.
+pub(crate) fn run(group: &str, matches: &ArgMatches) -> Option<anyhow::Result<()>> {
+    let resource = catalogue::ALL.into_iter().find(|resource| resource.name == group)?;
+    if let Some(done) = beside::run(group, matches) {
+        return Some(done);
+    }
+    let (name, words) = matches.subcommand()?;
+    Some(perform(resource, name, words))
+}
+
+fn perform(resource: &'static Resource, name: &str, words: &ArgMatches) -> anyhow::Result<()> {
+    let client = Connection::from_arg_matches(words)?.client()?;
+    let json = words.get_flag("json");
+    block_on(async {
+        let id = || segment(words.get_one::<String>("id").map_or("", String::as_str), false);
+        match name {
+            "list" => list(&client, resource, words, json).await,
+            "get" => {
+                let found = client.call(Method::GET, &format!("{}/{}", resource.path, id()), &[], None).await?;
+                show_one(resource, &found, json);
+                Ok(())
+            }
+            "create" => {
+                let mut body = body::body(words, resource.create)?;
+                if resource.name == "datasets" && body.get("type").is_none() {
+                    body["type"] = json!("fhir");
+                }
+                let made = client.call(Method::POST, resource.path, &[], Some(&body)).await?;
+                show_one(resource, &made, json);
+                Ok(())
+            }
+            "update" => {
+                let body = body::body(words, resource.update)?;
+                if body.as_object().is_some_and(serde_json::Map::is_empty) {
+                    return Err(crate::exit::usage("nothing to change: give at least one field, see --help"));
+                }
+                let path = format!("{}/{}", resource.path, id());
+                show_one(resource, &client.call(Method::PATCH, &path, &[], Some(&body)).await?, json);
+                Ok(())
+            }
+            "delete" if resource.deletes => {
+                client.call(Method::DELETE, &format!("{}/{}", resource.path, id()), &[], None).await?;
+                done(&format!("the {} is deleted", resource.one), json);
+                Ok(())
+            }
+            other => {
+                let is_it = |verb: &&Verb| verb.name == other || verb.alias == Some(other);
+                match resource.verbs.iter().find(is_it) {
+                    Some(verb) => act(&client, resource, verb, words, json).await,
+                    None => Err(crate::exit::usage(format!("there is no `{other}` for {}", resource.name))),
+                }
+            }
+        }
+    })
+}
+
+async fn list(client: &Client, resource: &Resource, words: &ArgMatches, json: bool) -> anyhow::Result<()> {
+    let query = body::query(words, resource.filters)?;
+    show_list(client, resource.path, query, resource.columns, words, json).await
+}
+
+/// One page, or all of them.
+async fn show_list(
+    client: &Client,
+    path: &str,
+    mut query: Vec<(String, String)>,
+    columns: &[Column],
+    words: &ArgMatches,
+    json: bool,
+) -> anyhow::Result<()> {
+    if words.get_flag("all") {
+        let all = client.all(path, &query).await?;
+        if json {
+            say_json(&json!({"data": all}))
+        } else {
+            show::list(&all, columns, None)
+        }
+        return Ok(());
+    }
+    query.extend(words.get_one::<u32>("limit").map(|limit| ("limit".into(), limit.to_string())));
+    query.extend(words.get_one::<String>("cursor").map(|cursor| ("cursor".into(), cursor.clone())));
+    let page = client.call(Method::GET, path, &query, None).await?;
+    if json {
+        say_json(&page);
+    } else {
+        let items = page["data"].as_array().map(Vec::as_slice).unwrap_or_default();
+        show::list(items, columns, page["_meta"]["next"].as_str());
+    }
+    Ok(())
+}
+
+async fn act(
+    client: &Client,
+    resource: &'static Resource,
+    verb: &Verb,
+    words: &ArgMatches,
+    json: bool,
+) -> anyhow::Result<()> {
+    let mut path = verb.path.to_owned();
+    for place in 0..verb.arguments.len() {
+        let given = words.get_one::<String>(&commands::argument_name(place)).map_or("", String::as_str);
+        path = path.replacen("{}", &segment(given, false), 1);
+    }
+    // A list whose filter is an argument has its query in the path.
+    let (path, fixed) = match path.split_once('?') {
+        Some((path, query)) => (path.to_owned(), query.split_once('=')),
+        None => (path, None),
+    };
+    let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    if let Answer::List(columns) = verb.answer {
+        let query = fixed.into_iter().chain(body::query(words, verb.fields)?).collect();
+        return show_list(client, &path, query, columns, words, json).await;
+    }
+    let answer = match verb.method {
+        Call::Get => client.call(Method::GET, &path, &body::query(words, verb.fields)?, None).await?,
+        Call::Delete => client.call(Method::DELETE, &path, &[], None).await?,
+        Call::Post => {
+            let body = body::body(words, verb.fields)?;
+            client.call(Method::POST, &path, &[], (!verb.fields.is_empty()).then_some(&body)).await?
+        }
+    };
+    match verb.answer {
+        Answer::Done(message) => done(message, json),
+        _ => show_one(resource, &answer, json),
+    }
+    Ok(())
+}
+
+fn show_one(resource: &Resource, value: &Value, json: bool) {
+    if json { say_json(value) } else { show::one(Some(resource), value) }
+}
+
+fn done(message: &str, json: bool) {
+    if json { say_json(&json!({"done": true})) } else { say(message) }
+}

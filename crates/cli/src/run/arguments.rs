@@ -1,0 +1,96 @@
+//! The words after `verial run`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use model::BenchmarkRunId;
+
+use super::gate::{AxisFloor, floor};
+use crate::auth::Connection;
+use crate::report::Forms;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The benchmark, as slug@version
+    #[arg(required_unless_present = "resume")]
+    pub(crate) benchmark: Option<String>,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+    /// Solver key; without one a run is begun with the organization key
+    #[arg(long, env = "VERIAL_SOLVER_KEY", value_name = "KEY", hide_env_values = true)]
+    pub(crate) solver_key: Option<String>,
+    /// With an organization key: the alias of the solver that it is run for, made when there is none
+    #[arg(long, value_name = "ALIAS", default_value = "command-line")]
+    pub(crate) solver: String,
+    /// The agent's command, run by `sh -c` once per task
+    #[arg(long, value_name = "COMMAND", required_unless_present = "resume")]
+    pub(crate) agent: Option<String>,
+    /// What the run is filed under, such as the agent's version
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent_name: Option<String>,
+    /// The agent sees no details of checks; fit for the leaderboard
+    #[arg(long)]
+    pub(crate) scored: bool,
+    /// How many runs
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) repeat: u32,
+    /// How many agents may work at a time; of one run no more than the benchmark's concurrency allows
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) parallel: u32,
+    /// Seconds for each agent; else until the task's deadline
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) timeout: Option<u64>,
+    /// Seconds that an agent has to end when it is told to
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    pub(crate) grace: u64,
+    /// Seconds for which a server that does not answer is asked again
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(crate) patience: u64,
+    /// The gate: the mean score of the runs must be at least this
+    #[arg(long, value_name = "X", value_parser = floor)]
+    pub(crate) min_score: Option<f64>,
+    /// The gate: an axis must have at least this, as safety=1.0; repeatable
+    #[arg(long, value_name = "AXIS=X")]
+    pub(crate) min_axis: Vec<AxisFloor>,
+    /// The gate: not significantly worse than this run, paired by task
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<BenchmarkRunId>,
+    /// Write a JUnit file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Write a report as one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Write a report as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Print the report as JSON instead of a scorecard
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Of a scored run, fetch details with the organization key; who can read the report then knows the criteria
+    #[arg(long)]
+    pub(crate) evidence: bool,
+    /// Where every step is written down [default: .verial/runs/ID.json]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
+    /// Go on with an interrupted run: its journal, or its id
+    #[arg(long, value_name = "JOURNAL|RUN", conflicts_with_all = ["benchmark", "scored", "repeat", "agent_name", "journal", "local"])]
+    pub(crate) resume: Option<String>,
+    /// Start a server in this process, with the bundled benchmarks
+    #[arg(long)]
+    pub(crate) local: bool,
+    /// With --local: where its data stays; else it is gone afterwards
+    #[arg(long, value_name = "DIR", requires = "local")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+impl Arguments {
+    pub(crate) fn forms(&self) -> Forms<'_> {
+        Forms {
+            json: self.json,
+            junit: self.junit.as_deref(),
+            html: self.report.as_deref(),
+            markdown: self.markdown.as_deref(),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What an agent is given: variables, and a file with the credentials that nobody else can read.
+
+use std::path::{Path, PathBuf};
+
+use model::run::StartedTaskRun;
+use serde_json::{Value, json};
+
+use super::journal::CreatedRecord;
+use crate::stored::write_private;
+
+/// The kernel refuses longer variables, and the agent would not be started at all.
+const LONGEST_VARIABLE: usize = 100_000;
+
+pub(crate) struct Handover {
+    variables: Vec<(&'static str, String)>,
+    /// Removed when this is dropped.
+    file: PathBuf,
+}
+
+impl Handover {
+    /// The file is made in a folder of the run's own, where one that a killed process has left is overwritten.
+    pub(crate) fn new(
+        base_url: &str,
+        benchmark: &str,
+        run: &CreatedRecord,
+        started: &StartedTaskRun,
+        folder: &Path,
+    ) -> anyhow::Result<Self> {
+        let whole = json!({
+            "base_url": base_url,
+            "run_token": run.token,
+            "benchmark": benchmark,
+            "benchmark_run_id": run.run,
+            "task_run_id": started.task_run_id,
+            "deadline_at": started.deadline_at,
+            "task": started.task,
+            "endpoints": started.endpoints,
+            "sandboxes": started.sandboxes,
+        });
+        let file = std::path::absolute(folder.join(format!("{}.credentials.json", started.task_run_id)))?;
+        write_private(&file, whole.to_string().as_bytes())?;
+        let variables = vec![
+            ("VERIAL_BASE_URL", base_url.to_owned()),
+            ("VERIAL_RUN_TOKEN", run.token.clone()),
+            ("VERIAL_BENCHMARK", benchmark.to_owned()),
+            ("VERIAL_BENCHMARK_RUN_ID", run.run.to_string()),
+            ("VERIAL_TASK_RUN_ID", started.task_run_id.to_string()),
+            ("VERIAL_TASK", started.task.name.clone()),
+            ("VERIAL_INSTRUCTION", instruction(&started.task.task_item)),
+            ("VERIAL_TASK_ITEM", started.task.task_item.to_string()),
+            ("VERIAL_ENDPOINTS", serde_json::to_string(&started.endpoints)?),
+            ("VERIAL_CREDENTIALS_FILE", file.display().to_string()),
+        ];
+        Ok(Self { variables, file })
+    }
+
+    /// What is too long for a variable is only in the file.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let fits = |(name, value): &(&'static str, String)| {
+            (*name, if value.len() > LONGEST_VARIABLE { String::new() } else { value.clone() })
+        };
+        self.variables.iter().map(fits).collect()
+    }
+}
+
+impl Drop for Handover {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.file);
+    }
+}
+
+/// The author's own words, where they are.
+fn instruction(item: &Value) -> String {
+    match item {
+        Value::String(text) => text.clone(),
+        other => other["instruction"].as_str().unwrap_or_default().to_owned(),
+    }
+}

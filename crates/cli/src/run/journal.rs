@@ -1,0 +1,228 @@
+//! What `verial run` has done, written before each step: whoever goes on from it starts no agent a second time unknowingly.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::Context;
+use model::run::{RunBenchmark, TaskRunResult};
+use model::{BenchmarkRunId, TaskId, TaskRunId};
+use serde::{Deserialize, Serialize};
+
+use crate::exit::usage;
+use crate::stored::write_private;
+
+pub(crate) const FOLDER: &str = ".verial/runs";
+const VERSION: u32 = 1;
+
+/// One call of `verial run`, with all its repetitions.
+#[derive(Serialize, Deserialize, Clone)]
+pub(crate) struct Journal {
+    version: u32,
+    pub(crate) id: String,
+    /// `slug@version`.
+    pub(crate) benchmark: String,
+    pub(crate) scored: bool,
+    /// The agent's command.
+    pub(crate) agent: String,
+    /// What the runs are filed under.
+    pub(crate) agent_name: Option<String>,
+    pub(crate) url: String,
+    /// The data of the server that this process ran itself.
+    pub(crate) local_data: Option<PathBuf>,
+    /// How often it was gone on with.
+    pub(crate) resumed: u32,
+    pub(crate) runs: Vec<RunRecord>,
+}
+
+#[derive(Serialize, Deserialize, Clone, Default)]
+pub(crate) struct RunRecord {
+    /// None until the server has answered; asking again gives the same run.
+    pub(crate) created: Option<CreatedRecord>,
+    pub(crate) tasks: Vec<TaskRecord>,
+}
+
+#[derive(Serialize, Deserialize, Clone)]
+pub(crate) struct CreatedRecord {
+    pub(crate) run: BenchmarkRunId,
+    pub(crate) token: String,
+    pub(crate) concurrency: i64,
+    pub(crate) benchmark: RunBenchmark,
+}
+
+#[derive(Serialize, Deserialize, Clone)]
+pub(crate) struct TaskRecord {
+    pub(crate) task_run: TaskRunId,
+    pub(crate) task: TaskId,
+    pub(crate) name: String,
+    pub(crate) step: Step,
+    /// How often the agent's command was started.
+    pub(crate) attempts: u32,
+    pub(crate) process: Option<Process>,
+    pub(crate) agent: Option<AgentEnd>,
+    /// The agent was stopped from outside; what it had left was scored.
+    pub(crate) interrupted: bool,
+    /// What kept this task from being measured; no fault of the agent.
+    pub(crate) fault: Option<String>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) result: Option<TaskRunResult>,
+}
+
+/// How far a task is. Each is written before what it names is done.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Step {
+    Waiting,
+    /// The server is asked to start it; no agent has been started.
+    Starting,
+    /// The agent is, or may have been, started.
+    Working,
+    /// The agent has ended; the server is asked to score.
+    Completing,
+    Done,
+}
+
+/// A process that may outlive this one: its group, and when it began, so that another with its number is not taken for it.
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Process {
+    pub(crate) group: i32,
+    pub(crate) began: u64,
+}
+
+/// How the agent's command ended.
+#[derive(Serialize, Deserialize, Clone, Debug)]
+pub(crate) struct AgentEnd {
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    /// It used up its time and was stopped.
+    pub(crate) timed_out: bool,
+    pub(crate) seconds: f64,
+    pub(crate) output_bytes: u64,
+    /// Bytes that are not in the log.
+    pub(crate) left_out_bytes: u64,
+    pub(crate) log: PathBuf,
+}
+
+/// The journal in its file, locked against a second process.
+pub(crate) struct JournalFile {
+    path: PathBuf,
+    journal: Mutex<Journal>,
+    _lock: File,
+}
+
+impl Journal {
+    pub(crate) fn new(id: String, benchmark: &str, agent: &str, url: &str, repeat: u32) -> Self {
+        Self {
+            version: VERSION,
+            id,
+            benchmark: benchmark.to_owned(),
+            scored: false,
+            agent: agent.to_owned(),
+            agent_name: None,
+            url: url.to_owned(),
+            local_data: None,
+            resumed: 0,
+            runs: vec![RunRecord::default(); repeat as usize],
+        }
+    }
+}
+
+impl JournalFile {
+    pub(crate) fn create(path: PathBuf, journal: Journal) -> anyhow::Result<Self> {
+        if path.exists() {
+            let words = format!("{} is there already; go on with it by --resume {0}", path.display());
+            return Err(usage(words));
+        }
+        let file = Self { _lock: lock(&path)?, path, journal: Mutex::new(journal) };
+        file.change(|_| ())?;
+        Ok(file)
+    }
+
+    /// A file, or the id of a run that a journal of this folder knows.
+    pub(crate) fn open(named: &str) -> anyhow::Result<Self> {
+        let path = find(named)?;
+        let lock = lock(&path)?;
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let journal: Journal =
+            serde_json::from_str(&text).with_context(|| format!("{} is no journal of a run", path.display()))?;
+        if journal.version != VERSION {
+            return Err(usage(format!("{} was written by another version of verial", path.display())));
+        }
+        Ok(Self { _lock: lock, path, journal: Mutex::new(journal) })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn read(&self) -> Journal {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Changes it; when this returns, the change is on the disk.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Journal) -> T) -> anyhow::Result<T> {
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = change(&mut journal);
+        write_private(&self.path, &serde_json::to_vec_pretty(&*journal)?)?;
+        Ok(done)
+    }
+
+    /// One task of one run; nothing when there is no such task.
+    pub(crate) fn change_task(&self, place: Place, change: impl FnOnce(&mut TaskRecord)) -> anyhow::Result<()> {
+        self.change(|journal| {
+            let run = journal.runs.get_mut(place.run);
+            if let Some(task) = run.and_then(|run| run.tasks.get_mut(place.task)) {
+                change(task);
+            }
+        })
+    }
+
+    pub(crate) fn task(&self, place: Place) -> Option<TaskRecord> {
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        journal.runs.get(place.run)?.tasks.get(place.task).cloned()
+    }
+}
+
+/// Which repetition, and which task of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) run: usize,
+    pub(crate) task: usize,
+}
+
+/// The system gives the lock back however this process ends.
+fn lock(journal: &Path) -> anyhow::Result<File> {
+    let mut name = journal.as_os_str().to_owned();
+    name.push(".lock");
+    if let Some(folder) = journal.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    let path = PathBuf::from(name);
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(_) => Err(usage(format!("another `verial run` is working on {}", journal.display()))),
+    }
+}
+
+fn find(named: &str) -> anyhow::Result<PathBuf> {
+    let path = PathBuf::from(named);
+    if path.is_file() {
+        return Ok(path);
+    }
+    let mut known = Vec::new();
+    for entry in std::fs::read_dir(FOLDER).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_journal = path.extension().is_some_and(|extension| extension == "json");
+        let text = if is_journal { std::fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
+        if text.contains(&format!("\"{named}\"")) {
+            known.push(path);
+        }
+    }
+    match known.pop() {
+        Some(path) if known.is_empty() => Ok(path),
+        Some(_) => Err(usage(format!("several journals in {FOLDER} speak of {named}: name the file"))),
+        None => Err(usage(format!("{named} is no file, and no journal in {FOLDER} speaks of it"))),
+    }
+}

@@ -1,0 +1,155 @@
+//! `verial run`: an agent through a benchmark, task by task, and a report that says what came of it.
+
+mod agent;
+mod arguments;
+mod capture;
+mod drive;
+mod gate;
+mod handover;
+mod interrupt;
+pub(crate) mod journal;
+mod patience;
+mod progress;
+mod setup;
+mod task;
+
+use std::time::Duration;
+
+use anyhow::Context;
+use client::{Client, ClientError};
+use model::BenchmarkRunId;
+use model::run::RunSummary;
+use model::stats::{PairedDifference, RunSample, compare};
+
+pub(crate) use arguments::Arguments;
+use drive::{Asker, Drive};
+use gate::Asked;
+use patience::insist;
+
+use crate::report::model::Report;
+use crate::report::{self, build};
+use crate::{block_on, exit};
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    block_on(async {
+        let setup = setup::prepare(arguments).await?;
+        let drive = &setup.drive;
+        let report = tokio::select! {
+            report = through(arguments, drive) => report,
+            () = at_once(drive) => Err(exit::interrupted("ended at once")),
+        };
+        let (path, is_stopped) = (drive.journal.path().display().to_string(), drive.interrupt.is_stopped());
+        let told = match report {
+            Ok(report) => {
+                report::tell(&report, &arguments.forms())?;
+                ended(&report, &path)
+            }
+            Err(error) if is_stopped => Err(exit::interrupted(format!("interrupted ({error:#}); {}", go_on(&path)))),
+            Err(error) => {
+                let may_help = error.downcast_ref::<ClientError>().is_some_and(ClientError::is_infrastructure);
+                if may_help {
+                    crate::output::tell(go_on(&path));
+                }
+                Err(error)
+            }
+        };
+        setup.close().await;
+        told
+    })
+}
+
+async fn through(arguments: &Arguments, drive: &Drive) -> anyhow::Result<Report> {
+    drive.all().await?;
+    reported(arguments, drive).await
+}
+
+/// After the second signal agents have a moment to be killed in.
+async fn at_once(drive: &Drive) {
+    drive.interrupt.hurried().await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+}
+
+fn go_on(path: &str) -> String {
+    format!("go on with: verial run --resume {path}")
+}
+
+fn ended(report: &Report, path: &str) -> anyhow::Result<()> {
+    match report.exit_code {
+        0 => Ok(()),
+        1 => Err(exit::no("under the gate")),
+        130 => Err(exit::interrupted(format!("interrupted; {}", go_on(path)))),
+        _ => {
+            let faulty = report.tasks().filter(|task| task.status.is_no_measurement()).count();
+            let words = match faulty {
+                0 => "interrupted tasks were scored as they were left: the gate cannot be judged by them".to_owned(),
+                faulty => format!("{faulty} of {} tasks were not measured; {}", report.tasks().count(), go_on(path)),
+            };
+            Err(exit::infrastructure(words))
+        }
+    }
+}
+
+/// The report with its gate.
+async fn reported(arguments: &Arguments, drive: &Drive) -> anyhow::Result<Report> {
+    let mut summaries = Vec::new();
+    for record in &drive.journal.read().runs {
+        summaries.push(match &record.created {
+            Some(created) => {
+                let client = drive.asker.client().with_key(&created.token);
+                insist(drive.patience, || client.run_summary(&created.run)).await.ok()
+            }
+            None => None,
+        });
+    }
+    if arguments.evidence {
+        fetch_evidence(drive).await?;
+    }
+    let journal = drive.journal.read();
+    let mut report = build::build(&journal, &drive.journal.path().display().to_string(), &summaries);
+    if let Some(baseline) = &arguments.baseline {
+        let samples = summaries.iter().flatten().filter_map(build::sample).collect();
+        report.baseline = Some(against(&drive.asker, baseline, samples).await?);
+    }
+    report.gate = gate::judge(&report, &Asked { least: arguments.min_score, axes: &arguments.min_axis });
+    report.exit_code = gate::exit_code(&report, drive.interrupt.is_stopped());
+    Ok(report)
+}
+
+/// These runs against one that is there already, paired by task.
+async fn against(asker: &Asker, baseline: &BenchmarkRunId, ours: Vec<RunSample>) -> anyhow::Result<PairedDifference> {
+    let theirs: RunSummary = match asker {
+        Asker::Solver(client) => client.run_summary(baseline).await?,
+        Asker::Organization(client, _) => report::owned::summary(client.run(baseline).await?),
+    };
+    let theirs = build::sample(&theirs).with_context(|| format!("{baseline} has no score to compare with"))?;
+    let groups = [("these runs".to_owned(), ours), (baseline.to_string(), vec![theirs])];
+    compare(&groups).differences.into_iter().next().context("nothing to compare")
+}
+
+/// Of a scored run only the organization may see details; its journal and report then hold them.
+async fn fetch_evidence(drive: &Drive) -> anyhow::Result<()> {
+    let Asker::Organization(client, _) = &drive.asker else {
+        return Err(exit::usage("--evidence needs an organization key"));
+    };
+    for (run, record) in drive.journal.read().runs.iter().enumerate() {
+        for (task, record) in record.tasks.iter().enumerate() {
+            let checks = owned_checks(client, &record.task_run.to_string()).await?;
+            drive.journal.change_task(journal::Place { run, task }, |task| {
+                if let Some(result) = &mut task.result {
+                    for check in &mut result.checks {
+                        let id = check.criterion_run_id.to_string();
+                        if let Some(found) = checks.iter().find(|found| found["id"] == id.as_str()) {
+                            check.details = found["details"].as_str().map(ToOwned::to_owned);
+                            check.evidence = Some(found["evidence"].clone());
+                        }
+                    }
+                }
+            })?;
+        }
+    }
+    Ok(())
+}
+
+async fn owned_checks(client: &Client, task_run: &str) -> anyhow::Result<Vec<serde_json::Value>> {
+    Ok(client.all("/criterion-runs", &[("task_run_id".to_owned(), task_run.to_owned())]).await?)
+}

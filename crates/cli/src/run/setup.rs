@@ -1,0 +1,167 @@
+//! Before the first agent: the server, the key, the journal.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Duration;
+
+use anyhow::Context;
+use app::Clock;
+use client::Client;
+use model::Ulid;
+use tokio::sync::Semaphore;
+
+use super::arguments::Arguments;
+use super::drive::{Asker, Drive};
+use super::interrupt::Interrupt;
+use super::journal::{FOLDER, Journal, JournalFile, Step};
+use super::patience::Outages;
+use super::progress::Progress;
+use crate::auth::check_solver_key;
+use crate::exit::usage;
+use crate::local::{self, Local};
+use crate::output::tell;
+use crate::stored::Stored;
+
+pub(crate) struct Setup {
+    pub(crate) drive: Drive,
+    local: Option<Local>,
+}
+
+impl Setup {
+    pub(crate) async fn close(self) {
+        if let Some(local) = self.local {
+            local.stop().await;
+        }
+    }
+}
+
+pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Setup> {
+    check_outputs(arguments)?;
+    let resumed = arguments.resume.as_deref().map(JournalFile::open).transpose()?;
+    let local = start_local(arguments, resumed.as_ref()).await?;
+    let url = match (&local, &resumed) {
+        (Some(local), _) => local.url.clone(),
+        (None, Some(journal)) if arguments.connection.url.is_none() => journal.read().url,
+        _ => arguments.connection.url()?,
+    };
+    let asker = asker(arguments, local.as_ref(), &url).await?;
+    if local.is_some() && resumed.is_none() {
+        let wanted = arguments.benchmark.as_deref().and_then(|benchmark| benchmark.split('@').next());
+        let loaded = local::load_benchmarks(asker.client(), wanted, |_| ()).await;
+        loaded.context("cannot load the bundled benchmarks")?;
+    }
+    let journal = match resumed {
+        Some(journal) => go_on(journal, arguments, &url)?,
+        None => begin(arguments, local.as_ref(), &url)?,
+    };
+    let interrupt = Interrupt::listen()?;
+    tell(format_args!("journal: {}", journal.path().display()));
+    let (tasks, ended) = counted(&journal.read());
+    let progress = Progress::new(tasks, arguments.json);
+    progress.skip(ended);
+    let parallel = arguments.parallel as usize;
+    let drive = Drive {
+        asker,
+        journal,
+        interrupt,
+        progress,
+        outages: Outages::default(),
+        agents: Semaphore::new(parallel),
+        parallel,
+        timeout: arguments.timeout.map(Duration::from_secs),
+        grace: Duration::from_secs(arguments.grace),
+        patience: Duration::from_secs(arguments.patience),
+        is_hopeless: AtomicBool::new(false),
+        tasks: AtomicU64::new(tasks),
+    };
+    Ok(Setup { drive, local })
+}
+
+/// A report that cannot be written is told before hours of work and not after.
+fn check_outputs(arguments: &Arguments) -> anyhow::Result<()> {
+    let outputs = [&arguments.junit, &arguments.report, &arguments.markdown];
+    for path in outputs.into_iter().flatten() {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
+            return Err(usage(format!("{} cannot be written: its folder is not there", path.display())));
+        }
+    }
+    Ok(())
+}
+
+async fn start_local(arguments: &Arguments, resumed: Option<&JournalFile>) -> anyhow::Result<Option<Local>> {
+    let kept = resumed.and_then(|journal| journal.read().local_data);
+    if !arguments.local && kept.is_none() {
+        return Ok(None);
+    }
+    if kept.as_ref().is_some_and(|data| !data.is_dir()) {
+        return Err(usage("this run's server and its data are gone; give --data to runs that are to be gone on with"));
+    }
+    let data = kept.or_else(|| arguments.data.clone());
+    Ok(Some(Local::start(data.as_deref(), SocketAddr::from(([127, 0, 0, 1], 0))).await?))
+}
+
+/// A solver's key where there is one, else the organization's.
+async fn asker(arguments: &Arguments, local: Option<&Local>, url: &str) -> anyhow::Result<Asker> {
+    let client = match local {
+        Some(local) => local.client()?,
+        None => {
+            let given = arguments.solver_key.clone().filter(|key| !key.is_empty());
+            let solver_key = match given {
+                Some(key) => Some(key),
+                None if arguments.connection.api_key.is_none() => Stored::read()?.solver_key,
+                None => None,
+            };
+            if let Some(key) = solver_key {
+                check_solver_key(&key)?;
+                return Ok(Asker::Solver(Client::new(url, &key)?));
+            }
+            let key = arguments.connection.key()?;
+            let key = key.ok_or_else(|| {
+                usage("no key: set VERIAL_SOLVER_KEY or VERIAL_API_KEY, run `verial auth set-key`, or try --local")
+            })?;
+            Client::new(url, &key)?
+        }
+    };
+    let patience = Duration::from_secs(arguments.patience);
+    let solver = super::patience::insist(patience, || client.solver(&arguments.solver)).await?;
+    Ok(Asker::Organization(client, solver))
+}
+
+fn begin(arguments: &Arguments, local: Option<&Local>, url: &str) -> anyhow::Result<JournalFile> {
+    let (benchmark, agent) = (arguments.benchmark.as_deref(), arguments.agent.as_deref());
+    let (benchmark, agent) = (benchmark.context("which benchmark?")?, agent.context("which agent?")?);
+    let id = fresh_id()?;
+    let path = arguments.journal.clone().unwrap_or_else(|| PathBuf::from(FOLDER).join(format!("{id}.json")));
+    let mut journal = Journal::new(id, benchmark, agent, url, arguments.repeat);
+    journal.scored = arguments.scored;
+    journal.agent_name.clone_from(&arguments.agent_name);
+    journal.local_data = local.map(|local| local.data.clone());
+    JournalFile::create(path, journal)
+}
+
+fn go_on(file: JournalFile, arguments: &Arguments, url: &str) -> anyhow::Result<JournalFile> {
+    file.change(|journal| {
+        journal.resumed += 1;
+        url.clone_into(&mut journal.url);
+        if let Some(agent) = &arguments.agent {
+            journal.agent.clone_from(agent);
+        }
+    })?;
+    Ok(file)
+}
+
+fn counted(journal: &Journal) -> (u64, u64) {
+    let tasks = journal.runs.iter().flat_map(|run| &run.tasks);
+    let ended = tasks.clone().filter(|task| task.step == Step::Done).count();
+    (tasks.count() as u64, ended as u64)
+}
+
+/// Never the same twice: the server takes two requests with one id for one request.
+fn fresh_id() -> anyhow::Result<String> {
+    let mut chance = [0; 16];
+    getrandom::fill(&mut chance).map_err(|error| anyhow::anyhow!("no randomness: {error}"))?;
+    let now = u64::try_from(Clock::system().now().milliseconds()).unwrap_or_default();
+    Ok(Ulid::new(now, u128::from_le_bytes(chance)).to_string())
+}

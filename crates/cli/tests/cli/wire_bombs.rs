@@ -1,0 +1,107 @@
+//! S7 at the doors of the HL7 interface and the clearinghouse: what is made to exhaust the server is refused or
+//! acknowledged in little memory.
+
+use reqwest::Method;
+use serde_json::json;
+use testkit::{Caller, Database, postgres_url};
+
+use crate::bombs::MOST_KIBIBYTES;
+use crate::process::Site;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn wire_bombs_take_little_memory_on_sqlite() {
+    throw_bombs(Database::Sqlite).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn wire_bombs_take_little_memory_on_postgres() {
+    if postgres_url().is_some() {
+        throw_bombs(Database::Postgres).await;
+    }
+}
+
+async fn throw_bombs(database: Database) {
+    let site = Site::new(database);
+    let serving = site.serve();
+    let caller = serving.first_caller();
+    let hl7 = format!("{}/hl7/outbound", sandbox(&caller, "Hl7").await);
+    let x12 = format!("{}/x12/transactions", sandbox(&caller, "Clearinghouse").await);
+    let mut too_large = Vec::new();
+    for bomb in hl7_bombs().into_iter().chain(x12_bombs()) {
+        serving.forget_peak();
+        let (peak, worked) = (serving.peak_kibibytes(), serving.processor_milliseconds());
+        let (path, media) = match bomb.wire {
+            Wire::Hl7 => (&hl7, "x-application/hl7-v2+er7"),
+            Wire::X12 => (&x12, "application/edi-x12"),
+        };
+        let size = bomb.body.len();
+        let answer = caller.send_bytes(Method::POST, path, &[], Some((media, bomb.body.into_bytes()))).await;
+        let worked = serving.processor_milliseconds() - worked;
+        let grown = serving.peak_kibibytes().saturating_sub(peak);
+        println!("{:>4} {worked:>6} ms {grown:>6} KiB {size:>10} bytes: {}", answer.status, bomb.about);
+        assert!(answer.status < 500, "{}: {} {:.500}", bomb.about, answer.status, answer.text());
+        if grown > MOST_KIBIBYTES {
+            too_large.push(format!("{}: {grown} KiB more", bomb.about));
+        }
+        caller.get("/organization").await.expect(200);
+    }
+    assert!(too_large.is_empty(), "{too_large:?}");
+}
+
+async fn sandbox(caller: &Caller, kind: &str) -> String {
+    let simulator = caller.post("/simulators", json!({"type": kind, "name": kind})).await.expect(201).id();
+    let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201).id();
+    format!("/sandboxes/{sandbox}")
+}
+
+enum Wire {
+    Hl7,
+    X12,
+}
+
+struct Bomb {
+    wire: Wire,
+    about: &'static str,
+    body: String,
+}
+
+fn hl7_bombs() -> Vec<Bomb> {
+    let message =
+        |rest: &str| format!("MSH|^~\\&|A|B|C|D|20260401||ADT^A08|1|P|2.5.1\rEVN||20260401\rPID|1||7||Doe^Ann{rest}");
+    let hl7 = |about, body| Bomb { wire: Wire::Hl7, about, body };
+    vec![
+        hl7("a million fields", message(&"|".repeat(1_000_000))),
+        hl7("a million repetitions", message(&"~".repeat(1_000_000))),
+        hl7("a million components", message(&"^".repeat(1_000_000))),
+        hl7("a million subcomponents", message(&"&".repeat(1_000_000))),
+        hl7("a million segments", message(&"\rZZZ|1".repeat(1_000_000))),
+        hl7("a million escapes", message(&"\\F\\".repeat(1_000_000))),
+        hl7("escapes that do not end", message(&"\\X4".repeat(1_000_000))),
+        hl7("a field of 15 MB", message(&"x".repeat(15_000_000))),
+        hl7("17 MB", message(&"x".repeat(17 << 20))),
+        hl7("100 000 messages at once", message("\r").repeat(100_000)),
+        hl7("no message at all", "\u{b}\u{1c}".repeat(1_000_000)),
+        hl7("a header that is its own separator", format!("MSH{}", "|".repeat(4_000_000))),
+    ]
+}
+
+fn x12_bombs() -> Vec<Bomb> {
+    let header =
+        "ISA*00*          *00*          *ZZ*CLINIC         *ZZ*CLEARING       *260423*1200*^*00501*000000042*0*T*:~";
+    let group = "GS*HS*CLINIC*PAYERS*20260423*1200*7*X*005010X279A1~";
+    let set = "ST*270*0001*005010X279A1~BHT*0022*13*REF1*20260423*1200~";
+    let tail = "SE*4*0001~GE*1*7~IEA*1*000000042~";
+    let x12 = |about, body| Bomb { wire: Wire::X12, about, body };
+    vec![
+        x12("a million elements", format!("{header}{group}{set}NM1{}~{tail}", "*".repeat(1_000_000))),
+        x12("a million components", format!("{header}{group}{set}NM1*{}~{tail}", ":".repeat(1_000_000))),
+        x12("a million repetitions", format!("{header}{group}{set}EQ*{}~{tail}", "^".repeat(1_000_000))),
+        x12("a million segments", format!("{header}{group}{set}{}{tail}", "EQ*30~".repeat(1_000_000))),
+        x12("100 000 levels", format!("{header}{group}{set}{}{tail}", "HL*1*1*22*1~".repeat(100_000))),
+        x12("100 000 sets", format!("{header}{group}{}{tail}", set.repeat(100_000))),
+        x12("100 000 groups", format!("{header}{}{tail}", group.repeat(100_000))),
+        x12("10 000 interchanges", header.repeat(10_000)),
+        x12("9 MB of one segment", format!("{header}{}", "x".repeat(9 << 20))),
+        x12("a header that goes on", "ISA*".repeat(2_000_000)),
+    ]
+}

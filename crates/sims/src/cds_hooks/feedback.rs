@@ -1,0 +1,227 @@
+//! What a user did with cards (CDS Hooks 2.0, "Feedback"): kept, and told to the service that sent them.
+
+use model::FieldErrors;
+use model::cds::CardFeedback;
+use model::event::EventType;
+use model::page::{Page, PageRequest};
+use serde_json::{Map, Value, json};
+use world::{Change, Context, NewEvent, Outcome, Sandbox};
+
+use super::cards::check_coding;
+use super::event::event;
+use super::invocations;
+use super::members::Unknown;
+use super::refusal::Refusal;
+use super::services::{self, Service};
+use crate::lists::{self, Order};
+use crate::once::{BOOKKEEPING, Token};
+
+/// Rows are `{id, invocation_id, hook, service, card, outcome, acceptedSuggestions, overrideReason, outcomeTimestamp,
+/// applied, delivery}`.
+pub(super) const FEEDBACK: &str = "feedback";
+const MOST_ENTRIES: usize = 50;
+
+/// One thing that a user did with a card, found and judged.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// As the service reads it.
+    pub body: Value,
+    pub(super) invocation: Value,
+    /// None when it is not to be told: the agent plays it, or does not know the uuids.
+    pub service: Option<Service>,
+}
+
+/// Whether the service heard of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// Nobody was to be told.
+    None,
+    Sent,
+    Failed(String),
+}
+
+impl Delivery {
+    fn json(&self) -> Value {
+        match self {
+            Self::None => json!({"status": "none", "error": null}),
+            Self::Sent => json!({"status": "sent", "error": null}),
+            Self::Failed(why) => json!({"status": "failed", "error": why}),
+        }
+    }
+}
+
+pub fn list(sandbox: &Sandbox, actor: &str, request: &PageRequest) -> Outcome<Page<Value>> {
+    let rows = sandbox.records.own(FEEDBACK).map(|record| (record.key.to_owned(), Value::clone(&record.json())));
+    let page = lists::page(rows.collect(), request, Order::Rising);
+    let told = json!({"action": "list_feedback", "count": page.items.len()});
+    let events = vec![event(sandbox, EventType::CdsRead, actor, &format!("{} were listed", page.items.len()), told)];
+    Outcome { answer: page, changes: Vec::new(), events }
+}
+
+/// Finds the cards that the feedback is about, all of them or none.
+pub fn plan(sandbox: &Sandbox, context: &Context<'_>, given: &[CardFeedback]) -> Result<Vec<Entry>, Refusal> {
+    let mut errors = FieldErrors::new();
+    if given.is_empty() {
+        errors.add("feedback", "must not be empty");
+    }
+    errors.size("feedback", given.len(), MOST_ENTRIES);
+    let mut entries = Vec::new();
+    for (index, one) in given.iter().take(MOST_ENTRIES).enumerate() {
+        errors.inside(&format!("feedback.{index}"), |errors| entries.extend(entry(errors, sandbox, context, one)));
+    }
+    errors.into_result()?;
+    Ok(entries)
+}
+
+fn entry(errors: &mut FieldErrors, sandbox: &Sandbox, context: &Context<'_>, given: &CardFeedback) -> Option<Entry> {
+    let Some((invocation, card)) = card(sandbox, &given.card) else {
+        errors.add("card", "is the uuid of no card that was received");
+        return None;
+    };
+    let accepted: Vec<&str> = given.accepted_suggestions.iter().flatten().map(|one| one.id.as_str()).collect();
+    check_outcome(errors, given, &accepted, &card);
+    let mut body = Map::new();
+    body.insert("card".to_owned(), given.card.as_str().into());
+    body.insert("outcome".to_owned(), given.outcome.as_str().into());
+    if given.outcome == "accepted" {
+        let ids: Vec<Value> = accepted.iter().map(|id| json!({"id": id})).collect();
+        body.insert("acceptedSuggestions".to_owned(), ids.into());
+    }
+    if let Some(reason) = &given.override_reason {
+        let members =
+            [("reason", reason.reason.clone()), ("userComment", reason.user_comment.clone().map(Value::from))];
+        let members = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        body.insert("overrideReason".to_owned(), Value::Object(members.collect()));
+    }
+    let at = given.outcome_timestamp.unwrap_or(context.now);
+    body.insert("outcomeTimestamp".to_owned(), at.to_string().into());
+    let named = std::iter::once(given.card.as_str()).chain(accepted);
+    let service = told_service(sandbox, &invocation, named);
+    Some(Entry { body: Value::Object(body), invocation, service })
+}
+
+fn check_outcome(errors: &mut FieldErrors, given: &CardFeedback, accepted: &[&str], card: &Value) {
+    let known: Vec<&str> =
+        card["suggestions"].as_array().into_iter().flatten().filter_map(|one| one["uuid"].as_str()).collect();
+    match given.outcome.as_str() {
+        "accepted" if accepted.is_empty() => {
+            errors.add("acceptedSuggestions", "is required of a card that was accepted")
+        }
+        "accepted" => {
+            for (index, _) in accepted.iter().enumerate().filter(|(_, id)| !known.contains(id)) {
+                errors.add(format!("acceptedSuggestions.{index}.id"), "is the uuid of no suggestion of the card");
+            }
+            if accepted.len() > 1 && card["selectionBehavior"] == "at-most-one" {
+                errors.add("acceptedSuggestions", "must be one: at most one of the card's suggestions can be taken");
+            }
+            if given.override_reason.is_some() {
+                errors.add("overrideReason", "is only for a card that was overridden");
+            }
+        }
+        "overridden" if given.accepted_suggestions.is_some() => {
+            errors.add("acceptedSuggestions", "is only for a card that was accepted");
+        }
+        "overridden" => {}
+        _ => errors.add("outcome", "must be `accepted` or `overridden`"),
+    }
+    if let Some(reason) = &given.override_reason {
+        errors.inside("overrideReason", |errors| {
+            if let Some(coding) = &reason.reason {
+                errors.inside("reason", |errors| check_coding(errors, coding, Unknown::Refused));
+            }
+            if let Some(comment) = &reason.user_comment {
+                errors.length("userComment", comment, 1..=10_000);
+            }
+            if reason.reason.is_none() && reason.user_comment.is_none() {
+                errors.add("", "must have a `reason` or a `userComment`");
+            }
+        });
+    }
+}
+
+/// The newest card of this uuid with its invocation: some services send the same again and again.
+fn card(sandbox: &Sandbox, uuid: &str) -> Option<(Value, Value)> {
+    let of = |row: Value| {
+        let card = row["cards"].as_array()?.iter().find(|card| card["uuid"] == uuid)?.clone();
+        Some((row, card))
+    };
+    invocations::all(sandbox).filter_map(of).last()
+}
+
+/// The service that is told, if all that it is told of is its own.
+pub(super) fn told_service<'a>(
+    sandbox: &Sandbox,
+    invocation: &Value,
+    mut uuids: impl Iterator<Item = &'a str>,
+) -> Option<Service> {
+    let given = invocation["given_uuids"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_own = uuids.all(|uuid| !given.iter().any(|known| known == uuid));
+    let known = services::all(sandbox).into_iter().find(|service| invocation["service"] == service.id.as_str());
+    known.filter(|service| is_own && service.base_url.is_some())
+}
+
+/// Keeps the feedback with whether its service heard of it.
+pub fn record(
+    sandbox: &Sandbox,
+    actor: &str,
+    context: &Context<'_>,
+    entries: &[(Entry, Delivery)],
+    token: Option<&Token>,
+) -> Outcome<Result<Value, Refusal>> {
+    match token.map_or(Ok(None), |token| earlier(sandbox, token)) {
+        Ok(None) => {}
+        Ok(Some(known)) => return Outcome { answer: Ok(known), changes: Vec::new(), events: Vec::new() },
+        Err(refusal) => return Outcome { answer: Err(refusal), changes: Vec::new(), events: Vec::new() },
+    }
+    let request = context.new_event_id().to_string();
+    let (mut rows, mut changes, mut events) = (Vec::new(), Vec::new(), Vec::new());
+    for (entry, delivery) in entries {
+        let (row, change, event) = kept(sandbox, actor, context, entry, delivery, &request, &Value::Null);
+        rows.push(row);
+        changes.push(change);
+        events.push(event);
+    }
+    if let Some(token) = token {
+        changes.push(sandbox.put(BOOKKEEPING, &token.place(), &token.row(&request), context.now));
+    }
+    Outcome { answer: Ok(json!({"feedback": rows})), changes, events }
+}
+
+/// What an earlier request of this name came to.
+pub fn earlier(sandbox: &Sandbox, token: &Token) -> Result<Option<Value>, Refusal> {
+    let Some(request) = token.earlier(sandbox).map_err(Refusal::Used)? else { return Ok(None) };
+    let rows = sandbox.records.own(FEEDBACK).map(|record| Value::clone(&record.json()));
+    let rows: Vec<Value> = rows.filter(|row| row["request_id"] == request.as_str()).collect();
+    Ok(Some(json!({"feedback": rows})))
+}
+
+/// The row of one entry, and what the log tells of it.
+pub(super) fn kept(
+    sandbox: &Sandbox,
+    actor: &str,
+    context: &Context<'_>,
+    entry: &Entry,
+    delivery: &Delivery,
+    request: &str,
+    applied: &Value,
+) -> (Value, Change, NewEvent) {
+    let id = format!("fb_{}", (context.new_id)());
+    let mut row = entry.body.clone();
+    let invocation = &entry.invocation;
+    for (name, value) in [
+        ("id", Value::from(id.as_str())),
+        ("invocation_id", invocation["id"].clone()),
+        ("hook", invocation["hook"].clone()),
+        ("service_id", invocation["service_id"].clone()),
+        ("applied", applied.clone()),
+        ("delivery", delivery.json()),
+        ("request_id", request.into()),
+    ] {
+        row[name] = value;
+    }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let summary = format!("{} card of {} {}", text(&row["hook"]), text(&row["service_id"]), text(&row["outcome"]));
+    let told = event(sandbox, EventType::CdsFeedback, actor, &summary, row.clone());
+    let change = sandbox.put(FEEDBACK, &id, &row, context.now);
+    (row, change, told)
+}
