@@ -133,7 +133,8 @@ impl Answer<'_, '_, '_, '_> {
         }
     }
 
-    /// A rule's status before the record's; claims that came in here before those of the record.
+    /// A rule's status before the record's; claims that came in here before those of the record. A rule that does not name
+    /// the member holds for members only.
     fn statuses(
         &mut self,
         question: &Question,
@@ -152,6 +153,10 @@ impl Answer<'_, '_, '_, '_> {
             && let Ok(patient) = patient
         {
             found = status::recorded(&self.desk.chart, question, patient);
+        }
+        let is_trusted = rule.is_none_or(|(_, rule)| rule.r#match.member.is_some());
+        if let (Err(reject), false, true) = (patient, is_trusted, found.is_empty()) {
+            return vec![ClaimStatus::bare(Code::of_reject(reject), question)];
         }
         let what = ["276", member, &question.payer_claim, &question.control, &question.procedures.join("^")];
         let waits = self.desk.must_wait(self.when, rule, &what);

@@ -59,3 +59,12 @@ fn rules_decide_and_strangers_are_told_so() {
         assert_eq!(house.told(&question("").replace(from, to), &["STC"]), [expected]);
     }
 }
+
+#[test]
+fn a_rule_for_a_payer_holds_for_its_members_only() {
+    let mut house = House::with_rules(&json!([{"match": {"payer": "60054"}, "status": "paid"}]));
+    assert!(house.told(&question("REF*EJ*CLAIM-2"), &["STC"])[0].starts_with("STC*F1:65*"));
+    let stranger =
+        question("REF*EJ*CLAIM-2").replace("NM1*IL*1*MORROW*ADA****MI*W0001", "NM1*IL*1*NOBODY*NEMO****MI*Z9");
+    assert_eq!(house.told(&stranger, &["STC"]), ["STC*A4:33:IL*20260423**0"]);
+}
