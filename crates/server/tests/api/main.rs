@@ -8,6 +8,8 @@ mod bad_input;
 mod cds;
 mod cds_services;
 mod cds_ssrf;
+mod contract;
+mod contract_kinds;
 mod datasets;
 mod errors;
 mod fax;
