@@ -4,7 +4,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Answer, Caller, both_databases};
 
 use crate::contract_kinds::{KINDS, Kind};
 
