@@ -1,5 +1,7 @@
 //! Puts the bundled benchmarks into the binary: the files below `benchmarks/`, by slug and path.
 
+#![expect(clippy::disallowed_methods, reason = "cargo speaks to build scripts by variables")]
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -128,7 +128,7 @@ impl Report {
         match self.code.as_str() {
             "2823-3" => value >= 6.0 || value <= 2.8,
             "718-7" => value < 7.0,
-            "2345-7" => value > 400.0 || value < 50.0,
+            "2345-7" => !(50.0..=400.0).contains(&value),
             "6301-6" => value > 5.0,
             _ => false,
         }

@@ -23,6 +23,7 @@ pub struct Assignment {
 
 impl Assignment {
     /// From `VERIAL_…` variables.
+    #[expect(clippy::disallowed_methods, reason = "that is how an agent is told its task")]
     pub fn from_environment() -> anyhow::Result<Self> {
         let read =
             |name: &str| std::env::var(name).with_context(|| format!("{name} is not set: start me with `verial run`"));

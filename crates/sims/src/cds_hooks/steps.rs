@@ -70,7 +70,8 @@ impl Step for CdsHook {
             let request = request(stage.world, stage.context, service, &fired, &instance);
             invocations::pending(stage.context, service, &request, "scenario", &at)
         };
-        Ok(done(stage, &self.hook, called.iter().map(row).collect()))
+        let rows: Vec<Value> = called.iter().map(row).collect();
+        Ok(done(stage, &self.hook, &rows))
     }
 }
 
@@ -88,7 +89,7 @@ impl CdsHook {
     }
 }
 
-fn done(stage: &Stage<'_>, hook: &str, rows: Vec<Value>) -> Done {
+fn done(stage: &Stage<'_>, hook: &str, rows: &[Value]) -> Done {
     let id = |row: &Value| row["id"].as_str().unwrap_or_default().to_owned();
     let arrival = |row: &Value| Arrival {
         r#type: EventType::CdsInvoke,
