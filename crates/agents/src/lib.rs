@@ -13,6 +13,7 @@ mod insurance;
 mod lab_followup;
 mod med_reconciliation;
 mod mutation;
+mod phone_scheduling;
 mod prior_auth;
 mod prior_auth_imaging;
 mod prior_auth_pharmacy;
@@ -76,6 +77,7 @@ async fn reference(sandbox: &Sandbox, benchmark: &str) -> anyhow::Result<()> {
         "med-reconciliation" => med_reconciliation::work(sandbox).await,
         "claim-status" => claim_status::work(sandbox).await,
         "eligibility" => eligibility::work(sandbox).await,
+        "phone-scheduling" => phone_scheduling::work(sandbox).await,
         "prior-auth-imaging" => prior_auth_imaging::work(sandbox).await,
         "prior-auth-pharmacy" => prior_auth_pharmacy::work(sandbox).await,
         other => bail!("there is no reference agent for `{other}`"),

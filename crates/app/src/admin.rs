@@ -60,14 +60,21 @@ pub async fn create_key(app: &App, org: &OrgId, name: &str) -> Result<CreatedApi
     app.store().write(work).await
 }
 
+/// Which blobs a row names.
+type BlobsOfRow = fn(&str) -> Vec<String>;
+
 /// Reads everything that is stored and says what is damaged or missing.
 pub async fn check(app: &App) -> Result<Vec<String>, AppError> {
     let mut faults = app.store().check().await?;
     let mut names = app.store().read(store::content::all_blobs).await?;
-    for row in app.store().read(store::content::all_file_rows).await? {
-        match app.text(row).await {
-            Ok(text) => names.extend(sandboxes::files::blobs_of_row(&text)),
-            Err(error) => faults.push(format!("the row of a file: {error}")),
+    let kept: [(&str, BlobsOfRow); 2] =
+        [("files", sandboxes::files::blobs_of_row), ("faxes", sandboxes::fax::blobs_of_row)];
+    for (collection, blobs_of_row) in kept {
+        for row in app.store().read(move |db| store::content::all_rows(db, collection)).await? {
+            match app.text(row).await {
+                Ok(text) => names.extend(blobs_of_row(&text)),
+                Err(error) => faults.push(format!("a row of {collection}: {error}")),
+            }
         }
     }
     for name in names {

@@ -115,7 +115,7 @@ fn part(bytes: &Bytes, offset: u64, most: usize) -> Bytes {
 
 impl App {
     /// A blob that someone may want again soon.
-    async fn blob(&self, name: &str) -> Result<Bytes, AppError> {
+    pub(crate) async fn blob(&self, name: &str) -> Result<Bytes, AppError> {
         let contents = &self.inner.contents;
         if let Some(bytes) = contents.find(name) {
             return Ok(bytes);

@@ -30,6 +30,9 @@ pub enum AppError {
     PreconditionFailed,
     #[error("{0}")]
     TooLarge(String),
+    /// The server has too much to do of this kind now.
+    #[error("{0}")]
+    Busy(&'static str),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("{0}")]

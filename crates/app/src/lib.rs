@@ -27,6 +27,7 @@ pub mod runs;
 pub mod sandboxes;
 mod seal;
 pub mod simulators;
+mod slots;
 pub mod solvers;
 mod spool;
 pub mod tasks;
@@ -65,6 +66,9 @@ struct Inner {
     listeners: sandboxes::voice::Listeners,
     contents: contents::Contents,
     spools: spool::Spools,
+    /// Documents that are looked through, and pictures that are read.
+    papers: slots::Slots,
+    ocr: slots::Slots,
     sftp: Option<SftpAddress>,
 }
 
@@ -87,6 +91,8 @@ impl App {
             listeners: sandboxes::voice::Listeners::default(),
             contents: contents::Contents::default(),
             spools: spool::Spools::new(spool),
+            papers: slots::Slots::new(2, 64),
+            ocr: slots::Slots::new(2, 32),
             sftp,
             limits,
         };

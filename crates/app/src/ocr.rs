@@ -1,6 +1,7 @@
 //! Reads what a picture of a page says, with the `tesseract` program where the machine has it.
 //!
-//! What it finds is for people and agents: no check reads it, because it differs from machine to machine.
+//! What it finds differs from machine to machine. No check runs it: a fax is read once, when it is sent, and checks read what
+//! was kept of it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -27,6 +28,11 @@ pub enum OcrFault {
 
 /// The words of one page. Blocks until they are read: call it off the threads that serve others.
 pub fn recognise(image: &PageImage) -> Result<String, OcrFault> {
+    recognise_within(image, LONGEST)
+}
+
+/// The same for whoever has less time.
+pub(crate) fn recognise_within(image: &PageImage, limit: Duration) -> Result<String, OcrFault> {
     let mut child = start(image.dots_per_inch)?;
     let (mut input, output) = (child.stdin.take(), child.stdout.take());
     let bytes = image.bytes.clone();
@@ -38,7 +44,7 @@ pub fn recognise(image: &PageImage) -> Result<String, OcrFault> {
         let read = output.map(|output| output.take(LONGEST_TEXT).read_to_end(&mut text));
         sender.send(read.map(|_| text))
     });
-    let Ok(text) = receiver.recv_timeout(LONGEST) else {
+    let Ok(text) = receiver.recv_timeout(limit.min(LONGEST)) else {
         end(&mut child);
         return Err(OcrFault::TooSlow);
     };

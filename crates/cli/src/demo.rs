@@ -1,7 +1,7 @@
 //! `verial demo`: a server with the bundled benchmarks, the reference agent through one of them, and then the server stays.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::Context;
@@ -72,7 +72,7 @@ async fn show(local: &Local, benchmark: &str) -> anyhow::Result<()> {
             "4",
         ])
         .arg("--journal")
-        .arg(local.data.join("demo-run.json"))
+        .arg(free_journal(&local.data))
         .env("VERIAL_URL", &local.url)
         .env("VERIAL_API_KEY", &local.api_key)
         .env_remove("VERIAL_SOLVER_KEY")
@@ -85,4 +85,10 @@ async fn newest(local: &Local, slug: &str) -> anyhow::Result<u64> {
     let all = local.client()?.all("/benchmarks", &[]).await?;
     let version = all.iter().find(|one| one["slug"] == slug).and_then(|one| one["version"].as_u64());
     version.with_context(|| format!("{slug} is not published"))
+}
+
+/// The demo may be shown more than once on the same data.
+fn free_journal(data: &Path) -> PathBuf {
+    let names = (1..).map(|number| data.join(format!("demo/{number}.json")));
+    names.into_iter().find(|path| !path.exists()).unwrap_or_else(|| data.join("demo/run.json"))
 }

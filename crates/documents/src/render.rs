@@ -5,8 +5,9 @@ use crate::font::Fonts;
 use crate::ink::Dice;
 use crate::layout;
 use crate::layout::Page;
-use crate::picture::Bitmap;
 use crate::picture::draw::{Canvas, Placement, Resolution};
+use crate::picture::{Bitmap, Png};
+use crate::read::PageImage;
 use crate::specification::{Document, Format};
 use crate::write::pdf_pages::{self, Scan};
 use crate::write::tiff;
@@ -50,6 +51,18 @@ pub fn render(document: &Document) -> Result<Rendered, Fault> {
     };
     let text = has_text.then(|| document.text());
     Ok(Rendered { bytes, content_type: document.format.content_type(), pages: pages.len(), text })
+}
+
+/// One page as a fax machine prints it, from 1; none if the document has no such page.
+pub fn picture(document: &Document, number: usize) -> Result<Option<PageImage>, Fault> {
+    let fonts = Fonts::load()?;
+    let pages = layout::pages(document, &fonts, MOST_PAGES)?;
+    let Some((index, page)) = number.checked_sub(1).and_then(|index| Some((index, pages.get(index)?))) else {
+        return Ok(None);
+    };
+    let camera = Camera { fonts: &fonts, seed: document.is_scanned().then(|| document.text()) };
+    let shot = camera.shoot(page, index, Resolution::FAX);
+    Ok(Some(PageImage::png(number, Png::of_bitmap(&shot.picture), Some(Resolution::FAX.across as u32))))
 }
 
 struct Camera<'a> {

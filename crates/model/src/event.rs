@@ -41,6 +41,8 @@ event_types! {
     VoiceRead = "voice_read",
     FaxInbound = "fax_inbound",
     FaxOutbound = "fax_outbound",
+    FaxStatus = "fax_status",
+    FaxRead = "fax_read",
     MessageInbound = "message_inbound",
     MessageOutbound = "message_outbound",
     MessageRead = "message_read",

@@ -11,6 +11,7 @@ pub mod criterion;
 pub mod dataset;
 pub mod environment;
 pub mod event;
+pub mod fax;
 pub mod fields;
 pub mod hl7;
 pub mod id;

@@ -30,7 +30,29 @@ impl FromStr for PhoneNumber {
     }
 }
 
-/// What makes two spellings the same number.
+impl PhoneNumber {
+    /// With its country code (E.164). A number without one is of North America if it has an area code; none if nobody can tell
+    /// where it is.
+    pub fn international(&self) -> Option<String> {
+        let dialled = self.dialled.as_str();
+        let abroad = dialled.strip_prefix('+').or_else(|| dialled.strip_prefix("011"));
+        let number = match abroad.or_else(|| dialled.strip_prefix("00")) {
+            Some(number) => number.to_owned(),
+            None if dialled.len() == 11 && dialled.starts_with('1') => dialled.to_owned(),
+            None if dialled.len() == 10 && !dialled.starts_with(['0', '1']) => format!("1{dialled}"),
+            None => return None,
+        };
+        ((8..=15).contains(&number.len()) && !number.starts_with('0')).then(|| format!("+{number}"))
+    }
+}
+
+/// What makes two spellings the same number: the whole number where one can tell it, else its digits.
+pub fn same(number: &str) -> String {
+    let whole = number.parse::<PhoneNumber>().ok().and_then(|number| number.international());
+    whole.unwrap_or_else(|| digits(number))
+}
+
+/// The digits of a number as it is written.
 pub fn digits(number: &str) -> String {
     number.chars().filter(char::is_ascii_digit).collect()
 }
@@ -51,6 +73,26 @@ mod tests {
             assert_eq!(text.parse(), Ok(PhoneNumber { dialled: dialled.to_owned() }), "{text}");
         }
         assert_eq!(digits("+1 (555) 010-0199"), "15550100199");
+    }
+
+    #[test]
+    fn a_number_has_one_international_spelling() {
+        for (text, expected) in [
+            ("+1 (555) 010-0199", Some("+15550100199")),
+            ("(555) 010-0199", Some("+15550100199")),
+            ("1-555-010-0199", Some("+15550100199")),
+            ("011 49 30 5550100", Some("+49305550100")),
+            ("0049 30 5550100", Some("+49305550100")),
+            ("555-0100", None),
+            ("911", None),
+            ("030/5550100", None),
+            ("+0 555 010 0199", None),
+        ] {
+            let number: PhoneNumber = text.parse().unwrap();
+            assert_eq!(number.international().as_deref(), expected, "{text}");
+        }
+        assert_eq!(same("(555) 010-0199"), same("+15550100199"));
+        assert_eq!(same("555-0100"), "5550100");
     }
 
     #[test]

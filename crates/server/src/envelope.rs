@@ -118,6 +118,7 @@ impl From<AppError> for ApiError {
             AppError::Conflict { message, details } => Self { details, ..Self::new(Code::Conflict, message) },
             AppError::PreconditionFailed => Self::new(Code::PreconditionFailed, error.to_string()),
             AppError::TooLarge(message) => Self::new(Code::PayloadTooLarge, message),
+            AppError::Busy(message) => Self { retry_after_seconds: Some(1), ..Self::new(Code::Unavailable, message) },
             AppError::Store(error) => Self::from_store(&error),
             AppError::Internal(message) => {
                 tracing::error!(%message, "internal error");
@@ -179,7 +180,7 @@ pub(crate) enum Refusals {
     NotFound(ErrorBody),
     #[response(status = 429, description = "Too many requests; `Retry-After` says when to try again")]
     RateLimited(ErrorBody),
-    #[response(status = 503, description = "The server cannot reach its storage now")]
+    #[response(status = 503, description = "The server cannot reach its storage now, or has too much to do")]
     Unavailable(ErrorBody),
 }
 

@@ -4,16 +4,17 @@
 use model::Timestamp;
 use world::{Context, Outcome, World};
 
-use crate::{message, payer, scenario};
+use crate::{fax, message, payer, scenario};
 
 /// Something that puts things off: when the next of them becomes due, and what happens then.
 type Kind = (fn(&World) -> Option<Timestamp>, fn(&World, &Context<'_>) -> Outcome<()>);
 
 /// In the order in which they happen when they are due at the same time.
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     (scenario::next_due, scenario::catch_up),
     (payer::due::next_due, payer::due::catch_up),
     (message::due::next_due, message::due::catch_up),
+    (fax::due::next_due, fax::due::catch_up),
 ];
 
 /// When something next becomes due, if anything waits.

@@ -28,10 +28,11 @@ pub fn all_blobs(db: &mut Db<'_>) -> Result<BTreeSet<String>, StoreError> {
     Ok(names)
 }
 
-/// The rows of all files that were written in sandboxes: some have their bytes in blobs.
-pub fn all_file_rows(db: &mut Db<'_>) -> Result<Vec<Text>, StoreError> {
-    let sql = "select body, blob from changes where collection = 'files' and write <> 'delete'";
-    let rows = db.query(sql, &[])?.into_iter().map(|mut row| Ok((row.text_or_null()?, row.text_or_null()?)));
+/// All rows of a collection that were written in sandboxes: those of files and faxes may have their bytes in blobs.
+pub fn all_rows(db: &mut Db<'_>, collection: &str) -> Result<Vec<Text>, StoreError> {
+    let sql = "select body, blob from changes where collection = $1 and write <> 'delete'";
+    let rows =
+        db.query(sql, &[collection.into()])?.into_iter().map(|mut row| Ok((row.text_or_null()?, row.text_or_null()?)));
     let rows: Vec<(Option<String>, Option<String>)> = rows.collect::<Result<_, StoreError>>()?;
     let text = |(body, blob): (Option<String>, Option<String>)| {
         body.map(|body| Text::Inline(body.into())).or_else(|| blob.map(Text::Blob))

@@ -1,5 +1,7 @@
 //! Ready-made pieces of a benchmark, so that a test says only what it is about.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::{Answer, Caller};
@@ -29,6 +31,10 @@ pub struct Authored {
     /// A phone line in a playground of its own, and a call to it that waits for keys.
     pub voice_sandbox: String,
     pub call: String,
+    /// A fax line in a playground of its own, a fax that it sent to itself, and how that arrived.
+    pub fax_line: String,
+    pub fax: String,
+    pub inbound_fax: String,
     /// The playground's file drop.
     pub files_sandbox: String,
     /// An EHR in a playground of its own, with a service that its organization plays, one hook that waits and one that
@@ -68,6 +74,7 @@ impl Authored {
         let (clearinghouse, x12_response) = clearinghouse(caller).await;
         let (message_sandbox, message) = messages(caller).await;
         let (voice_sandbox, call) = voice(caller).await;
+        let (fax_line, fax, inbound_fax) = fax_line(caller).await;
         let (cds_sandbox, cds_service, [pending_invocation, answered_invocation], cds_feedback) = ehr(caller).await;
         let hl7_sandbox = hl7_sandbox(caller, json!({"inbox": [{"message": hl7_update("1")}]})).await.id();
         let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
@@ -92,6 +99,9 @@ impl Authored {
             message,
             voice_sandbox,
             call,
+            fax_line,
+            fax,
+            inbound_fax,
             files_sandbox,
             cds_sandbox,
             cds_service,
@@ -215,6 +225,38 @@ pub async fn voice_sandbox(caller: &Caller, config: Value) -> Answer {
 /// A text message to a number.
 pub fn message() -> Value {
     json!({"channel": "sms", "to": "+15550100123", "body": "Hello"})
+}
+
+/// A fax line that has sent a fax to itself, the fax, and what arrived.
+async fn fax_line(caller: &Caller) -> (String, String, String) {
+    let config = json!({"fax_number": FAX_NUMBER});
+    let simulator = json!({"type": "Fax", "name": "Fax line", "config": config});
+    let simulator = caller.post("/simulators", simulator).await.expect(201).id();
+    let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201).id();
+    let sent = caller.post(&format!("/sandboxes/{sandbox}/fax/faxes"), fax()).await.expect(201).id();
+    let inbox = caller.get(&format!("/sandboxes/{sandbox}/fax/inbox")).await.expect(200).json;
+    (sandbox, sent, inbox["data"][0]["id"].as_str().unwrap().to_owned())
+}
+
+/// The number of the fax line.
+pub const FAX_NUMBER: &str = "+15550100100";
+
+/// A fax of one page to that number.
+pub fn fax() -> Value {
+    json!({"to_number": FAX_NUMBER, "base64": STANDARD.encode(pdf("Hello"))})
+}
+
+/// A PDF of one page with one line of text.
+pub fn pdf(words: &str) -> Vec<u8> {
+    let content = format!("BT /F1 12 Tf 72 720 Td ({words}) Tj ET");
+    let font = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>";
+    format!(
+        "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
+         3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 {font}>>>>>>endobj\n\
+         4 0 obj<</Length {}>>stream\n{content}\nendstream endobj\ntrailer<</Root 1 0 R>>\n",
+        content.len()
+    )
+    .into_bytes()
 }
 
 /// An EHR, its service, its invocations (one waits, one is answered) and its feedback.

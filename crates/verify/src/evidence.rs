@@ -57,7 +57,7 @@ pub struct Case<'a> {
 pub(crate) const FILES: &str = "files";
 /// Directories that were made by themselves, by path.
 pub(crate) const FOLDERS: &str = "folders";
-/// Faxes are kept as `{direction, to_number, status, pages, text?}`.
+/// Faxes are kept as `{direction, to_number, status, pages, text?, ocr_status?}`.
 pub(crate) const FAXES: &str = "faxes";
 /// What is not due yet (later steps of the scenario, decisions that a payer has put off), and the portal's logins: they
 /// are nobody's work.

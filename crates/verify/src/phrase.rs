@@ -65,6 +65,15 @@ impl PhraseResult {
         self.reason.is_none() && self.found != self.is_forbidden
     }
 
+    pub(crate) fn is_found(&self) -> bool {
+        self.found
+    }
+
+    /// It cannot be told.
+    pub(crate) fn unknown(self, reason: &str) -> Self {
+        Self { reason: Some(reason.to_owned()), ..self }
+    }
+
     pub(crate) fn json(&self, candidate: Option<&str>) -> Value {
         let mut members = Map::new();
         if let Some(candidate) = candidate {

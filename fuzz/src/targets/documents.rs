@@ -1,6 +1,6 @@
 //! Paper: files of any kind, and any specification.
 
-use documents::{Document, images, kind, render, text};
+use documents::{Document, images, kind, page, render, text};
 
 /// What is read twice is the same twice, and a kind that is known is read or refused.
 pub(crate) fn document_file(bytes: &[u8]) {
@@ -11,6 +11,9 @@ pub(crate) fn document_file(bytes: &[u8]) {
         assert!(!read.pages.is_empty());
     }
     let _ = images(bytes);
+    if let Ok(Some(page)) = page(bytes, 1) {
+        assert!(page.pixels() > 0, "a page without a size");
+    }
 }
 
 /// What can be rendered is read again, with the same number of pages, and no letter of it is lost.

@@ -13,11 +13,11 @@ fn of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
         SimulatorType::Clearinghouse => &[("x12", "x12")],
         SimulatorType::Hl7 => &[("hl7_inbox", "hl7/inbox"), ("hl7_outbound", "hl7/outbound")],
         SimulatorType::Files => &[("files", "files"), ("files_inbox", "files/inbox")],
+        SimulatorType::Fax => &[("fax", "fax")],
         SimulatorType::CdsHooks => &[("cds", "cds")],
         SimulatorType::Message => &[("messages", "messages")],
         SimulatorType::Payer => &[("portal", "portal")],
         SimulatorType::Voice => &[("voice", "voice")],
-        _ => &[],
     }
 }
 

@@ -30,6 +30,10 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTre
             vec![("inbox_url", format!("{doors}/hl7/inbox")), ("outbound_url", format!("{doors}/hl7/outbound"))]
         }
         SimulatorType::Files => sftp(sandbox, base),
+        SimulatorType::Fax => vec![
+            ("fax_number", sims::fax::number::own(&sandbox.config, &sandbox.id)),
+            ("upload_url", format!("{doors}/fax/faxes")),
+        ],
         SimulatorType::CdsHooks => {
             vec![("services_url", format!("{doors}/cds/services")), ("hooks_url", format!("{doors}/cds/hooks"))]
         }
@@ -45,7 +49,6 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTre
             ("ws_url", format!("{}/voice/stream", for_web_sockets(doors))),
         ],
         // The other types have no running simulator yet.
-        _ => Vec::new(),
     };
     credentials.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

@@ -6,6 +6,7 @@ pub mod cds;
 pub mod clearinghouse;
 pub mod credentials;
 pub mod evidence;
+pub mod fax;
 pub mod fhir;
 pub mod files;
 pub mod hl7;

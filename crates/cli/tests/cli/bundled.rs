@@ -104,6 +104,7 @@ bundled! {
     med_reconciliation: "med-reconciliation",
     claim_status: "claim-status",
     eligibility: "eligibility",
+    phone_scheduling: "phone-scheduling",
     prior_auth_imaging: "prior-auth-imaging",
     prior_auth_pharmacy: "prior-auth-pharmacy",
 }

@@ -15,6 +15,7 @@ mod crash_runs;
 mod crash_uploads;
 mod document;
 mod fhir_bombs;
+mod folders;
 mod groups;
 mod house;
 mod object_storage;

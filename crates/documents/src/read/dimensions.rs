@@ -4,8 +4,17 @@ const MOST_PIXELS: u64 = 64 << 20;
 
 /// Whether a PNG or JPEG file names a size that is small enough to be unpacked by whoever looks at it.
 pub(crate) fn are_bounded(bytes: &[u8]) -> bool {
-    let size = if bytes.starts_with(b"\x89PNG") { png(bytes) } else { jpeg(bytes) };
-    size.is_some_and(|(width, height)| width > 0 && height > 0 && width * height <= MOST_PIXELS)
+    of(bytes).is_some_and(|(width, height)| width > 0 && height > 0 && width * height <= MOST_PIXELS)
+}
+
+/// Width and height of a PNG or JPEG file.
+pub(crate) fn of(bytes: &[u8]) -> Option<(u64, u64)> {
+    // What begins like neither would be unpacked as something else again.
+    match bytes {
+        [0x89, b'P', b'N', b'G', ..] => png(bytes),
+        [0xff, 0xd8, 0xff, ..] => jpeg(bytes),
+        _ => None,
+    }
 }
 
 fn png(bytes: &[u8]) -> Option<(u64, u64)> {

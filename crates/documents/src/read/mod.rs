@@ -50,7 +50,12 @@ pub struct PageImage {
 }
 
 impl PageImage {
-    fn png(page: usize, png: Png, dots_per_inch: Option<u32>) -> Self {
+    /// How many there are, by what the picture itself says.
+    pub fn pixels(&self) -> u64 {
+        dimensions::of(&self.bytes).map_or(0, |(width, height)| width.saturating_mul(height))
+    }
+
+    pub(crate) fn png(page: usize, png: Png, dots_per_inch: Option<u32>) -> Self {
         Self { page, content_type: "image/png", bytes: png.0, dots_per_inch }
     }
 }
@@ -117,6 +122,25 @@ pub fn images(bytes: &[u8]) -> Result<Vec<PageImage>, Fault> {
             let (content_type, bytes) = (kind.content_type(), bytes.to_vec());
             Ok(vec![PageImage { page: 1, content_type, bytes, dots_per_inch: None }])
         }
+    }
+}
+
+/// One page as people see it, from 1: the picture that it is made of, or else its words printed anew. None if there is no
+/// such page, or if it is in a form that we do not unpack.
+pub fn page(bytes: &[u8], number: usize) -> Result<Option<PageImage>, Fault> {
+    one_page(bytes, number, true)
+}
+
+/// The picture that a page is made of, from 1; none for a page that is drawn.
+pub fn scan(bytes: &[u8], number: usize) -> Result<Option<PageImage>, Fault> {
+    one_page(bytes, number, false)
+}
+
+fn one_page(bytes: &[u8], number: usize, is_drawn: bool) -> Result<Option<PageImage>, Fault> {
+    match checked_kind(bytes)? {
+        Kind::Pdf => pdf::page(bytes, number, is_drawn, &Budget::new()),
+        Kind::Tiff => tiff::page(bytes, number, &Budget::new()),
+        Kind::Png | Kind::Jpeg => Ok(images(bytes)?.into_iter().find(|image| image.page == number)),
     }
 }
 

@@ -29,6 +29,15 @@ pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fa
     Ok(images)
 }
 
+/// One page, from 1.
+pub(super) fn page(bytes: &[u8], number: usize, budget: &Budget) -> Result<Option<PageImage>, Fault> {
+    let file = File::new(bytes);
+    let directories = file.directories()?;
+    let Some(directory) = number.checked_sub(1).and_then(|index| directories.get(index)) else { return Ok(None) };
+    let image = file.image(directory, budget)?;
+    Ok(image.map(|png| PageImage::png(number, png, dots_per_inch(directory))))
+}
+
 struct File<'a> {
     bytes: &'a [u8],
     is_little: bool,

@@ -1,6 +1,6 @@
 //! Files that other programs made, as `samples/` has them.
 
-use documents::{Fault, Kind, images, kind, text};
+use documents::{Fault, Kind, images, kind, page, scan, text};
 
 const LETTER: &str = "Prior Authorization Denial Letter Dear Dr. Núñez, the request for CPT 72148";
 
@@ -133,4 +133,25 @@ fn pages_become_pictures() {
         .map(|name| images(&sample(name)).unwrap().remove(0).bytes)
         .collect();
     assert!(grey.iter().all(|picture| *picture == grey[0]));
+}
+
+/// What no picture is becomes one: its words, where they stand, on the paper of a fax.
+#[test]
+fn drawn_pages_are_printed_anew() {
+    for name in
+        ["reportlab.pdf", "platypus.pdf", "fpdf2-ttf.pdf", "weasy.pdf", "chromium.pdf", "pdf-lib.pdf", "jspdf.pdf"]
+    {
+        let bytes = sample(name);
+        assert_eq!(scan(&bytes, 1), Ok(None), "{name}");
+        let printed = page(&bytes, 1).unwrap().unwrap();
+        assert_eq!((printed.content_type, printed.pixels(), printed.page), ("image/png", 1728 * 2156, 1), "{name}");
+        // White paper packs to less than a kilobyte.
+        assert!(printed.bytes.len() > 3000, "{name}: {} bytes", printed.bytes.len());
+    }
+    for (name, number) in [("reportlab.pdf", 0), ("reportlab.pdf", 3), ("three-pages.tif", 4), ("picture.png", 2)] {
+        assert_eq!(page(&sample(name), number), Ok(None), "{name} {number}");
+    }
+    let third = page(&sample("three-pages.tif"), 3).unwrap().unwrap();
+    assert_eq!(images(&sample("three-pages.tif")).unwrap().pop(), Some(third));
+    assert_eq!(scan(&sample("scan.pdf"), 1), page(&sample("scan.pdf"), 1));
 }

@@ -124,6 +124,20 @@ fn word() -> impl Strategy<Value = String> {
     "[A-Za-z0-9ÀÿĐđặồłŻşğΩжñ≥µ€山()<>\\\\/%\\[\\]'\".,;:-]{1,14}"
 }
 
+/// As a fax machine prints it, and with a signature that one can see.
+#[test]
+fn a_page_of_a_document_can_be_seen() {
+    let shown = |signature: &str| {
+        let mut referral = crate::referral();
+        referral["signature"] = json!(signature);
+        documents::picture(&document(referral), 1).unwrap().unwrap()
+    };
+    let (scanned, missing) = (shown("scanned"), shown("missing"));
+    assert_eq!((scanned.pixels(), missing.pixels()), (1728 * 2156, 1728 * 2156));
+    assert_ne!(scanned.bytes, missing.bytes);
+    assert_eq!(documents::picture(&document(crate::referral()), 9), Ok(None));
+}
+
 fn words(most: usize) -> impl Strategy<Value = String> {
     prop::collection::vec(word(), 1..most).prop_map(|words| words.join(" "))
 }

@@ -9,6 +9,7 @@ mod datasets;
 mod doors;
 mod entities;
 mod environments;
+mod fax;
 mod file_drop;
 mod files;
 mod machinery;
@@ -45,6 +46,7 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(file_drop::router())
         .merge(messages::router())
         .merge(voice::router())
+        .merge(fax::router())
         .merge(cds::router())
         .merge(runs::router())
         .merge(clearinghouse::router())

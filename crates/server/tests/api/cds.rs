@@ -93,7 +93,7 @@ fn wants(specification: Value) -> Value {
 both_databases! {
     async fn hooks_that_wait_are_answered_and_scored(server: TestServer) {
         let server = server.with_fixed_clock().await;
-        let of = |patient: &str, indicator: &str| json!({"hook": "patient-view", "count": 1, "fields": [
+        let of = |patient: &str, indicator: &str| json!({"hook": "patient-view", "fields": [
             {"path": "context.patientId", "expected": patient}, {"path": "fired_by", "expected": "scenario"},
             {"path": "cards.*.indicator", "op": "one_of", "expected": [indicator]}]});
         let criteria = [

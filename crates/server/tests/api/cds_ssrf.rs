@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use testkit::{TestServer, both_databases};
+use testkit::both_databases;
 use tokio::net::TcpListener;
 
 use crate::cds_services::{KINDS, Services};

@@ -56,6 +56,8 @@ impl Trap {
             ("benchmark_id", reference.clone()),
             ("path", "inbox/a.txt".into()),
             ("auth_number", "PA-100001".into()),
+            ("fax_id", "fax_01K9Z3T5Q8W7N4M2R6V0XBHCDE".into()),
+            ("page", "1.png".into()),
             ("message_id", testkit::world::HL7_MESSAGE.into()),
             ("call_id", "call_01K9Z3T5Q8W7N4M2R6V0XBHCDE".into()),
             ("voicemail_id", testkit::world::VOICEMAIL.into()),

@@ -244,6 +244,7 @@ impl List {
             .replace("{solver_id}", &made.solver)
             .replace("{benchmark_id}", &made.benchmark)
             .replace("{task_id}", &made.task)
+            .replace("{sandbox_id}/fax", &format!("{}/fax", made.fax_line))
             .replace("{sandbox_id}/messages", &format!("{}/messages", made.message_sandbox))
             .replace("{sandbox_id}/voice", &format!("{}/voice", made.voice_sandbox))
             .replace("{call_id}", &made.call)
@@ -264,6 +265,12 @@ impl List {
         }
         if pattern.ends_with("/voice/calls/{call_id}/turns") {
             keys.push(json!(0));
+        }
+        if pattern == "/sandboxes/{sandbox_id}/fax/faxes" {
+            keys.push(Value::from(made.fax.clone()));
+        }
+        if pattern == "/sandboxes/{sandbox_id}/fax/inbox" {
+            keys.push(Value::from(made.inbound_fax.clone()));
         }
         match pattern {
             "/sandboxes/{sandbox_id}/cds/services" => keys.push(Value::from(made.cds_service.clone())),
@@ -429,6 +436,11 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
         // One key alone is awaited in silence.
         "/sandboxes/{sandbox_id}/voice/calls/{call_id}/turns" => {
             return caller.post(path, json!({"dtmf": "1"})).await.expect(201)["turns"][0].clone();
+        }
+        "/sandboxes/{sandbox_id}/fax/faxes" => world::fax(),
+        "/sandboxes/{sandbox_id}/fax/inbox" => {
+            caller.post(&path.replace("inbox", "faxes"), world::fax()).await.expect(201);
+            return caller.get(&format!("{path}?limit=1")).await.expect(200)["data"][0].clone();
         }
         "/sandboxes/{sandbox_id}/cds/services" => {
             let service = json!({"service": world::cds_service(&format!("row-{number}"))});

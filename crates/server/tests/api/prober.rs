@@ -308,8 +308,8 @@ impl<'a> Prober<'a> {
 /// Which variables of the path are foreign: every way to choose some.
 fn choices(operation: &Operation) -> Vec<Vec<&str>> {
     // Those are names inside of another thing, and may be the same in every organization's.
-    let is_id =
-        |name: &&str| !["path", "auth_number", "message_id", "voicemail_id", "service_id", "hook"].contains(name);
+    let names = ["path", "auth_number", "message_id", "voicemail_id", "page", "service_id", "hook"];
+    let is_id = |name: &&str| !names.contains(name);
     let variables: Vec<&str> = operation.variables().into_iter().filter(is_id).collect();
     let chosen = |choice: u32| {
         let places = variables.iter().enumerate().filter(move |(at, _)| choice >> at & 1 == 1);

@@ -75,6 +75,7 @@ impl Surface {
                 "assertion" => world::criterion("")["assertion"].clone(),
                 "patient_member_id" | "diagnosis_code" | "provider_npi" => world::prior_auth()[name].clone(),
                 "patient_id" => json!("p1"),
+                "to_number" => world::fax()[name].clone(),
                 "channel" | "body" => world::message()[name].clone(),
                 "context" => world::hook_context(),
                 "cards" => world::cards(),
@@ -89,6 +90,9 @@ impl Surface {
         let names = |field: &str| schema["properties"][field].is_object();
         if names("benchmark") && names("benchmark_id") {
             body.insert("benchmark_id".to_owned(), json!(tenant.body_id("benchmark_id")));
+        }
+        if names("to_number") && names("base64") {
+            body.insert("base64".to_owned(), world::fax()["base64"].clone());
         }
         if names("channel") && names("to") {
             body.insert("to".to_owned(), world::message()["to"].clone());
@@ -189,6 +193,10 @@ impl Tenant {
             "sandbox_id" if pattern.contains("/x12/") || pattern.contains("/clearinghouse/") => &made.clearinghouse,
             "response_id" => &made.x12_response,
             "sandbox_id" if pattern.contains("/hl7/") => &made.hl7_sandbox,
+            "sandbox_id" if pattern.contains("/fax/") => &made.fax_line,
+            "fax_id" if pattern.contains("/inbox/") => &made.inbound_fax,
+            "fax_id" => &made.fax,
+            "page" => return "1.png".into(),
             "sandbox_id" if pattern.contains("/messages") => &made.message_sandbox,
             "sandbox_id" if pattern.contains("/voice/") => &made.voice_sandbox,
             "call_id" => &made.call,
@@ -256,6 +264,9 @@ impl Tenant {
             &made.hl7_sandbox,
             &made.message_sandbox,
             &made.message,
+            &made.fax_line,
+            &made.fax,
+            &made.inbound_fax,
             &made.cds_sandbox,
             &made.pending_invocation,
             &made.answered_invocation,

@@ -1,20 +1,32 @@
 //! What an author may configure of a fax line: what becomes of a fax that is sent.
 
 use model::FieldErrors;
-use model::phone;
+use model::phone::{self, PhoneNumber};
 use serde::Deserialize;
 
 use crate::authored::{self, Authored};
 use crate::contact;
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaxConfig {
+    /// The line's own number; without it one is made up for each sandbox.
+    pub fax_number: Option<String>,
     /// By the number that is called.
     #[serde(default)]
     pub outcomes: Vec<NumberOutcome>,
     /// For all other numbers; sent at once without it.
     pub default_outcome: Option<Outcome>,
+    /// Whether a number is called again that did not answer; it is not without this.
+    pub retries: Option<Retries>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retries {
+    pub count: i64,
+    /// A minute by default.
+    pub after_seconds: Option<i64>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -24,6 +36,7 @@ pub struct NumberOutcome {
     pub status: OutcomeStatus,
     pub reason: Option<String>,
     pub delay_seconds: Option<i64>,
+    pub failing_attempts: Option<i64>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -34,6 +47,8 @@ pub struct Outcome {
     pub reason: Option<String>,
     /// The fax is `queued` until then.
     pub delay_seconds: Option<i64>,
+    /// So many calls fail before the fax is sent.
+    pub failing_attempts: Option<i64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -45,23 +60,53 @@ pub enum OutcomeStatus {
 
 impl Authored for FaxConfig {
     fn validate(&self, errors: &mut FieldErrors) {
+        let retries = self.retries.as_ref().map_or(0, |retries| retries.count);
         errors.each("outcomes", &self.outcomes, 1000, |outcome, errors| {
             contact::check_phone_number(errors, "number", &outcome.number);
-            check_outcome(errors, outcome.status, outcome.reason.as_ref(), outcome.delay_seconds);
+            let reason = outcome.reason.as_ref();
+            check_outcome(errors, (outcome.status, outcome.failing_attempts), reason, outcome.delay_seconds);
+            check_failing(errors, outcome.status, outcome.failing_attempts, retries);
         });
-        let keys = self.outcomes.iter().map(|outcome| phone::digits(&outcome.number));
+        let keys = self.outcomes.iter().map(|outcome| phone::same(&outcome.number));
         authored::refuse_repeats(errors, "outcomes", "number", keys);
         if let Some(outcome) = &self.default_outcome {
             errors.inside("default_outcome", |errors| {
-                check_outcome(errors, outcome.status, outcome.reason.as_ref(), outcome.delay_seconds);
+                let reason = outcome.reason.as_ref();
+                check_outcome(errors, (outcome.status, outcome.failing_attempts), reason, outcome.delay_seconds);
+                check_failing(errors, outcome.status, outcome.failing_attempts, retries);
             });
+        }
+        if let Some(retries) = &self.retries {
+            errors.range("retries.count", retries.count, 0..=MOST_RETRIES);
+            authored::delay(errors, "retries.after_seconds", retries.after_seconds);
+        }
+        if let Some(number) = &self.fax_number
+            && number.parse::<PhoneNumber>().ok().and_then(|number| number.international()).is_none()
+        {
+            errors.add("fax_number", "must be a number with its country code, such as +1 555 010 0100");
         }
     }
 }
 
-fn check_outcome(errors: &mut FieldErrors, status: OutcomeStatus, reason: Option<&String>, delay_seconds: Option<i64>) {
+const MOST_RETRIES: i64 = 10;
+
+fn check_failing(errors: &mut FieldErrors, status: OutcomeStatus, failing: Option<i64>, retries: i64) {
+    let Some(failing) = failing else { return };
+    if status == OutcomeStatus::Failed {
+        errors.add("failing_attempts", "only a fax that is sent at last has failing attempts");
+    } else if !(1..=retries).contains(&failing) {
+        errors.add("failing_attempts", format!("must be from 1 to the number of `retries`, which is {retries}"));
+    }
+}
+
+fn check_outcome(
+    errors: &mut FieldErrors,
+    (status, failing): (OutcomeStatus, Option<i64>),
+    reason: Option<&String>,
+    delay_seconds: Option<i64>,
+) {
     authored::optional_text(errors, "reason", reason, 200);
-    if status == OutcomeStatus::Sent && reason.is_some() {
+    if status == OutcomeStatus::Sent && failing.is_none() && reason.is_some() {
         errors.add("reason", "only a failed fax has a reason");
     }
     authored::delay(errors, "delay_seconds", delay_seconds);
@@ -95,6 +140,16 @@ mod tests {
             (
                 json!({"default_outcome": {"status": "failed", "delay_seconds": 604_801}}),
                 "default_outcome.delay_seconds: must be from 0",
+            ),
+            (json!({"fax_number": "555-0100"}), "fax_number: must be a number with its country code"),
+            (json!({"retries": {"count": 11}}), "retries.count: must be from 0"),
+            (
+                json!({"outcomes": [{"number": "5550100", "status": "sent", "failing_attempts": 1}]}),
+                "outcomes.0.failing_attempts: must be from 1 to the number of `retries`, which is 0",
+            ),
+            (
+                json!({"retries": {"count": 1}, "default_outcome": {"status": "failed", "failing_attempts": 1}}),
+                "default_outcome.failing_attempts: only a fax that is sent",
             ),
             (
                 json!({"default_outcome": {"number": "5550100", "status": "sent"}}),

@@ -1,7 +1,18 @@
 //! The fax line.
 
 pub mod config;
+mod deliver;
+pub mod due;
+mod line;
+pub mod number;
+pub mod read;
+mod reference;
+mod rows;
+pub mod send;
 pub mod steps;
+
+pub use reference::Source;
+pub use rows::{Direction, Kept, OcrStatus, PageWords, TextSource, Words, contents};
 
 use model::simulator::SimulatorType;
 use serde_json::json;
@@ -17,8 +28,13 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     steps: &[steps::FAX_INBOUND],
     example_config: || {
         json!({
-            "outcomes": [{"number": "+15550100199", "status": "failed", "reason": "busy", "delay_seconds": 30}],
+            "fax_number": "+15550100100",
+            "outcomes": [
+                {"number": "+15550100199", "status": "failed", "reason": "busy", "delay_seconds": 30},
+                {"number": "+15550100198", "status": "sent", "failing_attempts": 1, "reason": "no_answer"},
+            ],
             "default_outcome": {"status": "sent", "delay_seconds": 10},
+            "retries": {"count": 2, "after_seconds": 60},
         })
     },
     check_config: authored::check::<config::FaxConfig>,

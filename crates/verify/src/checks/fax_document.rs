@@ -5,7 +5,7 @@
 
 use model::FieldErrors;
 use model::phone::PhoneNumber;
-use model::phone::digits;
+use model::phone::same;
 use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::Value;
@@ -60,7 +60,7 @@ impl Check for FaxDocument {
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let number = self.to_number.as_ref().map(|number| number.ready()).transpose()?;
-        let number = number.map(|number| digits(&number.dialled));
+        let number = number.map(|number| same(&number.dialled));
         let mut sheets = Vec::new();
         for (name, fax) in case.rows(SimulatorType::Fax, FAXES)? {
             if self.is_meant(&fax, number.as_deref()) {
@@ -81,7 +81,7 @@ impl FaxDocument {
     fn is_meant(&self, fax: &Value, number: Option<&str>) -> bool {
         let was_sent = text(fax, "direction") == Some("outbound")
             && text(fax, "status").is_some_and(|status| SENT_FAX.contains(&status));
-        let to = text(fax, "to_number").map(digits);
+        let to = text(fax, "to_number").map(same);
         let has_pages = |pages: Count| fax.get("pages").and_then(Value::as_u64).is_some_and(|count| pages.allows(count));
         was_sent && number.is_none_or(|number| to.as_deref() == Some(number)) && self.pages.is_none_or(has_pages)
     }
@@ -92,10 +92,21 @@ impl FaxDocument {
             None => Ok(unknown(&self.contains, &self.not_contains, "the fax has no readable text")),
             Some(text) => {
                 let transcript = Transcript::new([(Value::Null, text.as_ref())], &case.budget)?;
-                transcript.hold(&self.contains, &self.not_contains, false, &case.budget)
+                let held = transcript.hold(&self.contains, &self.not_contains, false, &case.budget)?;
+                Ok(if has_unread_pages(fax) { held.into_iter().map(doubted).collect() } else { held })
             }
         }
     }
+}
+
+/// Whether some of its pages are pictures that nobody could read.
+fn has_unread_pages(fax: &Value) -> bool {
+    text(fax, "ocr_status").is_some_and(|status| ["unavailable", "failed"].contains(&status))
+}
+
+/// What was not found may stand on a page that could not be read.
+fn doubted(result: PhraseResult) -> PhraseResult {
+    if result.is_found() { result } else { result.unknown("some pages of the fax could not be read") }
 }
 
 #[cfg(test)]
@@ -147,6 +158,7 @@ mod tests {
         for (specification, score) in [
             (json!({"contains": ["MRI"]}), "0/1"),
             (json!({"contains": ["MRI"], "count": 0}), "1/1"),
+            (json!({"to_number": "(555) 010-0199"}), "1/1"),
             (json!({"to_number": "911"}), "0/1"),
             (json!({"pages": 3}), "0/1"),
             (json!({"not_contains": ["letter"]}), "0/1"),
@@ -156,6 +168,20 @@ mod tests {
         let unread = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "a", &fax("outbound", "sent", None));
         says(&unread, &assertion(json!({"not_contains": ["x"]})), "0/1", "0 of 1");
         says(&unread, &assertion(json!({"contains": ["x"], "count": 0})), "0/1", "cannot be told");
+    }
+
+    #[test]
+    fn what_stands_on_an_unread_page_is_unknown() {
+        let fax = json!({"direction": "outbound", "status": "sent", "to_number": "+15550100199", "pages": 2,
+            "text": "Letter\u{c}", "ocr_status": "unavailable"});
+        let playground = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "a", &fax);
+        for (specification, score) in [
+            (json!({"assert": "fax-document", "contains": ["letter"]}), "1/1"),
+            (json!({"assert": "fax-document", "contains": ["letter"], "not_contains": ["draft"]}), "1/2"),
+            (json!({"assert": "fax-document", "contains": ["draft"], "count": 0}), "0/1"),
+        ] {
+            says(&playground, &specification, score, "");
+        }
     }
 
     #[test]

@@ -55,6 +55,15 @@ impl InteractionBudget {
     }
 }
 
+const NOT_OF_THE_AGENT: [EventType; 6] = [
+    EventType::ScenarioStep,
+    EventType::Reset,
+    EventType::PortalDetermination,
+    EventType::MessageInbound,
+    EventType::FaxInbound,
+    EventType::FaxStatus,
+];
+
 impl Check for InteractionBudget {
     const INFO: CheckInfo = CheckInfo {
         name: "interaction-budget",
@@ -68,8 +77,8 @@ impl Check for InteractionBudget {
         }
     }
 
-    /// What the scenario did, what a payer decided later, what people wrote and said, and resets are no interactions of
-    /// the agent.
+    /// What the scenario did, what a payer decided later, what people wrote and said, what became of calls, and resets are no
+    /// interactions of the agent.
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let budget = self.budget().map_err(|faults| faults.to_string())?;
         if case.evidence.world.sandboxes.is_empty() {
@@ -83,7 +92,7 @@ impl Check for InteractionBudget {
             *counts.entry(event.r#type.name()).or_default() += 1;
         }
         let of = |kind: EventType| counts.get(kind.name()).copied().unwrap_or(0);
-        let others = [EventType::ScenarioStep, EventType::Reset, EventType::PortalDetermination, EventType::MessageInbound].map(EventType::name);
+        let others = NOT_OF_THE_AGENT.map(EventType::name);
         let is_own = |name: &&str| !others.contains(name);
         let total: u64 = counts.iter().filter(|(name, _)| is_own(name)).map(|(_, count)| count).sum();
         let exceeded: Vec<String> = match budget {

@@ -281,6 +281,8 @@ fn sent(event: &Event, case: &Case<'_>) -> Result<Option<Effect>, String> {
         // Who only looks for answers sends no interchange.
         EventType::X12Request if x12_text(payload).is_some() => (Area::X12, transaction_set(payload, case)?),
         EventType::VoiceTurn if text(payload, "speaker") == Some("agent") => (Area::Voice, member("call_id")),
+        // What was refused went nowhere.
+        EventType::FaxOutbound if text(payload, "status") == Some("refused") => return Ok(None),
         EventType::FaxOutbound => (Area::Fax, member("to_number")),
         EventType::MessageOutbound => (Area::Messages, member("channel")),
         EventType::CdsFeedback => (Area::Cds, member("hook")),
@@ -314,6 +316,7 @@ impl NoSideEffects {
     fn outcome(&self, unexpected: &[&Effect], missing: &[&ResourceGlob]) -> Outcome {
         let details = match (unexpected.len(), missing.len()) {
             (0, 0) => "nothing happened but what is allowed".to_owned(),
+            (0, 1) => "a required effect did not happen".to_owned(),
             (0, missing) => format!("{missing} required effects did not happen"),
             (count, _) => format!("{count} effects that are not allowed"),
         };

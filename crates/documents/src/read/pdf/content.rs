@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::file::File;
 use super::font::Font;
 use super::lexer::Lexer;
-use super::lines::{Lines, Spot};
+use super::lines::{Lines, Piece, Spot};
 use super::matrix::Matrix;
 use super::object::{Dictionary, Object, Stream};
 use crate::fault::Fault;
@@ -18,6 +18,13 @@ const MOST_STATES: usize = 200;
 /// What is remembered from page to page.
 #[derive(Default)]
 pub(super) struct Fonts(BTreeMap<u32, Rc<Font>>);
+
+/// What was found on a page.
+pub(super) struct Seen {
+    pub(super) text: String,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) pictures: Vec<Shown>,
+}
 
 /// A picture that a page shows.
 pub(super) struct Shown {
@@ -53,8 +60,9 @@ impl<'a, 'f> Reader<'a, 'f> {
         Self { file, fonts, lines: Lines::new(file.budget), pictures: Vec::new(), depth: 0 }
     }
 
-    pub(super) fn finish(self) -> (String, Vec<Shown>) {
-        (self.lines.finish(), self.pictures)
+    pub(super) fn finish(self) -> Seen {
+        let (text, pieces) = self.lines.finish();
+        Seen { text, pieces, pictures: self.pictures }
     }
 
     pub(super) fn read(&mut self, content: &[u8], resources: &Dictionary, page: Matrix) -> Result<(), Fault> {

@@ -12,8 +12,17 @@ pub(super) struct Spot {
     pub(super) size: f32,
 }
 
+/// Text that stands on a page without a gap in it, from the corner below left of the page.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub(super) at: (f32, f32),
+    pub(super) size: f32,
+    pub(super) text: String,
+}
+
 pub(super) struct Lines<'a> {
     text: String,
+    pieces: Vec<Piece>,
     /// Where the last glyph ended.
     end: Option<Spot>,
     budget: &'a Budget,
@@ -21,7 +30,7 @@ pub(super) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(super) fn new(budget: &'a Budget) -> Self {
-        Self { text: String::new(), end: None, budget }
+        Self { text: String::new(), pieces: Vec::new(), end: None, budget }
     }
 
     pub(super) fn add(&mut self, glyph: &str, start: Spot, end: Spot) -> Result<(), Fault> {
@@ -41,13 +50,18 @@ impl<'a> Lines<'a> {
         }
         self.budget.say(glyph.len() + 1)?;
         self.text.push_str(glyph);
+        match self.pieces.last_mut() {
+            Some(piece) if matches!(gap, Gap::None) => piece.text.push_str(glyph),
+            _ => self.pieces.push(Piece { at: start.at, size: start.size, text: glyph.to_owned() }),
+        }
         self.end = Some(end);
         Ok(())
     }
 
-    pub(super) fn finish(self) -> String {
+    /// What the page says, and where.
+    pub(super) fn finish(self) -> (String, Vec<Piece>) {
         let lines: Vec<&str> = self.text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-        lines.join("\n")
+        (lines.join("\n"), self.pieces)
     }
 }
 

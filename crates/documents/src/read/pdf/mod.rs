@@ -5,6 +5,7 @@
 
 mod cmap;
 mod content;
+mod drawn;
 mod encoding;
 mod file;
 mod font;
@@ -18,7 +19,7 @@ mod search;
 mod stream;
 mod tables;
 
-use content::{Fonts, Reader, Shown};
+use content::{Fonts, Reader, Seen};
 use file::File;
 use matrix::Matrix;
 use object::Object;
@@ -31,7 +32,7 @@ use crate::fault::Fault;
 pub(super) fn text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>, Fault> {
     let (file, pages) = open(bytes, budget)?;
     let mut fonts = Fonts::default();
-    pages.iter().map(|page| Ok(look(&file, page, &mut fonts)?.0)).collect()
+    pages.iter().map(|page| Ok(look(&file, page, &mut fonts)?.text)).collect()
 }
 
 pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fault> {
@@ -39,10 +40,23 @@ pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fa
     let mut fonts = Fonts::default();
     let mut images = Vec::new();
     for (index, page) in pages.iter().enumerate() {
-        let (_, shown) = look(&file, page, &mut fonts)?;
-        images.extend(pictures::largest(&file, index + 1, &shown)?);
+        let seen = look(&file, page, &mut fonts)?;
+        images.extend(pictures::largest(&file, index + 1, &seen.pictures)?);
     }
     Ok(images)
+}
+
+/// The picture that one page is made of, or else its words as a fax machine would print them. None if there is no such
+/// page, or if the page is made of nothing and words are not wanted.
+pub(super) fn page(bytes: &[u8], number: usize, is_drawn: bool, budget: &Budget) -> Result<Option<PageImage>, Fault> {
+    let (file, pages) = open(bytes, budget)?;
+    let Some(page) = number.checked_sub(1).and_then(|index| pages.get(index)) else { return Ok(None) };
+    let seen = look(&file, page, &mut Fonts::default())?;
+    match pictures::largest(&file, number, &seen.pictures)? {
+        Some(picture) => Ok(Some(picture)),
+        None if is_drawn => drawn::page(&file, page, number, &seen.pieces).map(Some),
+        None => Ok(None),
+    }
 }
 
 /// By the tables of the file if they lead to pages, else by looking for its objects.
@@ -58,7 +72,7 @@ fn open<'a>(bytes: &'a [u8], budget: &'a Budget) -> Result<(File<'a>, Vec<Page>)
 }
 
 /// What a page says and shows. A part that is damaged is left out; only what is too large ends the reading.
-fn look(file: &File<'_>, page: &Page, fonts: &mut Fonts) -> Result<(String, Vec<Shown>), Fault> {
+fn look(file: &File<'_>, page: &Page, fonts: &mut Fonts) -> Result<Seen, Fault> {
     let mut content = Vec::new();
     let listed = file.resolve(page.dictionary.get("Contents"))?;
     let parts = match listed.as_ref() {

@@ -1,0 +1,225 @@
+//! A fax line from outside: what an agent sends, and what it finds in the inbox.
+
+mod paper;
+
+use bytes::Bytes;
+use model::fax::NewFax;
+use model::page::{Page, PageRequest};
+use model::{FieldErrors, SandboxId};
+use serde_json::Value;
+pub use sims::fax::Direction;
+pub use sims::fax::read::Filter;
+use sims::fax::read::{self, Look};
+pub use sims::fax::send::MOST_BYTES;
+use sims::fax::send::{self, Plan, Refusal};
+use sims::fax::{Kept, Source};
+use sims::files::Content;
+use sims::once::{Token, UsedOtherwise};
+use world::{Context, Outcome, Sandbox, World};
+
+use super::Access;
+use crate::contents::Reader;
+use crate::live::Cost;
+use crate::{App, AppError, Created, Once};
+
+/// A file or a picture on its way to a client.
+pub struct Served {
+    pub content_type: String,
+    pub bytes: Bytes,
+}
+
+/// Sends a fax; `bytes` are its document, unless it refers to one. The answer is the fax as it is kept.
+pub async fn send(
+    app: &App,
+    access: &Access,
+    mut new: NewFax,
+    bytes: Option<Bytes>,
+    once: Option<Once>,
+) -> Result<Created<Value>, AppError> {
+    let bytes = match bytes {
+        Some(bytes) => Some(bytes),
+        None => new.base64.take().map(|base64| paper::decoded(&base64)).transpose()?,
+    };
+    let token = once.map(Token::from);
+    let source = match plan(app, access, new.clone(), bytes.is_some(), token.clone()).await? {
+        Plan::Again(kept) => return Ok(Created { value: kept.shown(), replayed: true }),
+        Plan::Read(source) => source,
+    };
+    let field = if bytes.is_some() { "document" } else { "content_reference" };
+    let bytes = match (bytes, source) {
+        (Some(bytes), _) => Ok(bytes),
+        (None, Some(source)) => loaded(app, source).await?,
+        (None, None) => Err("must be given".to_owned()),
+    };
+    let read = match bytes {
+        Ok(bytes) => paper::read(app, bytes.clone()).await?.map(|paper| (paper, bytes)),
+        Err(fault) => Err(fault),
+    };
+    let (paper, bytes) = match read {
+        Ok(read) => read,
+        Err(fault) => return refuse(app, access, new, FieldErrors::one(field, fault)).await,
+    };
+    app.blobs().put(bytes).await?;
+    let message = in_sandbox(access, move |world, sandbox, actor, context| {
+        send::send(world, sandbox, actor, context, (&new, &paper), token.as_ref())
+    });
+    let (kept, is_new) = app.tell(&access.sandbox, message).await??.map_err(refused)?;
+    Ok(Created { value: kept.shown(), replayed: !is_new })
+}
+
+async fn plan(
+    app: &App,
+    access: &Access,
+    new: NewFax,
+    has_bytes: bool,
+    token: Option<Token>,
+) -> Result<Plan, AppError> {
+    let question = in_sandbox(access, move |world, sandbox, actor, context| {
+        send::plan(world, sandbox, actor, context, (&new, has_bytes), token.as_ref())
+    });
+    app.ask(&access.sandbox, Cost::Heavy, question).await??.map_err(refused)
+}
+
+async fn refuse<T>(app: &App, access: &Access, new: NewFax, errors: FieldErrors) -> Result<T, AppError> {
+    let told = errors.clone();
+    let note = in_sandbox(access, move |_, sandbox, actor, _| send::refuse(sandbox, actor, &new, &told));
+    app.ask(&access.sandbox, Cost::Light, note).await??;
+    Err(AppError::Invalid(errors))
+}
+
+/// The bytes of something in the playground, or why they cannot be sent.
+async fn loaded(app: &App, source: Source) -> Result<Result<Bytes, String>, AppError> {
+    let opened = match source {
+        Source::Bytes(bytes) => return Ok(Ok(bytes.into())),
+        Source::File(opened) => opened,
+    };
+    if opened.file.size > MOST_BYTES as u64 {
+        return Ok(Err(format!("must have at most {MOST_BYTES} bytes, has {}", opened.file.size)));
+    }
+    let reader = Reader::new(app, opened);
+    let mut bytes = Vec::new();
+    while bytes.len() <= MOST_BYTES {
+        let part = reader.read(bytes.len() as u64, MOST_BYTES + 1 - bytes.len()).await?;
+        if part.is_empty() {
+            break;
+        }
+        bytes.extend_from_slice(&part);
+    }
+    Ok(Ok(bytes.into()))
+}
+
+/// Newest first.
+pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
+    let question = in_sandbox(access, move |_, sandbox, actor, _| read::list(sandbox, actor, &filter, &request));
+    app.ask(&access.sandbox, Cost::Heavy, question).await?
+}
+
+/// One fax.
+pub async fn get(app: &App, access: &Access, direction: Direction, id: &str) -> Result<Value, AppError> {
+    Ok(look(app, access, (direction, id), Look::Row).await?.shown())
+}
+
+/// Its document, as it was sent.
+pub async fn document(app: &App, access: &Access, direction: Direction, id: &str) -> Result<Served, AppError> {
+    let kept = look(app, access, (direction, id), Look::Document).await?;
+    let content_type = kept.member("content_type").to_owned();
+    Ok(Served { content_type, bytes: bytes(app, &kept).await? })
+}
+
+/// One of its pages as a picture, from 1.
+pub async fn page(
+    app: &App,
+    access: &Access,
+    (direction, id): (Direction, &str),
+    number: usize,
+) -> Result<Served, AppError> {
+    let kept = look(app, access, (direction, id), Look::Page(number)).await?;
+    if !(1..=kept.pages()).contains(&number) {
+        return Err(AppError::NotFound("page"));
+    }
+    let image = match kept.document() {
+        Some(document) => app.inner.papers.run(move || documents::picture(&document, number)).await?,
+        None => {
+            let bytes = bytes(app, &kept).await?;
+            app.inner.papers.run(move || documents::page(&bytes, number)).await?
+        }
+    };
+    let image = image.ok().flatten().ok_or(AppError::NotFound("page that can be shown"))?;
+    Ok(Served { content_type: image.content_type.to_owned(), bytes: image.bytes.into() })
+}
+
+/// What it says, page by page. A fax that came as pictures is read when this is first asked.
+pub async fn text(app: &App, access: &Access, direction: Direction, id: &str) -> Result<Value, AppError> {
+    let mut kept = look(app, access, (direction, id), Look::Text).await?;
+    if kept.is_unread() {
+        let read = paper::read(app, bytes(app, &kept).await?).await?;
+        if let Ok(paper) = read {
+            let fax = id.to_owned();
+            let keep = in_sandbox(access, move |_, sandbox, _, context| {
+                read::keep_words(sandbox, context, &fax, &paper.words)
+            });
+            kept = app.tell(&access.sandbox, keep).await??.ok_or(AppError::NotFound("fax"))?;
+        }
+    }
+    Ok(kept.said())
+}
+
+/// Marks a fax of the inbox as read, or as not read.
+pub async fn mark(app: &App, access: &Access, id: &str, is_read: bool) -> Result<Value, AppError> {
+    let fax = id.to_owned();
+    let message =
+        in_sandbox(access, move |_, sandbox, actor, context| read::mark(sandbox, actor, context, (&fax, is_read)));
+    app.tell(&access.sandbox, message).await??.ok_or(AppError::NotFound("fax"))
+}
+
+async fn look(app: &App, access: &Access, (direction, id): (Direction, &str), look: Look) -> Result<Kept, AppError> {
+    let fax = id.to_owned();
+    let question = in_sandbox(access, move |_, sandbox, actor, _| read::get(sandbox, actor, (direction, &fax), look));
+    app.ask(&access.sandbox, Cost::Light, question).await??.ok_or(AppError::NotFound("fax"))
+}
+
+async fn bytes(app: &App, kept: &Kept) -> Result<Bytes, AppError> {
+    match kept.content() {
+        Some(Content::Inline(bytes)) => Ok(bytes.into()),
+        Some(Content::Blobs(names)) => match names.first() {
+            Some(name) => app.blob(name).await,
+            None => Err(AppError::NotFound("document")),
+        },
+        None => Err(AppError::NotFound("document")),
+    }
+}
+
+fn refused(refusal: Refusal) -> AppError {
+    match refusal {
+        Refusal::Invalid(errors) => AppError::Invalid(errors),
+        Refusal::Used(_) => AppError::conflict(UsedOtherwise::WORDS),
+        Refusal::Full(words) => AppError::conflict(words),
+    }
+}
+
+/// A message to the caller's sandbox.
+fn in_sandbox<T, F>(
+    access: &Access,
+    run: F,
+) -> impl Fn(&World, &Context<'_>) -> Outcome<Result<T, AppError>> + use<T, F>
+where
+    F: Fn(&World, &Sandbox, &str, &Context<'_>) -> Outcome<T>,
+{
+    let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
+    move |world, context| match world.sandboxes.get(&id) {
+        Some(sandbox) => {
+            let Outcome { answer, changes, events } = run(world, sandbox, &actor, context);
+            Outcome { answer: Ok(answer), changes, events }
+        }
+        None => Outcome { answer: Err(AppError::missing::<SandboxId>()), changes: Vec::new(), events: Vec::new() },
+    }
+}
+
+/// The blobs that the row of a fax names.
+pub(crate) fn blobs_of_row(row: &str) -> Vec<String> {
+    let row = serde_json::from_str(row).unwrap_or_default();
+    match sims::fax::contents(&row) {
+        Some(Content::Blobs(names)) => names,
+        Some(Content::Inline(_)) | None => Vec::new(),
+    }
+}

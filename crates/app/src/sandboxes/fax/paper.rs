@@ -1,0 +1,128 @@
+//! The document of a fax: what it is, how many pages it has and what they say, found out once.
+
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use documents::{Fault, Kind, Text};
+use model::FieldErrors;
+use model::canonical::sha256_hex;
+use sims::fax::send::{LONGEST_TEXT, MOST_BYTES, MOST_PAGES, MOST_PICTURES, Paper};
+use sims::fax::{OcrStatus, PageWords, TextSource, Words};
+
+use crate::ocr::{self, OcrFault};
+use crate::{App, AppError};
+
+/// Of one page: letter paper at 600 dots an inch has 34 million.
+const MOST_PIXELS: u64 = 40_000_000;
+/// For all pages of one fax.
+const LONGEST_OCR: Duration = Duration::from_secs(120);
+
+pub(super) fn decoded(base64: &str) -> Result<Bytes, AppError> {
+    let packed: Vec<u8> = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let bytes = STANDARD.decode(packed).map_err(|_| FieldErrors::one("base64", "is not valid base64"))?;
+    Ok(bytes.into())
+}
+
+/// The document, or what is wrong with it.
+pub(super) async fn read(app: &App, bytes: Bytes) -> Result<Result<Paper, String>, AppError> {
+    let (read, bytes) = app.inner.papers.run(move || (looked_at(&bytes), bytes)).await?;
+    let looked = match read {
+        Ok(looked) => looked,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    if looked.pictures.is_empty() {
+        return Ok(Ok(looked.paper));
+    }
+    let Looked { mut paper, pictures } = looked;
+    let (words, status) = app.inner.ocr.run(move || recognised(&bytes, &pictures)).await?;
+    for (number, text) in words {
+        let page = paper.words.pages.get_mut(number.saturating_sub(1));
+        if let Some(page) = page.filter(|_| !text.is_empty()) {
+            *page = PageWords { text, source: TextSource::Ocr };
+        }
+    }
+    paper.words.ocr_status = status;
+    Ok(bounded(paper))
+}
+
+/// What the bytes alone tell.
+struct Looked {
+    paper: Paper,
+    /// The numbers of the pages that have no text, but a picture.
+    pictures: Vec<usize>,
+}
+
+fn looked_at(bytes: &[u8]) -> Result<Looked, String> {
+    if bytes.len() > MOST_BYTES {
+        return Err(format!("must have at most {MOST_BYTES} bytes, has {}", bytes.len()));
+    }
+    if !matches!(documents::kind(bytes), Some(Kind::Pdf | Kind::Tiff)) {
+        return Err("must be a PDF or TIFF file".to_owned());
+    }
+    let Text { kind, pages } = documents::text(bytes).map_err(|fault| fault.to_string())?;
+    if !(1..=MOST_PAGES).contains(&pages.len()) {
+        return Err(format!("must have 1 to {MOST_PAGES} pages, has {}", pages.len()));
+    }
+    let pictures = pictures(bytes, kind, &pages)?;
+    let words = pages.into_iter().map(|text| {
+        let source = if text.trim().is_empty() { TextSource::None } else { TextSource::TextLayer };
+        PageWords { text, source }
+    });
+    let words = Words { pages: words.collect(), ocr_status: OcrStatus::NotNeeded };
+    let content_type = kind.content_type();
+    let paper = Paper { content_type, pages: words.pages.len(), size: bytes.len(), sha256: sha256_hex(bytes), words };
+    bounded(paper).map(|paper| Looked { paper, pictures })
+}
+
+/// Pages that OCR must read. A page of a TIFF that cannot be unpacked could not be faxed either.
+fn pictures(bytes: &[u8], kind: Kind, pages: &[String]) -> Result<Vec<usize>, String> {
+    let silent = pages.iter().enumerate().filter(|(_, text)| text.trim().is_empty()).map(|(index, _)| index + 1);
+    let silent: Vec<usize> = silent.collect();
+    if kind == Kind::Tiff && silent.len() > MOST_PICTURES {
+        return Err(format!("must have at most {MOST_PICTURES} pages that are pictures, has {}", silent.len()));
+    }
+    let mut pictures = Vec::new();
+    for number in silent {
+        match documents::scan(bytes, number) {
+            Ok(Some(picture)) if picture.pixels() > MOST_PIXELS => {
+                return Err(format!("page {number} has more than {MOST_PIXELS} pixels"));
+            }
+            Ok(Some(_)) => pictures.push(number),
+            Ok(None) | Err(Fault::Damaged(_)) if kind == Kind::Tiff => {
+                return Err(format!("page {number} is damaged, or packed in a way that is not known here"));
+            }
+            Ok(None) | Err(Fault::Damaged(_)) => {}
+            Err(fault) => return Err(fault.to_string()),
+        }
+        if pictures.len() > MOST_PICTURES {
+            return Err(format!("must have at most {MOST_PICTURES} pages that are pictures"));
+        }
+    }
+    Ok(pictures)
+}
+
+fn bounded(paper: Paper) -> Result<Paper, String> {
+    let length: usize = paper.words.pages.iter().map(|page| page.text.len() + 1).sum();
+    if length > LONGEST_TEXT {
+        return Err(format!("must have at most {LONGEST_TEXT} bytes of text"));
+    }
+    Ok(paper)
+}
+
+/// What the pictures say, as far as this machine can tell.
+fn recognised(bytes: &[u8], pictures: &[usize]) -> (Vec<(usize, String)>, OcrStatus) {
+    let started = Instant::now();
+    let mut words = Vec::new();
+    for number in pictures {
+        let Ok(Some(image)) = documents::scan(bytes, *number) else { return (words, OcrStatus::Failed) };
+        let left = LONGEST_OCR.saturating_sub(started.elapsed());
+        match ocr::recognise_within(&image, left) {
+            Ok(text) => words.push((*number, text)),
+            Err(OcrFault::Unavailable) => return (Vec::new(), OcrStatus::Unavailable),
+            Err(OcrFault::TooSlow | OcrFault::Failed) => return (words, OcrStatus::Failed),
+        }
+    }
+    (words, OcrStatus::Done)
+}
