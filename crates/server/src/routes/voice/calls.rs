@@ -7,7 +7,7 @@ use model::FieldErrors;
 use model::page::List;
 use model::voice::{NewCall, NewKeys, NewTurn};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -21,7 +21,8 @@ use crate::respond::page;
 use crate::routes::doors::{Door, mounted};
 
 fn shown(exchange: Exchange) -> Json<Value> {
-    Json(json!({"call": exchange.call, "turns": exchange.turns}))
+    let Exchange { call, turns } = exchange;
+    Json(Value::Object(Map::from_iter([("call".to_owned(), call), ("turns".to_owned(), Value::Array(turns))])))
 }
 
 /// Call the line.
