@@ -34,7 +34,7 @@ pub enum Mutation {
     Deletion,
     /// Everything is sent twice.
     Twice,
-    /// The last thing is not sent.
+    /// Nothing of it is sent.
     LeftOut,
 }
 

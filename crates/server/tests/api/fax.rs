@@ -79,8 +79,9 @@ pub(crate) fn referral(change: Value) -> Document {
         ],
         "signer": "Jordan Lee, MD", "signed_on": "2026-04-01",
     });
-    let changes = change.as_object().cloned().unwrap_or_default();
-    referral.as_object_mut().unwrap().extend(changes);
+    if let Value::Object(changes) = change {
+        referral.as_object_mut().unwrap().extend(changes);
+    }
     serde_json::from_value(referral).unwrap()
 }
 

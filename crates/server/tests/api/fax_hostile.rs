@@ -78,7 +78,7 @@ fn tiny_tiff() -> Vec<u8> {
         file.extend(value.to_le_bytes());
     }
     file.extend([0; 4]);
-    file.extend((0..128).map(|at: u8| if at % 3 == 0 { 0xaa } else { 0 }));
+    file.extend((0..128).map(|at: u8| if at.is_multiple_of(3) { 0xaa } else { 0 }));
     file
 }
 

@@ -217,6 +217,86 @@ fn list_patterns() -> Vec<String> {
     patterns
 }
 
+/// Where the list of this pattern is, for what was made.
+fn place(pattern: &str, made: &Authored) -> String {
+    pattern
+        .replace("{dataset_id}/files", &format!("{}/files", made.files_dataset))
+        .replace("{dataset_id}", &made.dataset)
+        .replace("{solver_id}", &made.solver)
+        .replace("{benchmark_id}", &made.benchmark)
+        .replace("{task_id}", &made.task)
+        .replace("{sandbox_id}/fax", &format!("{}/fax", made.fax_line))
+        .replace("{sandbox_id}/messages", &format!("{}/messages", made.message_sandbox))
+        .replace("{sandbox_id}/voice", &format!("{}/voice", made.voice_sandbox))
+        .replace("{call_id}", &made.call)
+        .replace("{sandbox_id}/cds", &format!("{}/cds", made.cds_sandbox))
+        .replace("{sandbox_id}/x12", &format!("{}/x12", made.clearinghouse))
+        .replace("{sandbox_id}/files", &format!("{}/files", made.files_sandbox))
+        .replace("{sandbox_id}", if pattern.contains("/portal/") { &made.portal } else { &made.sandbox })
+}
+
+/// The keys of the rows that are there already, oldest first.
+fn brought(pattern: &str, made: &Authored) -> Vec<Value> {
+    let one = |id: &String| vec![Value::from(id.clone())];
+    match pattern {
+        "/tasks/{task_id}/entities" => one(&made.entity),
+        "/sandboxes/{sandbox_id}/messages" => one(&made.message),
+        "/sandboxes/{sandbox_id}/voice/calls" => one(&made.call),
+        "/sandboxes/{sandbox_id}/voice/calls/{call_id}/turns" => vec![json!(0)],
+        "/sandboxes/{sandbox_id}/fax/faxes" => one(&made.fax),
+        "/sandboxes/{sandbox_id}/fax/inbox" => one(&made.inbound_fax),
+        "/sandboxes/{sandbox_id}/cds/services" => one(&made.cds_service),
+        "/sandboxes/{sandbox_id}/cds/hooks" => {
+            [&made.pending_invocation, &made.answered_invocation].map(|id| Value::from(id.clone())).to_vec()
+        }
+        "/sandboxes/{sandbox_id}/cds/feedback" => one(&made.cds_feedback),
+        "/sandboxes/{sandbox_id}/x12/responses" => one(&made.x12_response),
+        // What the dataset brought.
+        "/sandboxes/{sandbox_id}/state" | "/sandboxes/{sandbox_id}/portal/patients" => {
+            ["p1", "p2", "p3"].map(Value::from).to_vec()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The member that tells the rows of a list apart.
+fn key_of(pattern: &str) -> &'static str {
+    match pattern {
+        "/sandboxes/{sandbox_id}/voice/calls/{call_id}/turns" => "index",
+        "/sandboxes/{sandbox_id}/portal/prior-auths" => "auth_number",
+        "/sandboxes/{sandbox_id}/portal/patients" => "patient_id",
+        "/sandboxes/{sandbox_id}/portal/providers" => "npi",
+        "/sandboxes/{sandbox_id}/portal/formulary" => "drug",
+        "/datasets/{dataset_id}/files" | "/sandboxes/{sandbox_id}/files" => "path",
+        "/datasets/{dataset_id}/checkpoints" => "revision",
+        "/benchmarks/{benchmark_id}/versions" => "version",
+        "/sandboxes/{sandbox_id}/state" | "/sandboxes/{sandbox_id}/diff" => "key",
+        _ => "id",
+    }
+}
+
+/// Most lists begin with what is newest.
+fn is_rising(pattern: &str) -> bool {
+    matches!(
+        pattern,
+        "/datasets/{dataset_id}/files"
+            | "/sandboxes/{sandbox_id}/files"
+            | "/tasks/{task_id}/entities"
+            | "/sandboxes/{sandbox_id}/events"
+            | "/sandboxes/{sandbox_id}/messages"
+            | "/sandboxes/{sandbox_id}/voice/calls"
+            | "/sandboxes/{sandbox_id}/voice/calls/{call_id}/turns"
+            | "/sandboxes/{sandbox_id}/cds/services"
+            | "/sandboxes/{sandbox_id}/cds/hooks"
+            | "/sandboxes/{sandbox_id}/cds/feedback"
+            | "/sandboxes/{sandbox_id}/state"
+            | "/sandboxes/{sandbox_id}/diff"
+            | "/sandboxes/{sandbox_id}/portal/patients"
+            | "/sandboxes/{sandbox_id}/portal/providers"
+            | "/sandboxes/{sandbox_id}/portal/formulary"
+    )
+}
+
 /// A list with rows of which the test knows the order.
 struct List {
     path: String,
@@ -238,90 +318,15 @@ impl List {
         if pattern.contains("/portal/") {
             people(caller, &mut made).await;
         }
-        let path = pattern
-            .replace("{dataset_id}/files", &format!("{}/files", made.files_dataset))
-            .replace("{dataset_id}", &made.dataset)
-            .replace("{solver_id}", &made.solver)
-            .replace("{benchmark_id}", &made.benchmark)
-            .replace("{task_id}", &made.task)
-            .replace("{sandbox_id}/fax", &format!("{}/fax", made.fax_line))
-            .replace("{sandbox_id}/messages", &format!("{}/messages", made.message_sandbox))
-            .replace("{sandbox_id}/voice", &format!("{}/voice", made.voice_sandbox))
-            .replace("{call_id}", &made.call)
-            .replace("{sandbox_id}/cds", &format!("{}/cds", made.cds_sandbox))
-            .replace("{sandbox_id}/x12", &format!("{}/x12", made.clearinghouse))
-            .replace("{sandbox_id}/files", &format!("{}/files", made.files_sandbox))
-            .replace("{sandbox_id}", if pattern.contains("/portal/") { &made.portal } else { &made.sandbox });
-        let mut keys = Vec::new();
-        if pattern == "/tasks/{task_id}/entities" {
-            keys.push(Value::from(made.entity.clone()));
-        }
-        // What the dataset brought.
-        if pattern == "/sandboxes/{sandbox_id}/messages" {
-            keys.push(Value::from(made.message.clone()));
-        }
-        if pattern == "/sandboxes/{sandbox_id}/voice/calls" {
-            keys.push(Value::from(made.call.clone()));
-        }
-        if pattern.ends_with("/voice/calls/{call_id}/turns") {
-            keys.push(json!(0));
-        }
-        if pattern == "/sandboxes/{sandbox_id}/fax/faxes" {
-            keys.push(Value::from(made.fax.clone()));
-        }
-        if pattern == "/sandboxes/{sandbox_id}/fax/inbox" {
-            keys.push(Value::from(made.inbound_fax.clone()));
-        }
-        match pattern {
-            "/sandboxes/{sandbox_id}/cds/services" => keys.push(Value::from(made.cds_service.clone())),
-            "/sandboxes/{sandbox_id}/cds/hooks" => {
-                keys.extend([&made.pending_invocation, &made.answered_invocation].map(|id| Value::from(id.clone())));
-            }
-            "/sandboxes/{sandbox_id}/cds/feedback" => keys.push(Value::from(made.cds_feedback.clone())),
-            _ => {}
-        }
-        if pattern == "/sandboxes/{sandbox_id}/x12/responses" {
-            keys.push(Value::from(made.x12_response.clone()));
-        }
-        if pattern == "/sandboxes/{sandbox_id}/state" {
-            keys.extend(["p1", "p2", "p3"].map(Value::from));
-        }
-        if pattern.ends_with("/portal/patients") {
-            keys.extend(["p1", "p2", "p3"].map(Value::from));
-        }
-        let key = match pattern {
-            "/sandboxes/{sandbox_id}/voice/calls/{call_id}/turns" => "index",
-            "/sandboxes/{sandbox_id}/portal/prior-auths" => "auth_number",
-            "/sandboxes/{sandbox_id}/portal/patients" => "patient_id",
-            "/sandboxes/{sandbox_id}/portal/providers" => "npi",
-            "/sandboxes/{sandbox_id}/portal/formulary" => "drug",
-            "/datasets/{dataset_id}/files" | "/sandboxes/{sandbox_id}/files" => "path",
-            "/datasets/{dataset_id}/checkpoints" => "revision",
-            "/benchmarks/{benchmark_id}/versions" => "version",
-            "/sandboxes/{sandbox_id}/state" | "/sandboxes/{sandbox_id}/diff" => "key",
-            _ => "id",
-        };
+        let path = place(pattern, &made);
+        let mut keys = brought(pattern, &made);
+        let key = key_of(pattern);
         for number in keys.len()..rows {
             let row = add_row(caller, pattern, &path, &made, number).await;
             keys.push(row[key].clone());
         }
-        match pattern {
-            "/datasets/{dataset_id}/files"
-            | "/sandboxes/{sandbox_id}/files"
-            | "/tasks/{task_id}/entities"
-            | "/sandboxes/{sandbox_id}/events"
-            | "/sandboxes/{sandbox_id}/messages"
-            | "/sandboxes/{sandbox_id}/voice/calls"
-            | "/sandboxes/{sandbox_id}/voice/calls/{call_id}/turns"
-            | "/sandboxes/{sandbox_id}/cds/services"
-            | "/sandboxes/{sandbox_id}/cds/hooks"
-            | "/sandboxes/{sandbox_id}/cds/feedback"
-            | "/sandboxes/{sandbox_id}/state"
-            | "/sandboxes/{sandbox_id}/diff"
-            | "/sandboxes/{sandbox_id}/portal/patients"
-            | "/sandboxes/{sandbox_id}/portal/providers"
-            | "/sandboxes/{sandbox_id}/portal/formulary" => {}
-            _ => keys.reverse(),
+        if !is_rising(pattern) {
+            keys.reverse();
         }
         Self { path, key, expected: keys }
     }
@@ -396,10 +401,6 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
             let file = format!("{path}/a/{number:03}.txt");
             return caller.put_bytes(&file, "text/plain", name).await.expect(200).json;
         }
-        "/sandboxes/{sandbox_id}/files" => {
-            let file = format!("{path}/a/{number:03}.txt");
-            return caller.put_bytes(&file, "text/plain", name).await.expect(201).json;
-        }
         "/datasets/{dataset_id}/checkpoints" => {
             let (data, patients) = (path.replace("checkpoints", "data"), world::patients(number + 10));
             return caller.put_bytes(&data, "application/fhir+ndjson", patients).await.expect(200).json;
@@ -410,6 +411,30 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
         }
         "/playgrounds" => json!({"environment_id": made.environment}),
         "/sandboxes" => json!({"simulator_id": made.simulator}),
+        of_sandbox if of_sandbox.starts_with("/sandboxes/") => {
+            return add_sandbox_row(caller, pattern, path, made, number).await;
+        }
+        "/benchmark-runs" | "/task-runs" => {
+            let new = json!({"benchmark_id": made.benchmark});
+            let run = caller.post("/benchmark-runs", new).await.expect(201).json;
+            let id = if pattern == "/task-runs" { &run["task_runs"][0]["id"] } else { &run["benchmark_run_id"] };
+            return json!({ "id": id });
+        }
+        "/criterion-runs" => {
+            let (_, _, criterion_run) = world::completed_run(caller, &made.benchmark, &made.solver).await;
+            return json!({ "id": criterion_run });
+        }
+        unknown => panic!("say here how a row gets into {unknown}"),
+    };
+    caller.post(path, body).await.expect(201).json
+}
+
+async fn add_sandbox_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, number: usize) -> Value {
+    let body = match pattern {
+        "/sandboxes/{sandbox_id}/files" => {
+            let file = format!("{path}/a/{number:03}.txt");
+            return caller.put_bytes(&file, "text/plain", format!("row {number}")).await.expect(201).json;
+        }
         "/sandboxes/{sandbox_id}/events" => {
             caller.post(&format!("/playgrounds/{}/reset", made.playground), json!({})).await.expect(200);
             let events = caller.get(&format!("{path}?limit=100")).await.expect(200).json;
@@ -455,16 +480,6 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
             return caller.post(path, feedback).await.expect(201)["feedback"][0].clone();
         }
         portal if portal.contains("/portal/") => return add_person(caller, portal, made, number).await,
-        "/benchmark-runs" | "/task-runs" => {
-            let new = json!({"benchmark_id": made.benchmark});
-            let run = caller.post("/benchmark-runs", new).await.expect(201).json;
-            let id = if pattern == "/task-runs" { &run["task_runs"][0]["id"] } else { &run["benchmark_run_id"] };
-            return json!({ "id": id });
-        }
-        "/criterion-runs" => {
-            let (_, _, criterion_run) = world::completed_run(caller, &made.benchmark, &made.solver).await;
-            return json!({ "id": criterion_run });
-        }
         unknown => panic!("say here how a row gets into {unknown}"),
     };
     caller.post(path, body).await.expect(201).json
