@@ -98,8 +98,9 @@ fn every_example_is_the_same_later() {
             let [mut now, mut later] = [step.example(), step.example()];
             now["after_seconds"] = json!(0);
             later["after_seconds"] = json!(7);
-            let now = Playground::new(&[]).begin(&json!([now]));
-            let mut playground = Playground::new(&[]).begin(&json!([later]));
+            let patient = [json!({"resourceType": "Patient", "id": "p1"})];
+            let now = Playground::new(&patient).begin(&json!([now]));
+            let mut playground = Playground::new(&patient).begin(&json!([later]));
             assert_eq!(playground.written(), ["create scheduled/000000 1"], "{}", step.name);
             playground.look(7);
             assert_eq!(playground.told()[1..], now.told());
