@@ -1,7 +1,7 @@
 //! JSON bodies: size, encoding, depth and shape are checked, and every faulty field is named at once.
 
 use app::Once;
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{FromRequest, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
@@ -81,12 +81,14 @@ impl FromRequest<State> for Bodyless {
 
 /// A body of any type, as a whole, up to `most` bytes.
 pub(crate) async fn read_whole(body: Body, most: u64) -> Result<Bytes, ApiError> {
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    match Limited::new(body, most).collect().await {
+    let too_large = || ApiError::new(Code::PayloadTooLarge, format!("the body is larger than {most} bytes"));
+    // What says so itself need not be read to be refused.
+    if body.size_hint().lower() > most {
+        return Err(too_large());
+    }
+    match Limited::new(body, usize::try_from(most).unwrap_or(usize::MAX)).collect().await {
         Ok(whole) => Ok(whole.to_bytes()),
-        Err(error) if error.is::<LengthLimitError>() => {
-            Err(ApiError::new(Code::PayloadTooLarge, format!("the body is larger than {most} bytes")))
-        }
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
         Err(_) => Err(ApiError::new(Code::BadRequest, "the body ended early")),
     }
 }

@@ -17,14 +17,19 @@ pub(crate) struct Call {
 /// A type of simulator that answers.
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
+    pub(crate) config: fn() -> Value,
     /// A message that changes something and has these words in it, as far as the protocol can carry them.
     pub(crate) write: fn(&str) -> Call,
+    /// Where the words can only be said after that: what follows its answer.
+    pub(crate) follow: Option<fn(&Value, &str) -> Call>,
     /// The words as the log or the state then has them.
     pub(crate) kept: fn(&str) -> String,
     /// Where a client looks; none of them changes anything.
     pub(crate) reads: &'static [&'static str],
     /// The type of the event that each write makes.
     pub(crate) event: &'static str,
+    /// So many of those are enough for one write.
+    pub(crate) events: u64,
     /// What `no-side-effects` must allow for the write; none if it stays inside.
     pub(crate) effect: Option<&'static str>,
 }
@@ -33,22 +38,29 @@ pub(crate) struct Kind {
 pub(crate) const KINDS: &[Kind] = &[
     Kind {
         name: "Fhir",
+        config: || json!({}),
         write: |words| json_call("fhir/Basic", &json!({"resourceType": "Basic", "code": {"text": words}})),
+        follow: None,
         kept: str::to_owned,
         reads: &["fhir/Patient", "fhir/Basic?_count=50", "fhir/metadata"],
         event: "fhir_request",
+        events: 1,
         effect: Some("fhir/Basic"),
     },
     Kind {
         name: "Hl7",
+        config: || json!({}),
         write: |words| Call { status: 200, ..json_call("hl7/outbound", &json!({"payload": hl7_message(words)})) },
+        follow: None,
         kept: hl7_text,
         reads: &["hl7/inbox"],
         event: "hl7_outbound",
+        events: 1,
         effect: Some("hl7/ADT^A08"),
     },
     Kind {
         name: "Clearinghouse",
+        config: || json!({}),
         write: |words| Call {
             method: Method::POST,
             path: "x12/transactions".into(),
@@ -56,13 +68,16 @@ pub(crate) const KINDS: &[Kind] = &[
             body: x12_inquiry(words).into_bytes(),
             status: 200,
         },
+        follow: None,
         kept: x12_text,
         reads: &["x12/responses"],
         event: "x12_request",
+        events: 1,
         effect: Some("x12/270"),
     },
     Kind {
         name: "Files",
+        config: || json!({}),
         write: |words| Call {
             method: Method::PUT,
             path: format!("files/outbox/{}.txt", short_name(words)),
@@ -70,57 +85,90 @@ pub(crate) const KINDS: &[Kind] = &[
             body: words.as_bytes().to_vec(),
             status: 201,
         },
+        follow: None,
         kept: |words| sha256_hex(words.as_bytes()),
         reads: &["files", "files/inbox"],
         event: "file_write",
+        events: 1,
         effect: Some("files/outbox/*"),
     },
     Kind {
         name: "Payer",
+        config: || json!({}),
         write: |words| {
             let mut request = world::prior_auth();
             request["clinical_notes"] = json!(words);
             json_call("portal/prior-auths", &request)
         },
+        follow: None,
         kept: str::to_owned,
         reads: &["portal/prior-auths", "portal/patients"],
         event: "portal_submit",
+        events: 1,
         effect: Some("portal/prior_auth_requests"),
     },
     Kind {
         name: "Message",
+        config: || json!({}),
         write: |words| {
             let mut message = world::message();
             message["body"] = json!(words);
             json_call("messages", &message)
         },
+        follow: None,
         kept: str::to_owned,
         reads: &["messages"],
         event: "message_outbound",
+        events: 1,
         effect: Some("messages/sms"),
     },
     Kind {
         name: "Fax",
+        config: || json!({}),
         write: |words| {
             let mut fax = world::fax();
             fax["subject"] = json!(words);
             json_call("fax/faxes", &fax)
         },
+        follow: None,
         kept: str::to_owned,
         reads: &["fax/faxes", "fax/inbox"],
         event: "fax_outbound",
+        events: 1,
         effect: Some("fax/+15550100100"),
     },
     Kind {
+        name: "Voice",
+        config: || {
+            let nodes = json!({"ask": {"type": "collect", "prompt": "Say something.", "field": "said", "kind": "free",
+                "next": "bye"}, "bye": {"type": "hangup", "prompt": "Goodbye."}});
+            json!({"ivr": {"start": "ask", "nodes": nodes}})
+        },
+        write: |_| json_call("voice/calls", &json!({})),
+        follow: Some(|answer, words| {
+            let call = answer["call"]["id"].as_str().unwrap();
+            json_call(&format!("voice/calls/{call}/turns"), &json!({"say": words}))
+        }),
+        kept: str::to_owned,
+        reads: &["voice/calls", "voice/voicemails"],
+        event: "voice_turn",
+        // What the line says is counted too.
+        events: 20,
+        effect: Some("voice/*"),
+    },
+    Kind {
         name: "CdsHooks",
+        config: || json!({}),
         write: |words| {
             let mut service = world::cds_service(&format!("s-{}", short_name(words)));
             service["description"] = json!(words);
             json_call("cds/services", &json!({ "service": service }))
         },
+        follow: None,
         kept: str::to_owned,
         reads: &["cds/services", "cds/hooks", "cds/feedback"],
         event: "cds_read",
+        events: 1,
         effect: None,
     },
 ];

@@ -307,7 +307,8 @@ pub(crate) fn lasting(answer: &Answer) -> String {
         return answer.text();
     }
     let mut json = answer.json.clone();
-    forget(&mut json, &["last_used_at", "request_id"]);
+    // Looking at a voicemail is hearing it.
+    forget(&mut json, &["last_used_at", "request_id", "heard"]);
     json.to_string()
 }
 
