@@ -2,24 +2,16 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use testkit::Database;
 use testkit::world::{self, Authored};
-use testkit::{Database, postgres_url};
 
-use crate::process::Site;
+use crate::process::{Site, on_both_databases};
 
 /// What one bomb may add to the highest resident memory of the process.
 pub(crate) const MOST_KIBIBYTES: u64 = 64 * 1024;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bombs_are_refused_in_little_memory_on_sqlite() {
-    throw_bombs(Database::Sqlite).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bombs_are_refused_in_little_memory_on_postgres() {
-    if postgres_url().is_some() {
-        throw_bombs(Database::Postgres).await;
-    }
+on_both_databases! {
+    throw_bombs: bombs_are_refused_in_little_memory_on_sqlite, bombs_are_refused_in_little_memory_on_postgres
 }
 
 async fn throw_bombs(database: Database) {

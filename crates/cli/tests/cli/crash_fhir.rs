@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use testkit::{Database, postgres_url};
+use testkit::Database;
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::api::Api;
-use crate::process::{Site, output};
+use crate::process::{Site, on_both_databases, output};
 
 const CLIENTS: usize = 16;
 const ROUNDS: usize = 4;
@@ -17,16 +17,8 @@ const ACKNOWLEDGED_BEFORE_THE_KILL: u32 = 80;
 /// Resources that one transaction makes.
 const TOGETHER: usize = 5;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_that_a_sandbox_acknowledged_is_lost_on_sqlite() {
-    kill_while_writing(Database::Sqlite).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_that_a_sandbox_acknowledged_is_lost_on_postgres() {
-    if postgres_url().is_some() {
-        kill_while_writing(Database::Postgres).await;
-    }
+on_both_databases! {
+    kill_while_writing: nothing_that_a_sandbox_acknowledged_is_lost_on_sqlite, nothing_that_a_sandbox_acknowledged_is_lost_on_postgres
 }
 
 /// What the clients of all rounds know.

@@ -9,7 +9,7 @@ use testkit::{Database, postgres_url};
 use tokio::sync::Semaphore;
 
 use crate::api::Api;
-use crate::process::{Serving, Site, output};
+use crate::process::{Serving, Site, on_both_databases, output};
 use crate::run_agents::{Contest, Journal, Known, KnownTask, Servers, TASKS, WANTED, text};
 
 const AGENTS: usize = 6;
@@ -20,16 +20,8 @@ const ANSWERS_BEFORE_THE_KILL: [u32; ROUNDS] = [31, 67, 101, 149, 211];
 const RUNS_BY_EACH: usize = 4;
 const ANSWERS_BEFORE_THE_HALF_IS_KILLED: u32 = 97;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_killed_server_leaves_no_run_half_done_on_sqlite() {
-    kill_while_running(Database::Sqlite).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_killed_server_leaves_no_run_half_done_on_postgres() {
-    if postgres_url().is_some() {
-        kill_while_running(Database::Postgres).await;
-    }
+on_both_databases! {
+    kill_while_running: a_killed_server_leaves_no_run_half_done_on_sqlite, a_killed_server_leaves_no_run_half_done_on_postgres
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,21 +2,13 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Caller, Database, postgres_url};
+use testkit::{Caller, Database};
 
 use crate::bombs::MOST_KIBIBYTES;
-use crate::process::Site;
+use crate::process::{Site, on_both_databases};
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fhir_bombs_take_little_memory_on_sqlite() {
-    throw_bombs(Database::Sqlite).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fhir_bombs_take_little_memory_on_postgres() {
-    if postgres_url().is_some() {
-        throw_bombs(Database::Postgres).await;
-    }
+on_both_databases! {
+    throw_bombs: fhir_bombs_take_little_memory_on_sqlite, fhir_bombs_take_little_memory_on_postgres
 }
 
 async fn throw_bombs(database: Database) {

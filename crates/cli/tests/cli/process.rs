@@ -143,3 +143,21 @@ pub(crate) fn write_file(directory: &Path, name: &str, content: impl AsRef<[u8]>
 fn binary() -> String {
     std::env::var("VERIAL_TEST_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_verial").to_owned())
 }
+
+/// Two tests of the real process, one for each database; that for PostgreSQL only where there is one.
+macro_rules! on_both_databases {
+    ($work:ident: $on_sqlite:ident, $on_postgres:ident) => {
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $on_sqlite() {
+            $work(testkit::Database::Sqlite).await;
+        }
+
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $on_postgres() {
+            if testkit::postgres_url().is_some() {
+                $work(testkit::Database::Postgres).await;
+            }
+        }
+    };
+}
+pub(crate) use on_both_databases;
