@@ -19,6 +19,10 @@ pub struct Limits {
     /// What clients may write into one sandbox.
     pub sandbox_bytes: u64,
     pub sandbox_files: u64,
+    /// Connections by HTTP, and how long a client may keep one waiting: for a request, for more of its body, or by not
+    /// reading the answer.
+    pub http_connections: usize,
+    pub http_idle_seconds: u64,
     /// Connections by SFTP, in all and for one sandbox.
     pub sftp_sessions: usize,
     pub sftp_sandbox_sessions: usize,
@@ -49,6 +53,8 @@ impl Default for Limits {
             file_bytes: 2 * 1024 * 1024 * 1024,
             sandbox_bytes: 8 * 1024 * 1024 * 1024,
             sandbox_files: 10_000,
+            http_connections: 10_000,
+            http_idle_seconds: 60,
             sftp_sessions: 1000,
             sftp_sandbox_sessions: 100,
             task_run_events: 100_000,

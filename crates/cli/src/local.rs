@@ -108,8 +108,6 @@ async fn serve(listener: TcpListener, sftp: TcpListener, app: App, stopped: watc
         let _ = stopped.wait_for(|stopped| *stopped).await;
     };
     let files = tokio::spawn(sftp::serve(sftp, app.clone(), told(stopped.clone())));
-    if let Err(error) = server::serve(listener, app, None, told(stopped)).await {
-        tracing::error!("the local server ended: {error}");
-    }
+    server::serve(listener, app, None, told(stopped)).await;
     files.abort();
 }

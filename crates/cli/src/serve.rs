@@ -92,6 +92,7 @@ async fn serve(
     sftp: std::net::TcpListener,
     public_url: Option<String>,
 ) -> anyhow::Result<()> {
+    allow_many_connections();
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
     let sftp = TcpListener::from_std(sftp)?;
     let by_sftp = sftp.local_addr()?;
@@ -115,13 +116,22 @@ async fn serve(
     let serving = server::serve(listener, app, public_url, signalled);
     tokio::pin!(serving);
     tokio::select! {
-        served = &mut serving => served?,
+        () = &mut serving => {}
         () = async { told(stopped).await; tokio::time::sleep(LONGEST_DRAIN).await } => {
             tracing::warn!("some requests did not end in {LONGEST_DRAIN:?}");
         }
     }
     sessions.abort();
     Ok(())
+}
+
+/// As many descriptors as the system lets this process have: each connection takes one, and the usual 1024 are soon taken.
+fn allow_many_connections() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let most = getrlimit(Resource::Nofile).maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }) {
+        tracing::warn!(%error, "the number of connections stays as limited as the system has it");
+    }
 }
 
 async fn stop_signal() {

@@ -148,6 +148,8 @@ fn set_limit(limits: &mut Limits, name: &str, value: u64) -> anyhow::Result<()> 
         "file_bytes" => limits.file_bytes = value,
         "sandbox_bytes" => limits.sandbox_bytes = value,
         "sandbox_files" => limits.sandbox_files = value,
+        "http_connections" => limits.http_connections = usize::try_from(value)?,
+        "http_idle_seconds" => limits.http_idle_seconds = value,
         "sftp_sessions" => limits.sftp_sessions = usize::try_from(value)?,
         "sftp_sandbox_sessions" => limits.sftp_sandbox_sessions = usize::try_from(value)?,
         "task_run_events" => limits.task_run_events = i64::try_from(value)?,
@@ -162,7 +164,7 @@ fn set_limit(limits: &mut Limits, name: &str, value: u64) -> anyhow::Result<()> 
         "refusal_burst" => limits.refusal_burst = small()?,
         _ => bail!(
             "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, layer_bytes, file_bytes, sandbox_bytes, \
-             sandbox_files, sftp_sessions, sftp_sandbox_sessions, task_run_events, mllp_connections, mllp_idle_seconds, \
+             sandbox_files, http_connections, http_idle_seconds, sftp_sessions, sftp_sandbox_sessions, task_run_events, mllp_connections, mllp_idle_seconds, \
              voice_streams, voice_sandbox_streams, voice_idle_seconds, \
              requests_per_second, request_burst, refusals_per_second, refusal_burst"
         ),

@@ -89,7 +89,7 @@ pub(crate) async fn read_whole(body: Body, most: u64) -> Result<Bytes, ApiError>
     match Limited::new(body, usize::try_from(most).unwrap_or(usize::MAX)).collect().await {
         Ok(whole) => Ok(whole.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
-        Err(_) => Err(ApiError::new(Code::BadRequest, "the body ended early")),
+        Err(_) => Err(ApiError::new(Code::BadRequest, "the body ended early or came too slowly")),
     }
 }
 

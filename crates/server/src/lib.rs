@@ -9,15 +9,16 @@ mod envelope;
 mod extract;
 mod json_body;
 mod linger;
+mod listen;
 mod metrics;
 mod middleware;
 mod mllp;
 mod openapi;
+mod patient;
 mod rate_limit;
 mod respond;
 mod routes;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -72,17 +73,16 @@ pub async fn serve(
     app: App,
     public_url: Option<String>,
     shutdown: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
+) {
     let (sweeper, ending) = (tokio::spawn(sweep(app.clone())), app.clone());
     if let Some(opened) = app.opened_ports() {
         tokio::spawn(mllp::serve(app.clone(), opened));
     }
-    let service = router(app, public_url).into_make_service_with_connect_info::<SocketAddr>();
-    let served = axum::serve(listener, service).with_graceful_shutdown(shutdown).await;
+    let limits = app.limits().clone();
+    listen::serve(listener, router(app, public_url), &limits, shutdown).await;
     sweeper.abort();
     ending.close_ports();
     ending.settle().await;
-    served
 }
 
 /// Every few seconds what is past its deadline, every minute memory, every hour what is kept for a day.

@@ -22,7 +22,7 @@ pub(crate) struct Metrics {
     registry: Mutex<Registry>,
     pub(crate) requests: Family<Route, Counter>,
     pub(crate) seconds: Histogram,
-    pub(crate) in_flight: Gauge,
+    in_flight: Gauge,
 }
 
 const SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
@@ -40,7 +40,21 @@ impl Default for Metrics {
     }
 }
 
+/// A request that is being answered, until this is dropped: a client may hang up at any time.
+pub(crate) struct InFlight(Gauge);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
 impl Metrics {
+    pub(crate) fn one_more(&self) -> InFlight {
+        self.in_flight.inc();
+        InFlight(self.in_flight.clone())
+    }
+
     pub(crate) fn render(&self) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry.lock().unwrap_or_else(std::sync::PoisonError::into_inner))?;

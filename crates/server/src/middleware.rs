@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use app::{App, etag};
 use axum::Router;
@@ -75,7 +75,7 @@ where
 
     fn call(&mut self, request: Request) -> Self::Future {
         let asked = Asked::of(&request, &self.state);
-        let (request, rest) = linger::lend(request);
+        let (request, rest) = linger::lend(request, Duration::from_secs(self.state.app.limits().http_idle_seconds));
         let answer = if asked.method == Method::OPTIONS {
             Either::Left(future::ready(Ok(cors::preflight())))
         } else {
@@ -137,7 +137,7 @@ async fn observe(
     rest: Rest,
     answer: impl Future<Output = Result<Response, Infallible>> + Send + 'static,
 ) -> Result<Response, Infallible> {
-    state.metrics.in_flight.inc();
+    let in_flight = state.metrics.one_more();
     let caught = AssertUnwindSafe(answer).catch_unwind();
     let answered = CURRENT_REQUEST_ID.scope(asked.id.clone(), async move {
         match caught.await {
@@ -147,7 +147,7 @@ async fn observe(
     });
     let mut response = if asked.method.is_safe() { answered.await } else { to_the_end(answered).await };
     rest.read_on();
-    state.metrics.in_flight.dec();
+    drop(in_flight);
     asked.leave_out_what_is_known(&mut response);
     if asked.method != Method::OPTIONS {
         cors::share(response.headers_mut());

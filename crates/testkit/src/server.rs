@@ -80,8 +80,7 @@ impl TestServer {
             async move {
                 let by_sftp = sftp::serve(sftp, app.clone(), std::future::pending());
                 let by_http = server::serve(listener, app, None, std::future::pending());
-                let (by_http, by_sftp) = tokio::join!(by_http, by_sftp);
-                by_http.unwrap();
+                let ((), by_sftp) = tokio::join!(by_http, by_sftp);
                 by_sftp.unwrap();
             }
         });

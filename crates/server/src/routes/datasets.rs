@@ -129,7 +129,7 @@ async fn put_data(
     refuse_encoding(request.headers())?;
     let format = format_of(request.headers())?;
     let body = request.into_body().into_data_stream();
-    let body = body.map_err(|_| AppError::BadRequest("the body ended early".into()));
+    let body = body.map_err(|_| AppError::BadRequest("the body ended early or came too slowly".into()));
     Ok(Tagged(app::datasets::data::put(&state.app, &grant, &dataset, if_match, format, body).await?))
 }
 

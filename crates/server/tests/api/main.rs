@@ -81,6 +81,7 @@ mod runs_tokens;
 mod runs_versions;
 mod secret_search;
 mod secrets;
+mod slow_clients;
 mod surface;
 mod tasks_and_criteria;
 mod tenants;

@@ -209,7 +209,7 @@ async fn receive(mut upload: Upload, body: Body) -> Result<Upload, ApiError> {
     let mut parts = body.into_data_stream();
     let mut waiting = BytesMut::new();
     while let Some(part) = parts.next().await {
-        let part = part.map_err(|_| ApiError::new(Code::BadRequest, "the body ended early"))?;
+        let part = part.map_err(|_| ApiError::new(Code::BadRequest, "the body ended early or came too slowly"))?;
         waiting.extend_from_slice(&part);
         if waiting.len() >= AT_ONCE {
             upload.append(waiting.split().freeze()).await.map_err(app::AppError::from)?;

@@ -1,14 +1,20 @@
 //! In and out.
 
+use std::time::Duration;
+
 use app::sandboxes::payer::pages::{self, LoginRefusal};
 use axum::http::{Method, StatusCode};
 use minijinja::context;
+use tokio::time::Instant;
 
 use super::super::throttle::Attempt;
 use super::place::Place;
 use super::render::{Answer, Shown};
 use super::{Browser, Form};
 use crate::envelope::ApiError;
+
+/// A refusal is answered at a whole multiple of this.
+const REFUSAL_STEP: Duration = Duration::from_millis(25);
 
 /// Where somebody goes who is not logged in; a page that was asked for is shown afterwards.
 pub(super) fn first(browser: &Browser<'_>, method: &Method, place: &Place) -> Answer {
@@ -45,6 +51,7 @@ pub(super) async fn enter(browser: &mut Browser<'_>, form: &Form) -> Result<Answ
     let (failures, app) = (&browser.state.login_failures, &browser.state.app);
     let attempt = Attempt::new(&browser.sandbox, &name, browser.address);
     failures.check(&attempt, app.now())?;
+    let begun = Instant::now();
     match pages::login(app, &browser.visitor, &name, password).await? {
         Ok(visitor) => {
             browser.visitor = visitor;
@@ -53,9 +60,16 @@ pub(super) async fn enter(browser: &mut Browser<'_>, form: &Form) -> Result<Answ
         }
         Err(refusal) => {
             failures.note(attempt, app.now());
+            even_out(begun).await;
             Ok(page(browser, Some(refusal)))
         }
     }
+}
+
+/// A wrong password is written down and a name that nobody has is not: the time of the answer must not tell which it was.
+async fn even_out(begun: Instant) {
+    let steps = begun.elapsed().as_millis() / REFUSAL_STEP.as_millis() + 1;
+    tokio::time::sleep_until(begun + REFUSAL_STEP * u32::try_from(steps).unwrap_or(1)).await;
 }
 
 pub(super) async fn leave(browser: &mut Browser<'_>) -> Result<Answer, ApiError> {
