@@ -7,6 +7,7 @@ Each is sent to a fax line. Prints the status, processor time and the growth of 
 server's process alone; the limit to hold them against is 100 ms and 64 MB. Standard library only, Linux only.
 """
 
+import atexit
 import json
 import os
 import re
@@ -21,6 +22,7 @@ import zlib
 work = tempfile.TemporaryDirectory()
 command = [sys.argv[1], "serve", "--listen", "127.0.0.1:0", "--data", os.path.join(work.name, "data"), "--log", "warn"]
 server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+atexit.register(server.kill)
 key = url = None
 while not (key and url):
     line = server.stdout.readline()
@@ -119,4 +121,3 @@ for name, document in BOMBS.items():
     status, answer = fax(document)
     why = (answer.get("error", {}).get("details", {}).get("document") or [""])[0]
     print(f"{name:<34}{len(document) >> 10:>9} {status:>7} {processor() - time:>8.0f} {peak() - memory:>9.1f}  {why[:60]}", flush=True)
-server.terminate()

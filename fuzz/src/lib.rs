@@ -43,6 +43,7 @@ targets! {
     fhirpath: fhirpath_expression fhirpath_resource fhirpath_moment;
     sims: fhir_request fhir_page fhir_json_patch fhir_transaction fhir_scopes simulator_config scenario
         x12_clearinghouse cds_answer;
+    voice: voice_message;
     verify: assertion agent_data file_content transcript comparison glob json_path notation;
     model: authored canonical_json template id slug weight score timestamp;
 }

@@ -15,6 +15,6 @@ mod write;
 
 pub use fault::Fault;
 pub use picture::Png;
-pub use read::{Kind, PageImage, Text, images, kind, page, scan, text, text_and_cost};
+pub use read::{Kind, PageImage, Text, Visit, images, kind, page, scans, text, text_and_cost};
 pub use render::{MOST_PAGES, Rendered, picture, render};
 pub use specification::{Document, Format, Letterhead, Look, Section, Signature, Table, plain};

@@ -12,7 +12,7 @@ pub struct NewCall {
 }
 
 /// What the agent does next in a call: one of `say`, `dtmf` and `silence`.
-#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTurn {
     /// Up to 10 000 characters.

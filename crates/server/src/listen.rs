@@ -47,7 +47,10 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, limits: &Limits
     stop.closed().await;
 }
 
-async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>) {
+async fn accept(
+    listener: &TcpListener,
+    room: &Arc<Semaphore>,
+) -> (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>) {
     // The semaphore is never closed.
     let permit = Arc::clone(room).acquire_owned().await.ok();
     loop {

@@ -1,6 +1,7 @@
 //! PNG (RFC 2083) of one page, in grey or black and white.
 
-use miniz_oxide::deflate::compress_to_vec_zlib;
+use miniz_oxide::DataFormat;
+use miniz_oxide::deflate::core::{CompressorOxide, TDEFLFlush, compress_to_output};
 
 use super::bitmap::Bitmap;
 
@@ -16,32 +17,65 @@ enum Colour {
 
 impl Png {
     pub(crate) fn of_bitmap(picture: &Bitmap) -> Self {
-        let mut rows = Vec::with_capacity((picture.stride() + 1) * picture.height as usize);
-        for row in picture.rows() {
-            rows.push(0);
-            rows.extend(row.iter().map(|byte| !byte));
+        let mut row: Vec<u8> = Vec::new();
+        let mut packed = Deflated::new(6);
+        for black in picture.rows() {
+            row.clear();
+            row.extend(black.iter().map(|byte| !byte));
+            packed.row(&row);
         }
-        Self::new(picture.width, picture.height, Colour::BlackAndWhite, &rows)
+        Self::new(picture.width, picture.height, Colour::BlackAndWhite, packed)
     }
 
     /// One byte for each pixel, 0 black, 255 white.
     pub(crate) fn of_grey(width: u32, height: u32, pixels: &[u8]) -> Self {
-        let mut rows = Vec::with_capacity(pixels.len() + height as usize);
-        for row in pixels.chunks(width.max(1) as usize).take(height as usize) {
-            rows.push(0);
-            rows.extend_from_slice(row);
-        }
-        Self::new(width, height, Colour::Grey, &rows)
+        // Of pictures with many shades a greater effort takes five times as long and saves little.
+        let mut packed = Deflated::new(1);
+        pixels.chunks(width.max(1) as usize).take(height as usize).for_each(|row| packed.row(row));
+        Self::new(width, height, Colour::Grey, packed)
     }
 
-    fn new(width: u32, height: u32, colour: Colour, rows: &[u8]) -> Self {
+    fn new(width: u32, height: u32, colour: Colour, rows: Deflated) -> Self {
         let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
         let mut header = [width.to_be_bytes(), height.to_be_bytes()].concat();
         header.extend([colour as u8, 0, 0, 0, 0]);
         chunk(&mut file, *b"IHDR", &header);
-        chunk(&mut file, *b"IDAT", &compress_to_vec_zlib(rows, 6));
+        chunk(&mut file, *b"IDAT", &rows.finish());
         chunk(&mut file, *b"IEND", &[]);
         Self(file)
+    }
+}
+
+/// Rows that are packed as they come, so that they are never in memory as a whole.
+struct Deflated {
+    machine: Box<CompressorOxide>,
+    packed: Vec<u8>,
+}
+
+impl Deflated {
+    fn new(level: u8) -> Self {
+        let mut machine = Box::<CompressorOxide>::default();
+        machine.set_format_and_level(DataFormat::Zlib, level);
+        Self { machine, packed: Vec::new() }
+    }
+
+    /// As it is: none of the filters.
+    fn row(&mut self, bytes: &[u8]) {
+        self.push(&[0], TDEFLFlush::None);
+        self.push(bytes, TDEFLFlush::None);
+    }
+
+    fn push(&mut self, bytes: &[u8], flush: TDEFLFlush) {
+        let Self { machine, packed } = self;
+        compress_to_output(machine, bytes, flush, |part| {
+            packed.extend_from_slice(part);
+            true
+        });
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        self.push(&[], TDEFLFlush::Finish);
+        self.packed
     }
 }
 

@@ -40,6 +40,11 @@ impl Budget {
         self.unpacked.get().min(LARGEST_STREAM)
     }
 
+    /// How much may still be unpacked in all.
+    pub(crate) fn room_for_all(&self) -> usize {
+        self.unpacked.get()
+    }
+
     pub(crate) fn unpack(&self, bytes: usize) -> Result<(), Fault> {
         let left = self.unpacked.get().checked_sub(bytes);
         self.unpacked.set(left.unwrap_or(0));

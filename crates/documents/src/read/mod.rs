@@ -6,6 +6,8 @@ mod filter;
 mod pdf;
 mod tiff;
 
+use std::ops::ControlFlow;
+
 use crate::fault::Fault;
 use crate::picture::Png;
 use budget::{Budget, LARGEST_FILE, STEPS};
@@ -128,19 +130,33 @@ pub fn images(bytes: &[u8]) -> Result<Vec<PageImage>, Fault> {
 /// One page as people see it, from 1: the picture that it is made of, or else its words printed anew. None if there is no
 /// such page, or if it is in a form that we do not unpack.
 pub fn page(bytes: &[u8], number: usize) -> Result<Option<PageImage>, Fault> {
-    one_page(bytes, number, true)
+    if checked_kind(bytes)? == Kind::Pdf {
+        return pdf::page(bytes, number, &Budget::new());
+    }
+    let mut found = Ok(None);
+    scans(bytes, &[number], &mut |_, page| {
+        found = page;
+        ControlFlow::Break(())
+    })?;
+    found
 }
 
-/// The picture that a page is made of, from 1; none for a page that is drawn.
-pub fn scan(bytes: &[u8], number: usize) -> Result<Option<PageImage>, Fault> {
-    one_page(bytes, number, false)
-}
+/// Takes the picture that a page is made of; none for a page that is drawn, or in a form that we do not unpack.
+pub type Visit<'a> = dyn FnMut(usize, Result<Option<PageImage>, Fault>) -> ControlFlow<()> + 'a;
 
-fn one_page(bytes: &[u8], number: usize, is_drawn: bool) -> Result<Option<PageImage>, Fault> {
+/// Shows the pictures of some pages, from 1, one after the other: one is in memory at a time, and they have one budget
+/// together.
+pub fn scans(bytes: &[u8], numbers: &[usize], visit: &mut Visit<'_>) -> Result<(), Fault> {
+    let budget = Budget::new();
     match checked_kind(bytes)? {
-        Kind::Pdf => pdf::page(bytes, number, is_drawn, &Budget::new()),
-        Kind::Tiff => tiff::page(bytes, number, &Budget::new()),
-        Kind::Png | Kind::Jpeg => Ok(images(bytes)?.into_iter().find(|image| image.page == number)),
+        Kind::Pdf => pdf::scan(bytes, numbers, &budget, visit),
+        Kind::Tiff => tiff::scan(bytes, numbers, &budget, visit),
+        Kind::Png | Kind::Jpeg => {
+            let wanted = images(bytes)?.into_iter().filter(|image| numbers.contains(&image.page));
+            let _ =
+                wanted.map(|image| (image.page, Ok(Some(image)))).try_for_each(|(number, image)| visit(number, image));
+            Ok(())
+        }
     }
 }
 

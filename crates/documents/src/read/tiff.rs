@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::PageImage;
 use super::budget::Budget;
 use super::filter;
+use super::{PageImage, Visit};
 use crate::fault::Fault;
 use crate::picture::{Bitmap, Png, group4};
 
 const MOST_PAGES: usize = 500;
 const MOST_PIXELS: usize = 64 << 20;
+/// Of one page, unpacked: letter paper in colour at 300 dots an inch has 24 MiB.
+const LARGEST_PAGE: usize = 26 << 20;
 const MOST_STRIPS: usize = 20_000;
 
 const BROKEN: Fault = Fault::Damaged("its directory of pages cannot be read");
@@ -29,13 +31,59 @@ pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fa
     Ok(images)
 }
 
-/// One page, from 1.
-pub(super) fn page(bytes: &[u8], number: usize, budget: &Budget) -> Result<Option<PageImage>, Fault> {
+/// Some pages, from 1, one after the other. What they say that they unpack to is counted before anything is.
+pub(super) fn scan(bytes: &[u8], numbers: &[usize], budget: &Budget, visit: &mut Visit<'_>) -> Result<(), Fault> {
     let file = File::new(bytes);
     let directories = file.directories()?;
-    let Some(directory) = number.checked_sub(1).and_then(|index| directories.get(index)) else { return Ok(None) };
-    let image = file.image(directory, budget)?;
-    Ok(image.map(|png| PageImage::png(number, png, dots_per_inch(directory))))
+    let asked = |number: &usize| number.checked_sub(1).and_then(|index| directories.get(index));
+    if numbers.iter().filter_map(asked).map(|page| Form::of(page).bytes()).fold(0, usize::saturating_add)
+        > budget.room_for_all()
+    {
+        return Err(Fault::TooLarge("its pages unpack to too much"));
+    }
+    for number in numbers {
+        let Some(directory) = asked(number) else { continue };
+        let image = file.image(directory, budget);
+        let page = image.map(|image| image.map(|png| PageImage::png(*number, png, dots_per_inch(directory))));
+        if visit(*number, page).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// How the pixels of a page lie.
+#[derive(Clone, Copy)]
+struct Form {
+    width: u32,
+    height: u32,
+    bits: usize,
+    samples: usize,
+}
+
+impl Form {
+    fn of(directory: &Directory) -> Self {
+        let first = |tag: u16, usual: u32| first(directory, tag).unwrap_or(usual);
+        let (bits, samples) = (first(258, 1) as usize, first(277, 1) as usize);
+        Self { width: first(256, 0), height: first(257, 0), bits, samples }
+    }
+
+    fn row(self) -> usize {
+        (self.width as usize).saturating_mul(self.bits).saturating_mul(self.samples).div_ceil(8)
+    }
+
+    fn bytes(self) -> usize {
+        self.row().saturating_mul(self.height as usize)
+    }
+
+    fn is_bounded(self) -> bool {
+        let pixels = (self.width as usize).saturating_mul(self.height as usize);
+        (1..=MOST_PIXELS).contains(&pixels) && self.bytes() <= LARGEST_PAGE
+    }
+}
+
+fn first(directory: &Directory, tag: u16) -> Option<u32> {
+    directory.get(&tag).and_then(|values| values.first()).copied()
 }
 
 struct File<'a> {
@@ -103,19 +151,16 @@ impl<'a> File<'a> {
     }
 
     fn image(&self, directory: &Directory, budget: &Budget) -> Result<Option<Png>, Fault> {
-        let first =
-            |tag: u16, usual: u32| directory.get(&tag).and_then(|values| values.first()).copied().unwrap_or(usual);
-        let (width, height) = (first(256, 0), first(257, 0));
-        let (bits, samples) = (first(258, 1) as usize, first(277, 1) as usize);
-        let pixels = (width as usize).saturating_mul(height as usize);
+        let first = |tag: u16, usual: u32| first(directory, tag).unwrap_or(usual);
+        let form @ Form { width, height, bits, samples } = Form::of(directory);
         let is_plain = matches!((bits, samples), (1 | 8, 1) | (8, 3 | 4)) && first(284, 1) == 1 && first(262, 0) <= 2;
-        if pixels == 0 || pixels > MOST_PIXELS || !is_plain || !directory.contains_key(&273) {
+        if !form.is_bounded() || !is_plain || !directory.contains_key(&273) {
             return Ok(None);
         }
-        budget.unpack(pixels)?;
-        budget.spend(pixels)?;
+        budget.unpack(form.bytes())?;
+        budget.spend(form.bytes())?;
         let white = if first(262, 0) == 0 { 0_u8 } else { 255 };
-        let row = (width as usize * bits * samples).div_ceil(8);
+        let row = form.row();
         let rows_per_strip = (first(278, height) as usize).clamp(1, height as usize);
         let mut page = Page::new(width, height, bits);
         for (index, strip) in self.strips(directory).enumerate() {
@@ -150,10 +195,9 @@ impl<'a> File<'a> {
 
 /// Unless the file gives only a ratio.
 fn dots_per_inch(directory: &Directory) -> Option<u32> {
-    let first = |tag: u16| directory.get(&tag).and_then(|values| values.first()).copied();
-    match first(296).unwrap_or(2) {
-        2 => first(282),
-        3 => first(282)?.checked_mul(254).map(|dots| dots / 100),
+    match first(directory, 296).unwrap_or(2) {
+        2 => first(directory, 282),
+        3 => first(directory, 282)?.checked_mul(254).map(|dots| dots / 100),
         _ => None,
     }
 }
@@ -212,7 +256,7 @@ fn unpack(
     expected: usize,
     budget: &Budget,
 ) -> Result<Option<Vec<u8>>, Fault> {
-    let first = |tag: u16, usual: u32| directory.get(&tag).and_then(|values| values.first()).copied().unwrap_or(usual);
+    let first = |tag: u16, usual: u32| first(directory, tag).unwrap_or(usual);
     budget.spend(strip.len().min(expected.saturating_mul(4)) + expected)?;
     let reversed: Vec<u8>;
     let strip = if first(266, 1) == 2 {

@@ -1,11 +1,24 @@
 //! Files that other programs made, as `samples/` has them.
 
-use documents::{Fault, Kind, images, kind, page, scan, text};
+use std::ops::ControlFlow;
+
+use documents::{Fault, Kind, PageImage, images, kind, page, scans, text};
 
 const LETTER: &str = "Prior Authorization Denial Letter Dear Dr. Núñez, the request for CPT 72148";
 
 fn sample(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/tests/paper/samples/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+/// The picture that one page is made of.
+fn scan(bytes: &[u8], number: usize) -> Result<Option<PageImage>, Fault> {
+    let mut found = Ok(None);
+    let mut keep = |_, picture| {
+        found = picture;
+        ControlFlow::Continue(())
+    };
+    scans(bytes, &[number], &mut keep)?;
+    found
 }
 
 fn words(text: &str) -> String {

@@ -83,7 +83,8 @@ async fn who_does_not_read_is_let_go() {
     let (server, caller) = impatient(TestServer::unhurried()).await;
     let mut connection = connect(&server).await;
     // Asks again and again until nothing more is taken: first the answers fill what is between, then the requests.
-    let asking = async { while connection.write_all(b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n").await.is_ok() {} };
+    let asking =
+        async { while connection.write_all(b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n").await.is_ok() {} };
     timeout(LONG, asking).await.expect("the server holds a client that does not read");
     caller.get("/organization").await.expect(200);
 }

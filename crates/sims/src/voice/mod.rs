@@ -13,6 +13,7 @@ mod script;
 mod speech;
 pub mod steps;
 mod transcript;
+pub mod wire;
 
 use model::simulator::SimulatorType;
 use serde_json::{Value, json};

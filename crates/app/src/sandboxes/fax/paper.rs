@@ -1,11 +1,12 @@
 //! The document of a fax: what it is, how many pages it has and what they say, found out once.
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use documents::{Fault, Kind, Text};
+use documents::{Fault, Kind, PageImage, Text};
 use model::FieldErrors;
 use model::canonical::sha256_hex;
 use sims::fax::send::{LONGEST_TEXT, MOST_BYTES, MOST_PAGES, MOST_PICTURES, Paper};
@@ -83,24 +84,37 @@ fn pictures(bytes: &[u8], kind: Kind, pages: &[String]) -> Result<Vec<usize>, St
     if kind == Kind::Tiff && silent.len() > MOST_PICTURES {
         return Err(format!("must have at most {MOST_PICTURES} pages that are pictures, has {}", silent.len()));
     }
-    let mut pictures = Vec::new();
-    for number in silent {
-        match documents::scan(bytes, number) {
-            Ok(Some(picture)) if picture.pixels() > MOST_PIXELS => {
-                return Err(format!("page {number} has more than {MOST_PIXELS} pixels"));
-            }
-            Ok(Some(_)) => pictures.push(number),
-            Ok(None) | Err(Fault::Damaged(_)) if kind == Kind::Tiff => {
-                return Err(format!("page {number} is damaged, or packed in a way that is not known here"));
-            }
-            Ok(None) | Err(Fault::Damaged(_)) => {}
-            Err(fault) => return Err(fault.to_string()),
+    let (mut pictures, mut refused) = (Vec::new(), None);
+    let looked = documents::scans(bytes, &silent, &mut |number, page| {
+        match picture_of(kind, number, page) {
+            Ok(is_picture) => pictures.extend(is_picture.then_some(number)),
+            Err(fault) => refused = Some(fault),
         }
         if pictures.len() > MOST_PICTURES {
-            return Err(format!("must have at most {MOST_PICTURES} pages that are pictures"));
+            refused = Some(format!("must have at most {MOST_PICTURES} pages that are pictures"));
         }
+        if refused.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    match (looked, refused) {
+        (Err(fault), _) => Err(fault.to_string()),
+        (_, Some(fault)) => Err(fault),
+        _ => Ok(pictures),
     }
-    Ok(pictures)
+}
+
+/// Whether the page is one that OCR can read, or what is wrong with it.
+fn picture_of(kind: Kind, number: usize, page: Result<Option<PageImage>, Fault>) -> Result<bool, String> {
+    match page {
+        Ok(Some(picture)) if picture.pixels() > MOST_PIXELS => {
+            Err(format!("page {number} has more than {MOST_PIXELS} pixels"))
+        }
+        Ok(Some(_)) => Ok(true),
+        Ok(None) | Err(Fault::Damaged(_)) if kind == Kind::Tiff => {
+            Err(format!("page {number} is damaged, too large, or packed in a way that is not known here"))
+        }
+        Ok(None) | Err(Fault::Damaged(_)) => Ok(false),
+        Err(fault) => Err(fault.to_string()),
+    }
 }
 
 fn bounded(paper: Paper) -> Result<Paper, String> {
@@ -114,15 +128,25 @@ fn bounded(paper: Paper) -> Result<Paper, String> {
 /// What the pictures say, as far as this machine can tell.
 fn recognised(bytes: &[u8], pictures: &[usize]) -> (Vec<(usize, String)>, OcrStatus) {
     let started = Instant::now();
-    let mut words = Vec::new();
-    for number in pictures {
-        let Ok(Some(image)) = documents::scan(bytes, *number) else { return (words, OcrStatus::Failed) };
+    let (mut words, mut status) = (Vec::new(), OcrStatus::Done);
+    let read = documents::scans(bytes, pictures, &mut |number, page| {
         let left = LONGEST_OCR.saturating_sub(started.elapsed());
-        match ocr::recognise_within(&image, left) {
-            Ok(text) => words.push((*number, text)),
-            Err(OcrFault::Unavailable) => return (Vec::new(), OcrStatus::Unavailable),
-            Err(OcrFault::TooSlow | OcrFault::Failed) => return (words, OcrStatus::Failed),
+        let recognised = match page {
+            Ok(Some(image)) => ocr::recognise_within(&image, left),
+            _ => Err(OcrFault::Failed),
+        };
+        match recognised {
+            Ok(text) => {
+                words.push((number, text));
+                return ControlFlow::Continue(());
+            }
+            Err(OcrFault::Unavailable) => status = OcrStatus::Unavailable,
+            Err(OcrFault::TooSlow | OcrFault::Failed) => status = OcrStatus::Failed,
         }
+        ControlFlow::Break(())
+    });
+    if status == OcrStatus::Unavailable {
+        words.clear();
     }
-    (words, OcrStatus::Done)
+    (words, if read.is_ok() { status } else { OcrStatus::Failed })
 }

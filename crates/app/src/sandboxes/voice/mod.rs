@@ -13,6 +13,7 @@ pub use sims::voice::calls::Exchange;
 use sims::voice::calls::{self, Asking, Refusal};
 use sims::voice::inbox;
 pub use sims::voice::inbox::Filter;
+pub use sims::voice::wire;
 use world::{Context, Outcome, Sandbox, World};
 
 pub use listeners::Listener;

@@ -11,6 +11,8 @@ use super::search::finds;
 use crate::fault::Fault;
 use crate::read::budget::Budget;
 
+/// Of what is drawn, a table or a font, unpacked: pictures may be larger.
+const LARGEST_CONTENT: usize = 12 << 20;
 /// Each takes about fifty bytes of memory.
 pub(super) const MOST_OBJECTS: usize = 500_000;
 /// Of the object streams that are kept unpacked.
@@ -167,7 +169,7 @@ impl<'a> File<'a> {
 
     pub(super) fn content(&self, stream: &Stream) -> Result<Vec<u8>, Fault> {
         let packed = self.packed(stream)?;
-        Ok(super::stream::unpacked(self, &stream.dictionary, packed)?.bytes)
+        Ok(super::stream::unpacked(self, &stream.dictionary, packed, LARGEST_CONTENT)?.bytes)
     }
 }
 

@@ -25,8 +25,8 @@ use matrix::Matrix;
 use object::Object;
 use pages::Page;
 
-use super::PageImage;
 use super::budget::Budget;
+use super::{PageImage, Visit};
 use crate::fault::Fault;
 
 pub(super) fn text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>, Fault> {
@@ -46,16 +46,29 @@ pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fa
     Ok(images)
 }
 
+/// The pictures that some pages are made of, from 1, one after the other.
+pub(super) fn scan(bytes: &[u8], numbers: &[usize], budget: &Budget, visit: &mut Visit<'_>) -> Result<(), Fault> {
+    let (file, pages) = open(bytes, budget)?;
+    let mut fonts = Fonts::default();
+    for number in numbers {
+        let Some(page) = number.checked_sub(1).and_then(|index| pages.get(index)) else { continue };
+        let picture = look(&file, page, &mut fonts).and_then(|seen| pictures::largest(&file, *number, &seen.pictures));
+        if visit(*number, picture).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// The picture that one page is made of, or else its words as a fax machine would print them. None if there is no such
-/// page, or if the page is made of nothing and words are not wanted.
-pub(super) fn page(bytes: &[u8], number: usize, is_drawn: bool, budget: &Budget) -> Result<Option<PageImage>, Fault> {
+/// page.
+pub(super) fn page(bytes: &[u8], number: usize, budget: &Budget) -> Result<Option<PageImage>, Fault> {
     let (file, pages) = open(bytes, budget)?;
     let Some(page) = number.checked_sub(1).and_then(|index| pages.get(index)) else { return Ok(None) };
     let seen = look(&file, page, &mut Fonts::default())?;
     match pictures::largest(&file, number, &seen.pictures)? {
         Some(picture) => Ok(Some(picture)),
-        None if is_drawn => drawn::page(&file, page, number, &seen.pieces).map(Some),
-        None => Ok(None),
+        None => drawn::page(&file, page, number, &seen.pieces).map(Some),
     }
 }
 

@@ -7,10 +7,12 @@ use super::stream::{Unpacked, unpacked};
 use crate::fault::Fault;
 use crate::picture::{Bitmap, Png, group4};
 use crate::read::PageImage;
+use crate::read::budget::LARGEST_STREAM;
 use crate::read::dimensions::are_bounded;
 
-/// Each takes a byte of memory while it is made.
 const MOST_PIXELS: usize = 64 << 20;
+/// Each takes a byte of memory while it is made.
+const MOST_GREY_PIXELS: usize = 26 << 20;
 /// Of a page's 485 000 square points: a logo is no page.
 const SMALLEST_AREA: f32 = 100_000.0;
 
@@ -19,7 +21,7 @@ pub(super) fn largest(file: &File<'_>, page: usize, shown: &[Shown]) -> Result<O
     let large = shown.iter().filter(|picture| picture.area >= SMALLEST_AREA);
     let Some(picture) = large.max_by(|left, right| left.area.total_cmp(&right.area)) else { return Ok(None) };
     let dictionary = &picture.stream.dictionary;
-    let content = unpacked(file, dictionary, file.packed(&picture.stream)?)?;
+    let content = unpacked(file, dictionary, file.packed(&picture.stream)?, LARGEST_STREAM)?;
     let number = |name: &str, short: &str| Ok(file.resolve(dictionary.either(name, short))?.whole().unwrap_or(0));
     let (width, height) = (number("Width", "W")?, number("Height", "H")?);
     if width == 0 || height == 0 || width.saturating_mul(height) > MOST_PIXELS {
@@ -64,15 +66,22 @@ fn samples(
     let bits = file.resolve(dictionary.either("BitsPerComponent", "BPC"))?.whole().unwrap_or(1);
     let Some(components) = components(file, dictionary.either("ColorSpace", "CS"))? else { return Ok(None) };
     let row = (width * components * bits).div_ceil(8).max(1);
-    file.budget.unpack(width * height)?;
     file.budget.spend(width * height)?;
+    let lines = content.bytes.chunks(row).take(height).enumerate();
+    if (bits, components) == (1, 1) {
+        file.budget.unpack(row * height)?;
+        let mut picture = Bitmap::white(width as u32, height as u32);
+        // Here a set bit is white.
+        lines.for_each(|(y, line)| picture.set_row(y, line.iter().map(|byte| !byte)));
+        return Ok(Some(Png::of_bitmap(&picture)));
+    }
+    if width * height > MOST_GREY_PIXELS {
+        return Ok(None);
+    }
+    file.budget.unpack(width * height)?;
     let mut grey = Vec::with_capacity(width * height);
-    for line in content.bytes.chunks(row).take(height) {
-        let sample = |index: usize| match bits {
-            8 => line.get(index).copied().unwrap_or(255),
-            1 => line.get(index / 8).map_or(255, |byte| if byte & (0x80 >> (index % 8)) == 0 { 0 } else { 255 }),
-            _ => 255,
-        };
+    for (_, line) in lines {
+        let sample = |index: usize| if bits == 8 { line.get(index).copied().unwrap_or(255) } else { 255 };
         grey.extend((0..width).map(|x| match components {
             3 => {
                 let [red, green, blue] = [0, 1, 2].map(|component| u32::from(sample(x * 3 + component)));

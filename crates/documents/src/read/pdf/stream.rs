@@ -12,7 +12,13 @@ pub(super) struct Unpacked {
     pub(super) picture: Option<(String, Dictionary)>,
 }
 
-pub(super) fn unpacked(file: &File<'_>, dictionary: &Dictionary, packed: &[u8]) -> Result<Unpacked, Fault> {
+/// `most` bounds what each step may come to.
+pub(super) fn unpacked(
+    file: &File<'_>,
+    dictionary: &Dictionary,
+    packed: &[u8],
+    most: usize,
+) -> Result<Unpacked, Fault> {
     let filters = listed(file, dictionary.either("Filter", "F"))?;
     let parameters = listed(file, dictionary.either("DecodeParms", "DP"))?;
     file.budget.spend(packed.len())?;
@@ -21,7 +27,7 @@ pub(super) fn unpacked(file: &File<'_>, dictionary: &Dictionary, packed: &[u8]) 
     for (index, filter) in filters.iter().take(6).enumerate() {
         let parameters = parameters.get(index).and_then(Object::dictionary).cloned().unwrap_or_default();
         let name = filter.name().unwrap_or_default();
-        let most = file.budget.room();
+        let most = most.min(file.budget.room());
         bytes = match name {
             "FlateDecode" | "Fl" => predicted(file, filter::flate(&bytes, most)?, &parameters)?,
             "LZWDecode" | "LZW" => {

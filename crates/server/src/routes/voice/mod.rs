@@ -1,9 +1,7 @@
 //! The phone line, at `voice` of every door: calls over REST, and the same calls over a WebSocket.
 
 mod calls;
-mod native;
 mod recording;
-mod relay;
 mod session;
 mod stream;
 mod streams;

@@ -1,25 +1,17 @@
 //! One agent on one WebSocket: what it does in its call, and what it is told of it.
 
 use app::sandboxes::voice;
+use app::sandboxes::voice::wire::relay::Relay;
+use app::sandboxes::voice::wire::{Act, native, relay};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use model::voice::{NewCall, NewTurn};
-use serde_json::Value;
+use model::voice::NewCall;
+use serde_json::{Value, json};
 
-use super::relay::Relay;
-use super::{Line, native, relay};
+use super::Line;
 use crate::State;
 use crate::envelope::{ApiError, Code};
 use crate::routes::doors::Door;
-
-/// What an agent does.
-pub(super) enum Act {
-    Turn(NewTurn),
-    Answer,
-    HangUp,
-    /// Nothing that changes the call yet.
-    Nothing,
-}
 
 /// How the two sides talk.
 pub(super) enum Protocol {
@@ -140,8 +132,8 @@ impl Session {
 
     pub(super) fn error(&self, error: &ApiError) -> Value {
         match self.protocol {
-            Protocol::Native => native::error(error),
-            Protocol::Relay(_) => relay::error(error),
+            Protocol::Native => native::error(&json!(error.code()), &error.shown_message()),
+            Protocol::Relay(_) => relay::error(&error.shown_message()),
         }
     }
 }

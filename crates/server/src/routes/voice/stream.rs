@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use app::sandboxes::voice;
+use app::sandboxes::voice::wire::relay::Relay;
 use axum::extract;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
@@ -17,7 +18,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Line;
-use super::relay::Relay;
 use super::session::{Fault, Protocol, Session};
 use super::streams::Place;
 use crate::State;

@@ -172,6 +172,7 @@ fn page(browser: &Browser<'_>, shown: &Shown) -> Response {
         form_token => browser.visitor.form_token(),
         new_draft => new_draft(&browser.state.app),
         notice => notice(browser.asked("notice")),
+        is_warning => browser.asked("notice") == "expired",
         labels,
         ..shown.context.clone()
     };

@@ -7,12 +7,11 @@
 use model::voice::NewTurn;
 use serde_json::{Value, json};
 
-use super::session::Act;
-use crate::envelope::ApiError;
+use super::Act;
 
 /// What an agent has begun to say.
-#[derive(Default)]
-pub(super) struct Relay {
+#[derive(Debug, Default)]
+pub struct Relay {
     tokens: String,
 }
 
@@ -22,7 +21,7 @@ const MOST_BYTES: usize = 40_000;
 const WORD_MILLISECONDS: usize = 400;
 
 impl Relay {
-    pub(super) fn read(&mut self, text: &str) -> Result<Act, String> {
+    pub fn read(&mut self, text: &str) -> Result<Act, String> {
         let message: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
         let member = |name: &str| message.get(name).and_then(Value::as_str);
         match member("type") {
@@ -60,7 +59,7 @@ impl Relay {
     }
 }
 
-pub(super) fn setup(call: &Value, sandbox: &str, number: &str) -> Value {
+pub fn setup(call: &Value, sandbox: &str, number: &str) -> Value {
     let text = |member: &str| call[member].as_str().unwrap_or_default();
     let is_inbound = text("direction") == "inbound";
     let (from, to) = if is_inbound { (text("from_number"), number) } else { (number, text("to_number")) };
@@ -71,7 +70,7 @@ pub(super) fn setup(call: &Value, sandbox: &str, number: &str) -> Value {
 }
 
 /// What the agent is told of a turn; of its own only that it was cut off.
-pub(super) fn turn(turn: &Value) -> Vec<Value> {
+pub fn turn(turn: &Value) -> Vec<Value> {
     let text = |member: &str| turn[member].as_str().unwrap_or_default();
     if text("speaker") == "agent" {
         let cut_off = (text("note") == "cut_off").then(|| {
@@ -86,8 +85,8 @@ pub(super) fn turn(turn: &Value) -> Vec<Value> {
     keys.chain(said).collect()
 }
 
-pub(super) fn error(error: &ApiError) -> Value {
-    json!({"type": "error", "description": error.shown_message()})
+pub fn error(message: &str) -> Value {
+    json!({"type": "error", "description": message})
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use model::voice::NewTurn;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::session::Act;
-use crate::envelope::ApiError;
+use super::Act;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,7 +21,7 @@ struct Message {
 }
 
 /// What an agent wants.
-pub(super) fn read(text: &str) -> Result<Act, String> {
+pub fn read(text: &str) -> Result<Act, String> {
     let message: Message = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let Message { say, dtmf, silence, interrupts, answer, hangup } = message;
     match (answer, hangup) {
@@ -33,20 +32,20 @@ pub(super) fn read(text: &str) -> Result<Act, String> {
     }
 }
 
-pub(super) fn begun(call: &Value) -> Value {
+pub fn begun(call: &Value) -> Value {
     json!({"type": "call", "call": call})
 }
 
-pub(super) fn turn(turn: &Value) -> Vec<Value> {
+pub fn turn(turn: &Value) -> Vec<Value> {
     vec![json!({"type": "turn", "turn": turn})]
 }
 
-pub(super) fn ended(call: &Value) -> Option<Value> {
+pub fn ended(call: &Value) -> Option<Value> {
     Some(json!({"type": "ended", "call": call}))
 }
 
-pub(super) fn error(error: &ApiError) -> Value {
-    json!({"type": "error", "error": {"code": error.code(), "message": error.shown_message()}})
+pub fn error(code: &Value, message: &str) -> Value {
+    json!({"type": "error", "error": {"code": code, "message": message}})
 }
 
 #[cfg(test)]
