@@ -250,7 +250,10 @@ fn shells_can_complete_and_the_manual_is_true() {
         let (script, _) = ended(&mut verial(&["completions", shell]), 0);
         assert!(script.contains("benchmarks") && script.contains("min-score"), "{shell}");
     }
-    let (page, _) = ended(&mut verial(&["manual"]), 0);
-    let kept = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/command-line.md")).unwrap();
-    assert!(page == kept, "docs/command-line.md is not what `verial manual` prints: write it anew");
+    for name in ["command-line", "criteria"] {
+        let (page, _) = ended(&mut verial(&["manual", name]), 0);
+        let kept = format!("{}/../../docs/{name}.md", env!("CARGO_MANIFEST_DIR"));
+        let kept = std::fs::read_to_string(kept).unwrap();
+        assert!(page == kept, "docs/{name}.md is not what `verial manual {name}` prints: write it anew");
+    }
 }

@@ -8,6 +8,7 @@ mod admin;
 mod api;
 mod arena;
 mod bombs;
+mod book;
 mod bundled;
 mod crash;
 mod crash_fhir;
