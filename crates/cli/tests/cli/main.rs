@@ -10,6 +10,7 @@ mod arena;
 mod bombs;
 mod book;
 mod bundled;
+mod codes;
 mod crash;
 mod crash_fhir;
 mod crash_runs;
