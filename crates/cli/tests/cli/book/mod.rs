@@ -1,6 +1,7 @@
 //! The manual as a test: every command and example of README.md and docs/ is run or read as what it shows.
 //!
-//! Each page has a server, a folder and a shell of its own, and is gone through from top to bottom. `sh` blocks are run;
+//! Each page has a shell of its own and is gone through from top to bottom, with a server and a folder of its own too; only
+//! those that a newcomer reads one after the other share them. `sh` blocks are run;
 //! `http://127.0.0.1:8080` and `vk_…` in them are the server and the key that a reader would have. A comment right before
 //! a block says what is to be done with it:
 //!
@@ -29,28 +30,22 @@ use std::path::{Path, PathBuf};
 
 use blocks::{Block, Mark};
 
-/// One test for each page.
+/// A test for what is read in one sitting.
 macro_rules! pages {
-    ($($test:ident: $page:literal,)+) => {
-        const PAGES: &[&str] = &[$($page),+];
+    ($($test:ident: $($page:literal)+,)+) => {
+        const PAGES: &[&str] = &[$($($page),+),+];
         $(
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $test() {
-                page::run($page).await;
+                page::run(&[$($page),+]).await;
             }
         )+
     };
 }
 
 pages! {
-    readme: "README.md",
-    contents: "docs/README.md",
-    quick_start: "docs/quick-start.md",
-    concepts: "docs/concepts.md",
-    authoring: "docs/authoring.md",
-    benchmarks: "docs/benchmarks.md",
-    criteria: "docs/criteria.md",
-    runs: "docs/runs.md",
+    beginning: "README.md" "docs/README.md" "docs/quick-start.md" "docs/concepts.md" "docs/authoring.md"
+        "docs/benchmarks.md" "docs/criteria.md" "docs/runs.md" "docs/ci.md",
     fhir_sandbox: "docs/fhir-sandbox.md",
     fhir_search: "docs/fhir-search.md",
     fhir_validation: "docs/fhir-validation.md",
@@ -66,7 +61,6 @@ pages! {
     cds_hooks: "docs/cds-hooks.md",
     command_line: "docs/command-line.md",
     api: "docs/api.md",
-    ci: "docs/ci.md",
     operations: "docs/operations.md",
     security: "docs/security.md",
     performance: "docs/performance.md",

@@ -16,6 +16,7 @@ const CALL: &str = "@@call";
 pub(super) struct Shell<'a> {
     pub(super) page: &'a str,
     pub(super) folder: &'a Path,
+    pub(super) programs: &'a Path,
     pub(super) base_url: &'a str,
     pub(super) key: &'a str,
 }
@@ -28,14 +29,13 @@ pub(super) struct Said {
 
 impl Shell<'_> {
     /// Runs the blocks, which all must succeed.
-    pub(super) fn run(&self, blocks: &[&Block]) -> Said {
-        let bin = self.programs();
+    pub(super) fn run(&self, blocks: &[Block]) -> Said {
         let mut command = Command::new("bash");
         command.arg("-c").arg(self.script(blocks)).current_dir(self.folder).stdin(Stdio::null());
         for (name, _) in verial(&[]).get_envs() {
             command.env_remove(name);
         }
-        command.env("HOME", self.folder).env("PATH", path(&bin)).env("COLUMNS", "100");
+        command.env("HOME", self.folder).env("PATH", path(self.programs)).env("COLUMNS", "100");
         let ended = command.output().unwrap_or_else(|error| panic!("bash: {error}"));
         let said = Said { output: text(&ended.stdout), errors: text(&ended.stderr) };
         let place = said.output.lines().filter_map(|line| line.strip_prefix(MARKER)).next_back().unwrap_or_default();
@@ -44,19 +44,7 @@ impl Shell<'_> {
         said
     }
 
-    /// The programs of a reader: `verial` as it was built, and `curl`, which also tells the status of each answer.
-    fn programs(&self) -> PathBuf {
-        let bin = self.folder.join(".bin");
-        std::fs::create_dir_all(&bin).unwrap();
-        std::os::unix::fs::symlink(verial(&[]).get_program(), bin.join("verial")).unwrap();
-        let told = format!("%{{stderr}}\\n{CALL} %{{http_code}} %{{method}} %{{url_effective}}\\n");
-        let shim = format!("#!/bin/sh\nPATH=${{PATH#*:}}\nexec curl --write-out '{told}' \"$@\"\n");
-        std::fs::write(bin.join("curl"), shim).unwrap();
-        std::fs::set_permissions(bin.join("curl"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        bin
-    }
-
-    fn script(&self, blocks: &[&Block]) -> String {
+    fn script(&self, blocks: &[Block]) -> String {
         let mut script = "set -euo pipefail\n".to_owned();
         for block in blocks {
             let _ = writeln!(script, "printf '\\n{MARKER} {0}\\n'; printf '\\n{MARKER} {0}\\n' >&2", block.line);
@@ -91,6 +79,18 @@ impl Shell<'_> {
     }
 }
 
+/// The programs of a reader: `verial` as it was built, and `curl`, which also tells the status of each answer.
+pub(super) fn programs(folder: &Path) -> PathBuf {
+    let bin = folder.join(".bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    std::os::unix::fs::symlink(verial(&[]).get_program(), bin.join("verial")).unwrap();
+    let told = format!("%{{stderr}}\\n{CALL} %{{http_code}} %{{method}} %{{url_effective}}\\n");
+    let shim = format!("#!/bin/sh\nPATH=${{PATH#*:}}\nexec curl --write-out '{told}' \"$@\"\n");
+    std::fs::write(bin.join("curl"), shim).unwrap();
+    std::fs::set_permissions(bin.join("curl"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    bin
+}
+
 impl Said {
     fn of<'a>(text: &'a str, block: &Block) -> impl Iterator<Item = &'a str> {
         let own = format!("{MARKER} {}", block.line);
@@ -115,7 +115,7 @@ impl Said {
     }
 
     /// What the last of the blocks above said is what the page shows.
-    pub(super) fn check_shown(&self, page: &str, above: Option<&&Block>, block: &Block) {
+    pub(super) fn check_shown(&self, page: &str, above: Option<&Block>, block: &Block) {
         let above = above.unwrap_or_else(|| panic!("{page}:{}: nothing ran before this", block.line));
         let output: Vec<&str> = Self::of(&self.output, above).collect();
         let errors = Self::of(&self.errors, above).filter(|line| !line.starts_with(CALL));
