@@ -42,3 +42,39 @@ fn the_table_of_limits_is_true() {
     }
     assert_eq!(told, limits());
 }
+
+/// Time-outs that nobody can set: where the code has them, the beginning of their row, and which of its amounts they are.
+const TIME_OUTS: [(&str, &str, &str, usize); 13] = [
+    ("cli/src/serve.rs", "LONGEST_DRAIN", "a stopping server", 0),
+    ("store/src/postgres.rs", "PATIENCE", "trying a PostgreSQL transaction again", 0),
+    ("store/src/sqlite.rs", "BUSY_TIMEOUT", "trying a PostgreSQL transaction again", 1),
+    ("sftp/src/lib.rs", "LOGIN_WITHIN", "a client that has connected by SFTP", 0),
+    ("sftp/src/lib.rs", "IDLE", "a client that has connected by SFTP", 1),
+    ("server/src/mllp/connection.rs", "FRAME", "an MLLP frame", 0),
+    ("server/src/routes/voice/stream.rs", "LONGEST_WRITE", "a message of a phone line's WebSocket", 0),
+    ("app/src/outbound/mod.rs", "CONNECT", "a call to another FHIR server", 0),
+    ("app/src/outbound/mod.rs", "WHOLE_CALL", "a call to another FHIR server", 1),
+    ("app/src/mllp/push.rs", "CONNECT", "pushing a message", 0),
+    ("app/src/mllp/push.rs", "ANSWER", "pushing a message", 1),
+    ("app/src/ocr.rs", "LONGEST", "`tesseract` on a page", 0),
+    ("app/src/sandboxes/fax/paper.rs", "LONGEST_OCR", "`tesseract` on a page", 1),
+];
+
+/// `const NAME: Duration = Duration::from_secs(30);`
+fn seconds(source: &str, name: &str) -> Option<u64> {
+    let line = source.lines().find(|line| line.contains(&format!("const {name}: ")))?;
+    line.split("from_secs(").nth(1)?.split(')').next()?.parse().ok()
+}
+
+#[test]
+fn the_table_of_time_outs_is_true() {
+    let page = read("docs/operations.md");
+    for (file, name, begins, place) in TIME_OUTS {
+        let row =
+            page.lines().find(|line| line.starts_with(&format!("| {begins}"))).unwrap_or_else(|| panic!("{begins}"));
+        let shown = row.split('|').nth(2).and_then(|cell| cell.split(", ").nth(place)).unwrap().trim();
+        let (number, unit) = shown.split_once(' ').unwrap();
+        let told = number.parse::<u64>().unwrap() * if unit == "minutes" { 60 } else { 1 };
+        assert_eq!(seconds(&read(&format!("crates/{file}")), name), Some(told), "{row}: {file} {name}");
+    }
+}
