@@ -23,6 +23,7 @@ mod links;
 mod page;
 mod shell;
 mod shown;
+mod simulators;
 mod things;
 
 use std::collections::BTreeSet;
