@@ -34,6 +34,7 @@ install_packages() {
     python_makes_environments || packages+=(python3 python3-venv)
     has_node || packages+=(nodejs npm)
     is_command sftp || packages+=(openssh-client)
+    is_command curl || packages+=(curl)
     is_command qpdf || packages+=(qpdf)
     is_command tesseract || packages+=(tesseract-ocr)
     is_command espeak-ng || packages+=(espeak-ng)
@@ -108,6 +109,7 @@ install_needs() {
     if ! python_makes_environments || ! make_environment "$CDS_VENV" tools/clients/cds/requirements.txt; then
         missing+=("Python with tools/clients/cds/requirements.txt: the CDS Hooks service was skipped")
     fi
+    is_command curl || missing+=("curl: the examples of the manual were not run")
     is_command sftp || missing+=("OpenSSH's sftp: it was not run against the SFTP server")
     if ! has_node || ! make_node_clients; then
         missing+=("Node with tools/clients/package.json: the FHIR client for Node was skipped")

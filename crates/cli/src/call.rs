@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::auth::Connection;
 use crate::block_on;
 use crate::exit::usage;
-use crate::output::say_json;
+use crate::output::{say_json, say_member};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     path: String,
     /// JSON; @FILE reads a file, - standard input
     body: Option<String>,
+    /// Print only this of the answer, as `id` or `data.0.id`
+    #[arg(long, value_name = "MEMBER")]
+    get: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -42,8 +45,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let body = arguments.body.as_deref().map(read).transpose()?;
     let answer = block_on(async { Ok(client.call(method, &arguments.path, &[], body.as_ref()).await?) })?;
-    if !answer.is_null() {
-        say_json(&answer);
+    match &arguments.get {
+        Some(path) => say_member(&answer, path)?,
+        None if answer.is_null() => {}
+        None => say_json(&answer),
     }
     Ok(())
 }

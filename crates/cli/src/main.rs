@@ -63,9 +63,12 @@ enum Command {
     Completions(completions::Arguments),
     /// Do a task of a bundled benchmark, as the command of `verial run --agent`
     ReferenceAgent(reference::Arguments),
-    /// Print this command line as a page of the manual
+    /// Print a page of the manual that is made from the code
     #[command(hide = true)]
-    Manual,
+    Manual {
+        #[arg(value_enum, default_value_t = manual::Page::CommandLine)]
+        page: manual::Page,
+    },
 }
 
 /// The whole command line: what is written above, and a group for each resource.
@@ -109,8 +112,8 @@ fn obey(command: Command) -> anyhow::Result<()> {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Rescore(arguments) => rescore::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
-        Command::Manual => {
-            output::say(manual::page(command_line()));
+        Command::Manual { page } => {
+            output::say(manual::made(page, command_line()));
             Ok(())
         }
     }

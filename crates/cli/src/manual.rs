@@ -1,4 +1,4 @@
-//! The manual's page of the command line, made from the command line itself.
+//! The pages of the manual that are made: the command line's from the command line, that of criteria by the checks.
 
 use std::fmt::Write;
 
@@ -7,10 +7,12 @@ use clap::{Arg, Command};
 const OPENING: &str = "# Command line
 
 Made by `verial manual > docs/command-line.md`; a test holds it true. `verial COMMAND --help` says the same.
+What the words mean is in [Concepts](concepts.md).
 
 Commands that talk to a server find it by `--url`, `VERIAL_URL`, `verial config set url …`, else `http://127.0.0.1:8080`,
 and the key by `--api-key`, `VERIAL_API_KEY`, `~/.verial/config.json`, in that order. `--json` prints the API's own answer:
-on one line through a pipe, indented on a terminal. Tables fit the terminal (`COLUMNS` where there is none); colour is
+on one line through a pipe, indented on a terminal; `--get MEMBER` prints one member of it for a script, as `--get id` or
+`--get credentials.password`. Tables fit the terminal (`COLUMNS` where there is none); colour is
 for terminals only, and `NO_COLOR` turns it off. Answers go to standard output, everything else to standard error.
 
 ## Exit codes
@@ -19,7 +21,20 @@ for terminals only, and `NO_COLOR` turns it off. Answers go to standard output, 
 |---|---|
 ";
 
-pub(crate) fn page(command: Command) -> String {
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Page {
+    CommandLine,
+    Criteria,
+}
+
+pub(crate) fn made(page: Page, command: Command) -> String {
+    match page {
+        Page::CommandLine => command_line(command),
+        Page::Criteria => verify::manual::page(),
+    }
+}
+
+fn command_line(command: Command) -> String {
     let mut page = OPENING.to_owned();
     for (code, meaning) in crate::exit::CODES {
         let _ = writeln!(page, "| {code} | {meaning} |");
@@ -56,7 +71,7 @@ fn section(page: &mut String, command: &Command, above: &str, level: usize) {
 
 /// What is the same for all commands stands in the opening, and what a group hands down stands at the group.
 fn is_shown(argument: &Arg, level: usize) -> bool {
-    let everywhere = ["help", "version", "url", "api_key", "json"].contains(&argument.get_id().as_str());
+    let everywhere = ["help", "version", "url", "api_key", "json", "get"].contains(&argument.get_id().as_str());
     !argument.is_hide_set() && !everywhere && (level == 2 || !argument.is_global_set())
 }
 

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::evidence::{Case, Evaluated};
+use crate::manual::Member;
 
 /// One kind of assertion.
 pub trait Check: DeserializeOwned {
@@ -28,6 +29,12 @@ pub struct CheckInfo {
     pub summary: &'static str,
     /// A whole assertion, as JSON text.
     pub example: &'static str,
+    /// All that it takes beside `assert`.
+    pub members: &'static [Member],
+    /// What it reads and what there is to know, for the manual.
+    pub told: &'static str,
+    /// What its evidence holds.
+    pub evidence: &'static str,
 }
 
 fn read<C: Check>(specification: &Value) -> Result<C, FieldErrors> {
@@ -66,6 +73,12 @@ macro_rules! checks {
                 )+
                 None
             }
+        }
+
+        /// The names that each check reads, as its reader tells them.
+        #[cfg(test)]
+        pub(crate) fn read_names() -> Vec<(CheckInfo, Vec<String>)> {
+            vec![$(($module::$check::INFO, crate::manual::names_read_by::<$module::$check>()),)+]
         }
 
         /// Every check, in the order of the manual.

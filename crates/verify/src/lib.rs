@@ -17,6 +17,7 @@ pub mod field;
 pub mod glob;
 mod judge;
 mod limits;
+pub mod manual;
 pub mod matching;
 mod moment;
 mod number;

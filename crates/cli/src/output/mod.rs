@@ -1,5 +1,6 @@
 //! How the command line speaks: to people on a terminal, to programs through a pipe.
 
+mod form;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;
@@ -8,6 +9,7 @@ use std::io::{IsTerminal, Write};
 
 use serde_json::Value;
 
+pub(crate) use form::{Form, say_member};
 pub(crate) use style::Style;
 pub(crate) use table::Table;
 

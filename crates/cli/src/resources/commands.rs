@@ -5,6 +5,7 @@ use clap::{Arg, ArgAction, Args, Command};
 use super::beside;
 use super::describe::{Answer, Field, Kind, Resource, Verb};
 use crate::auth::Connection;
+use crate::output::Form;
 
 pub(crate) fn group(resource: &'static Resource) -> Command {
     let mut group = Command::new(resource.name)
@@ -26,9 +27,8 @@ pub(crate) fn group(resource: &'static Resource) -> Command {
         group = group.subcommand(verb(made));
     }
     let group = beside::augment(resource.name, group);
-    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).global(true).help("Print JSON");
     // The doc comment of the connection would become that of the group.
-    Connection::augment_args(group.arg(json)).about(resource.about)
+    Connection::augment_args(group.args(Form::arguments())).about(resource.about)
 }
 
 fn list(resource: &'static Resource) -> Command {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::auth::Connection;
 use crate::block_on;
-use crate::output::{say, say_json};
+use crate::output::{Form, say};
 use describe::{Answer, Call, Column, Resource, Verb};
 
 /// All groups, to be added to the command line.
@@ -36,15 +36,14 @@ pub(crate) fn run(group: &str, matches: &ArgMatches) -> Option<anyhow::Result<()
 
 fn perform(resource: &'static Resource, name: &str, words: &ArgMatches) -> anyhow::Result<()> {
     let client = Connection::from_arg_matches(words)?.client()?;
-    let json = words.get_flag("json");
+    let form = &Form::of(words);
     block_on(async {
         let id = || segment(words.get_one::<String>("id").map_or("", String::as_str), false);
         match name {
-            "list" => list(&client, resource, words, json).await,
+            "list" => list(&client, resource, words, form).await,
             "get" => {
                 let found = client.call(Method::GET, &format!("{}/{}", resource.path, id()), &[], None).await?;
-                show_one(resource, &found, json);
-                Ok(())
+                show_one(resource, &found, form)
             }
             "create" => {
                 let mut body = body::body(words, resource.create)?;
@@ -52,8 +51,7 @@ fn perform(resource: &'static Resource, name: &str, words: &ArgMatches) -> anyho
                     body["type"] = json!("fhir");
                 }
                 let made = client.call(Method::POST, resource.path, &[], Some(&body)).await?;
-                show_one(resource, &made, json);
-                Ok(())
+                show_one(resource, &made, form)
             }
             "update" => {
                 let body = body::body(words, resource.update)?;
@@ -61,18 +59,16 @@ fn perform(resource: &'static Resource, name: &str, words: &ArgMatches) -> anyho
                     return Err(crate::exit::usage("nothing to change: give at least one field, see --help"));
                 }
                 let path = format!("{}/{}", resource.path, id());
-                show_one(resource, &client.call(Method::PATCH, &path, &[], Some(&body)).await?, json);
-                Ok(())
+                show_one(resource, &client.call(Method::PATCH, &path, &[], Some(&body)).await?, form)
             }
             "delete" if resource.deletes => {
                 client.call(Method::DELETE, &format!("{}/{}", resource.path, id()), &[], None).await?;
-                done(&format!("the {} is deleted", resource.one), json);
-                Ok(())
+                done(&format!("the {} is deleted", resource.one), form)
             }
             other => {
                 let is_it = |verb: &&Verb| verb.name == other || verb.alias == Some(other);
                 match resource.verbs.iter().find(is_it) {
-                    Some(verb) => act(&client, resource, verb, words, json).await,
+                    Some(verb) => act(&client, resource, verb, words, form).await,
                     None => Err(crate::exit::usage(format!("there is no `{other}` for {}", resource.name))),
                 }
             }
@@ -80,9 +76,9 @@ fn perform(resource: &'static Resource, name: &str, words: &ArgMatches) -> anyho
     })
 }
 
-async fn list(client: &Client, resource: &Resource, words: &ArgMatches, json: bool) -> anyhow::Result<()> {
+async fn list(client: &Client, resource: &Resource, words: &ArgMatches, form: &Form) -> anyhow::Result<()> {
     let query = body::query(words, resource.filters)?;
-    show_list(client, resource.path, query, resource.columns, words, json).await
+    show_list(client, resource.path, query, resource.columns, words, form).await
 }
 
 /// One page, or all of them.
@@ -92,27 +88,19 @@ async fn show_list(
     mut query: Vec<(String, String)>,
     columns: &[Column],
     words: &ArgMatches,
-    json: bool,
+    form: &Form,
 ) -> anyhow::Result<()> {
     if words.get_flag("all") {
         let all = client.all(path, &query).await?;
-        if json {
-            say_json(&json!({"data": all}))
-        } else {
-            show::list(&all, columns, None)
-        }
-        return Ok(());
+        return form.print(&json!({"data": all}), |_| show::list(&all, columns, None));
     }
     query.extend(words.get_one::<u32>("limit").map(|limit| ("limit".into(), limit.to_string())));
     query.extend(words.get_one::<String>("cursor").map(|cursor| ("cursor".into(), cursor.clone())));
     let page = client.call(Method::GET, path, &query, None).await?;
-    if json {
-        say_json(&page);
-    } else {
+    form.print(&page, |page| {
         let items = page["data"].as_array().map(Vec::as_slice).unwrap_or_default();
         show::list(items, columns, page["_meta"]["next"].as_str());
-    }
-    Ok(())
+    })
 }
 
 async fn act(
@@ -120,7 +108,7 @@ async fn act(
     resource: &'static Resource,
     verb: &Verb,
     words: &ArgMatches,
-    json: bool,
+    form: &Form,
 ) -> anyhow::Result<()> {
     let mut path = verb.path.to_owned();
     for place in 0..verb.arguments.len() {
@@ -135,7 +123,7 @@ async fn act(
     let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
     if let Answer::List(columns) = verb.answer {
         let query = fixed.into_iter().chain(body::query(words, verb.fields)?).collect();
-        return show_list(client, &path, query, columns, words, json).await;
+        return show_list(client, &path, query, columns, words, form).await;
     }
     let answer = match verb.method {
         Call::Get => client.call(Method::GET, &path, &body::query(words, verb.fields)?, None).await?,
@@ -146,16 +134,15 @@ async fn act(
         }
     };
     match verb.answer {
-        Answer::Done(message) => done(message, json),
-        _ => show_one(resource, &answer, json),
+        Answer::Done(message) => done(message, form),
+        _ => show_one(resource, &answer, form),
     }
-    Ok(())
 }
 
-fn show_one(resource: &Resource, value: &Value, json: bool) {
-    if json { say_json(value) } else { show::one(Some(resource), value) }
+fn show_one(resource: &Resource, value: &Value, form: &Form) -> anyhow::Result<()> {
+    form.print(value, |value| show::one(Some(resource), value))
 }
 
-fn done(message: &str, json: bool) {
-    if json { say_json(&json!({"done": true})) } else { say(message) }
+fn done(message: &str, form: &Form) -> anyhow::Result<()> {
+    form.print(&json!({"done": true}), |_| say(message))
 }

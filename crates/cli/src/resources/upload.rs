@@ -16,7 +16,7 @@ use super::{body, show};
 use crate::auth::Connection;
 use crate::block_on;
 use crate::exit::usage;
-use crate::output::{say_json, tell};
+use crate::output::{Form, tell};
 
 const READ_BYTES: usize = 256 * 1024;
 
@@ -84,8 +84,7 @@ pub(super) fn create_with_data(words: &ArgMatches) -> Option<anyhow::Result<()>>
             let made = client.call(Method::POST, "/datasets", &[], Some(&body)).await?;
             let id = made["id"].as_str().unwrap_or_default();
             let id: DatasetId = id.parse().context("the server's answer has no id")?;
-            show_answer(&upload(&client, &id, source).await?, words.get_flag("json"));
-            Ok(())
+            show_answer(&upload(&client, &id, source).await?, &Form::of(words))
         })
     })())
 }
@@ -93,11 +92,11 @@ pub(super) fn create_with_data(words: &ArgMatches) -> Option<anyhow::Result<()>>
 /// `group` holds the command, `words` what belongs to it.
 pub(super) fn run(group: &ArgMatches, words: &ArgMatches) -> anyhow::Result<()> {
     let client = Connection::from_arg_matches(words)?.client()?;
-    let json = words.get_flag("json");
+    let form = &Form::of(words);
     block_on(async {
         match DatasetCommand::from_arg_matches(group)? {
             DatasetCommand::Upload { dataset, file } => {
-                show_answer(&upload(&client, &dataset, Source::open(&file).await?).await?, json);
+                show_answer(&upload(&client, &dataset, Source::open(&file).await?).await?, form)?;
             }
             DatasetCommand::Download { dataset, output } => {
                 write(&client.bytes(&format!("/datasets/{dataset}/data")).await?, output.as_deref())?;
@@ -109,7 +108,7 @@ pub(super) fn run(group: &ArgMatches, words: &ArgMatches) -> anyhow::Result<()> 
                 let content = read_pieces(source.file, bar.clone());
                 let put = client.upload_file(&dataset, &path, &source.content_type, source.length, content).await;
                 bar.finish_and_clear();
-                show_answer(&put?, json);
+                show_answer(&put?, form)?;
             }
             DatasetCommand::GetFile { dataset, path, output } => {
                 let path = format!("/datasets/{dataset}/files/{}", segment(&path, true));
@@ -118,7 +117,7 @@ pub(super) fn run(group: &ArgMatches, words: &ArgMatches) -> anyhow::Result<()> 
             DatasetCommand::RemoveFile { dataset, path } => {
                 let path = format!("/datasets/{dataset}/files/{}", segment(&path, true));
                 let answer = client.call(Method::DELETE, &path, &[], None).await?;
-                if json { say_json(&json!({"done": true, "answer": answer})) } else { tell("the file is removed") }
+                form.print(&json!({"done": true, "answer": answer}), |_| tell("the file is removed"))?;
             }
         }
         Ok(())
@@ -207,6 +206,6 @@ fn write(content: &[u8], output: Option<&Path>) -> anyhow::Result<()> {
     }
 }
 
-fn show_answer(value: &Value, json: bool) {
-    if json { say_json(value) } else { show::one(Some(&super::authoring::DATASETS), value) }
+fn show_answer(value: &Value, form: &Form) -> anyhow::Result<()> {
+    form.print(value, |value| show::one(Some(&super::authoring::DATASETS), value))
 }

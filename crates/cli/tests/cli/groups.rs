@@ -245,12 +245,32 @@ fn settings_are_kept_one_by_one() {
 }
 
 #[test]
+fn a_script_gets_one_member_of_an_answer() {
+    let shell = Shell::open();
+    let get = |words: &[&str], member: &str| ended(shell.command(words).args(["--get", member]), 0).0;
+    let made = get(&["environments", "create", "--name", "Clinic \"A\""], "id");
+    let id = made.trim_end();
+    assert!(id.starts_with("env_") && made.lines().count() == 1, "{made}");
+    assert_eq!(get(&["environments", "get", id], "name"), "Clinic \"A\"\n");
+    assert_eq!(get(&["environments", "list"], "data.0.id"), made);
+    assert_eq!(get(&["call", "GET", "/environments"], "data.0.simulators"), "[]\n");
+    for words in [["environments", "get", id], ["call", "GET", "/environments"]] {
+        let (out, told) = ended(shell.command(&words).args(["--get", "nme"]), 2);
+        assert!(out.is_empty() && told.contains("no `nme`; it has "), "{told}");
+    }
+    ended(shell.command(&["environments", "list"]).args(["--get", "data", "--json"]), 2);
+}
+
+#[test]
 fn shells_can_complete_and_the_manual_is_true() {
     for shell in ["bash", "zsh", "fish"] {
         let (script, _) = ended(&mut verial(&["completions", shell]), 0);
         assert!(script.contains("benchmarks") && script.contains("min-score"), "{shell}");
     }
-    let (page, _) = ended(&mut verial(&["manual"]), 0);
-    let kept = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/command-line.md")).unwrap();
-    assert!(page == kept, "docs/command-line.md is not what `verial manual` prints: write it anew");
+    for name in ["command-line", "criteria"] {
+        let (page, _) = ended(&mut verial(&["manual", name]), 0);
+        let kept = format!("{}/../../docs/{name}.md", env!("CARGO_MANIFEST_DIR"));
+        let kept = std::fs::read_to_string(kept).unwrap();
+        assert!(page == kept, "docs/{name}.md is not what `verial manual {name}` prints: write it anew");
+    }
 }

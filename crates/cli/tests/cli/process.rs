@@ -36,9 +36,11 @@ impl Site {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0", "--log", "error"]);
         command.args(arguments);
         let child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut serving = Serving { child, base_url: String::new(), first_key: None };
+        let mut serving = Serving { child, base_url: String::new(), first_key: None, started: String::new() };
         for line in BufReader::new(serving.child.stdout.take().unwrap()).lines() {
             let line = line.unwrap();
+            serving.started.push_str(&line);
+            serving.started.push('\n');
             if let Some(key) = line.strip_prefix("API key, shown this once: ") {
                 serving.first_key = Some(key.to_owned());
             }
@@ -56,6 +58,8 @@ pub(crate) struct Serving {
     child: Child,
     pub(crate) base_url: String,
     pub(crate) first_key: Option<String>,
+    /// What it has printed until it listened.
+    pub(crate) started: String,
 }
 
 impl Serving {

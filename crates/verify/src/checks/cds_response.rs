@@ -17,6 +17,7 @@ use crate::field::{FieldAssertion, check_fields};
 use crate::judge::{Sheet, hold_fields, judge};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
+use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "cds-response",
@@ -60,6 +61,13 @@ impl Check for CdsResponse {
         name: "cds-response",
         summary: "A CDS service answered the hook with cards, or feedback was given, whose fields match.",
         example: EXAMPLE,
+        members: &[
+            Member::optional("hook", "the hook's name; every hook without it"),
+            Member::new("fields", "[]", "[fields](#fields-and-operators) with JSON paths"),
+            manual::COUNT,
+        ],
+        told: "Reads [answers](cds-hooks.md) (`{hook, service_id, answered_by, fired_by, context, cards, systemActions}`) and feedback (`{hook, service_id, card, outcome, acceptedSuggestions, overrideReason, applied}`); a hook that waits, failed, or got an answer that was refused is none. It takes no `match`.",
+        evidence: "`fieldResults`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -18,6 +18,7 @@ use crate::judge::{Sheet, is_absence, judge, names};
 use crate::matching::Match;
 use crate::pdf;
 use crate::phrase::{Phrase, PhraseResult, Transcript, check_phrases, unknown};
+use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "fax-document",
@@ -48,6 +49,15 @@ impl Check for FaxDocument {
         name: "fax-document",
         summary: "The agent sent a fax whose text has the phrases.",
         example: EXAMPLE,
+        members: &[
+            Member::optional("to_number", "however it is written: `(555) 010-0199` is `+15550100199`"),
+            manual::CONTAINS,
+            manual::NOT_CONTAINS,
+            Member::optional("pages", "how many pages, written as [`count`](#match-and-count) is"),
+            manual::COUNT,
+        ],
+        told: "Reads what was kept when the [fax](fax.md) was sent: the text layer, or what OCR read then. Where pages could not be read, what is not found counts as unknown. A fax that failed was not sent.",
+        evidence: "`phraseResults`, `matched[]`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -28,6 +28,7 @@ use crate::limits::{self, LONGEST_LIST, LONGEST_PATH, LONGEST_TEXT};
 use crate::matching::Match;
 use crate::path::fhirpath::FhirPath;
 use crate::path::json::JsonPath;
+use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "fhir-resource-state",
@@ -132,6 +133,15 @@ impl Check for FhirResourceState {
         name: "fhir-resource-state",
         summary: "The FHIR store holds a resource that the search finds and whose fields match.",
         example: EXAMPLE,
+        members: &[
+            Member::required("resource_type", "a resource type of FHIR R4"),
+            Member::new("search", "{}", "[FHIR search](fhir-search.md) parameters, each with a value or a list of values that must all hold"),
+            Member::new("fields", "[]", "[fields](#fields-and-operators), each with a JSON `path` or a [`fhirpath`](fhirpath.md), not both"),
+            manual::MATCH_FIRST,
+            manual::COUNT,
+        ],
+        told: "Reads the FHIR store, newest resource first.",
+        evidence: "`fieldResults[{path,expected,actual,passed}]`, `matched[]`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -22,6 +22,7 @@ use crate::judge::{Sheet, hold_fields, is_absence, judge};
 use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::hl7::{Hl7Key, Hl7Path};
+use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "hl7-structural",
@@ -51,6 +52,14 @@ impl Check for Hl7Structural {
         name: "hl7-structural",
         summary: "The agent sent an HL7 version 2 message that correlates and whose fields match.",
         example: EXAMPLE,
+        members: &[
+            Member::new("correlate_by", "{}", "from an HL7 path, `message_type` or `trigger_event` to a text: which messages are meant"),
+            Member::new("fields", "[]", "[fields](#fields-and-operators) with HL7 paths"),
+            manual::MATCH_ANY,
+            manual::COUNT,
+        ],
+        told: "Reads what the agent sent (`hl7_outbound` events); a message that the interface refused was not sent, and a resend is no second message.",
+        evidence: "`field_results[…]`, `matched_event_id`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {

@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::checks::{Check, CheckInfo};
 use crate::count::whole_number;
 use crate::evidence::{Case, Evaluated, Outcome, is_of_scenario, object, text};
+use crate::manual::Member;
 
 pub const EXAMPLE: &str = r#"{
   "assert": "interaction-budget",
@@ -69,6 +70,11 @@ impl Check for InteractionBudget {
         name: "interaction-budget",
         summary: "The agent did its work with no more interactions than budgeted.",
         example: EXAMPLE,
+        members: &[
+            Member::required("max", "one whole number for all events, or an object from event type to number"),
+        ],
+        told: "The event types: {event_types}. What a step of the scenario brought is not counted, and `scenario_step`, `portal_determination`, `message_inbound`, `fax_inbound` and `fax_status` are not in the sum. Of `voice_turn` only the agent's own turns count.",
+        evidence: "`counts`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {

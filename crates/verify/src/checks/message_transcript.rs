@@ -16,6 +16,7 @@ use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, is_absence, judge};
 use crate::matching::Match;
 use crate::phrase::{Phrase, Transcript, check_phrases};
+use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "message-transcript",
@@ -53,6 +54,15 @@ impl Check for MessageTranscript {
         name: "message-transcript",
         summary: "The text messages or e-mails have the phrases.",
         example: EXAMPLE,
+        members: &[
+            Member::optional("channel", "`sms` or `email`; both without it"),
+            Member::optional("direction", "`outbound` are the agent's, `inbound` those it received; both without it"),
+            manual::CONTAINS,
+            manual::NOT_CONTAINS,
+            manual::COUNT,
+        ],
+        told: "Reads the [conversation](messages.md). One of the last three is needed.",
+        evidence: "`phraseResults`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {

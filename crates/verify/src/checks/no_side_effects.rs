@@ -23,6 +23,7 @@ use crate::checks::{Check, CheckInfo};
 use crate::evidence::{Case, Evaluated, Outcome, FILES, FOLDERS, UNSEEN, check_here, hl7_text, is_hl7_sent, is_of_scenario, object, text, x12_text};
 use crate::glob::{Glob, Segment};
 use crate::limits::{LONGEST_LIST, LONGEST_PATH};
+use crate::manual::Member;
 
 pub const EXAMPLE: &str = r#"{
   "assert": "no-side-effects",
@@ -126,6 +127,12 @@ impl Check for NoSideEffects {
         name: "no-side-effects",
         summary: "The agent changed nothing but what is allowed.",
         example: EXAMPLE,
+        members: &[
+            Member::new("allow", "[]", "globs that start with an area ({areas}): what may change. Allowing everything is a fault"),
+            Member::new("require", "[]", "such globs too: what must have happened at least once, and is allowed with that. Without it an agent that does nothing passes"),
+        ],
+        told: "Without any member, nothing at all may change. What the scenario did is no effect: a record is compared with its last state that the dataset or a step gave it.",
+        evidence: "`unexpected[]`, and with `require` `missing[]`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {

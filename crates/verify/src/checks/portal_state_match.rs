@@ -20,6 +20,7 @@ use crate::judge::{Sheet, hold_fields, judge};
 use crate::limits::{self, LONGEST_TEXT};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
+use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "portal-state-match",
@@ -60,6 +61,14 @@ impl Check for PortalStateMatch {
         name: "portal-state-match",
         summary: "The payer portal holds a row that correlates and about which the assertions are true.",
         example: EXAMPLE,
+        members: &[
+            Member::required("correlate_by", "`resource` (the kind of row), `key` (a JSON path), `value?` (a string, number or boolean; without it all rows that have the key)"),
+            Member::new("assertions", "[]", "[fields](#fields-and-operators) with JSON paths"),
+            manual::MATCH_ANY,
+            manual::COUNT,
+        ],
+        told: "Reads the [portal's rows](portal.md#rows).",
+        evidence: "`assertionResults[…]`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {

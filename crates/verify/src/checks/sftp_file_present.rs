@@ -30,6 +30,7 @@ use crate::path::hl7::Hl7Path;
 use crate::path::json::JsonPath;
 use crate::path::x12::X12Path;
 use crate::phrase::{Phrase, Transcript, check_phrases, unknown};
+use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "sftp-file-present",
@@ -108,6 +109,15 @@ impl Check for SftpFilePresent {
         name: "sftp-file-present",
         summary: "The sandbox holds a file at the path whose content has the fields and phrases.",
         example: EXAMPLE,
+        members: &[
+            Member::required("path", "a glob: `*` and `?` within a segment, `**` for any number of them, `[a-z]`, `[!a-z]`, `{a,b}`").also(&["glob", "pattern"]),
+            Member::optional("parse", "`json`, `csv`, `hl7`, `x12`, `text` or `pdf` (its text layer, see [documents](documents.md)); without it `json` when there are fields, else `text`"),
+            Member::new("fields", "[]", "[fields](#fields-and-operators): JSON paths for `json` and `csv` (a list of rows by column name), HL7 and X12 paths for theirs; none for `text` and `pdf`"),
+            manual::CONTAINS,
+            manual::COUNT,
+        ],
+        told: "Reads up to 64 MiB of what the glob finds in the [file drop](files.md).",
+        evidence: "`fieldResults[…]`, `matched_paths[]`",
     };
     const ALIASES: &[(&str, &str)] = &[("glob", "path"), ("pattern", "path")];
 

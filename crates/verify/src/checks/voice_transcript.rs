@@ -14,6 +14,7 @@ use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, judge};
 use crate::matching::Match;
 use crate::phrase::{Phrase, Transcript, check_phrases};
+use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "voice-transcript",
@@ -50,6 +51,14 @@ impl Check for VoiceTranscript {
         name: "voice-transcript",
         summary: "The phrases were said on the telephone, and the forbidden ones were not.",
         example: EXAMPLE,
+        members: &[
+            Member::new("speaker", "\"any\"", "`agent`, `caller` (whoever is at the other end: the line, a representative, somebody who calls) or `any`"),
+            manual::CONTAINS,
+            manual::NOT_CONTAINS,
+            Member::new("in_order", "false", "whether the phrases of `contains` must come in their order"),
+        ],
+        told: "Reads the turns of all [calls](voice.md). One of the two lists must not be empty.",
+        evidence: "`phraseResults[{phrase,found,turn}]`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {

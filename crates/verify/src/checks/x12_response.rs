@@ -22,6 +22,7 @@ use crate::judge::{Sheet, hold_fields, is_absence, judge};
 use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::x12::{X12Key, X12Path};
+use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "x12-response",
@@ -78,6 +79,15 @@ impl Check for X12Response {
         name: "x12-response",
         summary: "The clearinghouse answered with an X12 transaction that correlates and whose elements match.",
         example: EXAMPLE,
+        members: &[
+            Member::required("transaction", "`270`, `271`, `276`, `277`, `277CA`, `278`, `835`, `837`, `999` or `TA1`"),
+            Member::new("correlate_by", "{}", "from X12 paths to texts: which transactions are meant"),
+            Member::new("fields", "[]", "[fields](#fields-and-operators) with X12 paths"),
+            manual::MATCH_ANY,
+            manual::COUNT,
+        ],
+        told: "Reads what the [clearinghouse](x12.md) answered (`x12_response` events).",
+        evidence: "`fieldResults[…]`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
