@@ -67,12 +67,12 @@ fn samples(
     let Some(components) = components(file, dictionary.either("ColorSpace", "CS"))? else { return Ok(None) };
     let row = (width * components * bits).div_ceil(8).max(1);
     file.budget.spend(width * height)?;
-    let lines = content.bytes.chunks(row).take(height).enumerate();
+    let lines = content.bytes.chunks(row).take(height);
     if (bits, components) == (1, 1) {
         file.budget.unpack(row * height)?;
         let mut picture = Bitmap::white(width as u32, height as u32);
         // Here a set bit is white.
-        lines.for_each(|(y, line)| picture.set_row(y, line.iter().map(|byte| !byte)));
+        lines.enumerate().for_each(|(y, line)| picture.set_row(y, line.iter().map(|byte| !byte)));
         return Ok(Some(Png::of_bitmap(&picture)));
     }
     if width * height > MOST_GREY_PIXELS {
@@ -80,7 +80,7 @@ fn samples(
     }
     file.budget.unpack(width * height)?;
     let mut grey = Vec::with_capacity(width * height);
-    for (_, line) in lines {
+    for line in lines {
         let sample = |index: usize| if bits == 8 { line.get(index).copied().unwrap_or(255) } else { 255 };
         grey.extend((0..width).map(|x| match components {
             3 => {
