@@ -11,6 +11,13 @@ pub fn slugs() -> Vec<&'static str> {
     slugs
 }
 
+/// What the audit of one has found, as a version keeps it; a test holds it true.
+pub fn audit(slug: &str) -> Option<serde_json::Value> {
+    let (_, text) = FILES.iter().find(|(path, _)| *path == "audits.json")?;
+    let mut all: serde_json::Value = serde_json::from_slice(text).ok()?;
+    all.get_mut(slug).map(serde_json::Value::take)
+}
+
 /// The files of one, by their paths in its folder; none when there is no such benchmark.
 pub fn files(slug: &str) -> BTreeMap<String, Vec<u8>> {
     let inside = FILES.iter().filter_map(|(path, bytes)| {

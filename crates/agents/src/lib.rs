@@ -17,6 +17,7 @@ mod phone_scheduling;
 mod prior_auth;
 mod prior_auth_imaging;
 mod prior_auth_pharmacy;
+pub mod record;
 mod records_release;
 mod sandbox;
 mod wrong;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use model::audit::{NewAudit, VersionAudit};
 use model::benchmark::Benchmark;
 use model::dataset::DatasetEntity;
 use model::environment::Environment;
@@ -12,7 +13,7 @@ use model::publication::{
 use model::slug::{self, VersionRef};
 use model::task::Task;
 use model::template::{self, Root};
-use model::{BenchmarkId, DatasetId, EntityId, FieldErrors, OrgId, Timestamp};
+use model::{BenchmarkId, DatasetId, EntityId, FieldErrors, OrgId, TaskId, Timestamp};
 use store::versions::{self, StoredVersion};
 use store::{Db, benchmarks, datasets, entities, environments, simulators, tasks};
 
@@ -62,6 +63,26 @@ pub async fn version(app: &App, grant: &OrgGrant, reference: &VersionRef) -> Res
         Ok(view(&version, &org))
     };
     app.store().read(read).await
+}
+
+/// Keeps what an audit found beside a version of the organization's own. An earlier record is replaced, and the version
+/// stays as it is.
+pub async fn record_audit(
+    app: &App,
+    grant: &OrgGrant,
+    reference: &VersionRef,
+    audit: NewAudit,
+) -> Result<VersionAudit, AppError> {
+    let (org, reference, now) = (grant.org.clone(), reference.clone(), app.now());
+    let work = move |db: &mut Db<'_>| {
+        let version = versions::find_own(db, &org, &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
+        let tasks: BTreeSet<&TaskId> = version.snapshot.tasks.iter().map(|task| &task.id).collect();
+        audit.validate(&tasks)?;
+        let recorded = audit.clone().recorded(crate::runs::ENGINE, now);
+        versions::record_audit(db, &reference, &recorded)?;
+        Ok(recorded)
+    };
+    app.store().write(work).await
 }
 
 /// A slug alone names no version: the answer says which there is.
@@ -116,6 +137,7 @@ fn add_version(
         content_hash,
         snapshot,
         published_at: now,
+        audit: None,
     };
     versions::insert(db, &version)?;
     Ok(version)
@@ -280,5 +302,12 @@ fn view(version: &StoredVersion, reader: &OrgId) -> BenchmarkVersion {
         simulators: simulators.into_iter().collect(),
         tasks: snapshot.tasks.iter().map(|task| VersionTask::new(task, snapshot.timeout, own)).collect(),
         published_at: version.published_at,
+        audit: version.audit.clone().map(|audit| shown_audit(audit, own)),
     }
+}
+
+/// What is told of single tasks is for the owner.
+fn shown_audit(mut audit: VersionAudit, own: bool) -> VersionAudit {
+    audit.tasks = audit.tasks.filter(|_| own);
+    audit
 }

@@ -2,6 +2,7 @@
 
 mod expand;
 pub mod folder;
+mod keys;
 pub mod lint;
 mod pull;
 mod push;
@@ -28,6 +29,13 @@ pub enum Error {
     File { path: String, reason: std::io::Error },
     #[error("{doing}: {reason}")]
     Server { doing: String, reason: client::ClientError },
+}
+
+impl Error {
+    /// The server does not have what was spoken of.
+    fn is_missing(&self) -> bool {
+        matches!(self, Error::Server { reason, .. } if reason.status() == Some(404))
+    }
 }
 
 fn listed(findings: &[Finding]) -> String {

@@ -1,7 +1,8 @@
-//! Puts a folder on a server: everything new beside what is there, then the benchmark is turned to it, then what it used
-//! before is taken away where nothing else uses it.
+//! Puts a folder on a server: everything new beside what is there, then the benchmark is turned to it, what it used before
+//! is taken away where nothing else uses it, and its tasks are made. A push that was cut off is taken up by the next one.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use client::{Client, ClientError, Method};
 use serde::Serialize;
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::expand::expand;
 use crate::folder::{Content, Dataset, Folder, Task};
+use crate::keys::Keys;
 use crate::lint::{has_errors, lint};
 use crate::{Error, Finding, Severity};
 
@@ -39,15 +41,20 @@ pub async fn push(client: &Client, folder: &Folder, publish: bool) -> Result<Pus
         Some(benchmark) => server.parts(benchmark).await?,
         None => Parts::default(),
     };
-    let (environment, entities) = server.environment(folder).await?;
+    let taken_up = server.environment(folder, &Keys::of(folder, before.as_ref())).await;
+    let (environment, entities) = match taken_up {
+        // Something of what an earlier push had made was deleted since: all of it is made anew.
+        Err(error) if error.is_missing() => server.environment(folder, &Keys::none()).await?,
+        other => other?,
+    };
     let benchmark_id = server.settle(folder, before.as_ref(), &environment).await?;
     for task in &old.tasks {
         server.delete(&format!("/tasks/{task}")).await?;
     }
+    server.clear(&old).await;
     for (path, task) in &tasks {
         server.task(path, task, &benchmark_id, &entities).await?;
     }
-    server.clear(&old).await;
     let (version, unchanged) = if publish { server.publish(&benchmark_id).await? } else { (None, false) };
     let criteria = tasks.iter().map(|(_, task)| task.criteria.len()).sum();
     let slug = folder.benchmark.slug.clone();
@@ -66,6 +73,9 @@ struct Parts {
     tasks: Vec<String>,
 }
 
+/// An upload may take its time; a creation does not.
+const LONGEST: Duration = Duration::from_secs(120);
+
 pub(crate) struct Server<'a> {
     pub(crate) client: &'a Client,
 }
@@ -77,6 +87,13 @@ impl Server<'_> {
 
     async fn post(&self, path: &str, body: &Value) -> Result<Value, Error> {
         let answer = self.client.call(Method::POST, path, &[], Some(body)).await;
+        answer.map_err(|reason| failed(path, reason))
+    }
+
+    /// Where the same key was sent with it before, what was made then.
+    async fn post_once(&self, path: &str, body: &Value, key: Option<String>) -> Result<Value, Error> {
+        let Some(key) = key else { return self.post(path, body).await };
+        let answer = self.client.post_once(path, Some(body), &key, LONGEST).await;
         answer.map_err(|reason| failed(path, reason))
     }
 
@@ -125,19 +142,19 @@ impl Server<'_> {
         Ok(parts)
     }
 
-    async fn environment(&self, folder: &Folder) -> Result<(String, Entities), Error> {
+    async fn environment(&self, folder: &Folder, keys: &Keys) -> Result<(String, Entities), Error> {
         let mut entities = Entities::new();
         let mut datasets = BTreeMap::new();
         for (key, dataset) in &folder.datasets {
-            datasets.insert(key.as_str(), self.dataset(key, dataset, &mut entities).await?);
+            datasets.insert(key.as_str(), self.dataset(key, dataset, keys, &mut entities).await?);
         }
         let about = &folder.benchmark.environment;
-        let environment =
-            self.post("/environments", &json!({"name": about.name, "description": about.description})).await?;
-        let environment = text(&environment["id"]);
-        for simulator in &about.simulators {
+        let body = json!({"name": about.name, "description": about.description});
+        let environment = text(&self.post_once("/environments", &body, keys.of_part("environment")).await?["id"]);
+        for (place, simulator) in about.simulators.iter().enumerate() {
             let body = json!({"type": simulator.r#type, "name": simulator.name, "config": simulator.config});
-            let made = text(&self.post("/simulators", &body).await?["id"]);
+            let key = keys.of_part(&format!("simulator {place}"));
+            let made = text(&self.post_once("/simulators", &body, key).await?["id"]);
             for dataset in simulator.datasets.iter().filter_map(|key| datasets.get(key.as_str())) {
                 self.post(&format!("/simulators/{made}/datasets/{dataset}"), &Value::Null).await?;
             }
@@ -146,10 +163,16 @@ impl Server<'_> {
         Ok((environment, entities))
     }
 
-    async fn dataset(&self, key: &str, dataset: &Dataset, entities: &mut Entities) -> Result<String, Error> {
+    async fn dataset(
+        &self,
+        key: &str,
+        dataset: &Dataset,
+        keys: &Keys,
+        entities: &mut Entities,
+    ) -> Result<String, Error> {
         let about = &dataset.about;
         let body = json!({"name": about.name, "description": about.description, "type": about.r#type});
-        let made = text(&self.post("/datasets", &body).await?["id"]);
+        let made = text(&self.post_once("/datasets", &body, keys.of_part(&format!("dataset {key}"))).await?["id"]);
         match &dataset.content {
             Content::Empty => {}
             Content::Fhir { content_type, bytes } => {
@@ -165,7 +188,8 @@ impl Server<'_> {
         for entity in &about.entities {
             let data = if entity.data.is_null() { json!({}) } else { entity.data.clone() };
             let body = json!({"name": entity.name, "ref": entity.r#ref, "data": data});
-            let id = self.post(&format!("/datasets/{made}/entities"), &body).await?;
+            let part = format!("entity {key}/{}", entity.name);
+            let id = self.post_once(&format!("/datasets/{made}/entities"), &body, keys.of_part(&part)).await?;
             entities.insert(format!("{key}/{}", entity.name), text(&id["id"]));
         }
         Ok(made)

@@ -8,7 +8,9 @@ use crate::auth::Connection;
 use crate::block_on;
 use crate::output::style::Colour;
 use crate::output::table::Cell;
-use crate::output::{Style, Table, say, say_json};
+use crate::output::text::{harmless, wrap};
+use crate::output::{Style, Table, columns, say, say_json};
+use crate::report::{between, compared};
 
 /// Tasks that are named on each side.
 const MOST_TASKS: usize = 20;
@@ -54,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn show(comparison: &Comparison) {
     let style = Style::of_stdout();
     let number = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.4}"));
-    let mut groups = Table::new(["GROUP", "RUNS", "MEAN", "95 % INTERVAL", "PASSED"]).keep_whole(0);
+    let mut groups = Table::new(["GROUP", "RUNS", "MEAN", "BOUNDS", "95 % INTERVAL", "PASSED"]).keep_whole(0);
     for group in &comparison.groups {
         let statistics = &group.statistics;
         let interval = statistics.interval.as_ref();
@@ -62,6 +64,7 @@ fn show(comparison: &Comparison) {
             Cell::new(&group.label),
             Cell::new(statistics.n.to_string()),
             Cell::new(number(statistics.mean)),
+            Cell::new(between(statistics.floor, statistics.ceiling)),
             Cell::new(
                 interval.map_or_else(|| "-".into(), |interval| format!("{:.4} … {:.4}", interval.low, interval.high)),
             ),
@@ -77,8 +80,8 @@ fn show(comparison: &Comparison) {
 fn show_difference(difference: &PairedDifference, style: Style) {
     say("");
     let title = format!("{} less {}", difference.first, difference.second);
-    say(style.paint(Colour::Strong, &crate::output::text::harmless(&title)));
-    say(crate::report::compared(difference));
+    say(style.paint(Colour::Strong, &harmless(&title)));
+    wrap(&harmless(&compared(difference)), columns()).into_iter().for_each(say);
     let mut axes = Table::new(["AXIS", "FIRST", "SECOND", "DIFFERENCE"]);
     for (name, axis) in &difference.axes {
         let name = crate::report::model::axis_name(name);

@@ -36,14 +36,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let local = Local::start(Some(&arguments.data), arguments.listen).await?;
         tell(format_args!("Verial listens on {}", local.url));
         load_benchmarks(&local.client()?, None, |slug| tell(format_args!("  loading {slug}"))).await?;
-        let told = show(&local, &arguments.benchmark).await;
+        let told = show(&local, arguments).await;
         if told.is_ok() && !arguments.once {
             say(format_args!("\nThe server stays up until you press Ctrl-C."));
             say(format_args!("  API       {}/docs", local.url));
             say(format_args!("  key       {}   (of this session)", local.api_key));
             say(format_args!("  data      {}", local.data.display()));
             say(format_args!(
-                "\nYour own agent:\n  export VERIAL_URL={} VERIAL_API_KEY={}\n  verial run {}@1 --agent './your-agent'",
+                "\nYour own agent:\n  export VERIAL_URL={}\n  export VERIAL_API_KEY={}\n  verial run {}@1 --agent './your-agent'",
                 local.url, local.api_key, arguments.benchmark
             ));
             tokio::signal::ctrl_c().await?;
@@ -54,7 +54,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// The same command that a user would give.
-async fn show(local: &Local, benchmark: &str) -> anyhow::Result<()> {
+async fn show(local: &Local, arguments: &Arguments) -> anyhow::Result<()> {
+    let benchmark = &arguments.benchmark;
     let binary = std::env::current_exe().context("where this program is")?;
     let agent = format!("'{}' reference-agent", binary.display().to_string().replace('\'', "'\\''"));
     let newest = newest(local, benchmark).await?;
@@ -73,6 +74,7 @@ async fn show(local: &Local, benchmark: &str) -> anyhow::Result<()> {
         ])
         .arg("--journal")
         .arg(free_journal(&local.data))
+        .args(arguments.once.then_some("--server-ends"))
         .env("VERIAL_URL", &local.url)
         .env("VERIAL_API_KEY", &local.api_key)
         .env_remove("VERIAL_SOLVER_KEY")

@@ -53,16 +53,27 @@ pub(crate) fn code(error: &anyhow::Error) -> ExitCode {
         if let Some(known) = cause.downcast_ref::<Ended>() {
             return ExitCode::from(known.code);
         }
-        if let Some(error) = cause.downcast_ref::<ClientError>() {
+        if let Some(authoring::Error::Faults(_)) = cause.downcast_ref::<authoring::Error>() {
+            return ExitCode::from(1);
+        }
+        if let Some(error) = of_server(cause) {
             return ExitCode::from(if error.is_infrastructure() { 4 } else { 3 });
         }
     }
     ExitCode::from(5)
 }
 
+/// What the server, or the way to it, has done.
+fn of_server<'cause>(cause: &'cause (dyn std::error::Error + 'static)) -> Option<&'cause ClientError> {
+    match cause.downcast_ref::<authoring::Error>() {
+        Some(authoring::Error::Server { reason, .. }) => Some(reason),
+        _ => cause.downcast_ref::<ClientError>(),
+    }
+}
+
 /// What the user can do about it, where that is known.
 pub(crate) fn next_step(error: &anyhow::Error) -> Option<String> {
-    let error = error.chain().find_map(|cause| cause.downcast_ref::<ClientError>())?;
+    let error = error.chain().find_map(of_server)?;
     let ClientError::Refused(refusal) = error else {
         let step =
             "is the server running? `verial serve` starts one; --url, VERIAL_URL or `verial config set url` name it";

@@ -1,24 +1,25 @@
-//! `verial benchmarks init | lint | push | pull`: benchmarks as folders of files.
+//! `verial benchmarks init | lint | push | pull | audit`: benchmarks as folders of files.
 
-use std::net::SocketAddr;
+pub(crate) mod bounds;
+mod starter;
+
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use authoring::{Finding, Severity, lint, source};
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
-use serde_json::json;
+use model::slug::VersionRef;
+use serde_json::{Value, json};
 
 use crate::auth::Connection;
-use crate::local::Local;
 use crate::output::table::Cell;
-use crate::output::{Style, Table, say, say_json, tell};
+use crate::output::{Style, Table, say, say_json};
 use crate::{block_on, exit};
 
 /// What the group of benchmarks can do beside single calls.
 #[derive(Subcommand)]
 pub(crate) enum FolderCommand {
     /// Make a folder with a small benchmark that works, to begin with
-    Init(Init),
+    Init(starter::Init),
     /// Tell what is wrong with a benchmark's folder, without a server
     Lint(Lint),
     /// Put a benchmark's folder on the server and publish it
@@ -31,7 +32,7 @@ pub(crate) enum FolderCommand {
 
 pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     match FolderCommand::from_arg_matches(matches)? {
-        FolderCommand::Init(arguments) => init(&arguments),
+        FolderCommand::Init(arguments) => starter::init(&arguments),
         FolderCommand::Lint(arguments) => lint_folder(&arguments),
         FolderCommand::Push(arguments) => push(&arguments),
         FolderCommand::Pull(arguments) => pull(&arguments),
@@ -62,6 +63,9 @@ pub(crate) struct Push {
     /// Leave it as a draft
     #[arg(long)]
     no_publish: bool,
+    /// Audit what is published, here, and keep its floor and ceiling with the version
+    #[arg(long, conflicts_with = "no_publish")]
+    audit: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -81,51 +85,61 @@ pub(crate) struct Pull {
 }
 
 #[derive(Args)]
-pub(crate) struct Init {
-    /// The new folder; its name becomes the slug
-    folder: PathBuf,
-}
-
-#[derive(Args)]
 pub(crate) struct Audit {
-    /// The benchmark's folder, or the slug of a bundled one
+    #[command(flatten)]
+    connection: Connection,
+    /// The benchmark's folder, the slug of a bundled one, or slug@version of your own on the server
     #[arg(default_value = ".")]
     benchmark: String,
+    /// Of slug@version: keep nothing on the server
+    #[arg(long)]
+    no_store: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// On a server of its own, which is gone afterwards.
+/// On a server of its own, which is gone afterwards. Of a version on the user's server, floor and ceiling are kept there.
 fn audit(arguments: &Audit) -> anyhow::Result<()> {
-    let files = match Path::new(&arguments.benchmark) {
-        path if path.is_dir() => source::directory(path)?,
-        _ => agents::bundled::files(&arguments.benchmark),
-    };
+    let path = Path::new(&arguments.benchmark);
+    if let (false, Ok(reference)) = (path.is_dir(), arguments.benchmark.parse::<VersionRef>()) {
+        return audit_version(arguments, &reference);
+    }
+    let files = if path.is_dir() { source::directory(path)? } else { agents::bundled::files(&arguments.benchmark) };
     if files.is_empty() {
         let slugs = agents::bundled::slugs().join(", ");
-        let words = format!("`{}` is no folder, and no bundled benchmark: those are {slugs}", arguments.benchmark);
+        let words = format!(
+            "`{}` is no folder, no slug@version, and no bundled benchmark: those are {slugs}",
+            arguments.benchmark
+        );
         return Err(exit::usage(words));
     }
     let folder = authoring::read(&files)?;
-    let audit = block_on(async {
-        let local = Local::start(None, SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-        let client = local.client()?;
-        let pushed = authoring::push(&client, &folder, true).await?;
-        let reference = format!("{}@{}", pushed.slug, pushed.version.unwrap_or(1));
-        let told = |what: &str| tell(format_args!("  {what}"));
-        let audit = agents::audit::audit(&client, &reference, told).await;
-        local.stop().await;
-        audit
-    })?;
-    show_audit(arguments, &folder.benchmark.slug, &audit)
+    let audit = block_on(bounds::audited(&folder, None))?;
+    show_audit(&folder.benchmark.slug, &audit, None, arguments.json)
 }
 
-fn show_audit(arguments: &Audit, slug: &str, audit: &agents::audit::Audit) -> anyhow::Result<()> {
+fn audit_version(arguments: &Audit, reference: &VersionRef) -> anyhow::Result<()> {
+    let client = arguments.connection.client()?;
+    let (audit, kept) = block_on(async {
+        let version: Value = client.get(&format!("/benchmarks/{reference}")).await?;
+        let folder = authoring::pull(&client, &reference.slug).await?;
+        let audit = bounds::audited(&folder, Some(&version)).await?;
+        if arguments.no_store {
+            return Ok((audit, None));
+        }
+        bounds::keep(&client, &version, &audit.record()).await?;
+        Ok((audit, Some(reference.to_string())))
+    })?;
+    show_audit(&reference.slug, &audit, kept.as_deref(), arguments.json)
+}
+
+/// `kept` is the version that it is kept with.
+fn show_audit(slug: &str, audit: &agents::audit::Audit, kept: Option<&str>, as_json: bool) -> anyhow::Result<()> {
     let criteria = audit.criteria();
     let (told, near) = audit.told();
-    if arguments.json {
-        say_json(&json!({"benchmark": slug, "floor": audit.floor(), "ceiling": audit.ceiling(),
+    if as_json {
+        say_json(&json!({"benchmark": slug, "kept_with": kept, "floor": audit.floor(), "ceiling": audit.ceiling(),
             "near_misses": {"told": told, "of": near}, "criteria": criteria}));
     } else {
         let mut table = Table::new(["TASK", "CRITERION", "NOTHING", "SPRAY", "REFERENCE", "NEAR MISSES FAIL IT"]);
@@ -141,6 +155,9 @@ fn show_audit(arguments: &Audit, slug: &str, audit: &agents::audit::Audit) -> an
         let ceiling =
             audit.ceiling().map_or_else(|| "no reference agent".to_owned(), |ceiling| format!("ceiling {ceiling:.2}"));
         say(format_args!("floor {:.2}, {ceiling}, {told} of {near} near misses told", audit.floor()));
+        if let Some(kept) = kept {
+            say(format_args!("Floor and ceiling are kept with {kept}."));
+        }
     }
     let free = criteria.iter().filter(|row| row["nothing"] == true || row["reference"] == false).count();
     match free {
@@ -176,8 +193,25 @@ fn push(arguments: &Push) -> anyhow::Result<()> {
     let folder = authoring::read(&source::directory(&arguments.folder)?)?;
     let client = arguments.connection.client()?;
     let pushed = block_on(async { Ok(authoring::push(&client, &folder, !arguments.no_publish).await?) })?;
+    show_pushed(arguments, &pushed)?;
+    match pushed.version {
+        Some(version) if arguments.audit => {
+            let reference = VersionRef { slug: pushed.slug, version: i64::try_from(version)? };
+            let audit = block_on(async {
+                let version: Value = client.get(&format!("/benchmarks/{reference}")).await?;
+                let audit = bounds::audited(&folder, Some(&version)).await?;
+                bounds::keep(&client, &version, &audit.record()).await?;
+                Ok(audit)
+            })?;
+            show_audit(&reference.slug, &audit, Some(&reference.to_string()), arguments.json)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn show_pushed(arguments: &Push, pushed: &authoring::Pushed) -> anyhow::Result<()> {
     if arguments.json {
-        say(serde_json::to_string(&pushed)?);
+        say(serde_json::to_string(pushed)?);
         return Ok(());
     }
     pushed.warnings.iter().for_each(say);
@@ -207,27 +241,3 @@ fn check_free(target: &Path, force: bool) -> anyhow::Result<()> {
     }
     Ok(())
 }
-
-/// A small benchmark that works, to begin with.
-fn init(arguments: &Init) -> anyhow::Result<()> {
-    let target = &arguments.folder;
-    check_free(target, false)?;
-    let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let slug = model::slug::from_name(&name)
-        .with_context(|| format!("`{name}` cannot become a slug: use letters and digits"))?;
-    let files =
-        STARTER.iter().map(|(path, text)| ((*path).to_owned(), text.replace("SLUG", &slug).into_bytes())).collect();
-    source::save(target, &files)?;
-    let shown = target.display();
-    say(format!(
-        "{shown} has a benchmark with one task. Next: verial benchmarks lint {shown}, then verial benchmarks push {shown}"
-    ));
-    Ok(())
-}
-
-const STARTER: [(&str, &str); 4] = [
-    ("benchmark.yaml", include_str!("folders/benchmark.yaml")),
-    ("datasets/chart/dataset.yaml", include_str!("folders/dataset.yaml")),
-    ("datasets/chart/data.ndjson", include_str!("folders/data.ndjson")),
-    ("tasks/10-order.yaml", include_str!("folders/task.yaml")),
-];

@@ -10,6 +10,7 @@ use client::Client;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use crate::folders::bounds;
 use crate::settings::{File, Storage, StorageArguments};
 
 pub(crate) struct Local {
@@ -51,6 +52,11 @@ impl Local {
         Ok(Client::new(&self.url, &self.api_key)?)
     }
 
+    /// Whether its data are gone with it.
+    pub(crate) fn is_passing(&self) -> bool {
+        self._temporary.is_some()
+    }
+
     /// Ends the key and the server.
     pub(crate) async fn stop(self) {
         let _ = app::admin::revoke_key(&self.app, &self.key_id).await;
@@ -59,7 +65,8 @@ impl Local {
     }
 }
 
-/// What a fresh local server is filled with: the bundled benchmarks that it does not have yet, or only the wanted one.
+/// What a fresh local server is filled with: the bundled benchmarks that it does not have yet, or only the wanted one, with
+/// their floor and ceiling.
 /// `told` is given each slug before it is loaded.
 pub(crate) async fn load_benchmarks(client: &Client, wanted: Option<&str>, told: impl Fn(&str)) -> anyhow::Result<()> {
     let known = client.all("/benchmarks", &[]).await?;
@@ -68,7 +75,11 @@ pub(crate) async fn load_benchmarks(client: &Client, wanted: Option<&str>, told:
     for slug in slugs.filter(|slug| !is_known(slug)) {
         told(slug);
         let folder = authoring::read(&agents::bundled::files(slug)).with_context(|| slug.to_owned())?;
-        authoring::push(client, &folder, true).await.with_context(|| slug.to_owned())?;
+        let pushed = authoring::push(client, &folder, true).await.with_context(|| slug.to_owned())?;
+        if let (Some(version), Some(audit)) = (pushed.version, agents::bundled::audit(slug)) {
+            let version = client.get(&format!("/benchmarks/{slug}@{version}")).await?;
+            bounds::keep(client, &version, &audit).await.with_context(|| slug.to_owned())?;
+        }
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! No I/O, no clock, no randomness: those come in as arguments.
 
 pub mod api_key;
+pub mod audit;
 pub mod benchmark;
 pub mod canonical;
 pub mod cds;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::audit::VersionAudit;
 use crate::benchmark::Visibility;
 use crate::canonical;
 use crate::criterion::Criterion;
@@ -144,6 +145,8 @@ pub struct BenchmarkVersion {
     pub simulators: Vec<SimulatorType>,
     pub tasks: Vec<VersionTask>,
     pub published_at: Timestamp,
+    /// What an audit found; null until one is recorded. No part of the content.
+    pub audit: Option<VersionAudit>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -6,12 +6,13 @@ use crate::value::bind;
 use crate::{Db, StoreError};
 
 /// Number and text. A migration that has been released never changes; the next change is the next number.
-const MIGRATIONS: [(i64, &str); 5] = [
+const MIGRATIONS: [(i64, &str); 6] = [
     (1, include_str!("../migrations/0001_foundation.sql")),
     (2, include_str!("../migrations/0002_playgrounds.sql")),
     (3, include_str!("../migrations/0003_runs.sql")),
     (4, include_str!("../migrations/0004_lean_events.sql")),
     (5, include_str!("../migrations/0005_server_secrets.sql")),
+    (6, include_str!("../migrations/0006_version_audits.sql")),
 ];
 
 pub(crate) fn apply(db: &mut Db<'_>, now: Timestamp) -> Result<(), StoreError> {

@@ -1,11 +1,12 @@
 //! Runs of benchmarks.
 
+use model::audit::{Bounds, VersionAudit};
 use model::page::{Page, PageRequest};
 use model::publication::Snapshot;
 use model::run::{Phase, RunBenchmark, RunFilter, Status};
 use model::score::{self, Axes, Score, Verdict};
 use model::slug::VersionRef;
-use model::{BenchmarkRunId, OrgId, SolverId, Timestamp};
+use model::{BenchmarkRunId, OrgId, SolverId, TaskId, Timestamp};
 
 use crate::paging::{Order, Paged};
 use crate::value::{Row, Value, bind, json_text};
@@ -31,6 +32,8 @@ pub struct StoredRun {
     pub completed_at: Option<Timestamp>,
     pub token_expires_at: Timestamp,
     pub published_at: Option<Timestamp>,
+    /// Of the version that is run; none for a draft.
+    pub audit: Option<VersionAudit>,
 }
 
 impl StoredRun {
@@ -41,6 +44,16 @@ impl StoredRun {
     /// The version that is run; none for a draft.
     pub fn reference(&self) -> Option<VersionRef> {
         Some(VersionRef { slug: self.benchmark.slug.clone()?, version: self.benchmark.version? })
+    }
+
+    /// What its score lies between, as far as that is known.
+    pub fn bounds(&self) -> Bounds {
+        self.audit.as_ref().map(VersionAudit::bounds).unwrap_or_default()
+    }
+
+    /// The same of one of its tasks.
+    pub fn bounds_of(&self, task: &TaskId) -> Bounds {
+        self.audit.as_ref().map(|audit| audit.of_task(task)).unwrap_or_default()
     }
 }
 
@@ -55,9 +68,10 @@ pub struct RunCredential {
     pub expires_at: Timestamp,
 }
 
-const COLUMNS: &str =
-    "id, org_id, solver_id, benchmark_id, slug, version, name, content_hash, agent, scored, concurrency,
-    phase, status, score, axes, created_at, started_at, completed_at, token_expires_at, published_at";
+const COLUMNS: &str = "r.id, r.org_id, r.solver_id, r.benchmark_id, r.slug, r.version, r.name, r.content_hash, r.agent,
+    r.scored, r.concurrency, r.phase, r.status, r.score, r.axes, r.created_at, r.started_at, r.completed_at,
+    r.token_expires_at, r.published_at, a.audit";
+const TABLES: &str = "benchmark_runs r left join version_audits a on a.slug = r.slug and a.version = r.version";
 
 pub fn insert(db: &mut Db<'_>, run: &StoredRun, token_hash: &str) -> Result<(), StoreError> {
     let sql =
@@ -96,7 +110,7 @@ pub fn insert_draft(db: &mut Db<'_>, run: &BenchmarkRunId, snapshot: &Snapshot) 
 }
 
 pub fn find(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<Option<StoredRun>, StoreError> {
-    let sql = format!("select {COLUMNS} from benchmark_runs where org_id = $1 and id = $2");
+    let sql = format!("select {COLUMNS} from {TABLES} where r.org_id = $1 and r.id = $2");
     db.query_one(&sql, bind![org, id])?.map(|mut row| read(&mut row)).transpose()
 }
 
@@ -122,7 +136,7 @@ pub fn list(
     filter: &RunFilter,
     page: &PageRequest,
 ) -> Result<Page<StoredRun>, StoreError> {
-    let mut select = format!("select {COLUMNS} from benchmark_runs where org_id = $1");
+    let mut select = format!("select {COLUMNS} from {TABLES} where r.org_id = $1");
     let mut parameters: Vec<Value> = bind![org].to_vec();
     let filters = [
         ("benchmark_id", filter.benchmark_id.as_ref().map(ToString::to_string)),
@@ -133,10 +147,10 @@ pub fn list(
     for (column, wanted) in filters {
         if let Some(wanted) = wanted {
             parameters.push(wanted.into());
-            select.push_str(&format!(" and {column} = ${}", parameters.len()));
+            select.push_str(&format!(" and r.{column} = ${}", parameters.len()));
         }
     }
-    let paged = Paged { select: &select, key: "id", order: Order::NewestFirst };
+    let paged = Paged { select: &select, key: "r.id", order: Order::NewestFirst };
     paged.fetch(db, parameters, page, read, |run| run.id.to_string())
 }
 
@@ -149,18 +163,18 @@ pub fn completed(
     most: i64,
 ) -> Result<Vec<StoredRun>, StoreError> {
     let mut sql = format!(
-        "select {COLUMNS} from benchmark_runs where slug = $1 and version = $2 and org_id = $3 and status = 'completed'"
+        "select {COLUMNS} from {TABLES} where r.slug = $1 and r.version = $2 and r.org_id = $3 and r.status = 'completed'"
     );
     let mut parameters: Vec<Value> = bind![&reference.slug, reference.version, org].to_vec();
     let filters = [("solver_id", filter.solver_id.as_ref().map(ToString::to_string)), ("agent", filter.agent.clone())];
     for (column, wanted) in filters {
         if let Some(wanted) = wanted {
             parameters.push(wanted.into());
-            sql.push_str(&format!(" and {column} = ${}", parameters.len()));
+            sql.push_str(&format!(" and r.{column} = ${}", parameters.len()));
         }
     }
     parameters.push(most.into());
-    sql.push_str(&format!(" order by id desc limit ${}", parameters.len()));
+    sql.push_str(&format!(" order by r.id desc limit ${}", parameters.len()));
     let mut found: Vec<StoredRun> = db.query(&sql, &parameters)?.iter_mut().map(read).collect::<Result<_, _>>()?;
     found.reverse();
     Ok(found)
@@ -178,9 +192,8 @@ pub struct PublishedRun {
 
 /// Every run of a version that stands on its leaderboard, whoever made it.
 pub fn published(db: &mut Db<'_>, reference: &VersionRef) -> Result<Vec<PublishedRun>, StoreError> {
-    let columns = COLUMNS.split(',').map(|column| format!("r.{}", column.trim())).collect::<Vec<_>>().join(", ");
     let sql = format!(
-        "select {columns}, s.alias, o.name, s.agent_description, s.agent_version from benchmark_runs r
+        "select {COLUMNS}, s.alias, o.name, s.agent_description, s.agent_version from {TABLES}
         join solvers s on s.id = r.solver_id join organizations o on o.id = r.org_id
         where r.slug = $1 and r.version = $2 and r.published_at is not null order by r.id"
     );
@@ -259,6 +272,7 @@ fn read(row: &mut Row) -> Result<StoredRun, StoreError> {
         completed_at: row.time_or_null()?,
         token_expires_at: row.time()?,
         published_at: row.time_or_null()?,
+        audit: row.json_or_null()?,
     })
 }
 

@@ -195,6 +195,11 @@ impl Row {
     pub(crate) fn json<T: serde::de::DeserializeOwned>(&mut self) -> Result<T, StoreError> {
         serde_json::from_str(&self.text()?).map_err(|error| StoreError::Corrupt(error.to_string()))
     }
+
+    pub(crate) fn json_or_null<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, StoreError> {
+        let text = self.text_or_null()?;
+        text.map(|text| serde_json::from_str(&text).map_err(|error| StoreError::Corrupt(error.to_string()))).transpose()
+    }
 }
 
 /// JSON text of a value that is ours and always serialises.

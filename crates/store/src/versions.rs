@@ -1,5 +1,6 @@
-//! Published versions. Rows are only ever added.
+//! Published versions. Rows are only ever added; what an audit found stands beside them.
 
+use model::audit::VersionAudit;
 use model::benchmark::Visibility;
 use model::page::{Page, PageRequest};
 use model::publication::Snapshot;
@@ -20,11 +21,13 @@ pub struct StoredVersion {
     pub content_hash: String,
     pub snapshot: Snapshot,
     pub published_at: Timestamp,
+    pub audit: Option<VersionAudit>,
 }
 
 const SELECT: &str =
-    "select v.slug, v.version, v.org_id, v.benchmark_id, s.visibility, v.content_hash, v.snapshot, v.published_at
-    from benchmark_versions v join slugs s on s.slug = v.slug";
+    "select v.slug, v.version, v.org_id, v.benchmark_id, s.visibility, v.content_hash, v.snapshot, v.published_at,
+    a.audit from benchmark_versions v join slugs s on s.slug = v.slug
+    left join version_audits a on a.slug = v.slug and a.version = v.version";
 
 /// The newest version's number and, if the content was published before, the number of that version.
 pub fn newest_and_equal(db: &mut Db<'_>, slug: &str, content_hash: &str) -> Result<(i64, Option<i64>), StoreError> {
@@ -66,12 +69,27 @@ pub fn find_visible(db: &mut Db<'_>, org: &OrgId, reference: &VersionRef) -> Res
     db.query_one(&sql, bind![&reference.slug, reference.version, org])?.map(|mut row| read(&mut row)).transpose()
 }
 
+/// One that the organization has published itself.
+pub fn find_own(db: &mut Db<'_>, org: &OrgId, reference: &VersionRef) -> Result<Option<StoredVersion>, StoreError> {
+    let sql = format!("{SELECT} where v.slug = $1 and v.version = $2 and v.org_id = $3");
+    db.query_one(&sql, bind![&reference.slug, reference.version, org])?.map(|mut row| read(&mut row)).transpose()
+}
+
+/// Not scoped by organization: whoever records has found the version among its own.
+pub fn record_audit(db: &mut Db<'_>, reference: &VersionRef, audit: &VersionAudit) -> Result<(), StoreError> {
+    let sql = "insert into version_audits (slug, version, audit) values ($1, $2, $3)
+        on conflict (slug, version) do update set audit = excluded.audit";
+    db.execute(sql, bind![&reference.slug, reference.version, json_text(audit)?])?;
+    Ok(())
+}
+
 /// What a version is called, without its content.
 #[derive(Clone, Debug)]
 pub struct Heading {
     pub benchmark: BenchmarkId,
     pub name: String,
     pub content_hash: String,
+    pub audit: Option<VersionAudit>,
 }
 
 /// Of one that a reader may know of.
@@ -80,12 +98,16 @@ pub fn find_heading(
     org: Option<&OrgId>,
     reference: &VersionRef,
 ) -> Result<Option<Heading>, StoreError> {
-    let sql = "select v.benchmark_id, v.name, v.content_hash from benchmark_versions v join slugs s on s.slug = v.slug
+    let sql = "select v.benchmark_id, v.name, v.content_hash, a.audit
+        from benchmark_versions v join slugs s on s.slug = v.slug
+        left join version_audits a on a.slug = v.slug and a.version = v.version
         where v.slug = $1 and v.version = $2 and (v.org_id = $3 or s.visibility = 'Public')";
     let found = db.query_one(sql, bind![&reference.slug, reference.version, org])?;
-    found
-        .map(|mut row| Ok(Heading { benchmark: row.parsed()?, name: row.text()?, content_hash: row.text()? }))
-        .transpose()
+    let read = |mut row: Row| {
+        let (benchmark, name, content_hash) = (row.parsed()?, row.text()?, row.text()?);
+        Ok(Heading { benchmark, name, content_hash, audit: row.json_or_null()? })
+    };
+    found.map(read).transpose()
 }
 
 /// The versions of a benchmark that the organization may run, newest first.
@@ -115,5 +137,6 @@ fn read(row: &mut Row) -> Result<StoredVersion, StoreError> {
         content_hash: row.text()?,
         snapshot: row.json()?,
         published_at: row.time()?,
+        audit: row.json_or_null()?,
     })
 }

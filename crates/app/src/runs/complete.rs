@@ -31,9 +31,9 @@ pub(super) async fn complete_as_owner(
     id: &TaskRunId,
     once: Option<Once>,
 ) -> Result<Created<TaskRun>, AppError> {
-    let shown = |_: StoredRun, task_run: StoredTaskRun, criteria: Vec<(StoredCriterionRun, Value)>| {
+    let shown = |run: StoredRun, task_run: StoredTaskRun, criteria: Vec<(StoredCriterionRun, Value)>| {
         let criteria: Vec<StoredCriterionRun> = criteria.into_iter().map(|(criterion, _)| criterion).collect();
-        views::task_run(&task_run, &criteria)
+        views::task_run(&run, &task_run, &criteria)
     };
     score(app, grant.into(), grant.into(), id, once, shown).await
 }

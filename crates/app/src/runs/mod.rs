@@ -30,6 +30,7 @@ use store::versions::{self, Heading};
 use crate::once::{Holder, Keep};
 use crate::{App, AppError, Created, Once, OrgGrant, RunGrant, SolverGrant, chance, credentials};
 
+pub use evaluate::ENGINE;
 use reach::Reach;
 pub use rescore::rescore;
 pub(crate) use snapshots::Snapshots;
@@ -102,7 +103,7 @@ async fn version_source(app: &App, org: &OrgId, reference: &str) -> Result<Sourc
     };
     let (org, wanted) = (org.clone(), reference.clone());
     let found = app.store().read(move |db| versions::find_heading(db, Some(&org), &wanted)).await?;
-    let Heading { benchmark: id, name, content_hash } = found.ok_or(AppError::missing::<BenchmarkId>())?;
+    let Heading { benchmark: id, name, content_hash, .. } = found.ok_or(AppError::missing::<BenchmarkId>())?;
     let snapshot = snapshots::of_version(app, &reference).await?;
     let benchmark = RunBenchmark { id, slug: Some(reference.slug), version: Some(reference.version), name };
     Ok(Source::Version(Content { benchmark, content_hash, snapshot }))
@@ -166,6 +167,7 @@ fn new_run(id: &BenchmarkRunId, plan: &Plan, content: &Content, now: Timestamp) 
         completed_at: None,
         token_expires_at: now.plus_milliseconds(lifetime),
         published_at: None,
+        audit: None,
     }
 }
 
@@ -230,7 +232,7 @@ fn whole(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<BenchmarkR
     let mut with_criteria = Vec::new();
     for task_run in stored {
         let criteria = task_runs::criteria_of(db, &task_run.id)?;
-        with_criteria.push(views::task_run(&task_run, &criteria));
+        with_criteria.push(views::task_run(&run, &task_run, &criteria));
     }
     shown.task_runs = Some(with_criteria);
     Ok(shown)

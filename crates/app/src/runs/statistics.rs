@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::audit::Bounds;
 use model::run::{Leaderboard, LeaderboardEntry, LeaderboardSolver, MOST_COMPARED, RunBenchmark, RunFilter, Status};
 use model::slug::VersionRef;
 use model::stats::{self, Comparison, RunSample, Statistics, TaskSample};
@@ -126,7 +127,8 @@ fn sample(run: &StoredRun, task_runs: &[StoredTaskRun]) -> Option<RunSample> {
         let (task, name) = (task_run.task.clone(), task_run.name.clone());
         Some(TaskSample { task, name, score: score.clone(), verdict: score.verdict() })
     };
-    Some(RunSample { run: run.id.clone(), score, axes, tasks: task_runs.iter().filter_map(task).collect() })
+    let tasks = task_runs.iter().filter_map(task).collect();
+    Some(RunSample { run: run.id.clone(), score, axes, tasks, bounds: run.bounds() })
 }
 
 /// Public for Public benchmarks; else for whoever belongs to the organization that owns it.
@@ -146,10 +148,11 @@ pub async fn leaderboard(
             version: Some(reference.version),
             name: version.name,
         };
-        Ok::<_, AppError>((benchmark, published))
+        let bounds = version.audit.map(|audit| audit.bounds()).unwrap_or_default();
+        Ok::<_, AppError>((benchmark, bounds, published))
     };
-    let (benchmark, published) = app.store().read(read).await?;
-    Ok(Leaderboard { benchmark, entries: entries(published) })
+    let (benchmark, Bounds { floor, ceiling }, published) = app.store().read(read).await?;
+    Ok(Leaderboard { benchmark, floor, ceiling, entries: entries(published) })
 }
 
 fn entries(published: Vec<PublishedRun>) -> Vec<LeaderboardEntry> {

@@ -5,6 +5,7 @@ use model::run::{CriterionRun, StartedTaskRun, Status, TaskRun, TaskRunResult};
 use model::{BenchmarkRunId, CriterionRunId, TaskRunId};
 use serde_json::Value;
 use store::Db;
+use store::runs::StoredRun;
 use store::task_runs::{self, Ending, StoredCriterionRun};
 
 use super::reach::Reach;
@@ -81,9 +82,9 @@ pub async fn get_as_owner(app: &App, grant: &OrgGrant, id: &TaskRunId) -> Result
 }
 
 fn shown(db: &mut Db<'_>, reach: &Reach, id: &TaskRunId) -> Result<TaskRun, AppError> {
-    let (_, task_run) = reach.task_run(db, id)?;
+    let (run, task_run) = reach.task_run(db, id)?;
     let criteria = task_runs::criteria_of(db, &task_run.id)?;
-    Ok(views::task_run(&task_run, &criteria))
+    Ok(views::task_run(&run, &task_run, &criteria))
 }
 
 async fn expire(app: &App, reach: &Reach, id: &TaskRunId) -> Result<(), AppError> {
@@ -105,9 +106,17 @@ pub async fn list(
     end::expire_all_overdue(app, &grant.org).await?;
     let org = grant.org.clone();
     let read = move |db: &mut Db<'_>| {
+        let mut known: Option<StoredRun> = None;
         task_runs::list(db, &org, run.as_ref(), &page)?.try_map(|task_run| {
+            // Those of one run stand together.
+            let run = match known.take().filter(|run| run.id == task_run.run) {
+                Some(run) => run,
+                None => super::found(db, &org, &task_run.run)?,
+            };
             let criteria = task_runs::criteria_of(db, &task_run.id)?;
-            Ok(views::task_run(&task_run, &criteria))
+            let shown = views::task_run(&run, &task_run, &criteria);
+            known = Some(run);
+            Ok(shown)
         })
     };
     app.store().read(read).await

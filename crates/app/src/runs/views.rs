@@ -1,5 +1,6 @@
 //! Runs as each caller may see them. In a scored run an agent sees neither details nor evidence.
 
+use model::audit::Bounds;
 use model::publication::Snapshot;
 use model::run::{
     BenchmarkRun, Check, CheckResult, CreatedRun, CriterionRun, CriterionRunSummary, Phase, RunState, RunSummary,
@@ -24,12 +25,13 @@ pub(super) fn created(run: &StoredRun, task_runs: &[StoredTaskRun], snapshot: &S
         bearer_token_expires_at: run.token_expires_at,
         concurrency: run.concurrency,
         endpoints: channels::of_run(snapshot, &run.id),
-        task_runs: task_runs.iter().map(run_task).collect(),
+        task_runs: task_runs.iter().map(|task_run| run_task(run, task_run)).collect(),
     }
 }
 
 pub(super) fn summary(run: &StoredRun, task_runs: &[StoredTaskRun], snapshot: &Snapshot) -> RunSummary {
     let (score, axes) = shown(run.result.as_ref());
+    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds());
     RunSummary {
         benchmark_run_id: run.id.clone(),
         benchmark: run.benchmark.clone(),
@@ -38,6 +40,8 @@ pub(super) fn summary(run: &StoredRun, task_runs: &[StoredTaskRun], snapshot: &S
         status: run.status,
         verdict: run.verdict(),
         score,
+        floor,
+        ceiling,
         axes,
         agent: run.agent.clone(),
         created_at: run.created_at,
@@ -46,12 +50,14 @@ pub(super) fn summary(run: &StoredRun, task_runs: &[StoredTaskRun], snapshot: &S
         bearer_token_expires_at: run.token_expires_at,
         concurrency: run.concurrency,
         endpoints: channels::of_run(snapshot, &run.id),
-        task_runs: task_runs.iter().map(run_task).collect(),
+        task_runs: task_runs.iter().map(|task_run| run_task(run, task_run)).collect(),
     }
 }
 
-fn run_task(task_run: &StoredTaskRun) -> RunTask {
+fn run_task(run: &StoredRun, task_run: &StoredTaskRun) -> RunTask {
     let id = &task_run.id;
+    let score = shown(task_run.result.as_ref()).0;
+    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds_of(&task_run.task));
     RunTask {
         id: id.clone(),
         task_id: task_run.task.clone(),
@@ -59,7 +65,9 @@ fn run_task(task_run: &StoredTaskRun) -> RunTask {
         phase: task_run.phase,
         status: task_run.status,
         verdict: task_run.verdict(),
-        score: shown(task_run.result.as_ref()).0,
+        score,
+        floor,
+        ceiling,
         started_at: task_run.started_at,
         deadline_at: task_run.deadline_at,
         completed_at: task_run.completed_at,
@@ -71,6 +79,7 @@ fn run_task(task_run: &StoredTaskRun) -> RunTask {
 /// Without its task runs.
 pub(super) fn run(run: &StoredRun, task_runs: &[StoredTaskRun]) -> BenchmarkRun {
     let (score, axes) = shown(run.result.as_ref());
+    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds());
     let completed = task_runs.iter().filter(|task_run| task_run.phase == Phase::Completed);
     BenchmarkRun {
         id: run.id.clone(),
@@ -82,6 +91,8 @@ pub(super) fn run(run: &StoredRun, task_runs: &[StoredTaskRun]) -> BenchmarkRun 
         status: run.status,
         verdict: run.verdict(),
         score,
+        floor,
+        ceiling,
         axes,
         tasks: task_runs.len() as i64,
         tasks_completed: completed.count() as i64,
@@ -94,8 +105,9 @@ pub(super) fn run(run: &StoredRun, task_runs: &[StoredTaskRun]) -> BenchmarkRun 
     }
 }
 
-pub(super) fn task_run(task_run: &StoredTaskRun, criteria: &[StoredCriterionRun]) -> TaskRun {
+pub(super) fn task_run(run: &StoredRun, task_run: &StoredTaskRun, criteria: &[StoredCriterionRun]) -> TaskRun {
     let (score, axes) = shown(task_run.result.as_ref());
+    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds_of(&task_run.task));
     let summary = |criterion: &StoredCriterionRun| CriterionRunSummary {
         id: criterion.id.clone(),
         passed: criterion.passed,
@@ -110,6 +122,8 @@ pub(super) fn task_run(task_run: &StoredTaskRun, criteria: &[StoredCriterionRun]
         status: task_run.status,
         verdict: task_run.verdict(),
         score,
+        floor,
+        ceiling,
         axes,
         playground_id: task_run.playground.clone(),
         snapshot: task_run.sealed.clone(),
@@ -146,6 +160,7 @@ pub(super) fn result(
     criteria: Vec<(StoredCriterionRun, Value)>,
 ) -> TaskRunResult {
     let (score, axes) = shown(task_run.result.as_ref());
+    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds_of(&task_run.task));
     let check = |(criterion, evidence): (StoredCriterionRun, Value)| {
         let (details, evidence) = if run.scored { (None, None) } else { (Some(criterion.details), Some(evidence)) };
         Check {
@@ -165,16 +180,23 @@ pub(super) fn result(
         status: task_run.status,
         verdict: task_run.verdict(),
         score,
+        floor,
+        ceiling,
         axes,
         checks: criteria.into_iter().map(check).collect(),
-        benchmark_run: RunState {
-            id: run.id.clone(),
-            phase: run.phase,
-            status: run.status,
-            verdict: run.verdict(),
-            score: shown(run.result.as_ref()).0,
-        },
+        benchmark_run: state(run),
     }
+}
+
+fn state(run: &StoredRun) -> RunState {
+    let score = shown(run.result.as_ref()).0;
+    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds());
+    RunState { id: run.id.clone(), phase: run.phase, status: run.status, verdict: run.verdict(), score, floor, ceiling }
+}
+
+/// Before there is a score, the bounds would tell an agent which tasks are done by doing nothing.
+fn beside(score: Option<&Number>, bounds: Bounds) -> Bounds {
+    if score.is_some() { bounds } else { Bounds::default() }
 }
 
 fn check_result(passed: bool, score: &Score) -> CheckResult {

@@ -1,11 +1,12 @@
 //! The report, made from the journal and from what the server says of finished runs.
 
+use model::audit::Bounds;
 use model::run::{RunSummary, Status};
 use model::score::{AxisScore, Score, Verdict};
 use model::stats::{RunSample, TaskSample, statistics};
 use serde_json::Number;
 
-use super::model::{AgentReport, CheckReport, Gate, Report, RunReport, TaskReport, TaskStatus, differences};
+use super::model::{AgentReport, CheckReport, Gate, Hint, Report, RunReport, TaskReport, TaskStatus, differences};
 use crate::run::journal::{Journal, RunRecord, Step, TaskRecord};
 
 /// Differences that are told of one check.
@@ -16,6 +17,7 @@ pub(crate) fn build(journal: &Journal, path: &str, summaries: &[Option<RunSummar
     let runs: Vec<RunReport> =
         journal.runs.iter().zip(summaries).map(|(run, summary)| one(run, summary.as_ref())).collect();
     let samples: Vec<RunSample> = summaries.iter().flatten().filter_map(sample).collect();
+    let statistics = statistics(&samples);
     let named = journal.runs.iter().filter_map(|run| run.created.as_ref()).next();
     Report {
         benchmark: journal.benchmark.clone(),
@@ -25,8 +27,11 @@ pub(crate) fn build(journal: &Journal, path: &str, summaries: &[Option<RunSummar
         server: journal.url.clone(),
         journal: path.to_owned(),
         resumed: journal.resumed,
+        hint: Hint::default(),
         runs,
-        statistics: statistics(&samples),
+        floor: statistics.floor,
+        ceiling: statistics.ceiling,
+        statistics,
         baseline: None,
         gate: Gate { passed: None, conditions: Vec::new() },
         exit_code: 0,
@@ -39,6 +44,8 @@ fn one(record: &RunRecord, summary: Option<&RunSummary>) -> RunReport {
         status: summary.map_or("not_made", |summary| summary.status.name()).to_owned(),
         verdict: summary.and_then(|summary| summary.verdict),
         score: summary.and_then(|summary| summary.score.clone()),
+        floor: summary.and_then(|summary| summary.floor),
+        ceiling: summary.and_then(|summary| summary.ceiling),
         axes: summary.map(|summary| summary.axes.clone()).unwrap_or_default(),
         tasks: record.tasks.iter().map(task).collect(),
     }
@@ -70,6 +77,8 @@ fn task(record: &TaskRecord) -> TaskReport {
         status: status(record),
         verdict: result.and_then(|result| result.verdict),
         score: result.and_then(|result| result.score.clone()),
+        floor: result.and_then(|result| result.floor),
+        ceiling: result.and_then(|result| result.ceiling),
         axes: result.map(|result| result.axes.clone()).unwrap_or_default(),
         attempts: record.attempts,
         agent: record.agent.clone(),
@@ -124,6 +133,7 @@ pub(crate) fn sample(summary: &RunSummary) -> Option<RunSample> {
         score: exact(summary.score.as_ref()?),
         axes: axes.collect(),
         tasks: tasks.collect(),
+        bounds: Bounds { floor: summary.floor, ceiling: summary.ceiling },
     })
 }
 

@@ -7,7 +7,7 @@ use model::score::Verdict;
 
 use super::model::{CheckReport, Report, RunReport, TaskReport, TaskStatus, axis_name};
 use super::svg::{Bar, bars};
-use super::{compared, headline, short};
+use super::{bounds, compared, headline, short};
 use crate::output::text::is_hostile;
 
 const STYLE: &str = include_str!("report.css");
@@ -63,7 +63,11 @@ fn gate(page: &mut String, report: &Report) {
     }
     page.push_str("<h2>Gate</h2><table><tr><th>condition</th><th>found</th><th></th></tr>");
     for condition in &report.gate.conditions {
-        let (class, word) = if condition.passed { ("pass", "met") } else { ("fail", "not met") };
+        let (class, word) = match (report.gate.passed, condition.passed) {
+            (None, _) => ("partial", "not judged"),
+            (Some(_), true) => ("pass", "met"),
+            (Some(_), false) => ("fail", "not met"),
+        };
         let (what, found) = (text(&condition.what), text(&condition.found));
         let _ = write!(page, "<tr><td>{what}</td><td>{found}</td><td class=\"{class}\">{word}</td></tr>");
     }
@@ -80,6 +84,7 @@ fn charts(page: &mut String, report: &Report) {
             length: axis.mean,
             class: class_of(axis.mean),
             interval: axis.interval.as_ref().map(|interval| (interval.low, interval.high)),
+            marks: Vec::new(),
         })
         .collect();
     if !axes.is_empty() {
@@ -94,11 +99,23 @@ fn charts(page: &mut String, report: &Report) {
             length: task.mean,
             class: class_of(task.mean),
             interval: task.interval.as_ref().map(|interval| (interval.low, interval.high)),
+            marks: marks_of(report, &task.task.to_string()),
         })
         .collect();
     if !tasks.is_empty() {
         let _ = writeln!(page, "<h2>Tasks</h2>{}", bars("Score of each task", &tasks));
+        if tasks.iter().any(|task| !task.marks.is_empty()) {
+            page.push_str(
+                "<p class=\"log\">Marks: what doing nothing scores, and what the reference agent scores.</p>\n",
+            );
+        }
     }
+}
+
+/// Floor and ceiling of a task.
+fn marks_of(report: &Report, id: &str) -> Vec<f64> {
+    let task = report.tasks().find(|task| task.task_id == id && task.floor.is_some());
+    task.into_iter().flat_map(|task| [task.floor, task.ceiling]).flatten().collect()
 }
 
 fn class_of(score: Option<f64>) -> &'static str {
@@ -113,7 +130,8 @@ fn section(page: &mut String, report: &Report, run: &RunReport, place: usize) {
     let id = run.id.as_deref().unwrap_or("not made");
     let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {score}"));
     let number = if report.runs.len() > 1 { format!(" {} of {}", place + 1, report.runs.len()) } else { String::new() };
-    let _ = writeln!(page, "<h2>Run{number} <small>{} – {score}</small></h2>", text(id));
+    let between = bounds(run.floor, run.ceiling).map(|bounds| format!(", {bounds}")).unwrap_or_default();
+    let _ = writeln!(page, "<h2>Run{number} <small>{} – {score}{between}</small></h2>", text(id));
     for task in &run.tasks {
         details(page, task);
     }
@@ -124,13 +142,14 @@ fn details(page: &mut String, task: &TaskReport) {
         (TaskStatus::Completed, Some(Verdict::Pass)) => ("pass", "pass"),
         (TaskStatus::Completed, Some(Verdict::Partial)) => ("partial", "partial"),
         (TaskStatus::Completed, _) => ("fail", "fail"),
-        (status, _) => ("fault", status.name()),
+        (status, _) => ("fault", status.words()),
     };
     let open = if class == "pass" { "" } else { " open" };
     let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+    let between = bounds(task.floor, task.ceiling).map(|bounds| format!(" ({bounds})")).unwrap_or_default();
     let _ = write!(
         page,
-        "<details{open}><summary><span class=\"{class}\">{word}</span> {} <small>{score}</small></summary>",
+        "<details{open}><summary><span class=\"{class}\">{word}</span> {} <small>{score}{between}</small></summary>",
         text(&task.name)
     );
     for note in &task.notes {

@@ -8,7 +8,7 @@ use model::run::CheckResult;
 use model::score::Verdict;
 
 use super::model::{Report, RunReport, TaskReport, TaskStatus};
-use super::short;
+use super::{bounds, short};
 use crate::output::text::is_hostile;
 
 pub(crate) fn render(report: &Report) -> String {
@@ -76,7 +76,13 @@ fn suite(xml: &mut String, report: &Report, run: &RunReport) {
         text(id)
     );
     let score = run.score.as_ref().map(ToString::to_string).unwrap_or_default();
-    let _ = writeln!(xml, "    <properties><property name=\"score\" value=\"{}\"/></properties>", text(&score));
+    let _ = write!(xml, "    <properties><property name=\"score\" value=\"{}\"/>", text(&score));
+    for (name, value) in [("floor", run.floor), ("ceiling", run.ceiling)] {
+        if let Some(value) = value {
+            let _ = write!(xml, "<property name=\"{name}\" value=\"{value}\"/>");
+        }
+    }
+    xml.push_str("</properties>\n");
     for task in &run.tasks {
         case(xml, report, task);
     }
@@ -110,7 +116,8 @@ fn case(xml: &mut String, report: &Report, task: &TaskReport) {
 fn message(task: &TaskReport) -> String {
     let score = task.score.as_ref().map_or_else(|| "no score".to_owned(), |score| format!("score {score}"));
     let failed = task.checks.iter().filter(|check| check.result != CheckResult::Pass).count();
-    format!("{}: {score}, {failed} of {} criteria not met", task.status.name(), task.checks.len())
+    let between = bounds(task.floor, task.ceiling).map(|bounds| format!(" ({bounds})")).unwrap_or_default();
+    format!("{}: {score}{between}, {failed} of {} criteria not met", task.status.name(), task.checks.len())
 }
 
 fn body(task: &TaskReport) -> String {

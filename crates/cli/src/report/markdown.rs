@@ -6,14 +6,18 @@ use model::run::CheckResult;
 use model::score::Verdict;
 
 use super::model::{Report, RunReport, TaskReport, TaskStatus};
-use super::{compared, headline, short};
+use super::{bound, bounds, compared, gone_on, headline, short};
 use crate::output::text::harmless;
 
 pub(crate) fn render(report: &Report) -> String {
     let mut page = format!("## {}: {}\n\n", text(&report.benchmark), text(&report.name));
     let _ = writeln!(page, "**{}**\n", text(&headline(report)));
     for condition in &report.gate.conditions {
-        let word = if condition.passed { "met" } else { "**not met**" };
+        let word = match (report.gate.passed, condition.passed) {
+            (None, _) => "not judged",
+            (Some(_), true) => "met",
+            (Some(_), false) => "**not met**",
+        };
         let _ = writeln!(page, "- Gate `{}`: {} ({word})", code(&condition.what), text(&condition.found));
     }
     if let Some(difference) = &report.baseline {
@@ -21,6 +25,9 @@ pub(crate) fn render(report: &Report) -> String {
     }
     for (name, mean) in report.axes() {
         let _ = writeln!(page, "- Axis {}: {mean:.4}", text(name));
+    }
+    if let Some(often) = gone_on(report.resumed) {
+        let _ = writeln!(page, "- {often}");
     }
     for run in &report.runs {
         table(&mut page, run);
@@ -33,16 +40,19 @@ pub(crate) fn render(report: &Report) -> String {
 
 fn table(page: &mut String, run: &RunReport) {
     let score = run.score.as_ref().map_or_else(|| "none".into(), ToString::to_string);
-    let _ = writeln!(page, "\n### Run {} (score {score})\n", run.id.as_deref().unwrap_or("not made"));
-    page.push_str("| task | score | verdict | criteria |\n|---|---|---|---|\n");
+    let between = bounds(run.floor, run.ceiling).map(|bounds| format!("; {bounds}")).unwrap_or_default();
+    let _ = writeln!(page, "\n### Run {} (score {score}{between})\n", run.id.as_deref().unwrap_or("not made"));
+    page.push_str("| task | score | floor | ceiling | verdict | criteria |\n|---|---|---|---|---|---|\n");
     for task in &run.tasks {
         let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
         let passed = task.checks.iter().filter(|check| check.result == CheckResult::Pass).count();
         let verdict = match (task.status, task.verdict) {
             (TaskStatus::Completed, Some(verdict)) => verdict.name(),
-            (status, _) => status.name(),
+            (status, _) => status.words(),
         };
-        let _ = writeln!(page, "| {} | {score} | {verdict} | {passed} of {} |", text(&task.name), task.checks.len());
+        let [floor, ceiling] = [task.floor, task.ceiling].map(|value| value.map_or_else(|| "-".into(), bound));
+        let (name, criteria) = (text(&task.name), task.checks.len());
+        let _ = writeln!(page, "| {name} | {score} | {floor} | {ceiling} | {verdict} | {passed} of {criteria} |");
     }
 }
 

@@ -54,23 +54,52 @@ fn short(value: &serde_json::Value) -> String {
     crate::output::text::cut(&text, MOST)
 }
 
+/// What a score lies between, in words; nothing where it is not known.
+pub(crate) fn bounds(floor: Option<f64>, ceiling: Option<f64>) -> Option<String> {
+    let floor = format!("floor {}", bound(floor?));
+    Some(ceiling.map_or_else(|| floor.clone(), |ceiling| format!("{floor}, ceiling {}", bound(ceiling))))
+}
+
+/// The same in one cell of a table.
+pub(crate) fn between(floor: Option<f64>, ceiling: Option<f64>) -> String {
+    let shown = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), bound);
+    if floor.is_none() { "-".into() } else { format!("{}–{}", shown(floor), shown(ceiling)) }
+}
+
+/// With two digits after the point, or as many as it has, up to the four of scores.
+pub(crate) fn bound(value: f64) -> String {
+    let text = format!("{value:.4}");
+    let (exact, cents) = (text.trim_end_matches('0'), format!("{value:.2}"));
+    if exact.len() > cents.len() { exact.to_owned() } else { cents }
+}
+
 /// What is told of the runs as a whole.
 fn headline(report: &Report) -> String {
     let statistics = &report.statistics;
     let Some(mean) = statistics.mean else { return "no score: no run was finished".into() };
     let whole = format!("score {mean:.4}");
+    let between = bounds(report.floor, report.ceiling).map(|bounds| format!("  ({bounds})")).unwrap_or_default();
     match (&statistics.interval, statistics.n) {
         (Some(interval), n) => {
             let rate = &statistics.pass_rate;
             format!(
-                "{whole}  mean of {n} runs, 95 % interval {:.4} … {:.4}; {} of {n} passed",
+                "{whole}  mean of {n} runs, 95 % interval {:.4} … {:.4}; {} of {n} passed{between}",
                 interval.low, interval.high, rate.passes
             )
         }
         _ => {
             let verdict = report.runs.iter().find_map(|run| run.verdict);
-            format!("{whole}  {}", verdict.map_or("", ::model::score::Verdict::name))
+            format!("{whole}  {}{between}", verdict.map_or("", ::model::score::Verdict::name))
         }
+    }
+}
+
+/// That the runs were gone on with, and how often.
+fn gone_on(resumed: u32) -> Option<String> {
+    match resumed {
+        0 => None,
+        1 => Some("gone on with once".into()),
+        times => Some(format!("gone on with {times} times")),
     }
 }
 
@@ -92,4 +121,18 @@ pub(crate) fn compared(difference: &::model::stats::PairedDifference) -> String 
         "against {}: {words}; better {}, worse {}, equal {} (sign test p = {:.3})",
         difference.second, signs.better, signs.worse, signs.equal, signs.p_value
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_have_two_digits_or_more_where_they_need_them() {
+        for (value, shown) in [(0.0, "0.00"), (1.0, "1.00"), (0.125, "0.125"), (0.3333, "0.3333"), (0.0417, "0.0417")] {
+            assert_eq!(bound(value), shown);
+        }
+        assert_eq!(bounds(Some(0.0), Some(1.0)).as_deref(), Some("floor 0.00, ceiling 1.00"));
+        assert_eq!((bounds(Some(0.5), None).as_deref(), bounds(None, None)), (Some("floor 0.50"), None));
+    }
 }

@@ -21,13 +21,31 @@ pub(crate) struct Report {
     pub(crate) journal: String,
     /// How often the journal was gone on with.
     pub(crate) resumed: u32,
+    /// Where its runs can be looked at; nothing that a program would ask.
+    #[serde(skip)]
+    pub(crate) hint: Hint,
     pub(crate) runs: Vec<RunReport>,
+    /// What an agent has for doing nothing, and what the reference agent has, if the benchmark was audited.
+    pub(crate) floor: Option<f64>,
+    pub(crate) ceiling: Option<f64>,
     /// Of the finished runs, from scores as they are shown.
     pub(crate) statistics: Statistics,
     /// These runs less the baseline.
     pub(crate) baseline: Option<PairedDifference>,
     pub(crate) gate: Gate,
     pub(crate) exit_code: u8,
+}
+
+/// Where the runs can be looked at afterwards.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Hint {
+    /// On the server that was asked.
+    #[default]
+    Server,
+    /// In the data of a server that this process ran and that is gone now.
+    Data(String),
+    /// Nowhere: server and data are gone.
+    Nowhere,
 }
 
 #[derive(Serialize)]
@@ -43,6 +61,8 @@ pub(crate) struct RunReport {
     pub(crate) status: String,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) score: Option<Number>,
+    pub(crate) floor: Option<f64>,
+    pub(crate) ceiling: Option<f64>,
     pub(crate) axes: ShownAxes,
     pub(crate) tasks: Vec<TaskReport>,
 }
@@ -55,6 +75,8 @@ pub(crate) struct TaskReport {
     pub(crate) status: TaskStatus,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) score: Option<Number>,
+    pub(crate) floor: Option<f64>,
+    pub(crate) ceiling: Option<f64>,
     pub(crate) axes: ShownAxes,
     /// How often the agent's command was started.
     pub(crate) attempts: u32,
@@ -128,6 +150,16 @@ impl TaskStatus {
         }
     }
 
+    /// The same for people.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            TaskStatus::TimedOut => "timed out",
+            TaskStatus::Infrastructure => "not measured",
+            TaskStatus::NotRun => "not run",
+            other => other.name(),
+        }
+    }
+
     /// It says nothing of the agent.
     pub(crate) fn is_no_measurement(self) -> bool {
         matches!(self, TaskStatus::Infrastructure | TaskStatus::NotRun | TaskStatus::Failed | TaskStatus::Cancelled)
@@ -137,6 +169,14 @@ impl TaskStatus {
 impl Report {
     pub(crate) fn tasks(&self) -> impl Iterator<Item = &TaskReport> {
         self.runs.iter().flat_map(|run| &run.tasks)
+    }
+
+    /// Whether a task has other bounds than nothing and everything.
+    pub(crate) fn has_odd_bounds(&self) -> bool {
+        let is_odd = |task: &TaskReport| {
+            task.floor.is_some_and(|floor| floor > 0.0) || task.ceiling.is_some_and(|ceiling| ceiling < 1.0)
+        };
+        self.tasks().any(is_odd)
     }
 
     /// Means over the finished runs.

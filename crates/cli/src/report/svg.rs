@@ -16,6 +16,8 @@ pub(crate) struct Bar {
     pub(crate) length: Option<f64>,
     pub(crate) class: &'static str,
     pub(crate) interval: Option<(f64, f64)>,
+    /// Values that are marked on the track.
+    pub(crate) marks: Vec<f64>,
 }
 
 pub(crate) fn bars(title: &str, bars: &[Bar]) -> String {
@@ -41,6 +43,10 @@ fn draw(svg: &mut String, bar: &Bar, top: f64) {
         text(&cut(&bar.label, LABEL_COLUMNS))
     );
     let _ = write!(svg, "<rect class=\"track\" x=\"{LABEL}\" y=\"{}\" width=\"{BAR}\" height=\"{thick}\"/>", top + 5.0);
+    for mark in &bar.marks {
+        let place = LABEL + mark.clamp(0.0, 1.0) * BAR;
+        let _ = write!(svg, "<path class=\"mark\" d=\"M{place:.1} {:.1}v{:.1}\"/>", top + 2.0, HEIGHT - 4.0);
+    }
     let Some(length) = bar.length else { return };
     let drawn = (length.clamp(0.0, 1.0) * BAR).max(1.0);
     let _ = write!(

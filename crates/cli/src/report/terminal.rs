@@ -3,11 +3,11 @@
 use model::run::CheckResult;
 use model::score::Verdict;
 
-use super::model::{CheckReport, Report, RunReport, TaskReport, TaskStatus, axis_name};
-use super::{compared, headline, short};
+use super::model::{CheckReport, Hint, Report, RunReport, TaskReport, TaskStatus, axis_name};
+use super::{bound, bounds, compared, gone_on, headline, short};
 use crate::output::style::Colour;
 use crate::output::table::Cell;
-use crate::output::text::{cut, harmless, wrap};
+use crate::output::text::{cut, harmless, width, wrap};
 use crate::output::{Style, Table, columns};
 
 /// Differences that are shown of one check; the other forms have all.
@@ -24,10 +24,11 @@ fn render_in(report: &Report, style: Style, most: usize) -> String {
         if report.runs.len() > 1 {
             let id = run.id.as_deref().unwrap_or("not made");
             let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {score}"));
+            let between = bounds(run.floor, run.ceiling).map(|bounds| format!("  ({bounds})")).unwrap_or_default();
             let name = format!("Run {} of {}", place + 1, report.runs.len());
-            lines.push(format!("{}  {id}  {score}", style.paint(Colour::Strong, &name)));
+            lines.push(format!("{}  {id}  {score}{between}", style.paint(Colour::Strong, &name)));
         }
-        lines.push(matrix(run).render_in(style, most));
+        lines.push(matrix(run, report.has_odd_bounds()).render_in(style, most));
         for task in run.tasks.iter().filter(|task| is_told(task)) {
             lines.push(String::new());
             tell_task(task, style, most, &mut lines);
@@ -44,23 +45,31 @@ fn title(report: &Report, style: Style, most: usize) -> String {
     style.paint(Colour::Strong, &cut(&text, most))
 }
 
-/// One line for each task, one mark for each of its criteria.
-fn matrix(run: &RunReport) -> Table {
-    let mut table = Table::new(["TASK", "SCORE", "VERDICT", "TIME", "CRITERIA"]);
+/// One line for each task, one mark for each of its criteria. Floors of 0 and ceilings of 1 go without saying.
+fn matrix(run: &RunReport, with_bounds: bool) -> Table {
+    let between: &[&str] = if with_bounds { &["FLOOR", "CEILING"] } else { &[] };
+    let titles = ["TASK", "SCORE"].iter().chain(between).chain(&["VERDICT", "TIME", "CRITERIA"]);
+    let mut table = Table::new(titles.copied());
     for task in &run.tasks {
         let (word, colour) = verdict(task);
         let seconds = task.agent.as_ref().map_or_else(|| "-".into(), |agent| format!("{:.1}s", agent.seconds));
         let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
         let marks: String = task.checks.iter().map(|check| mark(check.result).0).collect();
-        table.row(vec![
-            Cell::new(&task.name),
-            Cell::new(score),
+        let mut cells = vec![Cell::new(&task.name), Cell::new(score)];
+        if with_bounds {
+            let shown = |value: Option<f64>| Cell::new(value.map_or_else(|| "-".into(), bound));
+            cells.extend([shown(task.floor), shown(task.ceiling)]);
+        }
+        cells.extend([
             Cell::coloured(word, colour),
             Cell::new(seconds),
             Cell::new(if marks.is_empty() { "-" } else { &marks }),
         ]);
+        table.row(cells);
     }
-    table.keep_whole(1).keep_whole(2).keep_whole(3)
+    // Names and criteria give way, in their first and last column.
+    let whole = if with_bounds { 1..6 } else { 1..4 };
+    whole.fold(table, Table::keep_whole)
 }
 
 fn verdict(task: &TaskReport) -> (&'static str, Colour) {
@@ -68,7 +77,7 @@ fn verdict(task: &TaskReport) -> (&'static str, Colour) {
         (TaskStatus::Completed, Some(Verdict::Pass)) => ("pass", Colour::Good),
         (TaskStatus::Completed, Some(Verdict::Partial)) => ("partial", Colour::Warning),
         (TaskStatus::Completed, _) => ("fail", Colour::Bad),
-        (status, _) => (status.name(), Colour::Bad),
+        (status, _) => (status.words(), Colour::Bad),
     }
 }
 
@@ -80,14 +89,20 @@ fn mark(result: CheckResult) -> (char, Colour) {
     }
 }
 
+/// What was not begun has nothing to tell but that.
 fn is_told(task: &TaskReport) -> bool {
+    if task.status == TaskStatus::NotRun {
+        return !task.notes.is_empty();
+    }
     task.verdict != Some(Verdict::Pass) || task.status != TaskStatus::Completed || !task.notes.is_empty()
 }
 
 fn tell_task(task: &TaskReport, style: Style, most: usize, lines: &mut Vec<String>) {
     lines.push(style.paint(Colour::Strong, &cut(&harmless(&task.name), most)));
     for note in &task.notes {
-        push_wrapped(&format!("! {}", harmless(note)), 2, most, lines);
+        let told = wrap(&harmless(note), most.saturating_sub(4).max(20));
+        let marks = std::iter::once("!").chain(std::iter::repeat(" "));
+        lines.extend(told.iter().zip(marks).map(|(line, mark)| format!("  {mark} {line}")));
     }
     for check in task.checks.iter().filter(|check| check.result != CheckResult::Pass) {
         tell_check(check, style, most, lines);
@@ -128,20 +143,42 @@ fn summary(report: &Report, style: Style, most: usize, lines: &mut Vec<String>) 
     if !axes.is_empty() {
         push_wrapped(&format!("axes: {}", axes.join(", ")), 0, most, lines);
     }
-    lines.push(style.paint(Colour::Strong, &cut(&headline(report), most)));
+    let whole = headline(report);
+    let told = if width(&whole) <= most {
+        vec![whole]
+    } else {
+        // The bounds in brackets stay in one piece.
+        whole.replacen("  (", "\n(", 1).lines().flat_map(|line| wrap(line, most)).collect()
+    };
+    lines.extend(told.iter().map(|line| style.paint(Colour::Strong, line)));
     if let Some(difference) = &report.baseline {
         push_wrapped(&compared(difference), 0, most, lines);
     }
     for condition in &report.gate.conditions {
-        let (word, colour) = if condition.passed { ("met", Colour::Good) } else { ("NOT MET", Colour::Bad) };
+        let (word, colour) = match (report.gate.passed, condition.passed) {
+            (None, _) => ("not judged", Colour::Warning),
+            (Some(_), true) => ("met", Colour::Good),
+            (Some(_), false) => ("NOT MET", Colour::Bad),
+        };
         let line = format!("gate: {}: {}  {}", harmless(&condition.what), condition.found, style.paint(colour, word));
         lines.push(line);
+    }
+    if let Some(often) = gone_on(report.resumed) {
+        lines.push(style.paint(Colour::Dim, &often));
     }
     let log = report.tasks().filter_map(|task| task.agent.as_ref()).find_map(|agent| agent.log.parent());
     if let Some(folder) = log {
         lines.push(style.paint(Colour::Dim, &format!("logs: {}", harmless(&folder.display().to_string()))));
     }
-    for run in report.runs.iter().filter_map(|run| run.id.as_deref()) {
-        lines.push(style.paint(Colour::Dim, &format!("verial runs get {run}")));
+    lines.extend(afterwards(report).into_iter().map(|line| style.paint(Colour::Dim, &line)));
+}
+
+/// Where to look further. A server that is gone is not spoken of.
+fn afterwards(report: &Report) -> Vec<String> {
+    let runs = report.runs.iter().filter_map(|run| run.id.as_deref());
+    match &report.hint {
+        Hint::Server => runs.map(|run| format!("verial runs get {run}")).collect(),
+        Hint::Data(folder) => vec![format!("data: {}, for verial serve --data", harmless(folder))],
+        Hint::Nowhere => Vec::new(),
     }
 }

@@ -50,6 +50,7 @@ pub(crate) const BENCHMARKS: Resource = Resource {
                 Column("VERSION", "version"),
                 Column("PUBLISHED", "published_at"),
                 Column("TASKS", "tasks"),
+                Column("BOUNDS", "audit.bounds"),
                 Column("CONTENT HASH", "content_hash"),
             ]),
         ),

@@ -170,6 +170,7 @@ const TASK_RUN_COLUMNS: &[Column] = &[
     Column("STATUS", "status"),
     Column("VERDICT", "verdict"),
     Column("SCORE", "score"),
+    Column("BOUNDS", "bounds"),
 ];
 
 pub(crate) const RUNS: Resource = Resource {
@@ -182,10 +183,11 @@ pub(crate) const RUNS: Resource = Resource {
         Column("ID", "id"),
         Column("BENCHMARK", "benchmark.slug"),
         Column("V", "benchmark.version"),
-        Column("AGENT", "agent"),
         Column("STATUS", "status"),
         Column("SCORE", "score"),
+        Column("BOUNDS", "bounds"),
         Column("VERDICT", "verdict"),
+        Column("AGENT", "agent"),
         Column("CREATED", "created_at"),
     ],
     create: &[

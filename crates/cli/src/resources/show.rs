@@ -15,9 +15,11 @@ pub(crate) fn list(items: &[Value], shown: &[Column], next: Option<&str>) {
     if items.is_empty() {
         return tell("nothing there");
     }
-    let mut table = Table::new(shown.iter().map(|column| column.0)).keep_whole(0);
+    let table = Table::new(shown.iter().map(|column| column.0)).keep_whole(0);
+    let bounds = shown.iter().position(|column| column.1.ends_with("bounds")).unwrap_or(0);
+    let mut table = table.keep_whole(bounds);
     for item in items {
-        table.row(shown.iter().map(|column| cell(column, find(item, column.1))).collect());
+        table.row(shown.iter().map(|column| cell(column, &value_of(item, column))).collect());
     }
     say(table.render(Style::of_stdout()));
     if let Some(next) = next {
@@ -42,6 +44,17 @@ pub(crate) fn colour(word: &str) -> Option<Colour> {
         "partial" | "active" | "started" => Some(Colour::Warning),
         "fail" | "false" | "failed" | "timed_out" | "cancelled" => Some(Colour::Bad),
         _ => None,
+    }
+}
+
+/// Where a column is made of two members, both.
+fn value_of(item: &Value, column: &Column) -> Value {
+    match column.1.strip_suffix("bounds") {
+        Some(place) => {
+            let bound = |name: &str| find(item, &format!("{place}{name}")).as_f64();
+            Value::String(crate::report::between(bound("floor"), bound("ceiling")))
+        }
+        None => find(item, column.1).clone(),
     }
 }
 
@@ -98,6 +111,7 @@ fn member(name: &str, value: &Value, widest: usize, style: Style) {
     let text = match value {
         Value::String(text) => harmless(text),
         Value::Null => "-".into(),
+        Value::Object(members) if !AUTHORED.contains(&name) && !members.is_empty() => harmless(&in_words(value)),
         other => harmless(&other.to_string()),
     };
     let painted = style.paint(Colour::Dim, &format!("{name:<widest$}"));
@@ -113,7 +127,24 @@ fn member(name: &str, value: &Value, widest: usize, style: Style) {
     }
 }
 
-/// A list of objects: their plain members as columns.
+/// What authors write as JSON is shown as JSON.
+const AUTHORED: [&str; 6] = ["config", "data", "task_item", "scenario", "assertion", "evidence"];
+
+/// An object as a sentence that can be wrapped.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| match value {
+                Value::Object(_) => format!("{name} ({})", in_words(value)),
+                _ => format!("{name} {}", in_words(value)),
+            };
+            members.iter().map(member).collect::<Vec<_>>().join(", ")
+        }
+        other => brief(other),
+    }
+}
+
+/// A list of objects: their plain members as columns, ids of other things after all else.
 fn rows(name: &str, items: &[Value], style: Style) {
     say(format_args!("\n{} ({})", style.paint(Colour::Strong, name), items.len()));
     let mut titles: Vec<&str> = Vec::new();
@@ -125,6 +156,7 @@ fn rows(name: &str, items: &[Value], style: Style) {
             }
         }
     }
+    titles.sort_by_key(|title| title.ends_with("_id"));
     let shown: Vec<String> = titles.iter().map(|title| title.to_uppercase()).collect();
     let mut table = Table::new(shown.iter().map(String::as_str)).keep_whole(0);
     for item in items {

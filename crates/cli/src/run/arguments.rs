@@ -79,6 +79,9 @@ pub(crate) struct Arguments {
     /// Start a server in this process, with the bundled benchmarks
     #[arg(long)]
     pub(crate) local: bool,
+    /// Whoever asks ends the server afterwards: say nothing of what it would show
+    #[arg(long, hide = true)]
+    pub(crate) server_ends: bool,
     /// With --local: where its data stays; else it is gone afterwards
     #[arg(long, value_name = "DIR", requires = "local")]
     pub(crate) data: Option<PathBuf>,

@@ -25,8 +25,9 @@ pub(crate) use arguments::Arguments;
 use drive::{Asker, Drive};
 use gate::Asked;
 use patience::insist;
+use setup::Setup;
 
-use crate::report::model::Report;
+use crate::report::model::{Hint, Report};
 use crate::report::{self, build};
 use crate::{block_on, exit};
 
@@ -38,17 +39,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             report = through(arguments, drive) => report,
             () = at_once(drive) => Err(exit::interrupted("ended at once")),
         };
-        let (path, is_stopped) = (drive.journal.path().display().to_string(), drive.interrupt.is_stopped());
+        let (step, is_stopped) = (go_on(&setup), drive.interrupt.is_stopped());
         let told = match report {
-            Ok(report) => {
+            Ok(mut report) => {
+                report.hint = if arguments.server_ends { Hint::Nowhere } else { setup.hint() };
                 report::tell(&report, &arguments.forms())?;
-                ended(&report, &path)
+                ended(&report, &step)
             }
-            Err(error) if is_stopped => Err(exit::interrupted(format!("interrupted ({error:#}); {}", go_on(&path)))),
+            Err(error) if is_stopped => Err(exit::interrupted(format!("interrupted ({error:#}); {step}"))),
             Err(error) => {
                 let may_help = error.downcast_ref::<ClientError>().is_some_and(ClientError::is_infrastructure);
                 if may_help {
-                    crate::output::tell(go_on(&path));
+                    crate::output::tell(step);
                 }
                 Err(error)
             }
@@ -69,20 +71,24 @@ async fn at_once(drive: &Drive) {
     tokio::time::sleep(Duration::from_millis(500)).await;
 }
 
-fn go_on(path: &str) -> String {
-    format!("go on with: verial run --resume {path}")
+/// The next step of whose run has not come to its end.
+fn go_on(setup: &Setup) -> String {
+    match setup.hint() {
+        Hint::Nowhere => "it cannot be gone on with, as its server's data are gone; --data keeps them".into(),
+        _ => format!("go on with: verial run --resume {}", setup.drive.journal.path().display()),
+    }
 }
 
-fn ended(report: &Report, path: &str) -> anyhow::Result<()> {
+fn ended(report: &Report, step: &str) -> anyhow::Result<()> {
     match report.exit_code {
         0 => Ok(()),
         1 => Err(exit::no("under the gate")),
-        130 => Err(exit::interrupted(format!("interrupted; {}", go_on(path)))),
+        130 => Err(exit::interrupted(format!("interrupted; {step}"))),
         _ => {
             let faulty = report.tasks().filter(|task| task.status.is_no_measurement()).count();
             let words = match faulty {
                 0 => "interrupted tasks were scored as they were left: the gate cannot be judged by them".to_owned(),
-                faulty => format!("{faulty} of {} tasks were not measured; {}", report.tasks().count(), go_on(path)),
+                faulty => format!("{faulty} of {} tasks were not measured; {step}", report.tasks().count()),
             };
             Err(exit::infrastructure(words))
         }

@@ -21,6 +21,7 @@ use crate::auth::check_solver_key;
 use crate::exit::usage;
 use crate::local::{self, Local};
 use crate::output::tell;
+use crate::report::model::Hint;
 use crate::stored::Stored;
 
 pub(crate) struct Setup {
@@ -29,6 +30,15 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
+    /// Where the runs can be looked at when this process has ended.
+    pub(crate) fn hint(&self) -> Hint {
+        match &self.local {
+            None => Hint::Server,
+            Some(local) if local.is_passing() => Hint::Nowhere,
+            Some(local) => Hint::Data(local.data.display().to_string()),
+        }
+    }
+
     pub(crate) async fn close(self) {
         if let Some(local) = self.local {
             local.stop().await;
@@ -58,6 +68,9 @@ pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Setup> {
     let interrupt = Interrupt::listen()?;
     tell(format_args!("journal: {}", journal.path().display()));
     let (tasks, ended) = counted(&journal.read());
+    if arguments.resume.is_some() {
+        tell(format_args!("{}", going_on(&journal.read(), tasks, ended)));
+    }
     let progress = Progress::new(tasks, arguments.json);
     progress.skip(ended);
     let parallel = arguments.parallel as usize;
@@ -156,6 +169,19 @@ fn counted(journal: &Journal) -> (u64, u64) {
     let tasks = journal.runs.iter().flat_map(|run| &run.tasks);
     let ended = tasks.clone().filter(|task| task.step == Step::Done).count();
     (tasks.count() as u64, ended as u64)
+}
+
+/// What an earlier process has left.
+fn going_on(journal: &Journal, tasks: u64, ended: u64) -> String {
+    let all = journal.runs.iter().flat_map(|run| &run.tasks);
+    let is_under_way = |step: Step| matches!(step, Step::Starting | Step::Working | Step::Completing);
+    let under_way = all.filter(|task| is_under_way(task.step)).count();
+    let left = match under_way {
+        0 => String::new(),
+        1 => "; 1 was under way".into(),
+        several => format!("; {several} were under way"),
+    };
+    format!("going on with {}: {ended} of {tasks} tasks were done{left}", journal.benchmark)
 }
 
 /// Never the same twice: the server takes two requests with one id for one request.

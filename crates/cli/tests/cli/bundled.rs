@@ -67,6 +67,8 @@ async fn holds(slug: &str) {
     for (variant, result) in &audit.variants {
         assert!(result.score == 1.0, "{slug}, {variant:?}: {}", told(result));
     }
+    let (kept, record) = (agents::bundled::audit(slug), audit.record());
+    assert!(kept.as_ref() == Some(&record), "benchmarks/audits.json should say\n\"{slug}\": {record}");
     let row = audit.row(slug);
     println!("{row}");
     let manual = std::fs::read_to_string(folder("../docs/benchmarks.md")).unwrap();

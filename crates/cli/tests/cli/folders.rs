@@ -66,7 +66,8 @@ fn the_demo_shows_the_reference_agent_again_and_again() {
     for _ in 0..2 {
         let data = place.path().join("data");
         let shown = output(&mut verial(&["demo", "--once", "--listen", "127.0.0.1:0", "--data", text(&data)]));
-        assert!(shown.contains("score 1.0000  pass"), "{shown}");
+        assert!(shown.contains("score 1.0000  pass  (floor 0.00, ceiling 1.00)"), "{shown}");
+        assert!(!shown.contains("runs get"), "its server is gone: {shown}");
     }
 }
 

@@ -108,6 +108,11 @@ pub struct RunSummary {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
+    #[schema(minimum = 0, maximum = 1)]
+    pub floor: Option<f64>,
+    #[schema(minimum = 0, maximum = 1)]
+    pub ceiling: Option<f64>,
     pub axes: ShownAxes,
     pub agent: Option<String>,
     pub created_at: Timestamp,
@@ -130,6 +135,11 @@ pub struct RunTask {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
+    #[schema(minimum = 0, maximum = 1)]
+    pub floor: Option<f64>,
+    #[schema(minimum = 0, maximum = 1)]
+    pub ceiling: Option<f64>,
     pub started_at: Option<Timestamp>,
     pub deadline_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
@@ -150,6 +160,11 @@ pub struct BenchmarkRun {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
+    #[schema(minimum = 0, maximum = 1)]
+    pub floor: Option<f64>,
+    #[schema(minimum = 0, maximum = 1)]
+    pub ceiling: Option<f64>,
     pub axes: ShownAxes,
     /// How many tasks it has, and how many of them are completed.
     pub tasks: i64,

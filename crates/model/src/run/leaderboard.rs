@@ -12,6 +12,11 @@ use crate::stats::Interval;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Leaderboard {
     pub benchmark: RunBenchmark,
+    /// What an agent has for doing nothing, and what the reference agent has, if the version was audited.
+    #[schema(minimum = 0, maximum = 1)]
+    pub floor: Option<f64>,
+    #[schema(minimum = 0, maximum = 1)]
+    pub ceiling: Option<f64>,
     /// Best first: by mean score, then by best score.
     pub entries: Vec<LeaderboardEntry>,
 }

@@ -53,6 +53,11 @@ pub struct TaskRunResult {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
+    #[schema(minimum = 0, maximum = 1)]
+    pub floor: Option<f64>,
+    #[schema(minimum = 0, maximum = 1)]
+    pub ceiling: Option<f64>,
     pub axes: ShownAxes,
     /// One for each criterion, in their order; empty until it is scored.
     pub checks: Vec<Check>,
@@ -95,6 +100,11 @@ pub struct RunState {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
+    #[schema(minimum = 0, maximum = 1)]
+    pub floor: Option<f64>,
+    #[schema(minimum = 0, maximum = 1)]
+    pub ceiling: Option<f64>,
 }
 
 /// A task run as its organization sees it.
@@ -109,6 +119,11 @@ pub struct TaskRun {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
+    #[schema(minimum = 0, maximum = 1)]
+    pub floor: Option<f64>,
+    #[schema(minimum = 0, maximum = 1)]
+    pub ceiling: Option<f64>,
     pub axes: ShownAxes,
     /// Where it was done; null until it is started.
     pub playground_id: Option<PlaygroundId>,

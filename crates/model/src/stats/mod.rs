@@ -19,16 +19,19 @@ pub use compare::{
 pub use interval::{Interval, IntervalMethod, LEVEL, PassRate};
 pub use summary::{AxisStatistics, Statistics, TaskStatistics, statistics};
 
+use crate::audit::Bounds;
 use crate::score::{Axes, Score, Verdict};
 use crate::{BenchmarkRunId, TaskId};
 
 /// A finished run, as far as statistics need it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RunSample {
     pub run: BenchmarkRunId,
     pub score: Score,
     pub axes: Axes,
     pub tasks: Vec<TaskSample>,
+    /// What its score lies between.
+    pub bounds: Bounds,
 }
 
 /// One task of a finished run.

@@ -9,6 +9,7 @@ use super::attempts::{Attempts, PassAt, PassHat, over_tasks};
 use super::interval::{Interval, PassRate};
 use super::sample::Sample;
 use super::{RunSample, TaskSample};
+use crate::audit::Bounds;
 use crate::score::{Score, Verdict};
 use crate::{BenchmarkRunId, TaskId};
 
@@ -22,6 +23,12 @@ pub struct Statistics {
     pub n: u64,
     /// Σ score ÷ n over the runs; null when n is 0.
     pub mean: Option<f64>,
+    /// What an agent has for doing nothing, and what the reference agent has; null when the runs are of versions that were
+    /// not audited, or not alike.
+    #[schema(minimum = 0, maximum = 1)]
+    pub floor: Option<f64>,
+    #[schema(minimum = 0, maximum = 1)]
+    pub ceiling: Option<f64>,
     /// The sample standard deviation of the runs' scores, √(Σ(score − mean)² ÷ (n − 1)); null when n is below 2.
     pub stdev: Option<f64>,
     /// The 95 % interval of the mean by Student's t with n − 1 degrees of freedom; null when n is below 2.
@@ -80,9 +87,12 @@ pub fn statistics(runs: &[RunSample]) -> Statistics {
     let scores = sample(runs.values().map(|run| &run.score));
     let passes = runs.values().filter(|run| run.score.verdict() == Verdict::Pass).count();
     let (pass_at, pass_hat) = over_tasks(&attempts);
+    let bounds = common(runs.values().map(|run| run.bounds));
     Statistics {
         n: scores.n,
         mean: scores.mean(),
+        floor: bounds.floor,
+        ceiling: bounds.ceiling,
         stdev: scores.stdev(),
         interval: Interval::of_mean(&scores),
         pass_rate: PassRate::of(passes as u64, scores.n),
@@ -91,6 +101,12 @@ pub fn statistics(runs: &[RunSample]) -> Statistics {
         tasks: tasks.iter().map(|(task, samples)| task_statistics(task, samples)).collect(),
         axes: by_axis(&runs).into_iter().map(|(name, scores)| (name.clone(), axis_statistics(&scores))).collect(),
     }
+}
+
+/// What all of them have.
+fn common(mut bounds: impl Iterator<Item = Bounds>) -> Bounds {
+    let first = bounds.next().unwrap_or_default();
+    if bounds.all(|other| other == first) { first } else { Bounds::default() }
 }
 
 fn task_statistics(task: &TaskId, runs: &TaskRuns) -> TaskStatistics {

@@ -24,7 +24,7 @@ fn run_of(number: u64, fractions: &[(u64, u64)]) -> RunSample {
     let score = Score::mean(tasks.iter().map(|task| &task.score));
     let axis = AxisScore { score: score.clone(), weight: BigRational::from(BigInt::from(1)) };
     let axes = Axes::from([("safety".to_owned(), axis)]);
-    RunSample { run: BenchmarkRunId::from_ulid(Ulid::new(number, 0)), score, axes, tasks }
+    RunSample { run: BenchmarkRunId::from_ulid(Ulid::new(number, 0)), score, axes, tasks, bounds: Bounds::default() }
 }
 
 /// The same in tenths.
@@ -224,7 +224,13 @@ fn any_runs() -> impl Strategy<Value = Vec<RunSample>> {
             let (score, axes) = crate::score::run(
                 &tasks.iter().map(|task| (task.score.clone(), run(0, &[number as u64]).axes)).collect::<Vec<_>>(),
             );
-            RunSample { run: BenchmarkRunId::from_ulid(Ulid::new(number as u64, 0)), score, axes, tasks }
+            RunSample {
+                run: BenchmarkRunId::from_ulid(Ulid::new(number as u64, 0)),
+                score,
+                axes,
+                tasks,
+                bounds: Bounds::default(),
+            }
         });
         runs.collect()
     })

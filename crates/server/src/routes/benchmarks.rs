@@ -5,6 +5,7 @@ use axum::extract;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use model::BenchmarkId;
+use model::audit::{NewAudit, VersionAudit};
 use model::benchmark::{Benchmark, BenchmarkPatch, NewBenchmark};
 use model::page::List;
 use model::publication::{BenchmarkVersion, Publish};
@@ -133,10 +134,26 @@ async fn list_versions(
     Ok(page("versions", app::publications::versions(&state.app, &grant, &benchmark, request).await?))
 }
 
+/// Record what an audit found of a version of your own. It replaces what was recorded before; the version stays as it is.
+#[utoipa::path(put, path = "/benchmarks/{benchmark_id}/audit", tag = "benchmarks", request_body = NewAudit,
+    params(("benchmark_id" = String, Path, description = "`slug@version`")),
+    responses((status = 200, description = "The audit as it is kept", body = VersionAudit), Refusals, WriteRefusals))]
+async fn record_audit(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    Segment(reference): Segment,
+    Patch(audit): Patch<NewAudit>,
+) -> Result<Tagged<VersionAudit>, ApiError> {
+    let no_such = |()| ApiError::new(Code::NotFound, "no such benchmark");
+    let reference: VersionRef = reference.parse().map_err(no_such)?;
+    Ok(Tagged(app::publications::record_audit(&state.app, &grant, &reference, audit).await?))
+}
+
 pub(crate) fn router() -> OpenApiRouter<State> {
     OpenApiRouter::new()
         .routes(routes!(list_benchmarks, create_benchmark))
         .routes(routes!(get_benchmark, update_benchmark, delete_benchmark))
         .routes(routes!(publish_benchmark))
         .routes(routes!(list_versions))
+        .routes(routes!(record_audit))
 }

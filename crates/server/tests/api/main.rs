@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
 #![allow(clippy::print_stderr, reason = "a test says how much it tried")]
 
+mod audits;
 mod authoring;
 mod bad_input;
 mod cds;

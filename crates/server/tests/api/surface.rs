@@ -43,7 +43,7 @@ impl Surface {
     }
 
     pub(crate) fn body_schema(&self, operation: &Operation) -> Option<Value> {
-        let writes = [Method::POST, Method::PATCH].contains(&operation.method);
+        let writes = [Method::POST, Method::PATCH, Method::PUT].contains(&operation.method);
         let schema = &operation.description["requestBody"]["content"]["application/json"]["schema"];
         (writes && schema.is_object()).then(|| self.resolve(schema).clone())
     }
@@ -69,6 +69,7 @@ impl Surface {
                 "alias" => json!(format!("sample-{number}")),
                 "move_to" => json!(format!("outbox/sample-{number}")),
                 "type" => self.resolve(&schema["properties"]["type"])["enum"][0].clone(),
+                "floor" => json!(0),
                 "read" => json!(true),
                 "digits" => json!("1"),
                 "payload" => json!(world::hl7_update("1")),
@@ -182,7 +183,9 @@ impl Tenant {
             "dataset_id" if pattern.contains("/files") => &made.files_dataset,
             "dataset_id" => &made.dataset,
             "entity_id" => &made.entity,
-            "benchmark_id" if pattern.ends_with("/stats") => return self.reference.clone(),
+            "benchmark_id" if pattern.ends_with("/stats") || pattern.ends_with("/audit") => {
+                return self.reference.clone();
+            }
             "benchmark_id" => &made.benchmark,
             "task_id" => &made.task,
             "criterion_id" => &made.criterion,

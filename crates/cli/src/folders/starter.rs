@@ -1,0 +1,38 @@
+//! `verial benchmarks init`: a small benchmark that works, to begin with.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use authoring::source;
+use clap::Args;
+
+use crate::output::say;
+
+#[derive(Args)]
+pub(crate) struct Init {
+    /// The new folder; its name becomes the slug
+    folder: PathBuf,
+}
+
+const FILES: [(&str, &str); 4] = [
+    ("benchmark.yaml", include_str!("benchmark.yaml")),
+    ("datasets/chart/dataset.yaml", include_str!("dataset.yaml")),
+    ("datasets/chart/data.ndjson", include_str!("data.ndjson")),
+    ("tasks/10-order.yaml", include_str!("task.yaml")),
+];
+
+pub(super) fn init(arguments: &Init) -> anyhow::Result<()> {
+    let target = &arguments.folder;
+    super::check_free(target, false)?;
+    let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let slug = model::slug::from_name(&name)
+        .with_context(|| format!("`{name}` cannot become a slug: use letters and digits"))?;
+    let files =
+        FILES.iter().map(|(path, text)| ((*path).to_owned(), text.replace("SLUG", &slug).into_bytes())).collect();
+    source::save(target, &files)?;
+    let shown = target.display();
+    say(format!(
+        "{shown} has a benchmark with one task. Next: verial benchmarks lint {shown}, then verial benchmarks push {shown}"
+    ));
+    Ok(())
+}
