@@ -2,12 +2,17 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use agents::Ours;
+use agents::audit::Depth;
+use agents::guess::{Asked, guesses};
 use anyhow::Context;
 use authoring::{Finding, Severity, lint, source};
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::audit::CommandAgent;
 use crate::auth::Connection;
 use crate::local::Local;
 use crate::output::table::Cell;
@@ -91,6 +96,16 @@ pub(crate) struct Audit {
     /// The benchmark's folder, or the slug of a bundled one
     #[arg(default_value = ".")]
     benchmark: String,
+    /// The command of an agent that does the work, run by `sh -c` once per task; near misses of it are made on the way to
+    /// the server
+    #[arg(long, value_name = "COMMAND")]
+    agent: Option<String>,
+    /// Seconds for each agent; else until the task's deadline
+    #[arg(long, value_name = "SECONDS", requires = "agent", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
+    /// Every near miss and every other way, not one in four
+    #[arg(long)]
+    full: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -114,39 +129,86 @@ fn audit(arguments: &Audit) -> anyhow::Result<()> {
         let pushed = authoring::push(&client, &folder, true).await?;
         let reference = format!("{}@{}", pushed.slug, pushed.version.unwrap_or(1));
         let told = |what: &str| tell(format_args!("  {what}"));
-        let audit = agents::audit::audit(&client, &reference, told).await;
+        let depth = if arguments.full { Depth::Full } else { Depth::OneIn(4) };
+        let audit = match &arguments.agent {
+            Some(command) => {
+                let agent = CommandAgent::new(command, arguments.timeout.map(Duration::from_secs))?;
+                agents::audit::audit(&client, &reference, Some(&agent), depth, told).await
+            }
+            None => {
+                let ours = agents::has_reference(&reference).then_some(&Ours);
+                agents::audit::audit(&client, &reference, ours, depth, told).await
+            }
+        };
         local.stop().await;
         audit
     })?;
+    let audit = agents::audit::Audit { guesses: guesses(&asked(&folder)), ..audit };
     show_audit(arguments, &folder.benchmark.slug, &audit)
 }
 
 fn show_audit(arguments: &Audit, slug: &str, audit: &agents::audit::Audit) -> anyhow::Result<()> {
     let criteria = audit.criteria();
-    let (told, near) = audit.told();
     if arguments.json {
-        say_json(&json!({"benchmark": slug, "floor": audit.floor(), "ceiling": audit.ceiling(),
-            "near_misses": {"told": told, "of": near}, "criteria": criteria}));
+        say_json(&summary(slug, audit, &criteria));
     } else {
-        let mut table = Table::new(["TASK", "CRITERION", "NOTHING", "SPRAY", "REFERENCE", "NEAR MISSES FAIL IT"]);
-        for row in &criteria {
-            let word =
-                |name: &str| row[name].as_bool().map_or("-", |passed| if passed { "pass" } else { "fail" }).to_owned();
-            let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-            let failed = format!("{} of {}", row["failed_by"], row["near_misses"]);
-            let cells = [text("task"), text("criterion"), word("nothing"), word("spray"), word("reference"), failed];
-            table.row(cells.into_iter().map(Cell::new).collect());
-        }
-        say(table.render(Style::of_stdout()));
-        let ceiling =
-            audit.ceiling().map_or_else(|| "no reference agent".to_owned(), |ceiling| format!("ceiling {ceiling:.2}"));
-        say(format_args!("floor {:.2}, {ceiling}, {told} of {near} near misses told", audit.floor()));
+        say(table(&criteria).render(Style::of_stdout()));
+        say(in_words(audit));
     }
-    let free = criteria.iter().filter(|row| row["nothing"] == true || row["reference"] == false).count();
-    match free {
+    let is_free = |row: &&Value| row["nothing"] == true || row["reference"] == false;
+    match criteria.iter().filter(is_free).count() {
         0 => Ok(()),
         count => Err(exit::no(format!("{count} criteria are passed by doing nothing, or failed by the reference"))),
     }
+}
+
+fn summary(slug: &str, audit: &agents::audit::Audit, criteria: &[Value]) -> Value {
+    let ((told, near), (grave_told, grave), (accepted, ways)) = (audit.told(), audit.told_grave(), audit.accepted());
+    let (weak, checks, tasks) = audit.weak();
+    json!({"benchmark": slug, "floor": audit.floor(), "ceiling": audit.ceiling(),
+        "near_misses": {"told": told, "of": near}, "grave_near_misses": {"told": grave_told, "of": grave},
+        "other_ways": {"accepted": accepted, "of": ways}, "weak_checks": {"count": weak, "of": checks},
+        "tasks_to_guess": tasks, "passed_near_misses": audit.passed(), "refused_ways": audit.refused(),
+        "criteria": criteria})
+}
+
+fn table(criteria: &[Value]) -> Table {
+    let mut table = Table::new(["TASK", "CRITERION", "NOTHING", "SPRAY", "REFERENCE", "NEAR MISSES FAIL IT", "BITS"]);
+    for row in criteria {
+        let word =
+            |name: &str| row[name].as_bool().map_or("-", |passed| if passed { "pass" } else { "fail" }).to_owned();
+        let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        let failed = format!("{} of {}", row["failed_by"], row["near_misses"]);
+        let bits = match (row["bits"].as_f64(), row["weak"] == true) {
+            (None, _) => "guard".to_owned(),
+            (Some(bits), true) => format!("{bits:.0} weak"),
+            (Some(bits), false) => format!("{bits:.0}"),
+        };
+        let cells = [text("task"), text("criterion"), word("nothing"), word("spray"), word("reference"), failed, bits];
+        table.row(cells.into_iter().map(Cell::new).collect());
+    }
+    table
+}
+
+fn in_words(audit: &agents::audit::Audit) -> String {
+    let ceiling =
+        audit.ceiling().map_or_else(|| "no reference agent".to_owned(), |ceiling| format!("ceiling {ceiling:.2}"));
+    let ((told, near), (accepted, ways), (weak, checks, _)) = (audit.told(), audit.accepted(), audit.weak());
+    let mut lines: Vec<String> = audit.passed().iter().map(|passed| format!("passes: {passed}")).collect();
+    lines.extend(audit.refused().iter().map(|refused| format!("refused: {refused}")));
+    lines.push(format!(
+        "floor {:.2}, {ceiling}, {told} of {near} near misses told, {accepted} of {ways} other ways accepted, {weak} of \
+         {checks} checks weak",
+        audit.floor()
+    ));
+    lines.join("\n")
+}
+
+/// Tasks as an agent that only reads them would see them, with what is wanted.
+fn asked(folder: &authoring::Folder) -> Vec<Asked> {
+    let tasks = authoring::expand(folder).unwrap_or_default();
+    let bound = tasks.iter().filter_map(|(_, task)| authoring::bound(folder, task).ok());
+    bound.map(|(item, assertions)| Asked { item, assertions }).collect()
 }
 
 fn lint_folder(arguments: &Lint) -> anyhow::Result<()> {
