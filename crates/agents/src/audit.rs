@@ -5,50 +5,123 @@ use client::Client;
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
-use crate::drive::{Result, drive};
-use crate::{Manner, Mutation, Variant};
+use crate::drive::{Result, Worker, drive};
+use crate::guess::{ENOUGH_BITS, Guess};
+use crate::near::{chosen, some_of};
+use crate::{Manner, NearMiss, Plan, Variant};
 
 /// From here on a task counts as passed.
 pub const PASS: f64 = 0.9;
 
+/// As often the reference agent has to have everything right.
+const RUNS: usize = 5;
 /// Runs beside each other.
 const AT_ONCE: usize = 4;
+
+/// How much of all that could be tried is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Every near miss and every other way.
+    Full,
+    /// One in so many of them, another one in each task.
+    OneIn(usize),
+}
 
 #[derive(Clone, Debug, Default)]
 pub struct Audit {
     pub reference: Vec<Result>,
+    /// The reference agent again and again, when all is tried.
+    pub repeats: Vec<Result>,
     pub nothing: Vec<Result>,
     pub spray: Vec<Result>,
     /// Only those that sent something else than the reference.
-    pub near_misses: Vec<(Mutation, Result)>,
+    pub near_misses: Vec<(NearMiss, Result)>,
     pub variants: Vec<(Variant, Result)>,
+    /// How hard each task is to guess, when its criteria are known.
+    pub guesses: Vec<Guess>,
 }
 
-/// Drives all agents of ours through a published benchmark. Without a reference agent for it only those that must not score.
-pub async fn audit(owner: &Client, benchmark: &str, told: impl Fn(&str)) -> anyhow::Result<Audit> {
+/// Drives agents of ours through a published benchmark: those that must not score, and without a reference agent no other.
+pub async fn audit(
+    owner: &Client,
+    benchmark: &str,
+    reference: Option<&impl Worker>,
+    depth: Depth,
+    told: impl Fn(&str),
+) -> anyhow::Result<Audit> {
     let mut audit = Audit::default();
     told("an agent that does nothing");
-    audit.nothing = drive(owner, benchmark, Manner::Nothing).await?;
+    audit.nothing = drive(owner, benchmark, &crate::Ours, |_| Some(Manner::Nothing)).await?;
     told("an agent that does a little of everything");
-    audit.spray = drive(owner, benchmark, Manner::Spray).await?;
-    if !crate::has_reference(benchmark) {
+    audit.spray = drive(owner, benchmark, &crate::Ours, |_| Some(Manner::Spray)).await?;
+    let Some(worker) = reference else {
         return Ok(audit);
-    }
+    };
     told("the reference agent");
-    audit.reference = drive(owner, benchmark, Manner::Reference).await?;
+    audit.reference = drive(owner, benchmark, worker, |_| Some(Manner::Reference)).await?;
+    if depth == Depth::Full {
+        told("the same again");
+        for _ in 1..RUNS {
+            audit.repeats.extend(drive(owner, benchmark, worker, |_| Some(Manner::Reference)).await?);
+        }
+    }
     told("near misses of it");
-    let wrong = stream::iter(Mutation::ALL)
-        .map(async |mutation| (mutation, drive(owner, benchmark, Manner::Mutant(mutation)).await));
-    for (mutation, results) in wrong.buffered(AT_ONCE).collect::<Vec<_>>().await {
-        let altered = results?.into_iter().filter(|result| result.applied);
-        audit.near_misses.extend(altered.map(|result| (mutation, result)));
+    let misses = near_misses(&audit.reference, depth);
+    let manners = misses.into_iter().map(|misses| misses.into_iter().map(Manner::Mutant).collect()).collect();
+    for (manner, result) in each(owner, benchmark, worker, manners).await? {
+        if let Manner::Mutant(miss) = manner {
+            audit.near_misses.push((miss, result));
+        }
     }
     told("other ways that are as good");
-    for variant in Variant::ALL {
-        let results = drive(owner, benchmark, Manner::Variant(variant)).await?;
-        audit.variants.extend(results.into_iter().map(|result| (variant, result)));
+    let ways = (0..audit.reference.len()).map(|task| ways(task, depth)).collect();
+    for (manner, result) in each(owner, benchmark, worker, ways).await? {
+        if let Manner::Variant(variant) = manner {
+            audit.variants.push((variant, result));
+        }
     }
     Ok(audit)
+}
+
+fn near_misses(reference: &[Result], depth: Depth) -> Vec<Vec<NearMiss>> {
+    let plans: Vec<Plan> = reference.iter().map(|result| result.plan.clone()).collect();
+    let of_task = |task| match depth {
+        Depth::Full => chosen(task, &plans),
+        Depth::OneIn(each) => some_of(chosen(task, &plans), task, each),
+    };
+    (0..plans.len()).map(of_task).collect()
+}
+
+fn ways(task: usize, depth: Depth) -> Vec<Manner> {
+    let all = Variant::ALL.iter().enumerate();
+    let taken = all.filter(|(place, _)| match depth {
+        Depth::Full => true,
+        Depth::OneIn(each) => (place + task).is_multiple_of(each.max(1)),
+    });
+    taken.map(|(_, variant)| Manner::Variant(*variant)).collect()
+}
+
+/// Each task in each of its manners: as many runs as the longest list has. What made no difference is left out.
+async fn each(
+    owner: &Client,
+    benchmark: &str,
+    worker: &impl Worker,
+    manners: Vec<Vec<Manner>>,
+) -> anyhow::Result<Vec<(Manner, Result)>> {
+    let rounds = manners.iter().map(Vec::len).max().unwrap_or_default();
+    let manners = &manners;
+    let runs = stream::iter(0..rounds).map(|round| async move {
+        let manner = move |task: usize| manners.get(task)?.get(round).cloned();
+        let results = drive(owner, benchmark, worker, manner).await?;
+        let altered = results.into_iter().filter(|result| result.applied);
+        let pairs = altered.filter_map(|result| Some((manner(result.place)?, result)));
+        anyhow::Ok(pairs.collect::<Vec<_>>())
+    });
+    let mut all = Vec::new();
+    for run in runs.buffered(AT_ONCE).collect::<Vec<_>>().await {
+        all.extend(run?);
+    }
+    Ok(all)
 }
 
 impl Audit {
@@ -62,10 +135,33 @@ impl Audit {
         (!self.reference.is_empty()).then(|| mean(&self.reference))
     }
 
+    /// How many checks an agent may guess, of how many that are no guards; and how many tasks.
+    pub fn weak(&self) -> (usize, usize, usize) {
+        let checks = self.guesses.iter().flat_map(|guess| guess.criteria.iter().flatten()).count();
+        let tasks = self.guesses.iter().filter(|guess| guess.task < ENOUGH_BITS).count();
+        (self.guesses.iter().map(Guess::weak).sum(), checks, tasks)
+    }
+
     /// How many near misses did not pass, of how many.
     pub fn told(&self) -> (usize, usize) {
         let told = self.near_misses.iter().filter(|(_, result)| result.score < PASS).count();
         (told, self.near_misses.len())
+    }
+
+    /// Of those that harm somebody.
+    pub fn told_grave(&self) -> (usize, usize) {
+        let grave = self.near_misses.iter().filter(|(miss, _)| miss.kind.is_grave());
+        (grave.clone().filter(|(_, result)| result.score < PASS).count(), grave.count())
+    }
+
+    /// Of the task with the fewest: how many near misses, and how many other ways.
+    pub fn fewest(&self) -> (usize, usize) {
+        let of = |places: Vec<usize>| {
+            let count = |task| places.iter().filter(|place| **place == task).count();
+            (0..self.reference.len()).map(count).min().unwrap_or_default()
+        };
+        let near = of(self.near_misses.iter().map(|(_, result)| result.place).collect());
+        (near, of(self.variants.iter().map(|(_, result)| result.place).collect()))
     }
 
     /// How many other ways scored in full, of how many.
@@ -74,13 +170,32 @@ impl Audit {
         (accepted, self.variants.len())
     }
 
+    /// The near misses that passed, in words.
+    pub fn passed(&self) -> Vec<String> {
+        let passed = self.near_misses.iter().filter(|(_, result)| result.score >= PASS);
+        passed.map(|(miss, result)| format!("{}: {miss}", result.task)).collect()
+    }
+
+    /// The other ways that did not score in full, in words.
+    pub fn refused(&self) -> Vec<String> {
+        let refused = self.variants.iter().filter(|(_, result)| result.score < 1.0);
+        refused.map(|(way, result)| format!("{}: {} scores {:.2}", result.task, way.name(), result.score)).collect()
+    }
+
     /// One row of the table of all benchmarks, as the manual has it.
     pub fn row(&self, slug: &str) -> String {
-        let (told, near) = self.told();
+        let ((told, near), (grave_told, grave)) = (self.told(), self.told_grave());
         let (accepted, variants) = self.accepted();
+        let before = self.row_of_all(slug);
+        format!("{before} {told} of {near} | {grave_told} of {grave} | {accepted} of {variants} |")
+    }
+
+    /// Its beginning, which does not depend on how much was tried.
+    pub fn row_of_all(&self, slug: &str) -> String {
         let passed = |results: &[Result]| results.iter().filter(|result| result.score >= PASS).count();
+        let (weak, checks, tasks) = self.weak();
         format!(
-            "| `{slug}` | {} | {:.2} | {:.2} | {} | {told} of {near} | {accepted} of {variants} |",
+            "| `{slug}` | {} | {:.2} | {:.2} | {} | {weak} of {checks} | {tasks} |",
             self.nothing.len(),
             self.ceiling().unwrap_or_default(),
             self.floor(),
@@ -99,9 +214,11 @@ impl Audit {
                 let of_task = self.near_misses.iter().filter(|(_, result)| result.task == task.task);
                 let failed =
                     of_task.clone().filter(|(_, result)| result.checks.get(index).is_some_and(|check| !check.passed));
+                let bits = self.guesses.get(place).and_then(|guess| guess.criteria.get(index).copied().flatten());
                 rows.push(json!({
                     "task": task.task, "criterion": check.label, "nothing": check.passed, "spray": passes(&self.spray),
-                    "reference": passes(&self.reference), "near_misses": of_task.count(), "failed_by": failed.count()
+                    "reference": passes(&self.reference), "near_misses": of_task.count(), "failed_by": failed.count(),
+                    "bits": bits.map(f64::floor), "weak": bits.map(|bits| bits < ENOUGH_BITS)
                 }));
             }
         }

@@ -5,14 +5,17 @@ pub mod audit;
 pub mod bundled;
 mod cds_triage;
 mod claim_status;
+mod courier;
 pub mod drive;
 mod eligibility;
 mod fax_referral;
+pub mod guess;
 mod hl7;
 mod insurance;
 mod lab_followup;
 mod med_reconciliation;
-mod mutation;
+mod message;
+mod near;
 mod phone_scheduling;
 mod prior_auth;
 mod prior_auth_imaging;
@@ -20,17 +23,22 @@ mod prior_auth_pharmacy;
 pub mod record;
 mod records_release;
 mod sandbox;
+mod ways;
 mod wrong;
 mod x12;
 
-pub use mutation::{Mutation, Variant};
+pub use courier::Courier;
+pub use message::Message;
+pub use near::{Kind, NearMiss, Plan};
 pub use sandbox::Assignment;
+pub use ways::Variant;
 
 use anyhow::bail;
+use drive::{Started, Worked, Worker};
 use sandbox::Sandbox;
 
 /// What to do with a task: the work itself, or something that must not score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// Does the work.
     Reference,
@@ -39,30 +47,35 @@ pub enum Manner {
     /// Looks at everything, says that all is done, and writes to every place it can find.
     Spray,
     /// Does the work with one thing wrong.
-    Mutant(Mutation),
+    Mutant(NearMiss),
     /// Does the work in another way that must score the same.
     Variant(Variant),
 }
 
-/// Does the work of one started task. Tells whether a mutant or variant differed from the reference in anything it sent.
-pub async fn work(manner: Manner, assignment: &Assignment) -> anyhow::Result<bool> {
-    let sandbox = Sandbox::new(assignment, manner)?;
-    match manner {
-        Manner::Nothing => {}
-        Manner::Spray => wrong::spray(&sandbox).await?,
-        Manner::Reference => reference(&sandbox, &assignment.benchmark).await?,
-        Manner::Mutant(Mutation::Deletion) => {
-            reference(&sandbox, &assignment.benchmark).await?;
-            sandbox.delete_a_patient().await?;
-        }
-        // What it did wrong may keep it from going on; that is for the score to tell.
-        Manner::Mutant(_) => drop(reference(&sandbox, &assignment.benchmark).await),
-        Manner::Variant(_) => {
-            sandbox.look_around().await;
-            reference(&sandbox, &assignment.benchmark).await?;
-        }
+/// The agents of this crate.
+pub struct Ours;
+
+impl Worker for Ours {
+    async fn work(&self, manner: Manner, started: &Started) -> anyhow::Result<Worked> {
+        work(manner, &started.assignment).await
     }
-    Ok(sandbox.was_altered())
+}
+
+/// Does the work of one started task.
+pub async fn work(manner: Manner, assignment: &Assignment) -> anyhow::Result<Worked> {
+    let sandbox = Sandbox::new(assignment, manner.clone())?;
+    let done = match manner {
+        Manner::Nothing => Ok(()),
+        Manner::Spray => wrong::spray(&sandbox).await,
+        _ => {
+            sandbox.courier().begin().await;
+            let done = reference(&sandbox, &assignment.benchmark).await;
+            sandbox.courier().finish().await?;
+            done
+        }
+    };
+    let complaint = done.err().map(|error| format!("{error:#}"));
+    Ok(Worked { is_altered: sandbox.courier().was_altered(), sent: sandbox.courier().sent(), complaint })
 }
 
 /// Whether there is one for this `slug@version`.

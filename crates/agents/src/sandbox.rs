@@ -1,14 +1,13 @@
 //! The doors of a task run, as an agent uses them.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
 use anyhow::{Context, anyhow};
 use bytes::Bytes;
 use client::{Client, ClientError, Method, segment};
 use serde_json::{Value, json};
 
 use crate::Manner;
-use crate::mutation::Alteration;
+use crate::courier::Courier;
+use crate::message::Message;
 
 /// What an agent is told of its task, as `verial run` puts it into the environment.
 #[derive(Clone, Debug)]
@@ -38,20 +37,19 @@ impl Assignment {
 }
 
 pub(crate) struct Sandbox {
-    client: Client,
-    root: String,
+    courier: Courier,
     pub(crate) item: Value,
-    manner: Manner,
-    altered: AtomicBool,
-    writes: AtomicUsize,
 }
 
 impl Sandbox {
     pub(crate) fn new(assignment: &Assignment, manner: Manner) -> anyhow::Result<Self> {
         let client = Client::new(&assignment.base_url, &assignment.token)?;
-        let root = format!("/v1/task-runs/{}/sandbox", assignment.task_run_id);
-        let (altered, writes) = (AtomicBool::new(false), AtomicUsize::new(0));
-        Ok(Self { client, root, item: assignment.item.clone(), manner, altered, writes })
+        let courier = Courier::new(client, &assignment.task_run_id, manner);
+        Ok(Self { courier, item: assignment.item.clone() })
+    }
+
+    pub(crate) fn courier(&self) -> &Courier {
+        &self.courier
     }
 
     /// A text of the task item.
@@ -59,60 +57,17 @@ impl Sandbox {
         self.item[name].as_str().ok_or_else(|| anyhow!("the task does not say `{name}`"))
     }
 
-    pub(crate) fn was_altered(&self) -> bool {
-        self.altered.load(Ordering::Relaxed)
-    }
-
-    /// One call of a door. A mutant or variant alters what it sends here.
+    /// One call of a door.
     pub(crate) async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, ClientError> {
-        let place = format!("{}/{path}", self.root);
-        let Some(body) = body else {
-            return self.client.call(method, &place, &[], None).await;
+        let message = match body {
+            Some(body) => Message::json(method, path, body),
+            None => Message { method, ..Message::read(path) },
         };
-        let alteration = self.alteration(path, body);
-        if alteration.is_left_out {
+        let answer = self.courier.carry(message).await?.checked()?;
+        if answer.is_empty() {
             return Ok(Value::Null);
         }
-        // Putting or answering the same again is the same, and what is refused the second time was done once.
-        let counts = method == Method::POST && !path.starts_with("cds/invocations");
-        let again = match alteration.again.as_ref().filter(|_| counts) {
-            Some(again) => self.client.call(method.clone(), &place, &[], Some(again)).await.is_ok(),
-            None => false,
-        };
-        let answer = self.client.call(method, &place, &[], Some(&alteration.body)).await;
-        if again && answer.is_ok() {
-            self.altered.store(true, Ordering::Relaxed);
-        }
-        answer
-    }
-
-    fn alteration(&self, path: &str, body: &Value) -> Alteration {
-        let number = self.writes.fetch_add(1, Ordering::Relaxed);
-        let alteration = Alteration::of(self.manner, path, body, number);
-        if alteration.is_left_out || alteration.body != *body {
-            self.altered.store(true, Ordering::Relaxed);
-        }
-        alteration
-    }
-
-    /// What a curious agent reads before it begins; none of it may change the score.
-    pub(crate) async fn look_around(&self) {
-        for path in
-            ["fhir/Patient?_count=3", "fhir/metadata", "files/inbox", "hl7/inbox", "messages", "portal/prior-auths"]
-        {
-            let _ = self.call(Method::GET, path, None).await;
-        }
-    }
-
-    /// What no task asks for.
-    pub(crate) async fn delete_a_patient(&self) -> anyhow::Result<()> {
-        let Some(patient) = self.search("Patient?_count=1").await.unwrap_or_default().pop() else {
-            return Ok(());
-        };
-        let path = format!("fhir/Patient/{}", patient["id"].as_str().unwrap_or_default());
-        self.call(Method::DELETE, &path, None).await.with_context(|| format!("DELETE {path}"))?;
-        self.altered.store(true, Ordering::Relaxed);
-        Ok(())
+        serde_json::from_slice(&answer).map_err(|error| ClientError::Garbled(error.to_string()))
     }
 
     pub(crate) async fn get(&self, path: &str) -> anyhow::Result<Value> {
@@ -124,7 +79,8 @@ impl Sandbox {
     }
 
     pub(crate) async fn bytes(&self, path: &str) -> anyhow::Result<Bytes> {
-        self.client.bytes(&format!("{}/{path}", self.root)).await.with_context(|| format!("GET {path}"))
+        let answer = self.courier.carry(Message::read(path)).await;
+        answer.and_then(client::Answer::checked).with_context(|| format!("GET {path}"))
     }
 
     /// The resources that a FHIR search finds.
@@ -156,22 +112,8 @@ impl Sandbox {
 
     /// Sends interchanges to the clearinghouse; its answer.
     pub(crate) async fn send_x12(&self, interchange: &str) -> anyhow::Result<String> {
-        let path = "x12/transactions";
-        let alteration = self.alteration(path, &json!({"payload": interchange}));
-        if alteration.is_left_out {
-            return Ok(String::new());
-        }
-        if let Some(again) = &alteration.again {
-            let _ = self.post_x12(path, again).await;
-        }
-        let answer = self.post_x12(path, &alteration.body).await.with_context(|| format!("POST {path}"))?;
+        let answer = self.send(Method::POST, "x12/transactions", "application/edi-x12", interchange.to_owned()).await?;
         String::from_utf8(answer.to_vec()).context("the answer is not UTF-8")
-    }
-
-    async fn post_x12(&self, path: &str, body: &Value) -> Result<Bytes, ClientError> {
-        let text = body["payload"].as_str().unwrap_or_default();
-        let place = format!("{}/{path}", self.root);
-        self.client.post_bytes(&place, "application/edi-x12", text.as_bytes().to_vec()).await
     }
 
     /// Paths of what lies in the inbox.
@@ -186,22 +128,13 @@ impl Sandbox {
     }
 
     pub(crate) async fn put_file(&self, path: &str, kind: &str, bytes: Vec<u8>) -> anyhow::Result<()> {
-        let bytes = match serde_json::from_slice::<Value>(&bytes) {
-            Ok(json) => {
-                let alteration = self.alteration(&format!("files/{path}"), &json);
-                if alteration.is_left_out {
-                    return Ok(());
-                }
-                if let Some(again) = &alteration.again {
-                    self.altered.store(true, Ordering::Relaxed);
-                    let place = format!("{}/files/{}-2", self.root, segment(path, true));
-                    let _ = self.client.put_bytes(&place, kind, again.to_string().into_bytes()).await;
-                }
-                alteration.body.to_string().into_bytes()
-            }
-            Err(_) => bytes,
-        };
-        let place = format!("{}/files/{}", self.root, segment(path, true));
-        self.client.put_bytes(&place, kind, bytes).await.map(drop).with_context(|| format!("PUT files/{path}"))
+        self.send(Method::PUT, &format!("files/{}", segment(path, true)), kind, bytes).await.map(drop)
+    }
+
+    async fn send(&self, method: Method, path: &str, kind: &str, body: impl Into<Bytes>) -> anyhow::Result<Bytes> {
+        let headers = vec![("content-type".to_owned(), kind.to_owned())];
+        let message = Message { method, root: None, path: path.to_owned(), headers, body: body.into() };
+        let told = format!("{} {path}", message.method);
+        self.courier.carry(message).await.and_then(client::Answer::checked).context(told)
     }
 }

@@ -37,7 +37,7 @@ pub(crate) async fn spray(sandbox: &Sandbox) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn resources(patient: &str) -> Vec<Value> {
+pub(crate) fn resources(patient: &str) -> Vec<Value> {
     let subject = json!({"reference": format!("Patient/{patient}")});
     let code = json!({"text": "as discussed"});
     vec![

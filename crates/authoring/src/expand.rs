@@ -39,3 +39,20 @@ fn one(folder: &Folder, task: &Task, reference: &str) -> Result<Task, String> {
     }
     Ok(one)
 }
+
+/// What an agent is told of an expanded task, and what its criteria assert, with all templates filled in.
+pub fn bound(folder: &Folder, task: &Task) -> Result<(Value, Vec<Value>), String> {
+    let entity = |reference: Option<&String>| {
+        let entity = folder.entity(reference?)?;
+        Some(json!({"name": entity.name, "ref": entity.r#ref, "data": entity.data}))
+    };
+    let about = json!({"id": "task", "name": task.name, "task_item": task.task_item});
+    let bind = |value: &Value, reference: Option<&String>| {
+        let input = entity(reference);
+        let bindings = Bindings { entity: input.as_ref(), task: Some(&about) };
+        model::template::bind(value, &bindings).map_err(|fault| fault.to_string())
+    };
+    let item = bind(&task.task_item, task.entities.first())?;
+    let assertions = task.criteria.iter().map(|criterion| bind(&criterion.assertion, criterion.entity.as_ref()));
+    Ok((item, assertions.collect::<Result<Vec<_>, _>>()?))
+}

@@ -10,7 +10,7 @@ pub mod source;
 mod write;
 pub mod yaml;
 
-pub use expand::expand;
+pub use expand::{bound, expand};
 pub use folder::{Folder, read};
 pub use lint::{Finding, Severity, lint};
 pub use pull::pull;

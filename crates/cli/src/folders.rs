@@ -4,16 +4,21 @@ pub(crate) mod bounds;
 mod starter;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use agents::audit::Depth;
+use agents::guess::{Asked, guesses};
 use authoring::{Finding, Severity, lint, source};
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 use model::slug::VersionRef;
 use serde_json::{Value, json};
 
+use crate::audit::CommandAgent;
 use crate::auth::Connection;
 use crate::output::table::Cell;
 use crate::output::{Style, Table, say, say_json};
 use crate::{block_on, exit};
+use bounds::How;
 
 /// What the group of benchmarks can do beside single calls.
 #[derive(Subcommand)]
@@ -94,9 +99,27 @@ pub(crate) struct Audit {
     /// Of slug@version: keep nothing on the server
     #[arg(long)]
     no_store: bool,
+    /// The command of an agent that does the work, run by `sh -c` once per task; near misses of it are made on the way to
+    /// the server
+    #[arg(long, value_name = "COMMAND")]
+    agent: Option<String>,
+    /// Seconds for each agent; else until the task's deadline
+    #[arg(long, value_name = "SECONDS", requires = "agent", value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: Option<u64>,
+    /// Every near miss and every other way, not one in four
+    #[arg(long)]
+    full: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+impl Audit {
+    fn how(&self) -> anyhow::Result<How> {
+        let timeout = self.timeout.map(Duration::from_secs);
+        let agent = self.agent.as_deref().map(|command| CommandAgent::new(command, timeout)).transpose()?;
+        Ok(How { depth: if self.full { Depth::Full } else { How::default().depth }, agent })
+    }
 }
 
 /// On a server of its own, which is gone afterwards. Of a version on the user's server, floor and ceiling are kept there.
@@ -115,55 +138,99 @@ fn audit(arguments: &Audit) -> anyhow::Result<()> {
         return Err(exit::usage(words));
     }
     let folder = authoring::read(&files)?;
-    let audit = block_on(bounds::audited(&folder, None))?;
-    show_audit(&folder.benchmark.slug, &audit, None, arguments.json)
+    let how = arguments.how()?;
+    let audit = block_on(bounds::audited(&folder, None, &how))?;
+    show_audit(&folder, &audit, None, arguments.json)
 }
 
 fn audit_version(arguments: &Audit, reference: &VersionRef) -> anyhow::Result<()> {
-    let client = arguments.connection.client()?;
-    let (audit, kept) = block_on(async {
+    let (client, how) = (arguments.connection.client()?, arguments.how()?);
+    let (folder, audit, kept) = block_on(async {
         let version: Value = client.get(&format!("/benchmarks/{reference}")).await?;
         let folder = authoring::pull(&client, &reference.slug).await?;
-        let audit = bounds::audited(&folder, Some(&version)).await?;
+        let audit = bounds::audited(&folder, Some(&version), &how).await?;
         if arguments.no_store {
-            return Ok((audit, None));
+            return Ok((folder, audit, None));
         }
         bounds::keep(&client, &version, &audit.record()).await?;
-        Ok((audit, Some(reference.to_string())))
+        Ok((folder, audit, Some(reference.to_string())))
     })?;
-    show_audit(&reference.slug, &audit, kept.as_deref(), arguments.json)
+    show_audit(&folder, &audit, kept.as_deref(), arguments.json)
 }
 
 /// `kept` is the version that it is kept with.
-fn show_audit(slug: &str, audit: &agents::audit::Audit, kept: Option<&str>, as_json: bool) -> anyhow::Result<()> {
+fn show_audit(
+    folder: &authoring::Folder,
+    audit: &agents::audit::Audit,
+    kept: Option<&str>,
+    as_json: bool,
+) -> anyhow::Result<()> {
+    let (slug, guesses) = (&folder.benchmark.slug, guesses(&asked(folder)));
+    let audit = agents::audit::Audit { guesses, ..audit.clone() };
     let criteria = audit.criteria();
-    let (told, near) = audit.told();
     if as_json {
-        say_json(&json!({"benchmark": slug, "kept_with": kept, "floor": audit.floor(), "ceiling": audit.ceiling(),
-            "near_misses": {"told": told, "of": near}, "criteria": criteria}));
+        say_json(&summary(slug, &audit, kept, &criteria));
     } else {
-        let mut table = Table::new(["TASK", "CRITERION", "NOTHING", "SPRAY", "REFERENCE", "NEAR MISSES FAIL IT"]);
-        for row in &criteria {
-            let word =
-                |name: &str| row[name].as_bool().map_or("-", |passed| if passed { "pass" } else { "fail" }).to_owned();
-            let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-            let failed = format!("{} of {}", row["failed_by"], row["near_misses"]);
-            let cells = [text("task"), text("criterion"), word("nothing"), word("spray"), word("reference"), failed];
-            table.row(cells.into_iter().map(Cell::new).collect());
-        }
-        say(table.render(Style::of_stdout()));
-        let ceiling =
-            audit.ceiling().map_or_else(|| "no reference agent".to_owned(), |ceiling| format!("ceiling {ceiling:.2}"));
-        say(format_args!("floor {:.2}, {ceiling}, {told} of {near} near misses told", audit.floor()));
+        say(table(&criteria).render(Style::of_stdout()));
+        say(in_words(&audit));
         if let Some(kept) = kept {
             say(format_args!("Floor and ceiling are kept with {kept}."));
         }
     }
-    let free = criteria.iter().filter(|row| row["nothing"] == true || row["reference"] == false).count();
-    match free {
+    let is_free = |row: &&Value| row["nothing"] == true || row["reference"] == false;
+    match criteria.iter().filter(is_free).count() {
         0 => Ok(()),
         count => Err(exit::no(format!("{count} criteria are passed by doing nothing, or failed by the reference"))),
     }
+}
+
+fn summary(slug: &str, audit: &agents::audit::Audit, kept: Option<&str>, criteria: &[Value]) -> Value {
+    let ((told, near), (grave_told, grave), (accepted, ways)) = (audit.told(), audit.told_grave(), audit.accepted());
+    let (weak, checks, tasks) = audit.weak();
+    json!({"benchmark": slug, "kept_with": kept, "floor": audit.floor(), "ceiling": audit.ceiling(),
+        "near_misses": {"told": told, "of": near}, "grave_near_misses": {"told": grave_told, "of": grave},
+        "other_ways": {"accepted": accepted, "of": ways}, "weak_checks": {"count": weak, "of": checks},
+        "tasks_to_guess": tasks, "passed_near_misses": audit.passed(), "refused_ways": audit.refused(),
+        "criteria": criteria})
+}
+
+fn table(criteria: &[Value]) -> Table {
+    let mut table = Table::new(["TASK", "CRITERION", "NOTHING", "SPRAY", "REFERENCE", "NEAR MISSES FAIL IT", "BITS"]);
+    for row in criteria {
+        let word =
+            |name: &str| row[name].as_bool().map_or("-", |passed| if passed { "pass" } else { "fail" }).to_owned();
+        let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        let failed = format!("{} of {}", row["failed_by"], row["near_misses"]);
+        let bits = match (row["bits"].as_f64(), row["weak"] == true) {
+            (None, _) => "guard".to_owned(),
+            (Some(bits), true) => format!("{bits:.0} weak"),
+            (Some(bits), false) => format!("{bits:.0}"),
+        };
+        let cells = [text("task"), text("criterion"), word("nothing"), word("spray"), word("reference"), failed, bits];
+        table.row(cells.into_iter().map(Cell::new).collect());
+    }
+    table
+}
+
+fn in_words(audit: &agents::audit::Audit) -> String {
+    let ceiling =
+        audit.ceiling().map_or_else(|| "no reference agent".to_owned(), |ceiling| format!("ceiling {ceiling:.2}"));
+    let ((told, near), (accepted, ways), (weak, checks, _)) = (audit.told(), audit.accepted(), audit.weak());
+    let mut lines: Vec<String> = audit.passed().iter().map(|passed| format!("passes: {passed}")).collect();
+    lines.extend(audit.refused().iter().map(|refused| format!("refused: {refused}")));
+    lines.push(format!(
+        "floor {:.2}, {ceiling}, {told} of {near} near misses told, {accepted} of {ways} other ways accepted, {weak} of \
+         {checks} checks weak",
+        audit.floor()
+    ));
+    lines.join("\n")
+}
+
+/// Tasks as an agent that only reads them would see them, with what is wanted.
+fn asked(folder: &authoring::Folder) -> Vec<Asked> {
+    let tasks = authoring::expand(folder).unwrap_or_default();
+    let bound = tasks.iter().filter_map(|(_, task)| authoring::bound(folder, task).ok());
+    bound.map(|(item, assertions)| Asked { item, assertions }).collect()
 }
 
 fn lint_folder(arguments: &Lint) -> anyhow::Result<()> {
@@ -199,11 +266,11 @@ fn push(arguments: &Push) -> anyhow::Result<()> {
             let reference = VersionRef { slug: pushed.slug, version: i64::try_from(version)? };
             let audit = block_on(async {
                 let version: Value = client.get(&format!("/benchmarks/{reference}")).await?;
-                let audit = bounds::audited(&folder, Some(&version)).await?;
+                let audit = bounds::audited(&folder, Some(&version), &How::default()).await?;
                 bounds::keep(&client, &version, &audit.record()).await?;
                 Ok(audit)
             })?;
-            show_audit(&reference.slug, &audit, Some(&reference.to_string()), arguments.json)
+            show_audit(&folder, &audit, Some(&reference.to_string()), arguments.json)
         }
         _ => Ok(()),
     }

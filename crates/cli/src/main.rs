@@ -1,6 +1,7 @@
 //! `verial`: the one binary. Reads settings, calls the crates below, prints for people or as JSON.
 
 mod admin;
+mod audit;
 mod auth;
 mod call;
 mod compare;

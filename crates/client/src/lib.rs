@@ -3,12 +3,14 @@
 mod content;
 mod datasets;
 mod error;
+mod exchange;
 mod runs;
 
 use std::time::Duration;
 
 use bytes::Bytes;
 pub use error::{ClientError, Refusal};
+pub use exchange::Answer;
 pub use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -7,6 +7,7 @@ mod cursor;
 mod docs;
 mod envelope;
 mod extract;
+pub mod forward;
 mod json_body;
 mod linger;
 mod listen;

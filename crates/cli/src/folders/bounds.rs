@@ -3,25 +3,39 @@
 
 use std::net::SocketAddr;
 
-use agents::audit::Audit;
+use agents::Ours;
+use agents::audit::{Audit, Depth};
 use anyhow::Context;
 use authoring::Folder;
 use client::{Client, Method};
 use serde_json::{Value, json};
 
+use crate::audit::CommandAgent;
 use crate::exit;
 use crate::local::Local;
 use crate::output::tell;
 
-/// Drives all agents of ours through the folder. When `version` is given, the folder must be its content.
-pub(super) async fn audited(folder: &Folder, version: Option<&Value>) -> anyhow::Result<Audit> {
+/// How much is tried, and who does the work: an agent of the author's, or else ours if there is one for the benchmark.
+pub(super) struct How {
+    pub(super) depth: Depth,
+    pub(super) agent: Option<CommandAgent>,
+}
+
+impl Default for How {
+    fn default() -> Self {
+        Self { depth: Depth::OneIn(4), agent: None }
+    }
+}
+
+/// Drives all agents through the folder. When `version` is given, the folder must be its content.
+pub(super) async fn audited(folder: &Folder, version: Option<&Value>, how: &How) -> anyhow::Result<Audit> {
     let local = Local::start(None, SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-    let audit = on(&local, folder, version).await;
+    let audit = on(&local, folder, version, how).await;
     local.stop().await;
     audit
 }
 
-async fn on(local: &Local, folder: &Folder, version: Option<&Value>) -> anyhow::Result<Audit> {
+async fn on(local: &Local, folder: &Folder, version: Option<&Value>, how: &How) -> anyhow::Result<Audit> {
     let client = local.client()?;
     let pushed = authoring::push(&client, folder, true).await?;
     let reference = format!("{}@{}", pushed.slug, pushed.version.unwrap_or(1));
@@ -34,7 +48,14 @@ async fn on(local: &Local, folder: &Folder, version: Option<&Value>) -> anyhow::
             return Err(exit::usage(words));
         }
     }
-    agents::audit::audit(&client, &reference, |what| tell(format_args!("  {what}"))).await
+    let told = |what: &str| tell(format_args!("  {what}"));
+    match &how.agent {
+        Some(agent) => agents::audit::audit(&client, &reference, Some(agent), how.depth, told).await,
+        None => {
+            let ours = agents::has_reference(&reference).then_some(&Ours);
+            agents::audit::audit(&client, &reference, ours, how.depth, told).await
+        }
+    }
 }
 
 /// Keeps what was found beside a version of the organization's own.

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use model::BenchmarkRunId;
 use model::run::StartedTaskRun;
 use serde_json::{Value, json};
 
-use super::journal::CreatedRecord;
 use crate::stored::write_private;
 
 /// The kernel refuses longer variables, and the agent would not be started at all.
@@ -18,19 +18,20 @@ pub(crate) struct Handover {
 }
 
 impl Handover {
-    /// The file is made in a folder of the run's own, where one that a killed process has left is overwritten.
+    /// The run with its token. The file is made in a folder of the run's own, where one that a killed process has left is overwritten.
     pub(crate) fn new(
         base_url: &str,
         benchmark: &str,
-        run: &CreatedRecord,
+        run: (&BenchmarkRunId, &str),
         started: &StartedTaskRun,
         folder: &Path,
     ) -> anyhow::Result<Self> {
+        let (run, token) = run;
         let whole = json!({
             "base_url": base_url,
-            "run_token": run.token,
+            "run_token": token,
             "benchmark": benchmark,
-            "benchmark_run_id": run.run,
+            "benchmark_run_id": run,
             "task_run_id": started.task_run_id,
             "deadline_at": started.deadline_at,
             "task": started.task,
@@ -41,9 +42,9 @@ impl Handover {
         write_private(&file, whole.to_string().as_bytes())?;
         let variables = vec![
             ("VERIAL_BASE_URL", base_url.to_owned()),
-            ("VERIAL_RUN_TOKEN", run.token.clone()),
+            ("VERIAL_RUN_TOKEN", token.to_owned()),
             ("VERIAL_BENCHMARK", benchmark.to_owned()),
-            ("VERIAL_BENCHMARK_RUN_ID", run.run.to_string()),
+            ("VERIAL_BENCHMARK_RUN_ID", run.to_string()),
             ("VERIAL_TASK_RUN_ID", started.task_run_id.to_string()),
             ("VERIAL_TASK", started.task.name.clone()),
             ("VERIAL_INSTRUCTION", instruction(&started.task.task_item)),

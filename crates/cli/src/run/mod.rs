@@ -21,9 +21,12 @@ use model::BenchmarkRunId;
 use model::run::RunSummary;
 use model::stats::{PairedDifference, RunSample, compare};
 
+pub(crate) use agent::{Agent, End, Times};
 pub(crate) use arguments::Arguments;
 use drive::{Asker, Drive};
 use gate::Asked;
+pub(crate) use handover::Handover;
+pub(crate) use interrupt::Interrupt;
 use patience::insist;
 use setup::Setup;
 

@@ -66,7 +66,8 @@ async fn sample(
         Err(error) => return not_started(drive, client, place, task, &error).await,
     };
     let folder = folder(drive);
-    let handover = Handover::new(client.base_url(), &drive.journal.read().benchmark, run, &started, &folder)?;
+    let benchmark = drive.journal.read().benchmark;
+    let handover = Handover::new(client.base_url(), &benchmark, (&run.run, &run.token), &started, &folder)?;
     let log = folder.join(format!("{}.log", task.task_run));
     let outages = drive.outages.count();
     drive.journal.change_task(place, |task| {

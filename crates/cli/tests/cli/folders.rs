@@ -121,3 +121,47 @@ fn play_model(mut stream: std::net::TcpStream) {
     );
     let _ = stream.write_all(format!("{head}{answer}").as_bytes());
 }
+
+/// An agent of the author's own, in a shell: it finds the patient and orders the X-ray.
+const ORDERS: &str = r#"set -e
+doors=/v1/task-runs/$VERIAL_TASK_RUN_ID/sandbox
+mrn=$(printf %s "$VERIAL_INSTRUCTION" | sed 's/.*record number \([0-9]*\).*/\1/')
+patient=$("$VERIAL" call GET "$doors/fhir/Patient?identifier=$mrn" | sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' | tail -n 1)
+"$VERIAL" call POST "$doors/fhir/ServiceRequest" '{"resourceType": "ServiceRequest", "status": "active", "intent": "order",
+  "subject": {"reference": "Patient/'"$patient"'"}, "code": {"coding": [{"system": "http://loinc.org", "code": "36643-5"}]}}'
+"#;
+
+#[test]
+fn an_authors_own_agent_is_tried_with_near_misses_of_it() {
+    let place = tempfile::tempdir().unwrap();
+    let (made, agent) = (place.path().join("chest-x-rays"), place.path().join("agent.sh"));
+    output(&mut verial(&["benchmarks", "init", text(&made)]));
+    std::fs::write(&agent, ORDERS).unwrap();
+    let command = format!("sh {}", text(&agent));
+    let mut audit = verial(&["benchmarks", "audit", text(&made), "--agent", &command, "--json"]);
+    let program = audit.get_program().to_owned();
+    let audited = audit.env("VERIAL", program).output().unwrap();
+    let words = String::from_utf8_lossy(&audited.stderr).into_owned();
+    let told: Value = serde_json::from_slice(&audited.stdout).unwrap_or_else(|_| panic!("{words}"));
+    assert_eq!((told["floor"].as_f64(), told["ceiling"].as_f64()), (Some(0.0), Some(1.0)), "{told:#}\n{words}");
+    let of = |name: &str| told[name]["of"].as_u64().unwrap();
+    assert!(of("near_misses") >= 8 && of("other_ways") >= 4, "{told:#}");
+    assert_eq!(told["grave_near_misses"]["told"], told["grave_near_misses"]["of"], "{told:#}");
+    assert_eq!(told["other_ways"]["accepted"], told["other_ways"]["of"], "{told:#}");
+    for row in told["criteria"].as_array().unwrap() {
+        assert_eq!((&row["nothing"], &row["reference"]), (&json!(false), &json!(true)), "{row}");
+        assert!(row["failed_by"].as_u64() > Some(0), "{row}");
+    }
+    assert_eq!(audited.status.code(), Some(0), "{words}");
+}
+
+#[test]
+fn an_agent_that_cannot_do_the_work_fails_the_audit() {
+    let place = tempfile::tempdir().unwrap();
+    let made = place.path().join("chest-x-rays");
+    output(&mut verial(&["benchmarks", "init", text(&made)]));
+    let audited = verial(&["benchmarks", "audit", text(&made), "--agent", "exit 3"]).output().unwrap();
+    let words = String::from_utf8_lossy(&audited.stderr).into_owned();
+    assert_eq!(audited.status.code(), Some(1), "{words}");
+    assert!(words.contains("failed by the reference"), "{words}");
+}

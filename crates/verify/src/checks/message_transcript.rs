@@ -22,6 +22,7 @@ pub const EXAMPLE: &str = r#"{
   "assert": "message-transcript",
   "channel": "sms",
   "direction": "outbound",
+  "patient_id": "{{entity.id}}",
   "contains": ["appointment", "{{entity.first_name}}"],
   "not_contains": ["diagnosis"],
   "count": {"min": 1, "max": 3}
@@ -34,6 +35,9 @@ pub struct MessageTranscript {
     pub channel: Option<Channel>,
     #[serde(default)]
     pub direction: Option<Direction>,
+    /// Only messages to or from this patient.
+    #[serde(default)]
+    pub patient_id: Option<String>,
     #[serde(default)]
     pub contains: Vec<Phrase>,
     #[serde(default, alias = "forbidden")]
@@ -57,6 +61,7 @@ impl Check for MessageTranscript {
         members: &[
             Member::optional("channel", "`sms` or `email`; both without it"),
             Member::optional("direction", "`outbound` are the agent's, `inbound` those it received; both without it"),
+            Member::optional("patient_id", "only messages to or from this patient"),
             manual::CONTAINS,
             manual::NOT_CONTAINS,
             manual::COUNT,
@@ -66,6 +71,9 @@ impl Check for MessageTranscript {
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
+        if let Some(patient) = &self.patient_id {
+            errors.name("patient_id", patient);
+        }
         check_phrases("contains", &self.contains, errors);
         check_phrases("not_contains", &self.not_contains, errors);
         if self.contains.is_empty() && self.not_contains.is_empty() && self.count.is_none() {
@@ -85,8 +93,11 @@ impl Check for MessageTranscript {
         let channel = self.channel.map(Channel::name);
         // What was not delivered was not said to anyone.
         let is_said = |payload: &Value| !matches!(text(payload, "status"), Some("undelivered" | "refused"));
+        let is = |payload: &Value, name: &str, wanted: Option<&str>| {
+            wanted.is_none_or(|wanted| text(payload, name) == Some(wanted))
+        };
         let is_meant = |payload: &&Value| {
-            channel.is_none_or(|channel| text(payload, "channel") == Some(channel)) && is_said(payload)
+            is(payload, "channel", channel) && is(payload, "patient_id", self.patient_id.as_deref()) && is_said(payload)
         };
         let bodies = events.iter().map(|event| &event.payload).filter(is_meant).map(body);
         let turns: Vec<(Value, String)> = (0_u64..).map(Value::from).zip(bodies).collect();
@@ -140,6 +151,15 @@ mod tests {
             json!({"channel": "fax", "direction": "out", "contains": ["x"]}),
             &[("channel", "must be `sms` or `email`"), ("direction", "must be `inbound`")],
         );
+    }
+
+    #[test]
+    fn a_message_to_somebody_else_is_not_meant() {
+        let payload = json!({"channel": "sms", "patient_id": "p-1", "body": "Please call us."});
+        let sent = Playground::new(&[]).event(SimulatorType::Message, EventType::MessageOutbound, payload);
+        let wanted = |patient: &str| json!({"assert": "message-transcript", "patient_id": patient, "contains": ["call"]});
+        says(&sent, &wanted("p-1"), "1/1", "1 message");
+        says(&sent, &wanted("p-2"), "0/1", "no message");
     }
 
     #[test]

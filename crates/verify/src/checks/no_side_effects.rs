@@ -2,10 +2,10 @@
 //!
 //! Reads the difference between the state and its baseline, and the events. `allow` takes globs that start with an
 //! area: `fhir/Appointment`, `files/outbox/**`, `hl7/ORM^O01`. `require` takes such globs too: each must have happened, so
-//! that an agent that does nothing does not pass, and what is required is allowed. The example: [`EXAMPLE`]. Evidence:
-//! `unexpected[]`, and with `require` also `missing[]`.
+//! that an agent that does nothing does not pass, and what is required is allowed. `at_most` says how often. The example:
+//! [`EXAMPLE`]. Evidence: `unexpected[]`, and with `require` also `missing[]`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use model::FieldErrors;
@@ -28,7 +28,8 @@ use crate::manual::Member;
 pub const EXAMPLE: &str = r#"{
   "assert": "no-side-effects",
   "allow": ["files/outbox/**", "hl7/ORM^O01"],
-  "require": ["fhir/Appointment"]
+  "require": ["fhir/Appointment"],
+  "at_most": {"fhir/Appointment": 1}
 }"#;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -40,6 +41,9 @@ pub struct NoSideEffects {
     /// What must have changed or been sent, each at least once; it need not be allowed as well.
     #[serde(default)]
     pub require: Vec<Authored<ResourceGlob>>,
+    /// By such a glob, how many effects it may cover; one more is not allowed.
+    #[serde(default)]
+    pub at_most: BTreeMap<String, u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +134,7 @@ impl Check for NoSideEffects {
         members: &[
             Member::new("allow", "[]", "globs that start with an area ({areas}): what may change. Allowing everything is a fault"),
             Member::new("require", "[]", "such globs too: what must have happened at least once, and is allowed with that. Without it an agent that does nothing passes"),
+            Member::new("at_most", "{}", "from such a glob to the number of effects that it may cover. Without it two are as good as one"),
         ],
         told: "Without any member, nothing at all may change. What the scenario did is no effect: a record is compared with its last state that the dataset or a step gave it.",
         evidence: "`unexpected[]`, and with `require` `missing[]`",
@@ -138,6 +143,14 @@ impl Check for NoSideEffects {
     fn validate(&self, errors: &mut FieldErrors) {
         errors.size("allow", self.allow.len(), LONGEST_LIST);
         errors.size("require", self.require.len(), LONGEST_LIST);
+        errors.size("at_most", self.at_most.len(), LONGEST_LIST);
+        for (glob, most) in &self.at_most {
+            if let Err(fault) = ResourceGlob::read(glob) {
+                errors.add(format!("at_most.{}", short(glob)), fault);
+            } else if *most == 0 {
+                errors.add(format!("at_most.{}", short(glob)), "must be at least 1: what is not allowed needs no limit");
+            }
+        }
         if Area::ALL.iter().all(|area| self.allows_all_of(*area)) {
             errors.add("allow", "can never fail: everything is allowed");
         }
@@ -151,12 +164,13 @@ impl Check for NoSideEffects {
         for event in case.evidence.events.iter().filter(|event| !is_of_scenario(event)) {
             effects.extend(sent(event, case)?);
         }
-        let costs = effects.iter().map(|effect| (1 + allowed.len() + required.len()) * (1 + effect.name.len()));
-        case.budget.spend(costs.sum())?;
+        let globs = 1 + allowed.len() + required.len() + self.at_most.len();
+        case.budget.spend(effects.iter().map(|effect| globs * (1 + effect.name.len())).sum())?;
         let is_missing = |wanted: &&&ResourceGlob| !effects.iter().any(|effect| effect.is_covered(wanted));
         let missing: Vec<&ResourceGlob> = required.iter().filter(is_missing).copied().collect();
         let is_unexpected = |effect: &&Effect| !allowed.iter().any(|allowed| effect.is_covered(allowed));
-        let unexpected: Vec<&Effect> = effects.iter().filter(is_unexpected).collect();
+        let mut unexpected: Vec<&Effect> = effects.iter().filter(is_unexpected).collect();
+        unexpected.extend(self.too_many(&effects)?);
         Ok(self.outcome(&unexpected, &missing))
     }
 }
@@ -338,6 +352,17 @@ impl NoSideEffects {
         Outcome { score, passed, details, evidence }
     }
 
+    /// Beyond the limits, in the order in which they are listed.
+    fn too_many<'e>(&self, effects: &'e [Effect]) -> Result<Vec<&'e Effect>, String> {
+        let mut found = Vec::new();
+        for (glob, most) in &self.at_most {
+            let glob = ResourceGlob::read(glob)?;
+            let covered = effects.iter().filter(|effect| effect.is_covered(&glob));
+            found.extend(covered.skip(usize::try_from(*most).unwrap_or(usize::MAX)));
+        }
+        Ok(found)
+    }
+
     fn allows_all_of(&self, area: Area) -> bool {
         self.allow.iter().any(|allowed| match allowed {
             Authored::Ready(allowed) => {
@@ -400,6 +425,21 @@ mod tests {
 
     fn assertion(allow: &[&str]) -> Value {
         json!({"assert": "no-side-effects", "allow": allow})
+    }
+
+    #[test]
+    fn one_too_many_is_not_allowed() {
+        let one = before().fhir(&json!({"resourceType": "Task", "id": "a"}));
+        let limited = |most: u64| {
+            json!({"assert": "no-side-effects", "require": ["fhir/Task"], "at_most": {"fhir/Task": most}})
+        };
+        says(&one, &limited(1), "1/1", "nothing happened but");
+        let two = one.fhir(&json!({"resourceType": "Task", "id": "b"}));
+        says(&two, &limited(1), "0/1", "1 effects that are not allowed");
+        says(&two, &limited(2), "1/1", "nothing happened but");
+        check(json!({"at_most": {"fihr/Task": 1}}), &[("at_most.fihr/Task", "one of fhir, hl7")]);
+        check(json!({"at_most": {"fhir/Task": 0}}), &[("at_most.fhir/Task", "at least 1")]);
+        check(json!({"at_most": {"fhir/Task": -1}}), &[("at_most.fhir/Task", "")]);
     }
 
     #[test]

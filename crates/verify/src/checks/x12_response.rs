@@ -1,6 +1,7 @@
-//! Passes when the clearinghouse answered with an X12 transaction that correlates and whose elements match.
+//! Passes when the clearinghouse answered with an X12 transaction that correlates and whose elements match; of what is only
+//! asked (270, 276, 837), when the agent sent one.
 //!
-//! Reads the X12 response records. `correlate_by` takes X12 paths. The example: [`EXAMPLE`].
+//! Reads the X12 response records, or those of requests. `correlate_by` takes X12 paths. The example: [`EXAMPLE`].
 //! Evidence: `fieldResults[{path,expected,actual,passed}]`.
 
 use std::collections::BTreeMap;
@@ -86,7 +87,7 @@ impl Check for X12Response {
             manual::MATCH_ANY,
             manual::COUNT,
         ],
-        told: "Reads what the [clearinghouse](x12.md) answered (`x12_response` events).",
+        told: "Reads what the [clearinghouse](x12.md) answered (`x12_response` events); of 270, 276 and 837 what the agent sent (`x12_request` events).",
         evidence: "`fieldResults[…]`",
     };
 
@@ -97,7 +98,7 @@ impl Check for X12Response {
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let mut sheets = Vec::new();
-        for event in case.events(SimulatorType::Clearinghouse, &[EventType::X12Response])? {
+        for event in case.events(SimulatorType::Clearinghouse, &[self.transaction.is_told_by()])? {
             sheets.extend(self.hold(event, case)?);
         }
         let judgement = judge("transaction", sheets.len(), sheets, self.matching, self.count);
@@ -148,6 +149,14 @@ impl X12Response {
 }
 
 impl Transaction {
+    /// A 278 is a question and an answer: the answer is meant.
+    fn is_told_by(self) -> EventType {
+        match self {
+            Self::EligibilityInquiry | Self::ClaimStatusRequest | Self::Claim => EventType::X12Request,
+            _ => EventType::X12Response,
+        }
+    }
+
     /// By ST01 and the guide's number: the acknowledgment of claims is a 277 by a guide of its own.
     fn is_meant(self, set: &str, version: &str) -> bool {
         let is_acknowledgment = version.contains("X214");
@@ -206,6 +215,17 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
         Playground::new(&[])
             .event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": R271}))
             .with_entity(json!({"data": {"member_id": "M1"}}))
+    }
+
+    #[test]
+    fn what_is_only_asked_is_read_from_the_questions() {
+        let question = R271.replace("ST*271*", "ST*270*");
+        let asked = Playground::new(&[])
+            .event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": question}))
+            .event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": R271}));
+        says(&asked, &assertion(json!({"transaction": "270", "correlate_by": {"NM1[1=IL].9": "M1"}})), "1/1", "1 transaction");
+        says(&asked, &assertion(json!({"transaction": "270", "correlate_by": {"NM1[1=IL].9": "M2"}})), "0/1", "no transaction");
+        says(&asked, &assertion(json!({"transaction": "271", "count": 1})), "1/1", "1 transaction");
     }
 
     fn assertion(specification: Value) -> Value {

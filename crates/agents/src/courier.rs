@@ -1,0 +1,226 @@
+//! Carries what an agent sends to the doors of its task, as it is or altered on the way. Agents of ours send through it
+//! directly, agents of others through a proxy.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use client::{Answer, Client, ClientError, Method, segment};
+use serde_json::Value;
+
+use crate::message::Message;
+use crate::near::{Fault, NearMiss};
+use crate::{Manner, Variant, near, ways};
+
+/// Nobody sends more than this in one task; what goes beyond is carried and not remembered.
+const MOST_REMEMBERED: usize = 500;
+
+pub struct Courier {
+    client: Client,
+    root: String,
+    manner: Manner,
+    sent: Mutex<Vec<Message>>,
+    altered: AtomicBool,
+}
+
+impl Courier {
+    /// `client` has the run's token.
+    pub fn new(client: Client, task_run: &str, manner: Manner) -> Self {
+        let root = format!("/v1/task-runs/{}/sandbox", segment(task_run, false));
+        Self { client, root, manner, sent: Mutex::default(), altered: AtomicBool::new(false) }
+    }
+
+    /// Whether anything went another way than the agent had it.
+    pub fn was_altered(&self) -> bool {
+        self.altered.load(Ordering::Relaxed)
+    }
+
+    /// What the agent wrote, in its own words.
+    pub fn sent(&self) -> Vec<Message> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub async fn carry(&self, message: Message) -> Result<Answer, ClientError> {
+        if message.is_read() {
+            return self.carry_read(message).await;
+        }
+        let number = self.remember(&message);
+        match &self.manner {
+            Manner::Mutant(miss) => self.carry_wrong(miss, number, message).await,
+            Manner::Variant(variant) => self.carry_otherwise(*variant, number, message).await,
+            _ => self.send(&message).await,
+        }
+    }
+
+    /// What comes before the work.
+    pub async fn begin(&self) {
+        if self.manner == Manner::Variant(Variant::LooksBefore) {
+            self.look_around().await;
+        }
+    }
+
+    /// What comes after the work.
+    pub async fn finish(&self) -> Result<(), ClientError> {
+        match &self.manner {
+            Manner::Variant(Variant::LooksAfter) => self.look_around().await,
+            Manner::Mutant(NearMiss { fault: Fault::Beside(message), .. }) => self.send_beside(message).await?,
+            Manner::Mutant(NearMiss { fault: Fault::Deleted(kind), .. }) => self.delete_one(kind).await?,
+            Manner::Mutant(NearMiss { fault: Fault::Rewritten(kind), .. }) => self.rewrite_one(kind).await?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn send(&self, message: &Message) -> Result<Answer, ClientError> {
+        let place = format!("{}/{}", message.root.as_deref().unwrap_or(&self.root), message.path);
+        self.client.exchange(message.method.clone(), &place, &message.headers, message.body.clone()).await
+    }
+
+    pub(crate) fn mark(&self, is_altered: bool) {
+        self.altered.fetch_or(is_altered, Ordering::Relaxed);
+    }
+
+    fn remember(&self, message: &Message) -> usize {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        if sent.len() < MOST_REMEMBERED {
+            sent.push(message.clone());
+        }
+        sent.len().saturating_sub(1)
+    }
+
+    async fn carry_read(&self, message: Message) -> Result<Answer, ClientError> {
+        if self.manner == Manner::Variant(Variant::ReadsTwice) {
+            self.mark(true);
+            self.send(&message).await?;
+        }
+        self.send(&message).await
+    }
+
+    async fn carry_wrong(&self, miss: &NearMiss, number: usize, message: Message) -> Result<Answer, ClientError> {
+        match &miss.fault {
+            Fault::At(places) => {
+                let here = places.iter().filter(|(at, _)| *at == number).map(|(_, address)| address);
+                let altered = near::altered(miss.kind, &message, here);
+                self.mark(altered.is_some());
+                self.send(&altered.unwrap_or(message)).await
+            }
+            Fault::LeftOut(at) if *at == number => {
+                self.mark(true);
+                Ok(Answer { status: 200, headers: json_answer(), body: Bytes::from_static(b"{}") })
+            }
+            Fault::Twice(at) if *at == number => {
+                let first = self.send(&near::renumbered(&message)).await?;
+                let second = self.send(&message).await?;
+                // What is refused the second time was done once.
+                self.mark(first.is_success() && second.is_success());
+                Ok(second)
+            }
+            Fault::Elsewhere(at) if *at == number => {
+                self.mark(true);
+                self.send(&near::elsewhere(&message)).await
+            }
+            Fault::Instead(at, content) if *at == number => {
+                self.mark(true);
+                self.send(&message.with(content)).await
+            }
+            _ => self.send(&message).await,
+        }
+    }
+
+    async fn carry_otherwise(&self, way: Variant, number: usize, message: Message) -> Result<Answer, ClientError> {
+        match way {
+            Variant::LooksBetween => self.look_around().await,
+            Variant::LooksForNothing => self.look_for_nothing().await,
+            Variant::MistypedFirst => {
+                if let Some(broken) = ways::broken(&message) {
+                    let refused = self.send(&broken).await?;
+                    self.mark(!refused.is_success());
+                }
+            }
+            Variant::PutAgain if message.method == Method::PUT => {
+                let first = self.send(&message).await?;
+                self.mark(first.is_success());
+            }
+            Variant::InBundle => {
+                if let Some(bundle) = ways::bundle(&message) {
+                    self.mark(true);
+                    return self.carry_bundle(&bundle).await;
+                }
+            }
+            _ => {}
+        }
+        let other = ways::other(way, number, &message);
+        self.mark(other.is_some());
+        self.send(&other.unwrap_or(message)).await
+    }
+
+    /// The agent gets what it asked for: the resource that the transaction has made.
+    async fn carry_bundle(&self, bundle: &Message) -> Result<Answer, ClientError> {
+        let answer = self.send(bundle).await?;
+        let told: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let place = told["entry"][0]["response"]["location"].as_str().and_then(ways::made);
+        match place.filter(|_| answer.is_success()) {
+            Some(place) => self.send(&Message::read(&format!("fhir/{place}"))).await,
+            None => Ok(answer),
+        }
+    }
+
+    /// What a curious agent reads beside its work; refusals are no matter.
+    async fn look_around(&self) {
+        self.mark(true);
+        for path in
+            ["fhir/Patient?_count=3", "fhir/metadata", "files/inbox", "hl7/inbox", "messages", "portal/prior-auths"]
+        {
+            let _ = self.send(&Message::read(path)).await;
+        }
+    }
+
+    /// What is not there.
+    async fn look_for_nothing(&self) {
+        self.mark(true);
+        for path in ["fhir/Patient/nobody-of-this-name", "files/outbox/nothing.json", "fhir/Patient?name=Nobodyatall"] {
+            let _ = self.send(&Message::read(path)).await;
+        }
+    }
+
+    async fn first(&self, kind: &str) -> Result<Option<Value>, ClientError> {
+        let answer = self.send(&Message::read(&format!("fhir/{kind}?_count=1"))).await?;
+        let bundle: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let resource = bundle["entry"][0]["resource"].clone();
+        Ok(resource["id"].is_string().then_some(resource))
+    }
+
+    /// Refused, it has done nothing.
+    async fn send_beside(&self, message: &Message) -> Result<(), ClientError> {
+        let mut message = message.clone();
+        let body = String::from_utf8_lossy(&message.body).into_owned();
+        if body.contains(near::SOMEBODY) {
+            let Some(patient) = self.first("Patient").await? else { return Ok(()) };
+            message.body = body.replace(near::SOMEBODY, patient["id"].as_str().unwrap_or_default()).into();
+        }
+        self.mark(self.send(&message).await?.is_success());
+        Ok(())
+    }
+
+    /// What no task asks for.
+    async fn delete_one(&self, kind: &str) -> Result<(), ClientError> {
+        let Some(found) = self.first(kind).await? else { return Ok(()) };
+        let path = format!("fhir/{kind}/{}", found["id"].as_str().unwrap_or_default());
+        let deletion = Message { method: Method::DELETE, ..Message::read(&path) };
+        self.mark(self.send(&deletion).await?.is_success());
+        Ok(())
+    }
+
+    /// Nor this: a note in a record that has nothing to do with it.
+    async fn rewrite_one(&self, kind: &str) -> Result<(), ClientError> {
+        let Some(mut found) = self.first(kind).await? else { return Ok(()) };
+        found["language"] = "de".into();
+        let path = format!("fhir/{kind}/{}", found["id"].as_str().unwrap_or_default());
+        self.mark(self.send(&Message::json(Method::PUT, &path, &found)).await?.is_success());
+        Ok(())
+    }
+}
+
+fn json_answer() -> Vec<(String, String)> {
+    vec![("content-type".to_owned(), "application/json".to_owned())]
+}

@@ -1,0 +1,121 @@
+//! An author's own agent in an audit: its command is started for each task, and what it sends goes through a proxy that has
+//! one thing wrong, or says the same otherwise.
+
+mod proxy;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agents::drive::{Started, Worked, Worker};
+use agents::{Courier, Manner};
+use anyhow::Context;
+use client::Client;
+use model::run::StartedTaskRun;
+use serde_json::Value;
+
+use crate::run::{Agent, End, Handover, Interrupt, Times};
+use proxy::Proxy;
+
+/// How much of its output is told when an agent fails.
+const LAST_WORDS: usize = 400;
+
+pub(crate) struct CommandAgent {
+    command: String,
+    timeout: Option<Duration>,
+    interrupt: Interrupt,
+    /// Logs and credentials, gone afterwards.
+    folder: tempfile::TempDir,
+}
+
+impl CommandAgent {
+    pub(crate) fn new(command: &str, timeout: Option<Duration>) -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("verial-audit-").tempdir().context("no temporary folder")?;
+        Ok(Self { command: command.to_owned(), timeout, interrupt: Interrupt::listen()?, folder })
+    }
+
+    fn log(&self, task_run: &str) -> PathBuf {
+        self.folder.path().join(format!("{task_run}.log"))
+    }
+
+    fn times(&self, started: &StartedTaskRun) -> Times {
+        let allowed = started.deadline_at.milliseconds() - started.started_at.milliseconds();
+        let allowed = Duration::from_millis(u64::try_from(allowed).unwrap_or_default());
+        let work = self.timeout.map_or(allowed, |limit| limit.min(allowed));
+        Times { work, grace: Duration::from_secs(5) }
+    }
+
+    /// Everything that it is told points to the proxy.
+    async fn run(&self, started: &Started, proxy: &Proxy) -> anyhow::Result<Option<String>> {
+        let assignment = &started.assignment;
+        let whole = pointed(&started.whole, &assignment.base_url, &proxy.url);
+        let task: StartedTaskRun = serde_json::from_value(whole).context("the server's answer to a start")?;
+        let run = started.run.parse().ok().context("the run has no id")?;
+        let run = (&run, assignment.token.as_str());
+        let handover = Handover::new(&proxy.url, &assignment.benchmark, run, &task, self.folder.path())?;
+        let log = self.log(&assignment.task_run_id);
+        let agent = Agent::start(&self.command, &handover.variables(), &log)?;
+        let (end, ended) = agent.wait(self.times(&task), &self.interrupt, &log).await;
+        match end {
+            End::Interrupted => anyhow::bail!("interrupted"),
+            End::TimedOut => Ok(Some("it used up its time".to_owned())),
+            End::ByItself if ended.exit_code == Some(0) => Ok(None),
+            End::ByItself => Ok(Some(last_words(&std::fs::read_to_string(&log).unwrap_or_default()))),
+        }
+    }
+}
+
+impl Worker for CommandAgent {
+    async fn work(&self, manner: Manner, started: &Started) -> anyhow::Result<Worked> {
+        anyhow::ensure!(!self.interrupt.is_stopped(), "interrupted");
+        let client = Client::new(&started.assignment.base_url, &started.assignment.token)?;
+        let courier = Arc::new(Courier::new(client.clone(), &started.assignment.task_run_id, manner));
+        let proxy = Proxy::start(courier.clone(), client).await?;
+        courier.begin().await;
+        let ended = self.run(started, &proxy).await;
+        proxy.stop().await;
+        let complaint = ended?;
+        courier.finish().await?;
+        Ok(Worked { is_altered: courier.was_altered(), sent: courier.sent(), complaint })
+    }
+
+    fn is_over(&self) -> bool {
+        self.interrupt.is_stopped()
+    }
+}
+
+/// The same with every address of the server the proxy's.
+fn pointed(value: &Value, from: &str, to: &str) -> Value {
+    match value {
+        Value::String(text) => text.replace(from, to).into(),
+        Value::Array(items) => items.iter().map(|item| pointed(item, from, to)).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, member)| (key.clone(), pointed(member, from, to)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        other => other.clone(),
+    }
+}
+
+fn last_words(log: &str) -> String {
+    let words: Vec<char> = log.trim().chars().collect();
+    let from = words.len().saturating_sub(LAST_WORDS);
+    let words: String = words.into_iter().skip(from).collect();
+    if words.is_empty() { "it failed without a word".to_owned() } else { words }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_address_is_the_proxys() {
+        let told = json!({"endpoints": {"fhir": "http://a:1/x"}, "list": ["http://a:1", 3]});
+        let wanted = json!({"endpoints": {"fhir": "http://b:2/x"}, "list": ["http://b:2", 3]});
+        assert_eq!(pointed(&told, "http://a:1", "http://b:2"), wanted);
+        assert_eq!(last_words(" \n"), "it failed without a word");
+        assert_eq!(last_words(&"x".repeat(900)).len(), LAST_WORDS);
+    }
+}
