@@ -115,6 +115,7 @@ pub(crate) struct Audit {
 }
 
 impl Audit {
+    /// Within the runtime, which tells of interruptions.
     fn how(&self) -> anyhow::Result<How> {
         let timeout = self.timeout.map(Duration::from_secs);
         let agent = self.agent.as_deref().map(|command| CommandAgent::new(command, timeout)).transpose()?;
@@ -138,17 +139,16 @@ fn audit(arguments: &Audit) -> anyhow::Result<()> {
         return Err(exit::usage(words));
     }
     let folder = authoring::read(&files)?;
-    let how = arguments.how()?;
-    let audit = block_on(bounds::audited(&folder, None, &how))?;
+    let audit = block_on(async { bounds::audited(&folder, None, &arguments.how()?).await })?;
     show_audit(&folder, &audit, None, arguments.json)
 }
 
 fn audit_version(arguments: &Audit, reference: &VersionRef) -> anyhow::Result<()> {
-    let (client, how) = (arguments.connection.client()?, arguments.how()?);
+    let client = arguments.connection.client()?;
     let (folder, audit, kept) = block_on(async {
         let version: Value = client.get(&format!("/benchmarks/{reference}")).await?;
         let folder = authoring::pull(&client, &reference.slug).await?;
-        let audit = bounds::audited(&folder, Some(&version), &how).await?;
+        let audit = bounds::audited(&folder, Some(&version), &arguments.how()?).await?;
         if arguments.no_store {
             return Ok((folder, audit, None));
         }
@@ -213,13 +213,18 @@ fn table(criteria: &[Value]) -> Table {
 }
 
 fn in_words(audit: &agents::audit::Audit) -> String {
-    let ceiling =
-        audit.ceiling().map_or_else(|| "no reference agent".to_owned(), |ceiling| format!("ceiling {ceiling:.2}"));
+    let Some(ceiling) = audit.ceiling() else {
+        let (weak, checks, _) = audit.weak();
+        return format!(
+            "floor {:.2}, {weak} of {checks} checks weak\nNo reference agent: give yours with --agent to see the ceiling and near misses of it.",
+            audit.floor()
+        );
+    };
     let ((told, near), (accepted, ways), (weak, checks, _)) = (audit.told(), audit.accepted(), audit.weak());
     let mut lines: Vec<String> = audit.passed().iter().map(|passed| format!("passes: {passed}")).collect();
     lines.extend(audit.refused().iter().map(|refused| format!("refused: {refused}")));
     lines.push(format!(
-        "floor {:.2}, {ceiling}, {told} of {near} near misses told, {accepted} of {ways} other ways accepted, {weak} of \
+        "floor {:.2}, ceiling {ceiling:.2}, {told} of {near} near misses told, {accepted} of {ways} other ways accepted, {weak} of \
          {checks} checks weak",
         audit.floor()
     ));

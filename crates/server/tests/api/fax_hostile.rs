@@ -13,7 +13,7 @@ use crate::fhir_client::Dice;
 /// In continuous integration.
 const CASES: usize = 1000;
 /// Of them one in so many is a picture: what can be unpacked of it is read by OCR, which takes its time.
-const PICTURES: usize = 25;
+const PICTURES: usize = 50;
 
 both_databases! {
     async fn damaged_documents_are_taken_or_refused(server: TestServer) {
