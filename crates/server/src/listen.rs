@@ -80,11 +80,15 @@ struct Connection {
 }
 
 impl Connection {
-    async fn serve(self, stopping: watch::Receiver<()>) {
+    async fn serve(self, mut stopping: watch::Receiver<()>) {
         let Self { stream, address, patience, router, _permit } = self;
         // An answer is written as a whole: waiting for more to send only delays it.
         let _ = stream.set_nodelay(true);
-        let Some(version) = version(&stream, Instant::now() + patience).await else { return };
+        let spoken = tokio::select! {
+            version = version(&stream, Instant::now() + patience) => version,
+            _ = stopping.changed() => None,
+        };
+        let Some(version) = spoken else { return };
         let stream = TokioIo::new(Patient::new(stream, patience));
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             let mut request: Request = request.map(Body::new);

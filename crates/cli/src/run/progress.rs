@@ -24,14 +24,17 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {bar:30} {pos}/{len} tasks  {elapsed}  {wide_msg}") {
             bar.set_style(style);
         }
-        if is_drawn {
-            bar.enable_steady_tick(Duration::from_millis(200));
-        }
-        Self { bar, is_drawn, is_quiet }
+        let progress = Self { bar, is_drawn, is_quiet };
+        progress.expect(tasks);
+        progress
     }
 
+    /// A bar is drawn once it is known how long it is: one of nothing would look full.
     pub(crate) fn expect(&self, tasks: u64) {
         self.bar.set_length(tasks);
+        if self.is_drawn && tasks > 0 {
+            self.bar.enable_steady_tick(Duration::from_millis(200));
+        }
     }
 
     /// Tasks that an earlier process has ended.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use app::Limits;
 use testkit::{Caller, Database, TestServer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::raw;
@@ -97,4 +98,24 @@ async fn a_full_house_has_room_again_when_the_idle_are_let_go() {
     let answer = timeout(LONG, asked).await.expect("no room");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     drop(idle);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_stops_does_not_wait_for_idle_clients() {
+    let server = TestServer::start(Database::Sqlite).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let told = async move {
+        let _ = stopped.await;
+    };
+    let serving = tokio::spawn(verial_server::serve(listener, server.app.clone(), None, told));
+    let silent = TcpStream::connect(address).await.unwrap();
+    let mut answered = TcpStream::connect(address).await.unwrap();
+    answered.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    answered.read_exact(&mut [0; 15]).await.unwrap();
+    stop.send(()).unwrap();
+    // Half of what an idle client has.
+    timeout(Duration::from_secs(30), serving).await.expect("the server waits for idle clients").unwrap();
+    drop((silent, answered));
 }
