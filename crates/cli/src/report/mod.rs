@@ -108,7 +108,12 @@ pub(crate) fn compared(difference: &::model::stats::PairedDifference) -> String 
     let signs = &difference.sign_test;
     let words = match (&difference.interval, difference.mean) {
         (Some(interval), Some(mean)) => {
-            let sure = if difference.significant == Some(true) { "more than chance explains" } else { "within chance" };
+            // Without any spread an interval says nothing of chance.
+            let sure = match difference.significant {
+                _ if interval.low >= interval.high => "the same on every task",
+                Some(true) => "more than chance explains",
+                _ => "within chance",
+            };
             format!(
                 "{mean:+.4}, 95 % interval {:+.4} … {:+.4} over {} tasks: {sure}",
                 interval.low, interval.high, difference.n

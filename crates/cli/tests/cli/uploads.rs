@@ -13,20 +13,21 @@ fn datasets(serving: &Serving, words: &[&str]) -> std::process::Command {
 }
 
 #[test]
-fn a_hundred_thousand_resources_upload_in_bounded_memory() {
+fn two_hundred_thousand_resources_upload_in_bounded_memory() {
     let site = Site::new(Database::Sqlite);
     let serving = site.serve();
     let before = serving.peak_kibibytes();
-    let file = write_file(site.directory(), "patients.ndjson", observations(100_000));
+    let file = write_file(site.directory(), "patients.ndjson", observations(200_000));
     let size = std::fs::metadata(&file).unwrap().len();
     let shown =
         output(&mut datasets(&serving, &["create", "--name", "Large", "--json", "--data", file.to_str().unwrap()]));
     let shown: Value = serde_json::from_str(&shown).unwrap();
-    assert_eq!(shown["counts"]["Observation"], 100_000);
+    assert_eq!(shown["counts"]["Observation"], 200_000);
     assert_eq!(shown["bytes"].as_u64().unwrap(), size);
     let grown = serving.peak_kibibytes() - before;
     println!("peak resident memory: {before} KiB before, {grown} KiB more for {} MiB of NDJSON", size / 1_048_576);
-    assert!(grown < 96 * 1024, "{grown} KiB more for an upload of {size} bytes");
+    // Less than the file: nobody held it as a whole. How much less is the allocator's business.
+    assert!(grown < 128 * 1024, "{grown} KiB more for an upload of {size} bytes");
 }
 
 #[test]
