@@ -119,7 +119,7 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 /// All texts and numbers that the agent is told.
-fn words(item: &Value) -> String {
+pub(crate) fn words(item: &Value) -> String {
     match item {
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(words).collect::<Vec<_>>().join("\n"),

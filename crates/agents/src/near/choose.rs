@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::change::changed;
 use super::judged::{is_asked_for, is_judged};
 use super::leaf::{Address, leaves};
 use super::{Fault, Kind, NearMiss, Plan, sibling};
+use crate::guess::words;
 use crate::message::Message;
 use client::Method;
 
@@ -76,16 +75,6 @@ fn of_message(kind: Kind, message: &Message, public: &str) -> Vec<Address> {
         !leaf.address.is_below("/meta") && changed(kind, leaf).is_some() && is_asked_for(kind, leaf, public)
     });
     can_be_wrong.map(|leaf| leaf.address).collect()
-}
-
-/// All texts that the agent is told.
-fn words(item: &Value) -> String {
-    match item {
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(words).collect::<Vec<_>>().join("\n"),
-        Value::Object(members) => members.values().map(words).collect::<Vec<_>>().join("\n"),
-        other => other.to_string(),
-    }
 }
 
 fn of_messages(own: &Plan) -> Vec<NearMiss> {
