@@ -1,7 +1,7 @@
 //! From a presented secret to a grant: checksum, hash, a look-up remembered for less than a second, constant-time comparison.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use model::api_key::{KeyKind, Secret};
@@ -79,15 +79,14 @@ const GRACE_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 pub async fn authenticate(app: &App, presented: &str) -> Result<Principal, AppError> {
     let secret = Secret::parse(presented).ok_or(REFUSED)?;
     let hash = hash(&secret);
-    let known = find(app, secret.kind(), &hash).await?.ok_or(REFUSED)?;
-    let same: bool = known.hash().as_bytes().ct_eq(hash.as_bytes()).into();
+    let found = find(app, &secret, presented, &hash).await?.ok_or(REFUSED)?;
+    let same: bool = found.known.hash().as_bytes().ct_eq(hash.as_bytes()).into();
     if !same {
         return Err(REFUSED);
     }
-    let sealing_key = SealingKey::from_credential(presented);
-    match known {
-        Known::Run(run) => run_grant(run, app.now(), sealing_key).map(Principal::Run),
-        Known::Key(credential) => key_grant(app, &hash, secret.kind(), credential, sealing_key).await,
+    match &found.known {
+        Known::Run(run) => run_grant(run, app.now(), &found.sealing_key).map(Principal::Run),
+        Known::Key(credential) => key_grant(app, &hash, secret.kind(), credential, &found.sealing_key).await,
     }
 }
 
@@ -95,15 +94,16 @@ async fn key_grant(
     app: &App,
     hash: &str,
     kind: KeyKind,
-    credential: Credential,
-    sealing_key: SealingKey,
+    credential: &Credential,
+    sealing_key: &SealingKey,
 ) -> Result<Principal, AppError> {
     if credential.revoked_at.is_some() {
         return Err(REFUSED);
     }
-    note_use(app, hash, &credential).await;
+    note_use(app, hash, credential).await;
     let Credential { key, owner: Owner { org, solver }, .. } = credential;
-    match (kind, solver) {
+    let (org, key, sealing_key) = (org.clone(), key.clone(), sealing_key.clone());
+    match (kind, solver.clone()) {
         (KeyKind::Organization, None) => Ok(Principal::Organization(OrgGrant { org, key, sealing_key })),
         (KeyKind::Solver, Some(solver)) => Ok(Principal::Solver(SolverGrant { org, key, solver, sealing_key })),
         _ => Err(REFUSED),
@@ -111,21 +111,27 @@ async fn key_grant(
 }
 
 /// A completed run can be read for a while; a cancelled one's token has ended.
-fn run_grant(credential: RunCredential, now: Timestamp, sealing_key: SealingKey) -> Result<RunGrant, AppError> {
+fn run_grant(credential: &RunCredential, now: Timestamp, sealing_key: &SealingKey) -> Result<RunGrant, AppError> {
     let RunCredential { run, org, status, completed_at, expires_at, .. } = credential;
-    if status == Status::Cancelled {
+    if *status == Status::Cancelled {
         return Err(AppError::Unauthorized("the run is cancelled, and its token has ended with it"));
     }
     let readable_until = completed_at.map(|completed| completed.plus_milliseconds(GRACE_MILLISECONDS));
-    if readable_until.map_or(expires_at, |until| until.max(expires_at)) <= now {
+    if readable_until.map_or(*expires_at, |until| until.max(*expires_at)) <= now {
         return Err(AppError::TokenExpired);
     }
-    Ok(RunGrant { org, run, sealing_key })
+    Ok(RunGrant { org: org.clone(), run: run.clone(), sealing_key: sealing_key.clone() })
 }
 
 /// What is stored of a secret. It has too much randomness for a slow hash to add anything.
 pub(crate) fn hash(secret: &Secret) -> String {
     canonical::sha256_hex(secret.reveal().as_bytes())
+}
+
+/// What was looked up for a credential, and the key that it makes.
+struct Found {
+    known: Known,
+    sealing_key: SealingKey,
 }
 
 /// What a secret leads to.
@@ -144,23 +150,22 @@ impl Known {
     }
 }
 
-async fn find(app: &App, kind: KeyKind, hash: &str) -> Result<Option<Known>, AppError> {
-    if let Some(known) = app.inner.credentials.recall(hash) {
-        return Ok(Some(known));
+async fn find(app: &App, secret: &Secret, presented: &str, hash: &str) -> Result<Option<Arc<Found>>, AppError> {
+    if let Some(found) = app.inner.credentials.recall(hash) {
+        return Ok(Some(found));
     }
     // Taken before the look-up: what was read cannot be older than this.
     let (read_at, era) = (Instant::now(), app.inner.credentials.era());
-    let wanted = hash.to_owned();
+    let (kind, wanted) = (secret.kind(), hash.to_owned());
     let look_up = move |db: &mut store::Db<'_>| match kind {
         KeyKind::Run => Ok(runs::find_by_token(db, &wanted)?.map(Known::Run)),
         KeyKind::Organization | KeyKind::Solver => Ok(keys::find_by_hash(db, &wanted)?.map(Known::Key)),
     };
-    let found: Result<Option<Known>, AppError> = app.store().read(look_up).await;
-    let found = found?;
-    if let Some(known) = &found {
-        app.inner.credentials.remember(hash, known.clone(), read_at, era);
-    }
-    Ok(found)
+    let known: Result<Option<Known>, AppError> = app.store().read(look_up).await;
+    let Some(known) = known? else { return Ok(None) };
+    let found = Arc::new(Found { known, sealing_key: SealingKey::from_credential(presented) });
+    app.inner.credentials.remember(hash, &found, read_at, era);
+    Ok(Some(found))
 }
 
 /// Writes the time of use at most once a minute for each key. A disk that takes no writes must not keep anyone from reading.
@@ -187,16 +192,16 @@ pub(crate) struct Cache {
 
 #[derive(Default)]
 struct Remembered {
-    entries: HashMap<String, (Known, Instant)>,
+    entries: HashMap<String, (Arc<Found>, Instant)>,
     /// Rises with every revocation on this node.
     era: u64,
 }
 
 impl Cache {
-    fn recall(&self, hash: &str) -> Option<Known> {
+    fn recall(&self, hash: &str) -> Option<Arc<Found>> {
         let remembered = self.lock();
         let entry = remembered.entries.get(hash).filter(|(_, read_at)| read_at.elapsed() < REMEMBERED);
-        entry.map(|(known, _)| known.clone())
+        entry.map(|(found, _)| Arc::clone(found))
     }
 
     fn era(&self) -> u64 {
@@ -204,7 +209,7 @@ impl Cache {
     }
 
     /// What was looked up in an earlier era may have been revoked since, and is not worth remembering.
-    fn remember(&self, hash: &str, known: Known, read_at: Instant, era: u64) {
+    fn remember(&self, hash: &str, found: &Arc<Found>, read_at: Instant, era: u64) {
         let mut remembered = self.lock();
         if remembered.era != era {
             return;
@@ -212,12 +217,15 @@ impl Cache {
         if remembered.entries.len() >= MOST_REMEMBERED {
             remembered.entries.retain(|_, (_, read_at)| read_at.elapsed() < REMEMBERED);
         }
-        remembered.entries.insert(hash.to_owned(), (known, read_at));
+        remembered.entries.insert(hash.to_owned(), (Arc::clone(found), read_at));
     }
 
     fn note_use(&self, hash: &str, now: Timestamp) {
-        if let Some((Known::Key(credential), _)) = self.lock().entries.get_mut(hash) {
-            credential.last_used_at = Some(now);
+        if let Some((found, _)) = self.lock().entries.get_mut(hash)
+            && let Known::Key(credential) = &found.known
+        {
+            let known = Known::Key(Credential { last_used_at: Some(now), ..credential.clone() });
+            *found = Arc::new(Found { known, sealing_key: found.sealing_key.clone() });
         }
     }
 
@@ -240,19 +248,20 @@ mod tests {
 
     #[test]
     fn a_look_up_that_a_revocation_overtook_is_not_remembered() {
-        let credential = Known::Key(Credential {
+        let known = Known::Key(Credential {
             key: KeyId::from_ulid(Ulid(1)),
             owner: Owner { org: OrgId::from_ulid(Ulid(2)), solver: None },
             hash: "hash".into(),
             last_used_at: None,
             revoked_at: None,
         });
+        let found = Arc::new(Found { known, sealing_key: SealingKey::from_credential("vk_a") });
         let (cache, begun) = (Cache::default(), Instant::now());
         let before = cache.era();
         cache.forget_all();
-        cache.remember("hash", credential.clone(), begun, before);
+        cache.remember("hash", &found, begun, before);
         assert!(cache.recall("hash").is_none());
-        cache.remember("hash", credential, begun, cache.era());
+        cache.remember("hash", &found, begun, cache.era());
         assert!(cache.recall("hash").is_some());
     }
 }

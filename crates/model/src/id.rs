@@ -1,10 +1,17 @@
 //! Identifiers: a type prefix and a ULID. Each kind of thing has an id type of its own, parsed once at the edge.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
+
+use arrayvec::ArrayString;
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID_LENGTH: usize = 26;
+/// The longest prefix has six letters.
+const MOST_LETTERS: usize = 6 + ULID_LENGTH;
+
+/// The text of an id, in place: ids are copied with every request and event.
+type Text = ArrayString<MOST_LETTERS>;
 
 /// 128 bits, 48 of milliseconds and 80 of chance, whose text form sorts as the number does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,14 +59,20 @@ pub trait Id: Sized + Clone + fmt::Display + FromStr<Err = InvalidId> {
 macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident = $prefix:literal, $noun:literal;)*) => {$(
         $(#[$meta])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-        #[serde(transparent)]
-        pub struct $name(String);
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Text);
+
+        const _: () = assert!($prefix.len() + ULID_LENGTH <= MOST_LETTERS);
 
         impl Id for $name {
             const PREFIX: &'static str = $prefix;
             const NOUN: &'static str = $noun;
-            fn from_ulid(ulid: Ulid) -> Self { Self(format!("{}{ulid}", $prefix)) }
+            fn from_ulid(ulid: Ulid) -> Self {
+                let mut text = Text::new();
+                // There is room, as is asserted above.
+                let _ = write!(text, "{}{ulid}", $prefix);
+                Self(text)
+            }
             fn as_str(&self) -> &str { &self.0 }
         }
         impl fmt::Display for $name {
@@ -72,9 +85,14 @@ macro_rules! ids {
             type Err = InvalidId;
             fn from_str(text: &str) -> Result<Self, InvalidId> {
                 match text.strip_prefix($prefix) {
-                    Some(rest) if is_ulid(rest) => Ok(Self(text.to_owned())),
+                    Some(rest) if is_ulid(rest) => Text::from(text).map(Self).map_err(|_| InvalidId { prefix: $prefix }),
                     _ => Err(InvalidId { prefix: $prefix }),
                 }
+            }
+        }
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
             }
         }
         impl<'de> serde::Deserialize<'de> for $name {

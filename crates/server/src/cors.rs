@@ -1,4 +1,5 @@
-//! The API may be called from any page: it takes no cookies. The headers are the same for all, so they are texts.
+//! The API may be called from any page: it takes no cookies. The headers are the same for all pages, so they are texts;
+//! who is no page is spared them.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -21,17 +22,16 @@ pub(crate) fn preflight() -> Response {
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HEADERS);
-    allow(headers);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+    headers.append(header::VARY, VARY);
     response
 }
 
 /// Lets a page read the answer and those of its headers that it needs.
-pub(crate) fn share(headers: &mut HeaderMap) {
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
-    allow(headers);
-}
-
-fn allow(headers: &mut HeaderMap) {
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
-    headers.append(header::VARY, VARY);
+pub(crate) fn share(headers: &mut HeaderMap, is_of_a_page: bool) {
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
+    if is_of_a_page {
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
+    }
 }

@@ -11,6 +11,7 @@ use app::Limits;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Request};
+use hyper::body::Body as _;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -91,7 +92,8 @@ impl Connection {
         let Some(version) = spoken else { return };
         let stream = TokioIo::new(Patient::new(stream, patience));
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-            let mut request: Request = request.map(Body::new);
+            let mut request: Request =
+                request.map(|body| if body.is_end_stream() { Body::empty() } else { Body::new(body) });
             request.extensions_mut().insert(ConnectInfo(address));
             router.clone().call(request)
         });

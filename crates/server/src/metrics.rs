@@ -11,17 +11,17 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(crate) struct Route {
-    pub(crate) method: &'static str,
+struct Route {
+    method: &'static str,
     /// The route's pattern, never the path: ids are not labels.
-    pub(crate) route: String,
-    pub(crate) status: u16,
+    route: String,
+    status: u16,
 }
 
 pub(crate) struct Metrics {
     registry: Mutex<Registry>,
-    pub(crate) requests: Family<Route, Counter>,
-    pub(crate) seconds: Histogram,
+    requests: Family<Route, Counter>,
+    seconds: Histogram,
     in_flight: Gauge,
 }
 
@@ -53,6 +53,11 @@ impl Metrics {
     pub(crate) fn one_more(&self) -> InFlight {
         self.in_flight.inc();
         InFlight(self.in_flight.clone())
+    }
+
+    pub(crate) fn answered(&self, method: &'static str, route: &str, status: u16, seconds: f64) {
+        self.seconds.observe(seconds);
+        self.requests.get_or_create(&Route { method, route: route.to_owned(), status }).inc();
     }
 
     pub(crate) fn render(&self) -> Result<String, std::fmt::Error> {

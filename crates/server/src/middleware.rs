@@ -18,18 +18,17 @@ use tower::{Layer, Service};
 
 use crate::envelope::{ApiError, Code};
 use crate::linger::{self, Rest};
-use crate::metrics::Route;
 use crate::{State, compress, cors};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 tokio::task_local! {
-    static CURRENT_REQUEST_ID: String;
+    static CURRENT_REQUEST_ID: HeaderValue;
 }
 
 /// The id of the request that is being answered.
 pub(crate) fn current_request_id() -> String {
-    CURRENT_REQUEST_ID.try_with(Clone::clone).unwrap_or_default()
+    CURRENT_REQUEST_ID.try_with(|id| text(id).to_owned()).unwrap_or_default()
 }
 
 pub(crate) fn wrap(router: Router<State>, state: &State) -> Router<State> {
@@ -87,10 +86,13 @@ where
 
 /// What the answer depends on after the handler has taken the request.
 struct Asked {
-    id: String,
+    /// As it is answered, so that it is copied once.
+    id: HeaderValue,
     method: Method,
-    route: String,
+    route: Option<MatchedPath>,
     begun: Instant,
+    /// A page asks, which a browser lets read the answer only if that says so.
+    is_of_a_page: bool,
     /// `If-None-Match` of a read.
     known: Option<HeaderValue>,
     /// `Accept-Encoding`.
@@ -104,8 +106,9 @@ impl Asked {
         Self {
             id: request_id(headers, &state.app),
             method: method.clone(),
-            route: request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned(),
+            route: request.extensions().get().cloned(),
             begun: Instant::now(),
+            is_of_a_page: headers.contains_key(header::ORIGIN),
             known: headers.get(header::IF_NONE_MATCH).filter(|_| is_read).cloned(),
             encodings: headers.get_all(header::ACCEPT_ENCODING).iter().cloned().collect(),
         }
@@ -150,14 +153,14 @@ async fn observe(
     drop(in_flight);
     asked.leave_out_what_is_known(&mut response);
     if asked.method != Method::OPTIONS {
-        cors::share(response.headers_mut());
+        cors::share(response.headers_mut(), asked.is_of_a_page);
     }
-    set_common_headers(response.headers_mut(), &asked.id);
     let Asked { id, method, route, begun, encodings, .. } = asked;
     let (status, seconds) = (response.status().as_u16(), begun.elapsed().as_secs_f64());
-    tracing::info!(%method, route, status, milliseconds = seconds * 1e3, request_id = id, "request");
-    state.metrics.seconds.observe(seconds);
-    state.metrics.requests.get_or_create(&Route { method: method_label(&method), route, status }).inc();
+    let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    tracing::info!(%method, route, status, milliseconds = seconds * 1e3, request_id = text(&id), "request");
+    set_common_headers(response.headers_mut(), id);
+    state.metrics.answered(method_label(&method), route, status, seconds);
     Ok(compress::fitting(response, encodings).await)
 }
 
@@ -183,21 +186,24 @@ fn method_label(method: &Method) -> &'static str {
 /// How many headers an answer gets here, and its type and length.
 pub(crate) const COMMON_HEADERS: usize = 9;
 
-fn set_common_headers(headers: &mut HeaderMap, id: &str) {
-    if let Ok(value) = HeaderValue::from_str(id) {
-        headers.insert(REQUEST_ID, value);
-    }
+fn set_common_headers(headers: &mut HeaderMap, id: HeaderValue) {
+    headers.insert(REQUEST_ID, id);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private, no-cache"));
 }
 
 /// The caller's own id, when it is a sane one.
-fn request_id(headers: &HeaderMap, app: &App) -> String {
-    let sent = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
-    let sane = |id: &&str| {
+fn request_id(headers: &HeaderMap, app: &App) -> HeaderValue {
+    let sane = |id: &str| {
         (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte))
     };
     // It is logged, and a secret must not be.
-    let harmless = |id: &&str| api_key::masked(id) == *id;
-    sent.filter(sane).filter(harmless).map_or_else(|| app::new_request_id(app), ToOwned::to_owned)
+    let harmless = |id: &str| api_key::masked(id) == id;
+    let sent = headers.get(REQUEST_ID).filter(|id| sane(text(id)) && harmless(text(id)));
+    let made = || HeaderValue::try_from(app::new_request_id(app)).unwrap_or(HeaderValue::from_static(""));
+    sent.cloned().unwrap_or_else(made)
+}
+
+fn text(id: &HeaderValue) -> &str {
+    id.to_str().unwrap_or_default()
 }

@@ -48,7 +48,7 @@ impl<'a> Db<'a> {
         }
     }
 
-    pub(crate) fn query(&mut self, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, StoreError> {
+    pub(crate) fn query(&mut self, sql: &str, parameters: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let rows = match &mut self.connection {
             Connection::Sqlite(connection) => sqlite_query(connection, sql, parameters),
             Connection::Postgres { transaction, statements } => {
@@ -64,12 +64,12 @@ impl<'a> Db<'a> {
         rows
     }
 
-    pub(crate) fn query_one(&mut self, sql: &str, parameters: &[Value]) -> Result<Option<Row>, StoreError> {
+    pub(crate) fn query_one(&mut self, sql: &str, parameters: &[Value<'_>]) -> Result<Option<Row>, StoreError> {
         Ok(self.query(sql, parameters)?.into_iter().next())
     }
 
     /// How many rows it changed.
-    pub(crate) fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, StoreError> {
+    pub(crate) fn execute(&mut self, sql: &str, parameters: &[Value<'_>]) -> Result<u64, StoreError> {
         let changed = match &mut self.connection {
             Connection::Sqlite(connection) => sqlite_execute(connection, sql, parameters),
             Connection::Postgres { transaction, statements } => {
@@ -103,19 +103,23 @@ fn numbered(sql: &str) -> String {
     sql.replace('$', "?")
 }
 
-fn bind_sqlite(statement: &mut rusqlite::CachedStatement<'_>, parameters: &[Value]) -> Result<(), rusqlite::Error> {
+fn bind_sqlite(statement: &mut rusqlite::CachedStatement<'_>, parameters: &[Value<'_>]) -> Result<(), rusqlite::Error> {
     for index in 1..=statement.parameter_count() {
         let missing = rusqlite::Error::InvalidParameterCount(index, parameters.len());
         match parameters.get(index - 1).ok_or(missing)? {
             Value::Null => statement.raw_bind_parameter(index, rusqlite::types::Null)?,
             Value::Integer(integer) => statement.raw_bind_parameter(index, integer)?,
-            Value::Text(text) => statement.raw_bind_parameter(index, text)?,
+            Value::Text(text) => statement.raw_bind_parameter(index, &**text)?,
         }
     }
     Ok(())
 }
 
-fn sqlite_query(connection: &rusqlite::Connection, sql: &str, parameters: &[Value]) -> Result<Vec<Row>, StoreError> {
+fn sqlite_query(
+    connection: &rusqlite::Connection,
+    sql: &str,
+    parameters: &[Value<'_>],
+) -> Result<Vec<Row>, StoreError> {
     let run = || -> Result<Vec<Row>, rusqlite::Error> {
         let mut statement = connection.prepare_cached(&numbered(sql))?;
         bind_sqlite(&mut statement, parameters)?;
@@ -131,17 +135,17 @@ fn sqlite_query(connection: &rusqlite::Connection, sql: &str, parameters: &[Valu
     run().map_err(|error| dialect::sqlite_error(&error))
 }
 
-fn sqlite_value(value: rusqlite::types::ValueRef<'_>) -> Result<Value, rusqlite::Error> {
+fn sqlite_value(value: rusqlite::types::ValueRef<'_>) -> Result<Value<'static>, rusqlite::Error> {
     use rusqlite::types::ValueRef;
     match value {
         ValueRef::Null => Ok(Value::Null),
         ValueRef::Integer(integer) => Ok(Value::Integer(integer)),
-        ValueRef::Text(text) => Ok(Value::Text(String::from_utf8_lossy(text).into_owned())),
+        ValueRef::Text(text) => Ok(Value::Text(String::from_utf8_lossy(text).into_owned().into())),
         ValueRef::Real(_) | ValueRef::Blob(_) => Err(rusqlite::Error::InvalidQuery),
     }
 }
 
-fn sqlite_execute(connection: &rusqlite::Connection, sql: &str, parameters: &[Value]) -> Result<u64, StoreError> {
+fn sqlite_execute(connection: &rusqlite::Connection, sql: &str, parameters: &[Value<'_>]) -> Result<u64, StoreError> {
     let run = || -> Result<usize, rusqlite::Error> {
         let mut statement = connection.prepare_cached(&numbered(sql))?;
         bind_sqlite(&mut statement, parameters)?;
@@ -167,7 +171,7 @@ fn postgres_query(
     transaction: &mut ::postgres::Transaction<'_>,
     statements: &mut Statements,
     sql: &str,
-    parameters: &[Value],
+    parameters: &[Value<'_>],
 ) -> Result<Vec<Row>, ::postgres::Error> {
     let statement = prepared(transaction, statements, sql)?;
     let rows = transaction.query(&statement, &dialect::postgres_parameters(parameters))?;
@@ -178,7 +182,7 @@ fn postgres_execute(
     transaction: &mut ::postgres::Transaction<'_>,
     statements: &mut Statements,
     sql: &str,
-    parameters: &[Value],
+    parameters: &[Value<'_>],
 ) -> Result<u64, ::postgres::Error> {
     let statement = prepared(transaction, statements, sql)?;
     transaction.execute(&statement, &dialect::postgres_parameters(parameters))

@@ -93,11 +93,11 @@ pub(crate) fn postgres_schema(sql: &str) -> String {
     sql.replace(" text", " text collate \"C\"")
 }
 
-impl ToSql for Value {
+impl ToSql for Value<'_> {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         match self {
             Value::Null => Ok(IsNull::Yes),
-            Value::Text(text) => text.as_str().to_sql(kind, out),
+            Value::Text(text) => text.as_ref().to_sql(kind, out),
             Value::Integer(number) if *kind == Type::INT4 => i32::try_from(*number)?.to_sql(kind, out),
             Value::Integer(number) => number.to_sql(kind, out),
         }
@@ -110,12 +110,12 @@ impl ToSql for Value {
     to_sql_checked!();
 }
 
-pub(crate) fn postgres_parameters(parameters: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
+pub(crate) fn postgres_parameters<'a>(parameters: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     parameters.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
 pub(crate) fn postgres_row(row: &postgres::Row) -> Result<Row, postgres::Error> {
-    let value = |(index, column): (usize, &postgres::Column)| -> Result<Value, postgres::Error> {
+    let value = |(index, column): (usize, &postgres::Column)| -> Result<Value<'static>, postgres::Error> {
         match *column.type_() {
             Type::INT8 => Ok(row.try_get::<_, Option<i64>>(index)?.into()),
             Type::INT4 => Ok(row.try_get::<_, Option<i32>>(index)?.map(i64::from).into()),

@@ -59,7 +59,7 @@ pub fn list(db: &mut Db<'_>, owner: &Owner, page: &PageRequest) -> Result<Page<A
 
 pub fn find(db: &mut Db<'_>, owner: &Owner, key: &KeyId) -> Result<Option<ApiKey>, StoreError> {
     let (whose, mut parameters) = scope(owner);
-    parameters.push(Value::from(&key.to_string()));
+    parameters.push(Value::from(key.to_string()));
     let sql = format!("select {COLUMNS} from keys where {whose} and id = ${}", parameters.len());
     db.query_one(&sql, &parameters)?.map(|mut row| read(&mut row)).transpose()
 }
@@ -88,7 +88,7 @@ pub fn touch(db: &mut Db<'_>, key: &KeyId, now: Timestamp) -> Result<(), StoreEr
     Ok(())
 }
 
-fn scope(owner: &Owner) -> (&'static str, Vec<Value>) {
+fn scope(owner: &Owner) -> (&'static str, Vec<Value<'_>>) {
     match &owner.solver {
         None => ("org_id = $1 and solver_id is null", bind![&owner.org].to_vec()),
         Some(solver) => ("org_id = $1 and solver_id = $2", bind![&owner.org, solver].to_vec()),

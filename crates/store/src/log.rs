@@ -82,7 +82,7 @@ fn insert_events(db: &mut Db<'_>, playground: &PlaygroundId, first: Seq, entries
     let mut chunks = entries.chunks_exact(ROWS);
     for chunk in &mut chunks {
         let rows = chunk.iter().zip(&mut seqs).flat_map(|(entry, seq)| row(playground, seq, entry));
-        db.execute(&MANY, &rows.collect::<Vec<Value>>())?;
+        db.execute(&MANY, &rows.collect::<Vec<Value<'_>>>())?;
     }
     chunks.remainder().iter().zip(seqs).try_for_each(|(entry, seq)| insert_event(db, playground, seq, entry))
 }
@@ -106,7 +106,7 @@ fn insert_sql(rows: usize) -> String {
     format!("insert into events ({columns}) values {}", rows.join(", "))
 }
 
-fn row(playground: &PlaygroundId, seq: Seq, entry: &Entry) -> [Value; COLUMNS] {
+fn row<'a>(playground: &'a PlaygroundId, seq: Seq, entry: &'a Entry) -> [Value<'a>; COLUMNS] {
     let Entry { id, sandbox, r#type, at, actor, summary, payload, .. } = entry;
     let (inline, blob) = payload.parts();
     let inline = inline.unwrap_or_default();
@@ -203,7 +203,7 @@ pub fn events(
     let mut select = "select id, sandbox_id, seq, type, at, actor, summary, payload, blob from events
         where playground_id = $1 and sandbox_id = $2"
         .to_owned();
-    let mut parameters: Vec<Value> = bind![playground, sandbox].to_vec();
+    let mut parameters: Vec<Value<'_>> = bind![playground, sandbox].to_vec();
     if let Some(kind) = filter.r#type {
         parameters.push(kind.name().into());
         select.push_str(&format!(" and type = ${}", parameters.len()));

@@ -27,7 +27,7 @@ impl Paged<'_> {
     pub(crate) fn fetch<T>(
         &self,
         db: &mut Db<'_>,
-        mut parameters: Vec<Value>,
+        mut parameters: Vec<Value<'_>>,
         request: &PageRequest,
         read: impl Fn(&mut Row) -> Result<T, StoreError>,
         key: impl Fn(&T) -> String,
@@ -40,7 +40,7 @@ impl Paged<'_> {
             parameters.push(match self.order {
                 // A key that is no number was not ours: it is a place before everything.
                 Order::HighestFirst | Order::LowestFirst => Value::Integer(cursor.key.parse().unwrap_or_default()),
-                Order::NewestFirst | Order::Ascending => Value::from(&cursor.key),
+                Order::NewestFirst | Order::Ascending => Value::from(cursor.key.clone()),
             });
             sql.push_str(&format!(" and {} {compare} ${}", self.key, parameters.len()));
         }

@@ -137,7 +137,7 @@ pub fn list(
     page: &PageRequest,
 ) -> Result<Page<StoredRun>, StoreError> {
     let mut select = format!("select {COLUMNS} from {TABLES} where r.org_id = $1");
-    let mut parameters: Vec<Value> = bind![org].to_vec();
+    let mut parameters: Vec<Value<'_>> = bind![org].to_vec();
     let filters = [
         ("benchmark_id", filter.benchmark_id.as_ref().map(ToString::to_string)),
         ("solver_id", filter.solver_id.as_ref().map(ToString::to_string)),
@@ -165,7 +165,7 @@ pub fn completed(
     let mut sql = format!(
         "select {COLUMNS} from {TABLES} where r.slug = $1 and r.version = $2 and r.org_id = $3 and r.status = 'completed'"
     );
-    let mut parameters: Vec<Value> = bind![&reference.slug, reference.version, org].to_vec();
+    let mut parameters: Vec<Value<'_>> = bind![&reference.slug, reference.version, org].to_vec();
     let filters = [("solver_id", filter.solver_id.as_ref().map(ToString::to_string)), ("agent", filter.agent.clone())];
     for (column, wanted) in filters {
         if let Some(wanted) = wanted {

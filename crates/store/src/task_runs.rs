@@ -77,7 +77,7 @@ pub fn list(
     page: &PageRequest,
 ) -> Result<Page<StoredTaskRun>, StoreError> {
     let mut select = format!("select {COLUMNS} from task_runs where org_id = $1");
-    let mut parameters: Vec<Value> = bind![org].to_vec();
+    let mut parameters: Vec<Value<'_>> = bind![org].to_vec();
     if let Some(run) = run {
         parameters.push(run.to_string().into());
         select.push_str(" and benchmark_run_id = $2");
@@ -95,7 +95,7 @@ pub fn overdue(
 ) -> Result<Vec<BenchmarkRunId>, StoreError> {
     let mut sql =
         "select distinct benchmark_run_id from task_runs where phase = 'started' and deadline_at <= $1".to_owned();
-    let mut parameters: Vec<Value> = bind![now, most].to_vec();
+    let mut parameters: Vec<Value<'_>> = bind![now, most].to_vec();
     if let Some(org) = org {
         parameters.push(org.to_string().into());
         sql.push_str(" and org_id = $3");
@@ -245,7 +245,7 @@ pub fn list_criteria(
     page: &PageRequest,
 ) -> Result<Page<StoredCriterionRun>, StoreError> {
     let mut select = format!("select {CRITERION_COLUMNS} from criterion_runs where org_id = $1");
-    let mut parameters: Vec<Value> = bind![org].to_vec();
+    let mut parameters: Vec<Value<'_>> = bind![org].to_vec();
     if let Some(task_run) = task_run {
         parameters.push(task_run.to_string().into());
         select.push_str(" and task_run_id = $2");

@@ -1,18 +1,20 @@
 //! The values that cross between our code and both databases: text, integers and nothing else.
 
+use std::borrow::Cow;
+
 use model::{Id, Timestamp};
 
 use crate::StoreError;
 
 #[derive(Clone, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum Value<'a> {
     Null,
     Integer(i64),
-    Text(String),
+    Text(Cow<'a, str>),
 }
 
 /// Never the text: the PostgreSQL client logs the parameters of every statement when it is asked for details.
-impl std::fmt::Debug for Value {
+impl std::fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Value::Null => f.write_str("null"),
@@ -22,47 +24,47 @@ impl std::fmt::Debug for Value {
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
     }
 }
-impl From<&String> for Value {
-    fn from(text: &String) -> Self {
-        Self::Text(text.clone())
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(Cow::Borrowed(text))
     }
 }
-impl From<String> for Value {
+impl From<String> for Value<'_> {
     fn from(text: String) -> Self {
-        Self::Text(text)
+        Self::Text(Cow::Owned(text))
     }
 }
-impl From<i64> for Value {
+impl From<i64> for Value<'_> {
     fn from(number: i64) -> Self {
         Self::Integer(number)
     }
 }
-impl From<u64> for Value {
+impl From<u64> for Value<'_> {
     fn from(number: u64) -> Self {
         Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
     }
 }
-impl From<bool> for Value {
+impl From<bool> for Value<'_> {
     fn from(flag: bool) -> Self {
         Self::Integer(i64::from(flag))
     }
 }
-impl From<Timestamp> for Value {
+impl From<Timestamp> for Value<'_> {
     fn from(time: Timestamp) -> Self {
         Self::Integer(time.milliseconds())
     }
 }
-impl From<&serde_json::Value> for Value {
+impl From<&serde_json::Value> for Value<'_> {
     fn from(json: &serde_json::Value) -> Self {
-        Self::Text(json.to_string())
+        Self::Text(Cow::Owned(json.to_string()))
     }
 }
-impl<T: Into<Value>> From<Option<T>> for Value {
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
@@ -75,15 +77,15 @@ macro_rules! bind {
 pub(crate) use bind;
 
 /// What `bind!` takes: everything that has a [`Value`] form, and ids.
-pub(crate) trait IntoValue {
-    fn into_value(self) -> Value;
+pub(crate) trait IntoValue<'a> {
+    fn into_value(self) -> Value<'a>;
 }
 macro_rules! into_value {
-    ($($kind:ty),*) => {$(impl IntoValue for $kind { fn into_value(self) -> Value { self.into() } })*};
+    ($($kind:ty),*) => {$(impl<'a> IntoValue<'a> for $kind { fn into_value(self) -> Value<'a> { self.into() } })*};
 }
 into_value!(
-    &str,
-    &String,
+    &'a str,
+    &'a String,
     String,
     i64,
     u64,
@@ -93,17 +95,17 @@ into_value!(
     Option<Timestamp>,
     Option<i64>,
     Option<String>,
-    Option<&str>
+    Option<&'a str>
 );
-impl IntoValue for &Option<String> {
-    fn into_value(self) -> Value {
+impl<'a> IntoValue<'a> for &'a Option<String> {
+    fn into_value(self) -> Value<'a> {
         self.as_deref().into()
     }
 }
 macro_rules! ids_into_value {
     ($($id:ident),*) => {$(
-        impl IntoValue for &model::$id { fn into_value(self) -> Value { self.as_str().into() } }
-        impl IntoValue for Option<&model::$id> { fn into_value(self) -> Value { self.map(Id::as_str).into() } }
+        impl<'a> IntoValue<'a> for &'a model::$id { fn into_value(self) -> Value<'a> { self.as_str().into() } }
+        impl<'a> IntoValue<'a> for Option<&'a model::$id> { fn into_value(self) -> Value<'a> { self.map(Id::as_str).into() } }
     )*};
 }
 ids_into_value!(
@@ -127,22 +129,22 @@ ids_into_value!(
 
 /// One row; its columns are taken from left to right, as the query lists them.
 pub(crate) struct Row {
-    columns: std::vec::IntoIter<Value>,
+    columns: std::vec::IntoIter<Value<'static>>,
 }
 
 impl Row {
-    pub(crate) fn new(columns: Vec<Value>) -> Self {
+    pub(crate) fn new(columns: Vec<Value<'static>>) -> Self {
         Self { columns: columns.into_iter() }
     }
 
-    fn next(&mut self) -> Result<Value, StoreError> {
+    fn next(&mut self) -> Result<Value<'static>, StoreError> {
         self.columns.next().ok_or_else(|| StoreError::Corrupt("a row has too few columns".into()))
     }
 
     pub(crate) fn text_or_null(&mut self) -> Result<Option<String>, StoreError> {
         match self.next()? {
             Value::Null => Ok(None),
-            Value::Text(text) => Ok(Some(text)),
+            Value::Text(text) => Ok(Some(text.into_owned())),
             Value::Integer(_) => Err(StoreError::Corrupt("a number where text was expected".into())),
         }
     }

@@ -112,7 +112,7 @@ impl App {
     pub(crate) async fn current_after_due(&self, live: &Arc<Live>) -> Result<Loaded, AppError> {
         let mut loaded = self.current(live).await?;
         for _ in 0..MOST_DUE {
-            let is_due = sims::due::next(&loaded.world).is_some_and(|due| due <= self.now());
+            let is_due = loaded.next_due.is_some_and(|due| due <= self.now());
             if !is_due || loaded.has_ended {
                 break;
             }
@@ -221,7 +221,7 @@ impl App {
                 return if is_only_seen { Ok(()) } else { Err(ended()) };
             }
             if self.append(live, batch, loaded.world.seq).await? {
-                live.publish(Loaded { world: Arc::new(next), ..loaded }, doubts);
+                live.publish(Loaded::new(next, loaded.has_ended, loaded.ends_at), doubts);
                 return Ok(());
             }
             live.doubt();

@@ -43,7 +43,7 @@ impl App {
         };
         let world = self.fold(&live.id, begun, progress.head).await?;
         let Progress { torn_down: has_ended, ends_at, .. } = progress;
-        let loaded = Loaded { world: Arc::new(world), has_ended, ends_at, is_stale: false };
+        let loaded = Loaded::new(world, has_ended, ends_at);
         // Nothing is published that is older than what is there.
         match live.ready().filter(|newer| newer.world.seq > loaded.world.seq) {
             Some(newer) => Ok(newer),

@@ -62,8 +62,16 @@ pub(crate) struct Loaded {
     pub(crate) has_ended: bool,
     /// The deadline of the task run that is done in it.
     pub(crate) ends_at: Option<Timestamp>,
+    /// When something that was put off becomes due: known once for all who ask.
+    pub(crate) next_due: Option<Timestamp>,
     /// Something changed that the log does not tell: it is to be compared with the database before it is used.
     is_stale: bool,
+}
+
+impl Loaded {
+    pub(crate) fn new(world: World, has_ended: bool, ends_at: Option<Timestamp>) -> Self {
+        Self { next_due: sims::due::next(&world), world: Arc::new(world), has_ended, ends_at, is_stale: false }
+    }
 }
 
 impl Worlds {
@@ -150,7 +158,7 @@ impl Live {
         let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
         if memory.loaded.is_none() && memory.doubts == 0 {
             let ends_at = Some(ends_at);
-            memory.loaded = Some(Loaded { world: Arc::new(world), has_ended: false, ends_at, is_stale: false });
+            memory.loaded = Some(Loaded::new(world, false, ends_at));
         }
     }
 
@@ -209,8 +217,7 @@ mod tests {
     #[test]
     fn a_world_that_was_doubted_on_its_way_is_not_trusted() {
         let live = Live::new("pg_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse().unwrap());
-        let world = Arc::new(World { seq: 1, oldest: 0, sandboxes: Default::default() });
-        let loaded = Loaded { world, has_ended: false, ends_at: None, is_stale: false };
+        let loaded = Loaded::new(World { seq: 1, oldest: 0, sandboxes: Default::default() }, false, None);
         let before = live.doubts();
         live.publish(loaded.clone(), before);
         assert!(live.ready().is_some());
@@ -229,7 +236,7 @@ mod tests {
         let live = Live::new("pg_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse().unwrap());
         live.begin(world(1), end);
         assert_eq!(live.ready().unwrap().world.seq, 1);
-        let later = Loaded { world: Arc::new(world(2)), has_ended: false, ends_at: Some(end), is_stale: false };
+        let later = Loaded::new(world(2), false, Some(end));
         live.publish(later, live.doubts());
         live.begin(world(1), end);
         assert_eq!(live.ready().unwrap().world.seq, 2);

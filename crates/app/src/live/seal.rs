@@ -28,7 +28,7 @@ impl App {
             for _ in 0..MOST_DUE {
                 let last = |world: &World, context: &Context<'_>| Ok(due_steps(world, context));
                 self.submit(&live, last).await?;
-                let next = live.any().and_then(|loaded| sims::due::next(&loaded.world));
+                let next = live.any().and_then(|loaded| loaded.next_due);
                 if next.is_none_or(|due| due > self.now()) {
                     break;
                 }

@@ -148,6 +148,9 @@ both_databases! {
         let answer = anonymous.send(Method::GET, "/environments", &origin, None).await.refused(401, "UNAUTHORIZED");
         assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "a refusal can be read by the page too");
         assert!(answer.header("access-control-expose-headers").unwrap().contains("x-request-id"));
+        let answer = anonymous.get("/environments").await.refused(401, "UNAUTHORIZED");
+        assert_eq!(answer.header("access-control-allow-origin"), None, "who is no page is spared it");
+        assert!(answer.header("vary") == Some("origin"), "so that a cache keeps the two apart");
     }
 
     async fn answers_are_compressed_when_asked(server: TestServer) {

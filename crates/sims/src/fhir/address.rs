@@ -1,6 +1,7 @@
 //! Percent-encoding of paths and queries, read once and written once
 //! (<https://url.spec.whatwg.org/#application/x-www-form-urlencoded>).
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// The decoded `name=value` pairs of a query or of a form, in their order.
@@ -8,13 +9,13 @@ pub(crate) fn pairs(query: &str) -> Vec<(String, String)> {
     let parts = query.split('&').filter(|part| !part.is_empty());
     let pair = |part: &str| {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        (decoded(name, true), decoded(value, true))
+        (decoded(name, true).into_owned(), decoded(value, true).into_owned())
     };
     parts.map(pair).collect()
 }
 
 /// The decoded segments of a path; a `/` at its start or end adds none.
-pub(crate) fn segments(path: &str) -> Vec<String> {
+pub(crate) fn segments(path: &str) -> Vec<Cow<'_, str>> {
     let path = path.trim_matches('/');
     if path.is_empty() {
         return Vec::new();
@@ -54,9 +55,9 @@ fn encode(text: &str, into: &mut String) {
     }
 }
 
-fn decoded(text: &str, plus_is_space: bool) -> String {
+fn decoded(text: &str, plus_is_space: bool) -> Cow<'_, str> {
     if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     let source = text.as_bytes();
     let mut bytes = Vec::with_capacity(source.len());
@@ -70,7 +71,7 @@ fn decoded(text: &str, plus_is_space: bool) -> String {
         bytes.push(byte);
         at += length;
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn escaped(source: &[u8], at: usize) -> Option<u8> {

@@ -1,6 +1,7 @@
 //! The one event of a request. What was read is named, not copied: versions never change.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use model::api_key::masked;
 use model::event::EventType;
@@ -84,12 +85,22 @@ fn answered_headers<S: Serializer>(headers: &[(&'static str, String)], serialize
 
 fn summary(request: &Request, status: u16) -> String {
     let mark = if request.query.is_empty() { "" } else { "?" };
-    let address = [request.path.as_str(), mark, &request.query].concat();
-    let address = hidden(&address);
-    let shown = address.char_indices().nth(SUMMARY_CHARACTERS).map_or(&*address, |(end, _)| &address[..end]);
-    let cut = if shown.len() < address.len() { "…" } else { "" };
-    let shown = shown.replace(char::is_control, " ");
-    [&*hidden(&request.method), " ", &shown, cut, " → ", &status.to_string()].concat()
+    let mut summary = String::with_capacity(request.method.len() + request.path.len() + request.query.len() + 16);
+    for part in [&request.method, " ", &request.path, mark, &request.query] {
+        summary.push_str(part);
+    }
+    if is_suspect(&summary) {
+        summary = masked(&summary);
+    }
+    if summary.contains(char::is_control) {
+        summary = summary.replace(char::is_control, " ");
+    }
+    if let Some((end, _)) = summary.char_indices().nth(SUMMARY_CHARACTERS) {
+        summary.truncate(end);
+        summary.push('…');
+    }
+    let _ = write!(summary, " → {status}");
+    summary
 }
 
 fn received(request: &Request, sent: Sent) -> Received<'_> {

@@ -1,5 +1,6 @@
 //! What an interaction gives back before it is written to a connection or into a Bundle.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -81,7 +82,7 @@ impl Content {
 }
 
 pub(crate) fn etag(version: u64) -> String {
-    ["W/\"", &version.to_string(), "\""].concat()
+    format!("W/\"{version}\"")
 }
 
 /// `Patient/1/_history/3`
@@ -90,7 +91,9 @@ pub(crate) fn version_name(record: &Record<'_>) -> String {
 }
 
 pub(crate) fn name_of(collection: &str, key: &str, version: u64) -> String {
-    [collection, "/", key, "/_history/", &version.to_string()].concat()
+    let mut name = String::with_capacity(collection.len() + key.len() + 16);
+    let _ = write!(name, "{collection}/{key}/_history/{version}");
+    name
 }
 
 /// The status as an entry of a Bundle writes it.

@@ -1,5 +1,7 @@
 //! Which interaction a method and a path ask for (<https://hl7.org/fhir/R4/http.html#summary>).
 
+use std::borrow::Cow;
+
 use fhir::{ResourceType, is_id};
 
 use super::outcome::{Refusal, excerpt};
@@ -41,17 +43,13 @@ pub(crate) enum Body {
 }
 
 impl Action {
-    pub(crate) fn of(method: &str, segments: &[String]) -> Result<Self, Refusal> {
-        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-        let get = matches!(method, "GET" | "HEAD");
+    pub(crate) fn of(method: &str, segments: &[Cow<'_, str>]) -> Result<Self, Refusal> {
+        let segments: Vec<&str> = segments.iter().map(|segment| &**segment).collect();
         match segments[..] {
-            [] => allowed(method, &[("POST", Action::Bundle)]),
-            ["metadata"] if get => Ok(Action::Metadata),
-            [".well-known", "smart-configuration"] if get => Ok(Action::SmartConfiguration),
-            ["_history"] if get => Ok(Action::SystemHistory),
-            ["metadata" | "_history"] | [".well-known", "smart-configuration"] => {
-                allowed(method, &[("GET", Action::Metadata)])
-            }
+            [] => only(method, "POST", Action::Bundle),
+            ["metadata"] => only(method, "GET", Action::Metadata),
+            [".well-known", "smart-configuration"] => only(method, "GET", Action::SmartConfiguration),
+            ["_history"] => only(method, "GET", Action::SystemHistory),
             ["_search"] => Err(Refusal::new(404, "not-supported", "search one type at a time: Patient/_search")),
             [operation] if operation.starts_with('$') => Err(unknown_operation(operation)),
             [name, ref rest @ ..] => of_type(method, stored_type(name)?, rest),
@@ -98,19 +96,17 @@ impl Action {
 
 fn of_type(method: &str, resource_type: ResourceType, rest: &[&str]) -> Result<Action, Refusal> {
     match rest {
-        [] => allowed(
-            method,
-            &[
-                ("GET", Action::Search(resource_type)),
-                ("POST", Action::Create(resource_type)),
-                ("PUT", Action::ConditionalUpdate(resource_type)),
-                ("PATCH", Action::ConditionalPatch(resource_type)),
-                ("DELETE", Action::ConditionalDelete(resource_type)),
-            ],
-        ),
-        ["_search"] => allowed(method, &[("POST", Action::Search(resource_type))]),
-        ["_history"] => allowed(method, &[("GET", Action::TypeHistory(resource_type))]),
-        ["$validate"] => allowed(method, &[("POST", Action::ValidateType(resource_type))]),
+        [] => match method {
+            "GET" | "HEAD" => Ok(Action::Search(resource_type)),
+            "POST" => Ok(Action::Create(resource_type)),
+            "PUT" => Ok(Action::ConditionalUpdate(resource_type)),
+            "PATCH" => Ok(Action::ConditionalPatch(resource_type)),
+            "DELETE" => Ok(Action::ConditionalDelete(resource_type)),
+            _ => Err(impossible(method, "GET, POST, PUT, PATCH, DELETE")),
+        },
+        ["_search"] => only(method, "POST", Action::Search(resource_type)),
+        ["_history"] => only(method, "GET", Action::TypeHistory(resource_type)),
+        ["$validate"] => only(method, "POST", Action::ValidateType(resource_type)),
         [operation, ..] if operation.starts_with('$') => Err(unknown_operation(operation)),
         [id, rest @ ..] => of_instance(method, resource_type, checked_id(id)?, rest),
     }
@@ -118,29 +114,23 @@ fn of_type(method: &str, resource_type: ResourceType, rest: &[&str]) -> Result<A
 
 fn of_instance(method: &str, resource_type: ResourceType, id: String, rest: &[&str]) -> Result<Action, Refusal> {
     match rest {
-        [] => allowed(
-            method,
-            &[
-                ("GET", Action::Read(resource_type, id.clone())),
-                ("PUT", Action::Update(resource_type, id.clone())),
-                ("PATCH", Action::Patch(resource_type, id.clone())),
-                ("DELETE", Action::Delete(resource_type, id)),
-            ],
-        ),
-        ["_history"] => allowed(method, &[("GET", Action::InstanceHistory(resource_type, id))]),
-        ["_history", version] => {
-            allowed(method, &[("GET", Action::VersionRead(resource_type, id, (*version).to_owned()))])
-        }
-        ["$validate"] => allowed(
-            method,
-            &[
-                ("POST", Action::ValidateInstance(resource_type, id.clone())),
-                ("GET", Action::ValidateInstance(resource_type, id)),
-            ],
-        ),
-        ["$everything"] if resource_type.as_str() == "Patient" => {
-            allowed(method, &[("GET", Action::Everything(id.clone())), ("POST", Action::Everything(id))])
-        }
+        [] => match method {
+            "GET" | "HEAD" => Ok(Action::Read(resource_type, id)),
+            "PUT" => Ok(Action::Update(resource_type, id)),
+            "PATCH" => Ok(Action::Patch(resource_type, id)),
+            "DELETE" => Ok(Action::Delete(resource_type, id)),
+            _ => Err(impossible(method, "GET, PUT, PATCH, DELETE")),
+        },
+        ["_history"] => only(method, "GET", Action::InstanceHistory(resource_type, id)),
+        ["_history", version] => only(method, "GET", Action::VersionRead(resource_type, id, (*version).to_owned())),
+        ["$validate"] => match method {
+            "POST" | "GET" | "HEAD" => Ok(Action::ValidateInstance(resource_type, id)),
+            _ => Err(impossible(method, "POST, GET")),
+        },
+        ["$everything"] if resource_type.as_str() == "Patient" => match method {
+            "GET" | "HEAD" | "POST" => Ok(Action::Everything(id)),
+            _ => Err(impossible(method, "GET, POST")),
+        },
         [operation] if operation.starts_with('$') => Err(unknown_operation(operation)),
         [name] if name.parse::<ResourceType>().is_ok() => {
             let message = format!("compartments have no address of their own; try {name}?patient={id}");
@@ -150,15 +140,16 @@ fn of_instance(method: &str, resource_type: ResourceType, id: String, rest: &[&s
     }
 }
 
-/// The interaction of the method, or 405 with those that there are. HEAD is like GET.
-fn allowed(method: &str, known: &[(&'static str, Action)]) -> Result<Action, Refusal> {
-    let wanted = if method == "HEAD" { "GET" } else { method };
-    if let Some((_, action)) = known.iter().find(|(name, _)| *name == wanted) {
-        return Ok(action.clone());
-    }
-    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-    let message = format!("{} is not possible here; possible: {}", excerpt(method), names.join(", "));
-    Err(Refusal::new(405, "not-supported", message).with_header("allow", names.join(", ")))
+/// The one interaction that an address has. HEAD is like GET.
+fn only(method: &str, known: &str, action: Action) -> Result<Action, Refusal> {
+    let is_known = method == known || (method == "HEAD" && known == "GET");
+    if is_known { Ok(action) } else { Err(impossible(method, known)) }
+}
+
+/// 405 with the methods that there are.
+fn impossible(method: &str, known: &str) -> Refusal {
+    let message = format!("{} is not possible here; possible: {known}", excerpt(method));
+    Refusal::new(405, "not-supported", message).with_header("allow", known.to_owned())
 }
 
 fn stored_type(name: &str) -> Result<ResourceType, Refusal> {

@@ -15,7 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::State;
 use crate::base_url;
 use crate::envelope::{ApiError, Code};
-use crate::extract::{bearer, organization, path_values, peer};
+use crate::extract::{bearer, organization, peer};
 use crate::json_body::{read_whole, refuse_encoding};
 use crate::middleware::COMMON_HEADERS;
 
@@ -30,11 +30,9 @@ async fn exchange(extract::State(state): extract::State<State>, request: Request
 }
 
 async fn answer(state: &State, request: Request) -> Result<Response, ApiError> {
-    let (mut parts, body) = request.into_parts();
-    let mut values = path_values(&mut parts, state).await?;
-    values.truncate(2);
+    let (parts, body) = request.into_parts();
     let no_such = || ApiError::new(Code::NotFound, "no such sandbox");
-    let sandbox: SandboxId = values.first().and_then(|text| text.parse().ok()).ok_or_else(no_such)?;
+    let sandbox: SandboxId = segment(&parts, 1).parse().map_err(|_| no_such())?;
     let path = raw_path(&parts).to_owned();
     let access = admit(state, &parts, &sandbox, &path).await?;
     let base_url = [base_url::of(&parts, state).as_str(), "/sandboxes/", sandbox.as_str(), "/fhir"].concat();
@@ -88,6 +86,11 @@ async fn admit(state: &State, parts: &Parts, sandbox: &SandboxId, path: &str) ->
     }
     let grant = organization(parts, state).await?;
     Ok(fhir::admit_key(&state.app, &grant, sandbox).await?)
+}
+
+/// A part of the address as it was written: no id has a letter that must be written otherwise.
+fn segment(parts: &Parts, place: usize) -> &str {
+    parts.uri.path().trim_start_matches('/').split('/').nth(place).unwrap_or_default()
 }
 
 /// The part of the address after the FHIR base, as it was written.
