@@ -12,7 +12,8 @@ use crate::auth::Connection;
 use crate::block_on;
 use crate::output::style::Colour;
 use crate::output::table::Cell;
-use crate::output::{Style, Table, say};
+use crate::output::text::width;
+use crate::output::{Style, Table, say, table_columns};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -75,7 +76,10 @@ fn add_task(table: &mut Table, task: &RescoredTask) {
         (before, after) if before == after => before.name().to_owned(),
         (before, after) => format!("{} → {}", before.name(), after.name()),
     };
-    table.heading(&format!("{}  score {change}  {verdict}  {}", task.name, task.task_run_id));
+    let (told, id) = (format!("{}  score {change}  {verdict}", task.name), task.task_run_id.to_string());
+    // Where there is room for all of it: a part of an id is of no use.
+    let fits = width(&told) + 2 + width(&id) <= table_columns();
+    table.heading(&if fits { format!("{told}  {id}") } else { told });
     for criterion in &task.criteria {
         add_criterion(table, criterion);
     }

@@ -124,7 +124,7 @@ pub(crate) fn compared(difference: &::model::stats::PairedDifference) -> String 
         _ => "no task in common".into(),
     };
     format!(
-        "against {}: {words}; better {}, worse {}, equal {} (sign test p = {:.3})",
+        "against {}: {words}; better {}, worse {}, equal {} (sign test p={:.3})",
         difference.second, signs.better, signs.worse, signs.equal, signs.p_value
     )
 }

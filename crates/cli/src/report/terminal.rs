@@ -169,8 +169,14 @@ fn summary(report: &Report, style: Style, most: usize, lines: &mut Vec<String>) 
             (Some(_), true) => ("met", Colour::Good),
             (Some(_), false) => ("NOT MET", Colour::Bad),
         };
-        let line = format!("gate: {}: {}  {}", harmless(&condition.what), condition.found, style.paint(colour, word));
-        lines.push(line);
+        let what = format!("gate: {}: {}", harmless(&condition.what), condition.found);
+        let word = style.paint(colour, word);
+        if width(&what) + "  not judged".len() <= most {
+            lines.push(format!("{what}  {word}"));
+        } else {
+            push_wrapped(&what, 0, most, lines);
+            lines.push(format!("      {word}"));
+        }
     }
     if let Some(often) = gone_on(report.resumed) {
         lines.push(style.paint(Colour::Dim, &often));

@@ -56,7 +56,7 @@ fn minute(time: &str) -> String {
 
 fn told_colour(name: &str, word: &str) -> Option<Colour> {
     match (name, word) {
-        ("verdict" | "status" | "passed", "pass" | "true" | "completed") => Some(Colour::Good),
+        ("verdict" | "passed", "pass" | "true") => Some(Colour::Good),
         ("verdict" | "status" | "passed", "partial" | "active" | "started") => Some(Colour::Warning),
         ("verdict" | "status" | "passed", "fail" | "false" | "failed" | "timed_out" | "cancelled") => Some(Colour::Bad),
         _ => None,
@@ -70,11 +70,15 @@ fn value_of(item: &Value, column: &Column) -> Value {
         return Value::String(crate::report::between(bound("floor"), bound("ceiling")));
     }
     let found = find(item, column.1);
-    match (found["slug"].as_str(), found["version"].as_u64()) {
-        (Some(slug), Some(version)) if column.1 == "benchmark" => Value::String(format!("{slug}@{version}")),
-        _ if column.1 == "benchmark" => found["name"].clone(),
-        _ => found.clone(),
+    if column.1 == "benchmark" {
+        return version_of(found).map_or_else(|| found["name"].clone(), Value::String);
     }
+    found.clone()
+}
+
+/// As other commands are given it.
+fn version_of(benchmark: &Value) -> Option<String> {
+    Some(format!("{}@{}", benchmark["slug"].as_str()?, benchmark["version"].as_u64()?))
 }
 
 /// `a.b` of an object.
@@ -136,7 +140,9 @@ fn member(name: &str, value: &Value, widest: usize, style: Style) {
         Value::String(text) => harmless(text),
         Value::Array(items) if !items.is_empty() => items.iter().map(plain).collect::<Vec<_>>().join(", "),
         Value::Object(members) if !members.is_empty() => {
-            let words = in_words(value);
+            let version = version_of(value).zip(value["name"].as_str());
+            let words =
+                version.map_or_else(|| in_words(value), |(version, name)| harmless(&format!("{version}, {name}")));
             if width(&words) > room || AUTHORED.contains(&name) {
                 say(style.paint(Colour::Dim, name));
                 return outline(value, 2, columns(), density(name)).into_iter().for_each(say);

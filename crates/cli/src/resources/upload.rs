@@ -169,7 +169,7 @@ async fn upload(client: &Client, dataset: &DatasetId, source: Source) -> anyhow:
 
 /// Drawn only on a terminal.
 fn progress_bar(length: u64) -> anyhow::Result<ProgressBar> {
-    let style = "{bar:40} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left";
+    let style = "{bar:20} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left";
     Ok(ProgressBar::new(length).with_style(ProgressStyle::with_template(style)?))
 }
 
