@@ -13,7 +13,7 @@ use crate::spool::CHUNK_BYTES;
 use crate::{App, AppError};
 
 /// Bytes of blobs that stay in memory, and how many blobs.
-const CACHED_BYTES: usize = 256 * 1024 * 1024;
+const CACHED_BYTES: usize = 64 * 1024 * 1024;
 const CACHED_BLOBS: usize = 1024;
 /// Blobs that are read at the same time: the largest has 64 MiB.
 const LOADED_AT_ONCE: usize = 4;

@@ -7,26 +7,28 @@ use app::App;
 use app::sandboxes::files::FileDrop;
 use app::sandboxes::files::login::login;
 use russh::server::{Auth, ChannelOpenHandle, Handler, Msg, PublicKeyOffer, Session};
-use russh::{Channel, ChannelId, MethodKind, MethodSet, Pty};
+use russh::{Channel, ChannelId, Disconnect, MethodKind, MethodSet, Pty};
 
 use crate::crowd::Place;
-use crate::session;
+use crate::inbox::{self, Inlet, Unread};
+use crate::session::{self, Ends};
 
 /// Channels of one connection that are open at once.
-const MOST_CHANNELS: usize = 8;
+pub(crate) const MOST_CHANNELS: usize = 8;
 
 pub(crate) struct Connection {
     app: App,
     place: Arc<Place>,
     files: Option<FileDrop>,
     /// Channels that do not carry anything yet.
-    waiting: HashMap<ChannelId, Channel<Msg>>,
-    open: usize,
+    waiting: HashMap<ChannelId, Ends>,
+    inlets: HashMap<ChannelId, Inlet>,
+    unread: Arc<Unread>,
 }
 
 impl Connection {
     pub(crate) fn new(app: App, place: Arc<Place>) -> Self {
-        Self { app, place, files: None, waiting: HashMap::new(), open: 0 }
+        Self { app, place, files: None, waiting: HashMap::new(), inlets: HashMap::new(), unread: Arc::default() }
     }
 
     async fn admit(&mut self, user: &str, password: &str) -> bool {
@@ -80,9 +82,13 @@ impl Handler for Connection {
         _: &mut Session,
     ) -> Result<(), Self::Error> {
         // Dropping the reply refuses the channel.
-        if self.open < MOST_CHANNELS && self.files.is_some() {
-            self.open += 1;
-            self.waiting.insert(channel.id(), channel);
+        if self.inlets.len() < MOST_CHANNELS && self.files.is_some() {
+            let id = channel.id();
+            // The library's own queue has no reader, so it keeps nothing: `data` has it all.
+            let (_, outlet) = channel.split();
+            let (inlet, inbox) = inbox::pipe(&self.unread);
+            self.inlets.insert(id, inlet);
+            self.waiting.insert(id, Ends { inbox, outlet });
             reply.accept().await;
         }
         Ok(())
@@ -90,17 +96,37 @@ impl Handler for Connection {
 
     async fn channel_close(&mut self, channel: ChannelId, _: &mut Session) -> Result<(), Self::Error> {
         self.waiting.remove(&channel);
-        self.open = self.open.saturating_sub(1);
+        self.inlets.remove(&channel);
         Ok(())
+    }
+
+    async fn channel_eof(&mut self, channel: ChannelId, _: &mut Session) -> Result<(), Self::Error> {
+        if let Some(inlet) = self.inlets.get(&channel) {
+            inlet.end();
+        }
+        Ok(())
+    }
+
+    async fn data(&mut self, channel: ChannelId, data: &[u8], session: &mut Session) -> Result<(), Self::Error> {
+        match self.inlets.get(&channel) {
+            Some(inlet) if !inlet.push(data) => {
+                session.disconnect(Disconnect::ProtocolError, "more was sent than the window allows", "en")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn adjust_window(&mut self, _: ChannelId, _: u32) -> u32 {
+        self.unread.window()
     }
 
     async fn subsystem_request(&mut self, id: ChannelId, name: &str, session: &mut Session) -> Result<(), Self::Error> {
         let files = self.files.clone().filter(|_| name == "sftp");
-        let (Some(files), Some(channel)) = (files, self.waiting.remove(&id)) else { return refuse(session, id) };
+        let (Some(files), Some(ends)) = (files, self.waiting.remove(&id)) else { return refuse(session, id) };
         session.channel_success(id)?;
         let (place, handle) = (Arc::clone(&self.place), session.handle());
         tokio::spawn(async move {
-            session::run(channel.into_stream(), files, &place).await;
+            session::run(ends, files, &place).await;
             let _ = handle.close(id).await;
         });
         Ok(())

@@ -4,6 +4,7 @@
 mod connection;
 mod crowd;
 mod fault;
+mod inbox;
 mod line;
 mod names;
 mod open;
@@ -56,8 +57,7 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: impl Future<Output
     Ok(())
 }
 
-/// Only passwords. The channel buffer counts messages: a client that asks for a whole file at once must not fill it, or
-/// the loop that reads its window updates waits for itself.
+/// Only passwords.
 fn configured(seed: [u8; 32]) -> Config {
     Config {
         server_id: SshId::Standard("SSH-2.0-Verial".into()),
@@ -65,7 +65,7 @@ fn configured(seed: [u8; 32]) -> Config {
         auth_rejection_time: REJECTION,
         auth_rejection_time_initial: Some(Duration::ZERO),
         keys: vec![PrivateKey::from(Ed25519Keypair::from_seed(&seed))],
-        channel_buffer_size: 65_536,
+        window_size: inbox::WINDOW,
         max_auth_attempts: MOST_ATTEMPTS,
         inactivity_timeout: Some(IDLE),
         nodelay: true,

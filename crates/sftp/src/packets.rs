@@ -4,10 +4,12 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
+use russh::ChannelWriteHalf;
+use russh::server::Msg;
 use russh_sftp::protocol::{Packet, StatusCode};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::fault::Status;
+use crate::inbox::Inbox;
 
 /// Longer packets end the session, as they do with OpenSSH.
 pub(crate) const LONGEST: u32 = 256 * 1024;
@@ -21,17 +23,19 @@ pub(crate) enum Incoming {
 }
 
 /// None at the end.
-pub(crate) async fn read(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Incoming>> {
-    let length = match stream.read_u32().await {
-        Ok(length) => length,
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        Err(error) => return Err(error),
-    };
+pub(crate) async fn read(inbox: &Inbox) -> io::Result<Option<Incoming>> {
+    let mut length = [0; 4];
+    if !inbox.fill(&mut length).await {
+        return Ok(None);
+    }
+    let length = u32::from_be_bytes(length);
     if length == 0 || length > LONGEST {
         return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a packet of {length} bytes")));
     }
     let mut bytes = vec![0; length as usize];
-    stream.read_exact(&mut bytes).await?;
+    if !inbox.fill(&mut bytes).await {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     let id = bytes.get(1..5).and_then(|id| id.try_into().ok()).map_or(0, u32::from_be_bytes);
     let kind = bytes.first().copied().unwrap_or_default();
     Ok(Some(match Packet::try_from(&mut Bytes::from(bytes)) {
@@ -44,13 +48,10 @@ pub(crate) async fn read(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Op
 /// The types of requests.
 const KNOWN: std::ops::RangeInclusive<u8> = 1..=20;
 
-pub(crate) async fn write(stream: &mut (impl AsyncWrite + Unpin), packet: Packet) -> io::Result<()> {
+pub(crate) async fn write(outlet: &ChannelWriteHalf<Msg>, packet: Packet) -> io::Result<()> {
     let bytes = Bytes::try_from(packet).map_err(|error| io::Error::other(error.to_string()))?;
-    let written = async {
-        stream.write_all(&bytes).await?;
-        stream.flush().await
-    };
-    tokio::time::timeout(PATIENCE, written).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+    let written = tokio::time::timeout(PATIENCE, outlet.data_bytes(bytes)).await;
+    written.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?.map_err(io::Error::other)
 }
 
 pub(crate) fn status(id: u32, status: &Status) -> Packet {

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use app::sandboxes::files::{Condition, FileDrop, Move, Parents, Target, TreePath};
 use bytes::{Buf, BufMut};
+use russh::ChannelWriteHalf;
+use russh::server::Msg;
 use russh_sftp::protocol::{
     Attrs, Data, Extended, ExtendedReply, File, FileAttributes, Handle, Name, Packet, StatusCode, VERSION, Version,
 };
-use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::crowd::Place;
 use crate::fault::Status;
+use crate::inbox::Inbox;
 use crate::names;
 use crate::open::{Handles, MOST_HANDLES, MOST_READ};
 use crate::packets::{self, Incoming, LONGEST};
@@ -22,11 +24,17 @@ const POSIX_RENAME: &str = "posix-rename@openssh.com";
 const FSYNC: &str = "fsync@openssh.com";
 const LIMITS: &str = "limits@openssh.com";
 
+/// The two ends of a channel: what comes, and where answers go.
+pub(crate) struct Ends {
+    pub(crate) inbox: Inbox,
+    pub(crate) outlet: ChannelWriteHalf<Msg>,
+}
+
 /// Until the client, the sandbox or the server ends it. What was not closed is gone then.
-pub(crate) async fn run(stream: impl AsyncRead + AsyncWrite + Unpin, files: FileDrop, place: &Place) {
+pub(crate) async fn run(ends: Ends, files: FileDrop, place: &Place) {
     let session = Session { files: files.clone(), handles: Handles::default() };
     tokio::select! {
-        ended = session.serve(stream) => {
+        ended = session.serve(&ends) => {
             if let Err(error) = ended {
                 tracing::debug!(%error, "a session by SFTP broke off");
             }
@@ -53,8 +61,8 @@ struct Session {
 type Answer = Result<Packet, Status>;
 
 impl Session {
-    async fn serve(mut self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
-        while let Some(incoming) = packets::read(&mut stream).await? {
+    async fn serve(mut self, ends: &Ends) -> std::io::Result<()> {
+        while let Some(incoming) = packets::read(&ends.inbox).await? {
             let answer = match incoming {
                 Incoming::Unreadable(answer) => answer,
                 Incoming::Packet(packet) => {
@@ -62,7 +70,7 @@ impl Session {
                     self.answer(packet).await.unwrap_or_else(|status| packets::status(id, &status))
                 }
             };
-            packets::write(&mut stream, answer).await?;
+            packets::write(&ends.outlet, answer).await?;
         }
         Ok(())
     }
