@@ -61,8 +61,14 @@ fn read(path: &Path) -> anyhow::Result<Value> {
 
 fn show(report: &Rescore) {
     let mut table = Table::new(["  RESULT", "SCORE", "CRITERION"]).keep_whole(0).keep_whole(1);
-    for task in &report.task_runs {
-        add_task(&mut table, task);
+    let titles: Vec<String> = report.task_runs.iter().map(title).collect();
+    // With all ids or without any: a part of one is of no use.
+    let ids = report.task_runs.iter().map(|task| task.task_run_id.to_string());
+    let with_ids: Vec<String> = titles.iter().zip(ids).map(|(title, id)| format!("{title}  {id}")).collect();
+    let has_room = with_ids.iter().all(|title| width(title) <= table_columns());
+    for (title, task) in if has_room { with_ids } else { titles }.iter().zip(&report.task_runs) {
+        table.heading(title);
+        task.criteria.iter().for_each(|criterion| add_criterion(&mut table, criterion));
     }
     say(table.render(Style::of_stdout()));
     let same = if report.identical { "identical, byte for byte" } else { "not identical" };
@@ -70,19 +76,13 @@ fn show(report: &Rescore) {
     say(format_args!("\nscore {change}  {same}"));
 }
 
-fn add_task(table: &mut Table, task: &RescoredTask) {
+fn title(task: &RescoredTask) -> String {
     let change = changed(Some(&task.score_before), Some(&task.score_after));
     let verdict = match (task.verdict_before, task.verdict_after) {
         (before, after) if before == after => before.name().to_owned(),
         (before, after) => format!("{} → {}", before.name(), after.name()),
     };
-    let (told, id) = (format!("{}  score {change}  {verdict}", task.name), task.task_run_id.to_string());
-    // Where there is room for all of it: a part of an id is of no use.
-    let fits = width(&told) + 2 + width(&id) <= table_columns();
-    table.heading(&if fits { format!("{told}  {id}") } else { told });
-    for criterion in &task.criteria {
-        add_criterion(table, criterion);
-    }
+    format!("{}  score {change}  {verdict}", task.name)
 }
 
 fn add_criterion(table: &mut Table, criterion: &RescoredCriterion) {

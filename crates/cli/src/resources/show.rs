@@ -29,9 +29,9 @@ pub(crate) fn list(items: &[Value], shown: &[Column], next: Option<&str>) {
     }
 }
 
-/// What other commands are given, and a range of which half would be wrong.
+/// What other commands are given, and a range of which half would be wrong: whole or not at all.
 fn is_handle(path: &str) -> bool {
-    path == "slug" || path == "benchmark" || path.ends_with("bounds")
+    path == "slug" || path == "benchmark" || path.ends_with("_id") || path.ends_with("bounds")
 }
 
 fn cell(path: &str, value: &Value) -> Cell {
@@ -206,7 +206,9 @@ fn rows(name: &str, items: &[Value], above: &Map<String, Value>, style: Style) {
     titles.retain(|title| !is_of_this(title));
     titles.sort_by_key(|title| title.ends_with("_id"));
     let shown: Vec<String> = titles.iter().map(|title| title.to_uppercase().replace('_', " ")).collect();
-    let mut table = Table::new(shown.iter().map(String::as_str)).keep_whole(0);
+    let table = Table::new(shown.iter().map(String::as_str)).keep_whole(0);
+    let handles = titles.iter().enumerate().filter(|(_, title)| is_handle(title)).map(|(place, _)| place);
+    let mut table = handles.fold(table, Table::keep_whole);
     for item in items {
         table.row(titles.iter().map(|title| cell(title, &item[*title])).collect());
     }
