@@ -7,7 +7,8 @@ use model::{KeyId, OrgId};
 use serde_json::json;
 
 use crate::block_on;
-use crate::output::say;
+use crate::output::table::Cell;
+use crate::output::{Style, Table, say};
 use crate::settings::{File, Storage, StorageArguments};
 
 #[derive(Args)]
@@ -34,6 +35,7 @@ enum Group {
 enum OrgCommand {
     /// Make an organization and print its key
     Create {
+        /// What it is called
         #[arg(long)]
         name: String,
         /// Print JSON
@@ -55,6 +57,7 @@ enum KeyCommand {
         /// The organization's id
         #[arg(long)]
         org: OrgId,
+        /// What it is called
         #[arg(long)]
         name: String,
         /// Print JSON
@@ -62,7 +65,10 @@ enum KeyCommand {
         json: bool,
     },
     /// Revoke a key by its id
-    Revoke { key: KeyId },
+    Revoke {
+        /// The key's id: key_…
+        key: KeyId,
+    },
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
@@ -98,9 +104,13 @@ async fn organizations(app: &App, command: OrgCommand) -> anyhow::Result<()> {
             if json {
                 say(serde_json::to_string(&all)?);
             } else {
+                let mut table = Table::new(["ID", "NAME", "CREATED"]).keep_whole(0);
                 for organization in all {
-                    say(format_args!("{}  {}  {}", organization.id, organization.created_at, organization.name));
+                    let created = organization.created_at.to_string();
+                    let cells = [organization.id.to_string(), organization.name, created];
+                    table.row(cells.into_iter().map(Cell::new).collect());
                 }
+                say(table.render(Style::of_stdout()));
             }
         }
     }
@@ -127,12 +137,13 @@ async fn check(app: &App) -> anyhow::Result<()> {
         say(fault);
     }
     if !faults.is_empty() {
-        return Err(crate::exit::no(format!("faults found: {}", faults.len())));
+        return Err(crate::exit::no(crate::exit::faults(faults.len())));
     }
     say("everything that is stored can be read");
     Ok(())
 }
 
 fn say_key(key: &CreatedApiKey) {
-    say(format_args!("API key {}, shown this once: {}", key.id, key.key));
+    say(format_args!("API key, shown this once: {}", key.key));
+    say(format_args!("Its id, to revoke it by: {}", key.id));
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::block_on;
 use crate::exit::usage;
+use crate::output::text::harmless;
 use crate::output::{say, say_json};
 use crate::stored::Stored;
 
@@ -26,8 +27,11 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum AuthCommand {
-    /// Keep a key (and --url) in ~/.verial/config.json; without KEY it is read from standard input
-    SetKey { key: Option<String> },
+    /// Keep a key (and --url) in ~/.verial/config.json
+    SetKey {
+        /// The key, vk_…; without it the key is read from standard input
+        key: Option<String>,
+    },
     /// Say which server and key are used, and whether they work
     Status,
 }
@@ -71,13 +75,15 @@ impl Connection {
             Some(url) => Some(url),
             None => Stored::read()?.url,
         };
-        Ok(url.unwrap_or_else(|| "http://127.0.0.1:8080".into()))
+        let url = url.unwrap_or_else(|| "http://127.0.0.1:8080".into());
+        check_url(&url)?;
+        Ok(url)
     }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.command {
-        AuthCommand::SetKey { key } => set_key(&arguments.connection, key.clone()),
+        AuthCommand::SetKey { key } => set_key(arguments, key.clone()),
         AuthCommand::Status => block_on(async {
             let client = arguments.connection.client()?;
             let organization: Organization = client.get("/organization").await?;
@@ -85,14 +91,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             if arguments.json {
                 say_json(&json!({"url": url, "organization": organization}));
             } else {
-                say(format_args!("{url}: the key works, for organization {} ({})", organization.name, organization.id));
+                say("the key works");
+                say(format_args!("  server        {url}"));
+                say(format_args!("  organization  {} ({})", harmless(&organization.name), organization.id));
             }
             Ok(())
         }),
     }
 }
 
-fn set_key(connection: &Connection, key: Option<String>) -> anyhow::Result<()> {
+fn set_key(arguments: &Arguments, key: Option<String>) -> anyhow::Result<()> {
     let key = match key {
         Some(key) => key,
         None => {
@@ -103,9 +111,21 @@ fn set_key(connection: &Connection, key: Option<String>) -> anyhow::Result<()> {
     };
     check_key(&key)?;
     let stored = Stored::read()?;
-    let stored = Stored { url: connection.url.clone().or(stored.url), api_key: Some(key), ..stored };
-    say(format_args!("the key is kept in {}", stored.write()?.display()));
+    let stored = Stored { url: arguments.connection.url.clone().or(stored.url), api_key: Some(key), ..stored };
+    let path = stored.write()?.display().to_string();
+    if arguments.json {
+        say_json(&json!({"path": path}))
+    } else {
+        say(format_args!("the key is kept in {path}"))
+    }
     Ok(())
+}
+
+pub(crate) fn check_url(url: &str) -> anyhow::Result<()> {
+    if url.starts_with("http://") || url.starts_with("https://") {
+        return Ok(());
+    }
+    Err(usage(format!("the server's address must begin with http:// or https://, `{url}` does not")))
 }
 
 /// A typing error is found before anything is sent.

@@ -87,22 +87,30 @@ fn show_difference(difference: &PairedDifference, style: Style) {
         let name = crate::report::model::axis_name(name);
         let cells = [axis.first, axis.second].map(|mean| Cell::new(format!("{mean:.4}")));
         let [first, second] = cells;
-        axes.row(vec![Cell::new(name), first, second, Cell::new(format!("{:+.4}", axis.difference))]);
+        axes.row(vec![Cell::new(name), first, second, coloured(axis.difference)]);
     }
     if !axes.is_empty() {
-        say(axes.render(style));
+        say(format_args!("\n{}", axes.render(style)));
     }
     let mut tasks = Table::new(["TASK", "FIRST", "SECOND", "DIFFERENCE"]);
     for task in difference.worse.iter().chain(&difference.better).take(MOST_TASKS) {
-        let colour = if task.difference < 0.0 { Colour::Bad } else { Colour::Good };
         tasks.row(vec![
             Cell::new(&task.name),
             Cell::new(format!("{:.4}", task.first.mean)),
             Cell::new(format!("{:.4}", task.second.mean)),
-            Cell::coloured(format!("{:+.4}", task.difference), colour),
+            coloured(task.difference),
         ]);
     }
     if !tasks.is_empty() {
-        say(tasks.render(style));
+        say(format_args!("\n{}", tasks.render(style)));
+    }
+}
+
+fn coloured(difference: f64) -> Cell {
+    let text = format!("{difference:+.4}");
+    match difference {
+        better if better > 0.0 => Cell::coloured(text, Colour::Good),
+        worse if worse < 0.0 => Cell::coloured(text, Colour::Bad),
+        _ => Cell::new(text),
     }
 }

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
-use crate::auth::{check_key, check_solver_key};
+use crate::auth::{check_key, check_solver_key, check_url};
 use crate::output::{say, say_json};
 use crate::stored::Stored;
 
@@ -19,11 +19,22 @@ pub(crate) struct Arguments {
 #[derive(Subcommand)]
 enum ConfigCommand {
     /// One setting; keys are shown whole
-    Get { name: Name },
+    Get {
+        /// Which
+        name: Name,
+    },
     /// Keep a setting
-    Set { name: Name, value: String },
+    Set {
+        /// Which
+        name: Name,
+        /// What it is to be
+        value: String,
+    },
     /// Forget a setting
-    Unset { name: Name },
+    Unset {
+        /// Which
+        name: Name,
+    },
     /// All settings; keys are shown by their ends
     List,
     /// Where they are kept
@@ -51,17 +62,27 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ConfigCommand::Set { name, value } => {
             check(*name, value)?;
             *slot(&mut stored, *name) = Some(value.clone());
-            say(format_args!("{} is kept in {}", label(*name), stored.write()?.display()));
+            changed(*name, "is kept in", &stored, arguments.json)?;
         }
         ConfigCommand::Unset { name } => {
             *slot(&mut stored, *name) = None;
-            say(format_args!("{} is gone from {}", label(*name), stored.write()?.display()));
+            changed(*name, "is gone from", &stored, arguments.json)?;
         }
         ConfigCommand::List => list(&mut stored, arguments.json),
         ConfigCommand::Path => {
             let path = Stored::path()?.display().to_string();
             if arguments.json { say_json(&json!({"path": path})) } else { say(path) }
         }
+    }
+    Ok(())
+}
+
+fn changed(name: Name, words: &str, stored: &Stored, json: bool) -> anyhow::Result<()> {
+    let (name, path) = (label(name), stored.write()?.display().to_string());
+    if json {
+        say_json(&json!({"name": name, "path": path}))
+    } else {
+        say(format_args!("{name} {words} {path}"))
     }
     Ok(())
 }
@@ -89,8 +110,7 @@ fn masked(key: &str) -> String {
 
 fn check(name: Name, value: &str) -> anyhow::Result<()> {
     match name {
-        Name::Url if value.starts_with("http://") || value.starts_with("https://") => Ok(()),
-        Name::Url => Err(crate::exit::usage("the address must begin with http:// or https://")),
+        Name::Url => check_url(value),
         Name::ApiKey => check_key(value),
         Name::SolverKey => check_solver_key(value),
     }

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use sims::document::Document;
 
 use crate::output::say;
+use crate::output::text::counted;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -20,11 +21,13 @@ enum DocumentCommand {
     Render {
         /// JSON, as the `document` of a scenario's step
         specification: PathBuf,
+        /// Where to write it
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
     /// Print what a PDF says, page by page
     Text {
+        /// The PDF
         file: PathBuf,
         /// Read the pages that are pictures with `tesseract`
         #[arg(long)]
@@ -32,7 +35,9 @@ enum DocumentCommand {
     },
     /// Write the pages that are pictures (of a TIFF, a scanned PDF) as PNG or JPEG files
     Pages {
+        /// The TIFF or PDF
         file: PathBuf,
+        /// Where to put them; made when it is not there
         #[arg(short, long, value_name = "FOLDER")]
         output: PathBuf,
     },
@@ -55,8 +60,8 @@ fn render(specification: &Path, output: &Path) -> anyhow::Result<()> {
     };
     let rendered = documents::render(&document)?;
     std::fs::write(output, &rendered.bytes).with_context(|| format!("cannot write {}", output.display()))?;
-    let (pages, size) = (rendered.pages, rendered.bytes.len());
-    say(format_args!("{}: {}, {pages} page(s), {size} bytes", output.display(), rendered.content_type));
+    let (pages, size) = (counted(rendered.pages, "page"), rendered.bytes.len());
+    say(format_args!("{}: {}, {pages}, {size} bytes", output.display(), rendered.content_type));
     Ok(())
 }
 

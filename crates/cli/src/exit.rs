@@ -39,12 +39,22 @@ pub(crate) fn usage(words: impl Into<String>) -> anyhow::Error {
     ended(2, words)
 }
 
+/// The server has not what is asked for.
+pub(crate) fn refused(words: impl Into<String>) -> anyhow::Error {
+    ended(3, words)
+}
+
 pub(crate) fn infrastructure(words: impl Into<String>) -> anyhow::Error {
     ended(4, words)
 }
 
 pub(crate) fn interrupted(words: impl Into<String>) -> anyhow::Error {
     ended(130, words)
+}
+
+/// So many faults, in words.
+pub(crate) fn faults(count: usize) -> String {
+    crate::output::text::counted(count, "fault")
 }
 
 /// The code of a failure, by what is at its root.
@@ -73,6 +83,9 @@ fn of_server<'cause>(cause: &'cause (dyn std::error::Error + 'static)) -> Option
 
 /// What the user can do about it, where that is known.
 pub(crate) fn next_step(error: &anyhow::Error) -> Option<String> {
+    if error.chain().any(is_taken) {
+        return Some("another program listens there; --listen 127.0.0.1:0 takes a free port".into());
+    }
     let error = error.chain().find_map(of_server)?;
     let ClientError::Refused(refusal) = error else {
         let step =
@@ -83,10 +96,26 @@ pub(crate) fn next_step(error: &anyhow::Error) -> Option<String> {
         (401, "TOKEN_EXPIRED") => "the run's token has ended: begin a new run",
         (401, _) => "`verial auth status` shows which key is used; `verial auth set-key` keeps another",
         (403, _) => "this needs another kind of key: vk_… for an organization, vrl_slv_… for a solver",
-        (404, _) => "look the id up with the `list` of its group; ids of other organizations are not found either",
+        (404, _) => return of_missing(&refusal.message),
         (429, _) => "too many requests: wait a little, or ask the operator for a higher limit",
         (500.., _) => "the server's log has more under this request id",
         _ => return None,
     };
     Some(step.into())
+}
+
+fn is_taken(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::AddrInUse)
+}
+
+/// Where to look for what the server does not have.
+fn of_missing(message: &str) -> Option<String> {
+    let noun = message.strip_prefix("no such ")?;
+    if noun == "endpoint" {
+        return Some("/docs of the server lists its paths".into());
+    }
+    match crate::resources::group_of(noun) {
+        Some(group) => Some(format!("`verial {group} list` shows those there are; other organizations' are not found")),
+        None => Some("look the id up with `list` of its group; other organizations' are not found".into()),
+    }
 }

@@ -23,16 +23,22 @@ mod serve;
 mod settings;
 mod stored;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use output::style::Colour;
 
 /// A request takes memory on one thread and what it leaves for the log is given back on another; the system's allocator
 /// makes both wait for each other.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Longer lines are hard to read.
+const WIDEST_HELP: usize = 100;
+
 /// Tells whether an AI agent can do healthcare work.
 #[derive(Parser)]
-#[command(name = "verial", version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "verial", version, about, arg_required_else_help = true, max_term_width = WIDEST_HELP)]
+#[command(after_help = "Begin with `verial demo`. `verial COMMAND --help` tells more of each.")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -40,30 +46,30 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run the server
-    Serve(serve::Arguments),
     /// Start a server with the bundled benchmarks, take the reference agent through one, and stay up
     Demo(demo::Arguments),
-    /// Work on the database directly, while the server runs or not
-    Admin(admin::Arguments),
-    /// The key that other commands use
-    Auth(auth::Arguments),
-    /// The user's own settings: server and keys
-    Config(config::Arguments),
-    /// Paper documents: make a PDF or TIFF, read what one says
-    Document(document::Arguments),
     /// Let an agent work through a benchmark, and score it
     Run(Box<run::Arguments>),
-    /// Call the API: with the run's token where an agent is run, else with the organization key
-    Call(call::Arguments),
     /// Runs side by side, with paired differences
     Compare(compare::Arguments),
     /// Score a finished run again from its stored evidence
     Rescore(rescore::Arguments),
-    /// Print completions for a shell
-    Completions(completions::Arguments),
+    /// Run the server
+    Serve(serve::Arguments),
+    /// The key that other commands use
+    Auth(auth::Arguments),
+    /// The user's own settings: server and keys
+    Config(config::Arguments),
+    /// Call the API: with the run's token where an agent is run, else with the organization key
+    Call(call::Arguments),
+    /// Work on the database directly, while the server runs or not
+    Admin(admin::Arguments),
+    /// Paper documents: make a PDF or TIFF, read what one says
+    Document(document::Arguments),
     /// Do a task of a bundled benchmark, as the command of `verial run --agent`
     ReferenceAgent(reference::Arguments),
+    /// Print completions for a shell
+    Completions(completions::Arguments),
     /// Print a page of the manual that is made from the code
     #[command(hide = true)]
     Manual {
@@ -78,7 +84,11 @@ fn command_line() -> clap::Command {
 }
 
 fn main() -> std::process::ExitCode {
-    let matches = command_line().get_matches();
+    let matches = match command_line().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) if error.kind() == ErrorKind::MissingSubcommand => return tell_commands(&error),
+        Err(error) => error.exit(),
+    };
     let of_resource = matches.subcommand().and_then(|(group, words)| resources::run(group, words));
     let result = match of_resource {
         Some(result) => result,
@@ -90,12 +100,42 @@ fn main() -> std::process::ExitCode {
     match result {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
-            output::tell(format_args!("error: {}", output::text::harmless(&format!("{error:#}"))));
-            if let Some(step) = exit::next_step(&error) {
-                output::tell(format_args!("  next: {step}"));
-            }
+            tell_error(&error);
             exit::code(&error)
         }
+    }
+}
+
+/// A group without a command gets its help, also when a variable of the environment was taken for an argument.
+fn tell_commands(error: &clap::Error) -> std::process::ExitCode {
+    let mut group = command_line();
+    group.build();
+    for word in std::env::args().skip(1) {
+        if let Some(inner) = group.find_subcommand(&word).cloned() {
+            group = inner;
+        }
+    }
+    let help = group.render_help();
+    let coloured = output::Style::of_stderr().is_coloured();
+    output::tell(if coloured { help.ansi().to_string() } else { help.to_string() }.trim_end());
+    std::process::ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+fn tell_error(error: &anyhow::Error) {
+    let faults = error.chain().find_map(|cause| match cause.downcast_ref::<authoring::Error>() {
+        Some(authoring::Error::Faults(findings)) => Some(findings),
+        _ => None,
+    });
+    let words = match faults {
+        Some(findings) => {
+            findings.iter().for_each(folders::tell_finding);
+            exit::faults(findings.len())
+        }
+        None => output::text::harmless(&format!("{error:#}")),
+    };
+    output::tell_labelled("error:", Colour::Bad, &words);
+    if let Some(step) = exit::next_step(error) {
+        output::tell_labelled("  next:", Colour::Strong, &step);
     }
 }
 

@@ -12,8 +12,9 @@ What the words mean is in [Concepts](concepts.md).
 Commands that talk to a server find it by `--url`, `VERIAL_URL`, `verial config set url …`, else `http://127.0.0.1:8080`,
 and the key by `--api-key`, `VERIAL_API_KEY`, `~/.verial/config.json`, in that order. `--json` prints the API's own answer:
 on one line through a pipe, indented on a terminal; `--get MEMBER` prints one member of it for a script, as `--get id` or
-`--get credentials.password`. Tables fit the terminal (`COLUMNS` where there is none); colour is
-for terminals only, and `NO_COLOR` turns it off. Answers go to standard output, everything else to standard error.
+`--get credentials.password`. Tables fit the terminal, where a narrow one leaves the last columns out; through a pipe they are
+whole, unless `COLUMNS` is set. Colour is for terminals only, and `NO_COLOR` turns it off. Answers go to standard output,
+everything else to standard error. Wherever a benchmark's id is wanted, its slug will do.
 
 ## Exit codes
 

@@ -10,7 +10,10 @@ use serde_json::{Number, Value, json};
 
 use crate::auth::Connection;
 use crate::block_on;
-use crate::output::say;
+use crate::output::style::Colour;
+use crate::output::table::Cell;
+use crate::output::text::width;
+use crate::output::{Style, Table, say, table_columns};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -57,42 +60,49 @@ fn read(path: &Path) -> anyhow::Result<Value> {
 }
 
 fn show(report: &Rescore) {
-    for task in &report.task_runs {
-        show_task(task);
+    let mut table = Table::new(["  RESULT", "SCORE", "CRITERION"]).keep_whole(0).keep_whole(1);
+    let titles: Vec<String> = report.task_runs.iter().map(title).collect();
+    // With all ids or without any: a part of one is of no use.
+    let ids = report.task_runs.iter().map(|task| task.task_run_id.to_string());
+    let with_ids: Vec<String> = titles.iter().zip(ids).map(|(title, id)| format!("{title}  {id}")).collect();
+    let has_room = with_ids.iter().all(|title| width(title) <= table_columns());
+    for (title, task) in if has_room { with_ids } else { titles }.iter().zip(&report.task_runs) {
+        table.heading(title);
+        task.criteria.iter().for_each(|criterion| add_criterion(&mut table, criterion));
     }
+    say(table.render(Style::of_stdout()));
     let same = if report.identical { "identical, byte for byte" } else { "not identical" };
     let change = changed(report.score_before.as_ref(), report.score_after.as_ref());
-    say(format_args!("run    score {change}  {same}"));
+    say(format_args!("\nscore {change}  {same}"));
 }
 
-fn show_task(task: &RescoredTask) {
+fn title(task: &RescoredTask) -> String {
     let change = changed(Some(&task.score_before), Some(&task.score_after));
     let verdict = match (task.verdict_before, task.verdict_after) {
         (before, after) if before == after => before.name().to_owned(),
-        (before, after) => format!("{} -> {}", before.name(), after.name()),
+        (before, after) => format!("{} → {}", before.name(), after.name()),
     };
-    say(format_args!("{}  {}  score {change}  {verdict}", task.task_run_id, task.name));
-    for criterion in &task.criteria {
-        show_criterion(criterion);
-    }
+    format!("{}  score {change}  {verdict}", task.name)
 }
 
-fn show_criterion(criterion: &RescoredCriterion) {
-    let mark = match (criterion.passed_before, criterion.passed_after) {
-        (true, false) => "FLIPPED to fail",
-        (false, true) => "FLIPPED to pass",
-        _ if criterion.identical => "same",
-        _ if criterion.score_before == criterion.score_after => "same score",
-        _ => "other score",
+fn add_criterion(table: &mut Table, criterion: &RescoredCriterion) {
+    let (mark, colour) = match (criterion.passed_before, criterion.passed_after) {
+        (true, false) => ("FLIPPED to fail", Some(Colour::Bad)),
+        (false, true) => ("FLIPPED to pass", Some(Colour::Warning)),
+        _ if criterion.identical => ("same", None),
+        _ if criterion.score_before == criterion.score_after => ("same score", None),
+        _ => ("other score", Some(Colour::Warning)),
     };
+    let mark = format!("  {mark}");
     let change = changed(Some(&criterion.score_before), Some(&criterion.score_after));
-    say(format_args!("  {mark:<16} {change:<12} {}", criterion.label));
+    let result = colour.map_or_else(|| Cell::new(&mark), |colour| Cell::coloured(&mark, colour));
+    table.row(vec![result, Cell::new(change), Cell::new(&criterion.label)]);
     if !criterion.identical {
-        say(format_args!("  {:<29} {}", "", criterion.details_after));
+        table.row(vec![Cell::new(""), Cell::new(""), Cell::new(&criterion.details_after)]);
     }
 }
 
 fn changed(before: Option<&Number>, after: Option<&Number>) -> String {
     let shown = |number: Option<&Number>| number.map_or_else(|| "none".to_owned(), ToString::to_string);
-    if before == after { shown(before) } else { format!("{} -> {}", shown(before), shown(after)) }
+    if before == after { shown(before) } else { format!("{} → {}", shown(before), shown(after)) }
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use tokio::net::TcpListener;
 
 use crate::block_on;
-use crate::output::say;
+use crate::output::{Style, say};
 use crate::settings::{self, File, Storage, StorageArguments};
 
 const LONGEST_DRAIN: Duration = Duration::from_secs(30);
@@ -103,7 +103,8 @@ async fn serve(
     }
     let url = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
     say(format_args!("SFTP is at {by_sftp}"));
-    say(format_args!("Verial {} listens on http://{address} (API: {url}/docs)", env!("CARGO_PKG_VERSION")));
+    say(format_args!("The API is described at {url}/docs"));
+    say(format_args!("Verial {} listens on http://{address}", env!("CARGO_PKG_VERSION")));
     let (stopping, stopped) = tokio::sync::watch::channel(false);
     let signalled = async move {
         stop_signal().await;
@@ -147,7 +148,7 @@ async fn stop_signal() {
 fn start_log(filter: &str, json: bool) -> anyhow::Result<()> {
     let filter = tracing_subscriber::EnvFilter::try_new(filter).context("--log is not a valid filter")?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    let log = log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
+    let log = log.with_ansi(Style::of_stderr().is_coloured());
     if json {
         log.json().init()
     } else {

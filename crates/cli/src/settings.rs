@@ -4,13 +4,15 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use app::mllp::MllpListen;
 use app::{App, Clock, Limits, Options};
 use clap::Args;
 use serde::Deserialize;
 use store::blobs::BlobUrl;
 use store::{Blobs, DatabaseUrl, Store};
+
+use crate::exit::usage;
 
 /// Where the data is; shared by `serve` and `admin`.
 #[derive(Args, Clone, Debug, Default)]
@@ -112,7 +114,7 @@ fn parse_or<T: FromStr<Err = String>>(
 ) -> anyhow::Result<T> {
     match text {
         None => Ok(default()),
-        Some(text) => text.parse().map_err(|reason| anyhow::anyhow!("--{name} {reason}")),
+        Some(text) => text.parse().map_err(|reason| usage(format!("--{name} {reason}"))),
     }
 }
 
@@ -121,7 +123,7 @@ pub(crate) fn mllp(text: Option<&str>) -> anyhow::Result<Option<MllpListen>> {
     match text {
         None => Ok(Some(MllpListen::LOOPBACK)),
         Some("off") => Ok(None),
-        Some(text) => text.parse().map(Some).map_err(|reason| anyhow::anyhow!("--mllp-listen {reason}, or `off`")),
+        Some(text) => text.parse().map(Some).map_err(|reason| usage(format!("--mllp-listen {reason}, or `off`"))),
     }
 }
 
@@ -132,8 +134,8 @@ pub(crate) fn limits(file: &File, flags: &[String]) -> anyhow::Result<Limits> {
         set_limit(&mut limits, name, *value)?;
     }
     for flag in flags {
-        let (name, value) = flag.split_once('=').with_context(|| format!("--limit {flag}: write name=value"))?;
-        set_limit(&mut limits, name, value.parse().with_context(|| format!("--limit {flag}: not a number"))?)?;
+        let (name, value) = flag.split_once('=').ok_or_else(|| usage(format!("--limit {flag}: write name=value")))?;
+        set_limit(&mut limits, name, value.parse().map_err(|_| usage(format!("--limit {flag}: not a number")))?)?;
     }
     Ok(limits)
 }
@@ -162,12 +164,14 @@ fn set_limit(limits: &mut Limits, name: &str, value: u64) -> anyhow::Result<()> 
         "request_burst" => limits.request_burst = small()?,
         "refusals_per_second" => limits.refusals_per_second = small()?,
         "refusal_burst" => limits.refusal_burst = small()?,
-        _ => bail!(
-            "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, layer_bytes, file_bytes, sandbox_bytes, \
+        _ => {
+            return Err(usage(format!(
+                "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, layer_bytes, file_bytes, sandbox_bytes, \
              sandbox_files, http_connections, http_idle_seconds, sftp_sessions, sftp_sandbox_sessions, task_run_events, mllp_connections, mllp_idle_seconds, \
              voice_streams, voice_sandbox_streams, voice_idle_seconds, \
              requests_per_second, request_burst, refusals_per_second, refusal_burst"
-        ),
+            )));
+        }
     }
     Ok(())
 }

@@ -42,6 +42,31 @@ impl Count {
     }
 }
 
+impl Count {
+    /// That so many were found is not what was wanted.
+    pub(crate) fn missed(&self, noun: &str, found: usize) -> String {
+        let noun = if self.max.unwrap_or(self.min) == 1 { noun.to_owned() } else { plural(noun) };
+        match found {
+            0 => format!("expected {self} {noun}, found none"),
+            found => format!("expected {self} {noun}, found {found}"),
+        }
+    }
+}
+
+/// `1 message`, `2 messages`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {}", plural(noun)) }
+}
+
+/// Also of the names of FHIR's resource types.
+fn plural(noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+        _ if noun.ends_with(['s', 'x']) => format!("{noun}es"),
+        _ => format!("{noun}s"),
+    }
+}
+
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.min, self.max) {
@@ -67,6 +92,17 @@ pub(crate) fn whole_number(value: &Value) -> Option<u64> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_was_found_is_told_in_english() {
+        let count = |value| Count::read(&value).unwrap();
+        assert_eq!(count(json!(1)).missed("fax", 0), "expected 1 fax, found none");
+        assert_eq!(count(json!(1)).missed("Observation", 3), "expected 1 Observation, found 3");
+        assert_eq!(count(json!({"min": 2})).missed("fax", 1), "expected at least 2 faxes, found 1");
+        assert_eq!(count(json!({"max": 1})).missed("AllergyIntolerance", 2), "expected at most 1 AllergyIntolerance, found 2");
+        assert_eq!(counted(1, "row"), "1 row");
+        assert_eq!((counted(0, "Library"), counted(2, "Basic")), ("0 Libraries".into(), "2 Basics".into()));
+    }
 
     #[test]
     fn counts_are_whole_and_in_order() {

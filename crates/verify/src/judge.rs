@@ -7,7 +7,7 @@ use crate::bounds::{MOST_LISTED, bounded, short};
 use crate::budget::Budget;
 use crate::compare::{Typing, holds};
 use crate::comparison::{Comparison, Op};
-use crate::count::Count;
+use crate::count::{Count, counted};
 use crate::evidence::{Evaluated, Outcome, object};
 use crate::field::FieldAssertion;
 use crate::limits::LONGEST_LIST;
@@ -199,7 +199,7 @@ pub(crate) fn judge(noun: &str, found: usize, sheets: Vec<Sheet>, matching: Matc
         is_labelled: false,
     };
     if let Some(count) = count.filter(|count| !count.allows(found as u64)) {
-        return failed(format!("{found} {noun} found, not {count}"), sheets.into_iter().take(1).collect());
+        return failed(count.missed(noun, found), sheets.into_iter().take(1).collect());
     }
     let best = match matching {
         Match::First | Match::All => 0,
@@ -212,10 +212,11 @@ pub(crate) fn judge(noun: &str, found: usize, sheets: Vec<Sheet>, matching: Matc
         return judge_all(noun, sheets);
     }
     let Some(sheet) = sheets.into_iter().nth(best) else { return failed(format!("no {noun} found"), Vec::new()) };
+    let found = counted(found, noun);
     let details = match &sheet.fault {
-        Some(fault) => format!("{found} {noun} found; {} cannot be read: {}", short(&sheet.name), short(fault)),
-        None if sheet.all() == 0 => format!("{found} {noun} found"),
-        None => format!("{found} {noun} found; {} of {} conditions hold", sheet.passed(), sheet.all()),
+        Some(fault) => format!("{found} found; {} cannot be read: {}", short(&sheet.name), short(fault)),
+        None if sheet.all() == 0 => format!("{found} found"),
+        None => format!("{found} found; {} of {} conditions hold", sheet.passed(), sheet.all()),
     };
     Judgement { score: sheet.score(), passed: sheet.is_perfect(), details, shown: vec![sheet], is_labelled: false }
 }
@@ -236,7 +237,8 @@ fn best(sheets: &[Sheet]) -> usize {
 fn judge_all(noun: &str, mut sheets: Vec<Sheet>) -> Judgement {
     let scores: Vec<Score> = sheets.iter().map(Sheet::score).collect();
     let perfect = sheets.iter().filter(|sheet| sheet.is_perfect()).count();
-    let details = format!("{perfect} of {} {noun} found meet all conditions", sheets.len());
+    let meet = if perfect == 1 { "meets" } else { "meet" };
+    let details = format!("{perfect} of {} found {meet} all conditions", counted(sheets.len(), noun));
     let passed = perfect == sheets.len();
     sheets.sort_by_key(Sheet::is_perfect);
     sheets.truncate(MOST_LISTED);
@@ -250,7 +252,7 @@ fn judge_absence(noun: &str, sheets: Vec<Sheet>) -> Judgement {
     let (score, details) = if passed {
         (Score::one(), format!("no such {noun} found, as it should be"))
     } else {
-        (Score::zero(), format!("{} {noun} found that must not exist or cannot be told from it", shown.len()))
+        (Score::zero(), format!("{} found that must not exist, or cannot be told from what must not", counted(shown.len(), noun)))
     };
     shown.truncate(MOST_LISTED);
     Judgement { score, passed, details, shown, is_labelled: true }

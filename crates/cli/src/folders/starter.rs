@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use anyhow::Context;
 use authoring::source;
 use clap::Args;
+use serde_json::json;
 
-use crate::output::say;
+use crate::output::{Form, say};
 
 #[derive(Args)]
 pub(crate) struct Init {
@@ -21,18 +22,19 @@ const FILES: [(&str, &str); 4] = [
     ("tasks/10-order.yaml", include_str!("task.yaml")),
 ];
 
-pub(super) fn init(arguments: &Init) -> anyhow::Result<()> {
+pub(super) fn init(arguments: &Init, form: &Form) -> anyhow::Result<()> {
     let target = &arguments.folder;
-    super::check_free(target, false)?;
+    super::check_free(target, Err("name a new folder"))?;
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let slug = model::slug::from_name(&name)
         .with_context(|| format!("`{name}` cannot become a slug: use letters and digits"))?;
     let files =
         FILES.iter().map(|(path, text)| ((*path).to_owned(), text.replace("SLUG", &slug).into_bytes())).collect();
     source::save(target, &files)?;
-    let shown = target.display();
-    say(format!(
-        "{shown} has a benchmark with one task. Next: verial benchmarks lint {shown}, then verial benchmarks push {shown}"
-    ));
-    Ok(())
+    let shown = target.display().to_string();
+    form.print(&json!({"folder": shown, "slug": slug}), |_| {
+        say(format_args!("{shown} has a small benchmark that works."));
+        say(format_args!("  next: verial benchmarks lint {shown}"));
+        say(format_args!("        verial benchmarks push {shown}"));
+    })
 }

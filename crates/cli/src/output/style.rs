@@ -21,13 +21,25 @@ impl Style {
     #[cfg(test)]
     pub(crate) const PLAIN: Self = Self { is_coloured: false };
 
+    pub(crate) fn of_stdout() -> Self {
+        Self::of(&std::io::stdout())
+    }
+
+    pub(crate) fn of_stderr() -> Self {
+        Self::of(&std::io::stderr())
+    }
+
+    pub(crate) fn is_coloured(self) -> bool {
+        self.is_coloured
+    }
+
     /// Colour on a terminal only, and never against `NO_COLOR` (any value that is not empty).
     #[expect(clippy::disallowed_methods, reason = "NO_COLOR is a convention of all programs, see no-color.org")]
-    pub(crate) fn of_stdout() -> Self {
+    fn of(stream: &impl IsTerminal) -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let forced = set("CLICOLOR_FORCE");
-        Self { is_coloured: !set("NO_COLOR") && !dumb && (forced || std::io::stdout().is_terminal()) }
+        Self { is_coloured: !set("NO_COLOR") && !dumb && (forced || stream.is_terminal()) }
     }
 
     pub(crate) fn paint(self, colour: Colour, text: &str) -> String {

@@ -2,17 +2,25 @@
 
 use super::style::Colour;
 use super::text::{cut, harmless, pad, width};
-use super::{Style, columns};
+use super::{Style, table_columns};
 
 const GAP: &str = "  ";
-/// No column gives way below this.
+/// A column gives way down to this; then the last ones are left out, as a row of stumps tells nothing.
+const COMFORTABLE: usize = 16;
+/// When two columns are left, the second gives way down to this.
 const NARROWEST: usize = 8;
 
 pub(crate) struct Table {
     titles: Vec<String>,
-    rows: Vec<Vec<Cell>>,
+    rows: Vec<Row>,
     /// Columns that are never cut: an id that is cut is of no use.
     whole: Vec<bool>,
+}
+
+enum Row {
+    Cells(Vec<Cell>),
+    /// A line over the whole width, for the rows below it.
+    Heading(String),
 }
 
 #[derive(Clone)]
@@ -47,7 +55,12 @@ impl Table {
     }
 
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
-        self.rows.push(cells);
+        self.rows.push(Row::Cells(cells));
+    }
+
+    /// What the rows below it belong to.
+    pub(crate) fn heading(&mut self, text: &str) {
+        self.rows.push(Row::Heading(harmless(text)));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -55,7 +68,7 @@ impl Table {
     }
 
     pub(crate) fn render(&self, style: Style) -> String {
-        self.render_in(style, columns())
+        self.render_in(style, table_columns())
     }
 
     pub(crate) fn render_in(&self, style: Style, most: usize) -> String {
@@ -65,21 +78,27 @@ impl Table {
             let titles: Vec<Cell> = self.titles.iter().map(|title| Cell::coloured(title, Colour::Dim)).collect();
             lines.push(line(&titles, &widths, style));
         }
-        lines.extend(self.rows.iter().map(|row| line(row, &widths, style)));
+        lines.extend(self.rows.iter().map(|row| match row {
+            Row::Cells(cells) => line(cells, &widths, style),
+            Row::Heading(text) => style.paint(Colour::Strong, &cut(text, most)),
+        }));
         lines.join("\n")
     }
 
     /// As wide as the content wants, less what does not fit, taken from the widest column each time. When every column is
-    /// as narrow as it may be, the last ones are left out: a row of stumps tells nothing.
+    /// as narrow as one likes to read it, the last one is left out, and so on.
     fn widths(&self, most: usize) -> Vec<usize> {
         let mut wanted: Vec<usize> = self.titles.iter().map(|title| width(title)).collect();
         for row in &self.rows {
-            for (wanted, cell) in wanted.iter_mut().zip(row) {
-                *wanted = (*wanted).max(width(&cell.text));
+            if let Row::Cells(cells) = row {
+                for (wanted, cell) in wanted.iter_mut().zip(cells) {
+                    *wanted = (*wanted).max(width(&cell.text));
+                }
             }
         }
         while wanted.len() > 1 {
-            if let Some(widths) = self.fitted(&wanted, most) {
+            let least = if wanted.len() > 2 { COMFORTABLE } else { NARROWEST };
+            if let Some(widths) = self.fitted(&wanted, most, least) {
                 return widths;
             }
             wanted.pop();
@@ -87,17 +106,13 @@ impl Table {
         wanted
     }
 
-    fn fitted(&self, wanted: &[usize], most: usize) -> Option<Vec<usize>> {
+    fn fitted(&self, wanted: &[usize], most: usize, least: usize) -> Option<Vec<usize>> {
         let least: Vec<usize> = self
             .titles
             .iter()
             .zip(wanted)
             .zip(&self.whole)
-            .map(
-                |((title, wanted), is_whole)| {
-                    if *is_whole { *wanted } else { width(title).max(NARROWEST).min(*wanted) }
-                },
-            )
+            .map(|((title, wanted), is_whole)| if *is_whole { *wanted } else { width(title).max(least).min(*wanted) })
             .collect();
         let mut widths = wanted.to_vec();
         let gaps = GAP.len() * widths.len().saturating_sub(1);
@@ -150,6 +165,8 @@ mod tests {
             assert!(shown.contains("br_01M7GN1DPVSFN5NX7D5344505Z") && shown.contains("SCORE"), "{shown}");
             assert!(!shown.contains('\u{1b}'), "{shown}");
         }
+        let endless = sample().render_in(Style::PLAIN, usize::MAX);
+        assert!(!endless.contains('…') && endless.contains(&"紹介状の受付 ".repeat(20)), "{endless}");
         let narrow = sample().render_in(Style::PLAIN, 40);
         assert!(narrow.contains("br_01M7GN1DPVSFN5NX7D5344505Z") && !narrow.contains("SCORE"), "{narrow}");
     }

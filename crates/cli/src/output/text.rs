@@ -21,6 +21,15 @@ pub(crate) fn is_hostile(letter: char) -> bool {
         || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
+/// `1 task`, `2 tasks`; of `criterion` the plural is `criteria`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    match (count, noun) {
+        (1, noun) => format!("1 {noun}"),
+        (count, "criterion") => format!("{count} criteria"),
+        (count, noun) => format!("{count} {noun}s"),
+    }
+}
+
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
@@ -66,6 +75,21 @@ pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
+/// The same, but a word that is wider than a line stays whole: it may be an address or a secret, to be copied.
+pub(crate) fn wrap_whole(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// A word that is wider than a line, in pieces that are not.
 fn pieces(word: &str, most: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
@@ -102,6 +126,7 @@ mod tests {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
         assert_eq!(wrap("患者の名前", 4), ["患者", "の名", "前"]);
+        assert_eq!(wrap_whole("a b abcdefgh c", 3), ["a b", "abcdefgh", "c"]);
     }
 
     #[test]

@@ -59,6 +59,7 @@ fn task(record: &TaskRecord) -> TaskReport {
         match (agent.timed_out, agent.exit_code, agent.signal) {
             (true, ..) => notes.push("the agent used up its time and was stopped".into()),
             (false, Some(0), _) => {}
+            _ if agent.was_not_started() => {}
             (false, Some(code), _) => notes.push(format!("the agent ended with exit code {code}")),
             (false, None, Some(signal)) => notes.push(format!("the agent was ended by signal {signal}")),
             (false, None, None) => {}

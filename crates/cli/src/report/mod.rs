@@ -98,8 +98,8 @@ fn headline(report: &Report) -> String {
 fn gone_on(resumed: u32) -> Option<String> {
     match resumed {
         0 => None,
-        1 => Some("gone on with once".into()),
-        times => Some(format!("gone on with {times} times")),
+        1 => Some("resumed once".into()),
+        times => Some(format!("resumed {times} times")),
     }
 }
 
@@ -110,7 +110,8 @@ pub(crate) fn compared(difference: &::model::stats::PairedDifference) -> String 
         (Some(interval), Some(mean)) => {
             // Without any spread an interval says nothing of chance.
             let sure = match difference.significant {
-                _ if interval.low >= interval.high => "the same on every task",
+                _ if interval.low >= interval.high && mean == 0.0 => "the same on every task",
+                _ if interval.low >= interval.high => "by as much on every task",
                 Some(true) => "more than chance explains",
                 _ => "within chance",
             };
@@ -123,7 +124,7 @@ pub(crate) fn compared(difference: &::model::stats::PairedDifference) -> String 
         _ => "no task in common".into(),
     };
     format!(
-        "against {}: {words}; better {}, worse {}, equal {} (sign test p = {:.3})",
+        "against {}: {words}; better {}, worse {}, equal {} (sign test p={:.3})",
         difference.second, signs.better, signs.worse, signs.equal, signs.p_value
     )
 }

@@ -7,18 +7,15 @@ use super::model::{CheckReport, Hint, Report, RunReport, TaskReport, TaskStatus,
 use super::{bound, bounds, compared, gone_on, headline, short};
 use crate::output::style::Colour;
 use crate::output::table::Cell;
-use crate::output::text::{cut, harmless, width, wrap};
-use crate::output::{Style, Table, columns};
+use crate::output::text::{cut, harmless, width, wrap, wrap_whole};
+use crate::output::{Style, Table, columns, table_columns};
 
 /// Differences that are shown of one check; the other forms have all.
 const MOST_SHOWN: usize = 4;
 
 pub(crate) fn render(report: &Report) -> String {
-    render_in(report, Style::of_stdout(), columns())
-}
-
-fn render_in(report: &Report, style: Style, most: usize) -> String {
-    let mut lines = vec![String::new(), title(report, style, most)];
+    let (style, most, widest) = (Style::of_stdout(), columns(), table_columns());
+    let mut lines = vec![String::new(), title(report, style, widest)];
     for (place, run) in report.runs.iter().enumerate() {
         lines.push(String::new());
         if report.runs.len() > 1 {
@@ -28,7 +25,7 @@ fn render_in(report: &Report, style: Style, most: usize) -> String {
             let name = format!("Run {} of {}", place + 1, report.runs.len());
             lines.push(format!("{}  {id}  {score}{between}", style.paint(Colour::Strong, &name)));
         }
-        lines.push(matrix(run, report.has_odd_bounds()).render_in(style, most));
+        lines.push(matrix(run, report.has_odd_bounds()).render_in(style, widest));
         for task in run.tasks.iter().filter(|task| is_told(task)) {
             lines.push(String::new());
             tell_task(task, style, most, &mut lines);
@@ -98,9 +95,9 @@ fn is_told(task: &TaskReport) -> bool {
 }
 
 fn tell_task(task: &TaskReport, style: Style, most: usize, lines: &mut Vec<String>) {
-    lines.push(style.paint(Colour::Strong, &cut(&harmless(&task.name), most)));
+    lines.extend(wrap(&harmless(&task.name), most).iter().map(|line| style.paint(Colour::Strong, line)));
     for note in &task.notes {
-        let told = wrap(&harmless(note), most.saturating_sub(4).max(20));
+        let told = wrap_whole(&harmless(note), most.saturating_sub(4).max(20));
         let marks = std::iter::once("!").chain(std::iter::repeat(" "));
         lines.extend(told.iter().zip(marks).map(|(line, mark)| format!("  {mark} {line}")));
     }
@@ -116,8 +113,20 @@ fn tell_task(task: &TaskReport, style: Style, most: usize, lines: &mut Vec<Strin
 fn tell_check(check: &CheckReport, style: Style, most: usize, lines: &mut Vec<String>) {
     let (mark, colour) = mark(check.result);
     let axis = check.axis.as_deref().map(|axis| format!("  [{}]", axis_name(axis))).unwrap_or_default();
-    let text = format!("{mark} {}  {}{axis}", harmless(&check.label), check.score);
-    lines.push(format!("  {}", style.paint(colour, &cut(&text, most.saturating_sub(2)))));
+    let axis = harmless(&axis);
+    let mut label = wrap(&harmless(&check.label), most.saturating_sub(4).max(20));
+    let last = label.pop().unwrap_or_default();
+    // What it scored stands behind the last line, or below it.
+    let scored = format!("{}{axis}", check.score);
+    if width(&last) + 2 + width(&scored) + 4 <= most {
+        label.push(format!("{last}  {scored}"));
+    } else {
+        label.extend([last, scored]);
+    }
+    for (place, line) in label.iter().enumerate() {
+        let mark = if place == 0 { mark } else { ' ' };
+        lines.push(format!("  {}", style.paint(colour, &format!("{mark} {line}"))));
+    }
     let told = check.differences.iter().take(MOST_SHOWN);
     for difference in told {
         let field = harmless(&difference.field);
@@ -135,7 +144,7 @@ fn tell_check(check: &CheckReport, style: Style, most: usize, lines: &mut Vec<St
 
 fn push_wrapped(text: &str, indent: usize, most: usize, lines: &mut Vec<String>) {
     let room = most.saturating_sub(indent).max(20);
-    lines.extend(wrap(text, room).into_iter().map(|line| format!("{}{line}", " ".repeat(indent))));
+    lines.extend(wrap_whole(text, room).into_iter().map(|line| format!("{}{line}", " ".repeat(indent))));
 }
 
 fn summary(report: &Report, style: Style, most: usize, lines: &mut Vec<String>) {
@@ -160,8 +169,14 @@ fn summary(report: &Report, style: Style, most: usize, lines: &mut Vec<String>) 
             (Some(_), true) => ("met", Colour::Good),
             (Some(_), false) => ("NOT MET", Colour::Bad),
         };
-        let line = format!("gate: {}: {}  {}", harmless(&condition.what), condition.found, style.paint(colour, word));
-        lines.push(line);
+        let what = format!("gate: {}: {}", harmless(&condition.what), condition.found);
+        let word = style.paint(colour, word);
+        if width(&what) + "  not judged".len() <= most {
+            lines.push(format!("{what}  {word}"));
+        } else {
+            push_wrapped(&what, 0, most, lines);
+            lines.push(format!("      {word}"));
+        }
     }
     if let Some(often) = gone_on(report.resumed) {
         lines.push(style.paint(Colour::Dim, &often));
@@ -177,7 +192,7 @@ fn summary(report: &Report, style: Style, most: usize, lines: &mut Vec<String>) 
 fn afterwards(report: &Report) -> Vec<String> {
     let runs = report.runs.iter().filter_map(|run| run.id.as_deref());
     match &report.hint {
-        Hint::Server => runs.map(|run| format!("verial runs get {run}")).collect(),
+        Hint::Server => runs.map(|run| format!("more: verial runs get {run}")).collect(),
         Hint::Data(folder) => vec![format!("data: {}, for verial serve --data", harmless(folder))],
         Hint::Nowhere => Vec::new(),
     }

@@ -20,12 +20,12 @@ pub(crate) const BENCHMARKS: Resource = Resource {
     one: "benchmark",
     about: "Benchmarks: your own, and everyone's published Public ones",
     path: "/benchmarks",
-    id: "bench_… or slug@version",
+    id: "bench_… or its slug",
     columns: &[
         Column("ID", "id"),
-        Column("NAME", "name"),
         Column("SLUG", "slug"),
         Column("VERSION", "version"),
+        Column("NAME", "name"),
         Column("VISIBILITY", "visibility"),
     ],
     create: &{
@@ -37,15 +37,21 @@ pub(crate) const BENCHMARKS: Resource = Resource {
         [NAME, description, environment, timeout, concurrency, visibility, slug]
     },
     filters: &[],
+    gets: true,
     deletes: true,
     verbs: &[
-        Verb::post("publish", "Freeze it as the next version of its slug", "/benchmarks/{}/publish", &["bench_…"])
-            .with(&[text("slug", "For the first publication, when it has none yet")]),
+        Verb::post(
+            "publish",
+            "Freeze it as the next version of its slug",
+            "/benchmarks/{}/publish",
+            &["bench_… or its slug"],
+        )
+        .with(&[text("slug", "For the first publication, when it has none yet")]),
         Verb::get(
             "versions",
             "Its published versions",
             "/benchmarks/{}/versions",
-            &["bench_…"],
+            &["bench_… or its slug"],
             Answer::List(&[
                 Column("VERSION", "version"),
                 Column("PUBLISHED", "published_at"),
@@ -76,7 +82,7 @@ const TASK_FIELDS: [Field; 4] = [
     Field::new("scenario", "scenario", Kind::Json, "{\"steps\": […]}: JSON or @FILE").nullable(),
 ];
 
-const BENCHMARK: Field = Field::new("benchmark", "benchmark_id", Kind::Text, "The benchmark, as bench_…");
+const BENCHMARK: Field = Field::new("benchmark", "benchmark_id", Kind::Text, "The benchmark: bench_… or its slug");
 
 pub(crate) const TASKS: Resource = Resource {
     name: "tasks",
@@ -88,8 +94,8 @@ pub(crate) const TASKS: Resource = Resource {
         Column("ID", "id"),
         Column("NAME", "name"),
         Column("CRITERIA", "criteria"),
-        Column("TIMEOUT", "timeout"),
         Column("TAGS", "tags"),
+        Column("TIMEOUT", "timeout"),
     ],
     create: &{
         let [timeout, tags, item, scenario] = TASK_FIELDS;
@@ -100,6 +106,7 @@ pub(crate) const TASKS: Resource = Resource {
         [NAME, timeout, tags, item, scenario]
     },
     filters: &[BENCHMARK],
+    gets: true,
     deletes: true,
     verbs: &[
         Verb::get(
@@ -149,8 +156,8 @@ pub(crate) const CRITERIA: Resource = Resource {
         Column("ID", "id"),
         Column("LABEL", "label"),
         Column("ASSERT", "assertion.assert"),
-        Column("WEIGHT", "weight"),
         Column("AXIS", "axis"),
+        Column("WEIGHT", "weight"),
     ],
     create: &{
         let [weight, axis, entity] = CRITERION_FIELDS;
@@ -161,6 +168,7 @@ pub(crate) const CRITERIA: Resource = Resource {
         [LABEL, ASSERTION, weight, axis, entity]
     },
     filters: &[TASK],
+    gets: true,
     deletes: true,
     verbs: &[],
 };
@@ -180,6 +188,7 @@ pub(crate) const ENVIRONMENTS: Resource = Resource {
     create: &[NAME.required(), DESCRIPTION],
     update: &[NAME, DESCRIPTION],
     filters: &[],
+    gets: true,
     deletes: true,
     verbs: &[
         Verb::post("attach", "Put a simulator into it", "/environments/{}/simulators/{}", &["env_…", "sim_…"]),
@@ -205,6 +214,7 @@ pub(crate) const SIMULATORS: Resource = Resource {
     create: &[text("type", "Fhir, Hl7, Clearinghouse, Files, Payer …").required(), NAME.required(), CONFIG],
     update: &[NAME, CONFIG],
     filters: &[],
+    gets: true,
     deletes: true,
     verbs: &[
         Verb::post(
@@ -239,9 +249,9 @@ pub(crate) const DATASETS: Resource = Resource {
         Column("ID", "id"),
         Column("NAME", "name"),
         Column("TYPE", "type"),
-        Column("REVISION", "revision"),
-        Column("BYTES", "bytes"),
         Column("COUNTS", "counts"),
+        Column("BYTES", "bytes"),
+        Column("REVISION", "revision"),
     ],
     create: &[
         NAME.required(),
@@ -251,6 +261,7 @@ pub(crate) const DATASETS: Resource = Resource {
     ],
     update: &[NAME, DESCRIPTION],
     filters: &[],
+    gets: true,
     deletes: true,
     verbs: &[
         Verb::get(

@@ -8,11 +8,11 @@ use crate::auth::Connection;
 use crate::output::Form;
 
 pub(crate) fn group(resource: &'static Resource) -> Command {
-    let mut group = Command::new(resource.name)
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommand(list(resource))
-        .subcommand(get(resource));
+    let mut group =
+        Command::new(resource.name).subcommand_required(true).arg_required_else_help(true).subcommand(list(resource));
+    if resource.gets {
+        group = group.subcommand(get(resource));
+    }
     if !resource.create.is_empty() {
         group = group.subcommand(create(resource));
     }
@@ -20,7 +20,7 @@ pub(crate) fn group(resource: &'static Resource) -> Command {
         group = group.subcommand(update(resource));
     }
     if resource.deletes {
-        let about = format!("Delete a {}", resource.one);
+        let about = format!("Delete {}", with_article(resource.one));
         group = group.subcommand(Command::new("delete").about(about).arg(id(resource)));
     }
     for made in resource.verbs {
@@ -37,16 +37,21 @@ fn list(resource: &'static Resource) -> Command {
 }
 
 fn get(resource: &'static Resource) -> Command {
-    Command::new("get").about(format!("Show one {}", resource.one)).arg(id(resource))
+    let id = match resource.name {
+        "benchmarks" => argument("id", "bench_…, its slug, or slug@version"),
+        _ => id(resource),
+    };
+    Command::new("get").about(format!("Show one {}", resource.one)).arg(id)
 }
 
 fn create(resource: &'static Resource) -> Command {
-    let command = Command::new("create").about(format!("Make a {}", resource.one));
+    let command = Command::new("create").about(format!("Make {}", with_article(resource.one)));
     command.args(resource.create.iter().map(|field| flag(field, true))).arg(from_file())
 }
 
 fn update(resource: &'static Resource) -> Command {
-    let command = Command::new("update").about(format!("Change a {}: only what is given changes", resource.one));
+    let command =
+        Command::new("update").about(format!("Change {}: only what is given changes", with_article(resource.one)));
     let command = command.arg(id(resource)).args(resource.update.iter().map(|field| flag(field, false)));
     let clearable: Vec<&str> = resource.update.iter().filter(|field| field.nullable).map(|field| field.flag).collect();
     let command = command.arg(from_file());
@@ -63,7 +68,7 @@ fn verb(verb: &'static Verb) -> Command {
         command = command.visible_alias(alias);
     }
     for (place, looks) in verb.arguments.iter().enumerate() {
-        command = command.arg(Arg::new(argument_name(place)).value_name(looks).required(true));
+        command = command.arg(argument(argument_name(place), looks));
     }
     command = command.args(verb.fields.iter().map(|field| flag(field, true)));
     if matches!(verb.answer, Answer::List(_)) { paged(command) } else { command }
@@ -75,7 +80,35 @@ pub(crate) fn argument_name(place: usize) -> String {
 }
 
 fn id(resource: &Resource) -> Arg {
-    Arg::new("id").value_name(resource.id).required(true)
+    argument("id", resource.id)
+}
+
+/// What it names, by how it looks: `br_…` is a run.
+fn argument(name: impl Into<clap::Id>, looks: &str) -> Arg {
+    const NOUNS: [(&str, &str, &str); 14] = [
+        ("bench_", "BENCHMARK", "benchmark"),
+        ("slug@", "VERSION", "published version of a benchmark"),
+        ("task_", "TASK", "task"),
+        ("crit_", "CRITERION", "criterion"),
+        ("env_", "ENVIRONMENT", "environment"),
+        ("sim_", "SIMULATOR", "simulator"),
+        ("ds_", "DATASET", "dataset"),
+        ("ent_", "ENTITY", "entity"),
+        ("pg_", "PLAYGROUND", "playground"),
+        ("sbx_", "SANDBOX", "sandbox"),
+        ("slv_", "SOLVER", "solver"),
+        ("br_", "RUN", "run"),
+        ("tr_", "TASK_RUN", "run of a task"),
+        ("crun_", "CRITERION_RUN", "result of a criterion"),
+    ];
+    let noun = NOUNS.into_iter().find(|(prefix, ..)| looks.starts_with(prefix));
+    let (_, shown, words) = noun.unwrap_or(("key_", "KEY", "key"));
+    Arg::new(name).value_name(shown).required(true).help(format!("The {words}: {looks}"))
+}
+
+fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {noun}")
 }
 
 fn from_file() -> Arg {

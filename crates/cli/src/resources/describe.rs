@@ -18,6 +18,8 @@ pub(crate) struct Resource {
     pub(crate) update: &'static [Field],
     /// What its list can be narrowed to.
     pub(crate) filters: &'static [Field],
+    /// Whether one can be asked for.
+    pub(crate) gets: bool,
     pub(crate) deletes: bool,
     pub(crate) verbs: &'static [Verb],
 }

@@ -8,6 +8,7 @@ mod commands;
 mod describe;
 mod running;
 pub(crate) mod show;
+pub(crate) mod slugs;
 mod upload;
 
 use clap::{ArgMatches, Command, FromArgMatches};
@@ -24,6 +25,11 @@ pub(crate) fn groups() -> impl Iterator<Item = Command> {
     catalogue::ALL.into_iter().map(commands::group)
 }
 
+/// The group that a thing is found in, by what one of them is called.
+pub(crate) fn group_of(noun: &str) -> Option<&'static str> {
+    catalogue::ALL.into_iter().find(|resource| resource.one == noun).map(|resource| resource.name)
+}
+
 /// Runs the command of a group; `None` when there is no such group.
 pub(crate) fn run(group: &str, matches: &ArgMatches) -> Option<anyhow::Result<()>> {
     let resource = catalogue::ALL.into_iter().find(|resource| resource.name == group)?;
@@ -38,31 +44,36 @@ fn perform(resource: &'static Resource, name: &str, words: &ArgMatches) -> anyho
     let client = Connection::from_arg_matches(words)?.client()?;
     let form = &Form::of(words);
     block_on(async {
-        let id = || segment(words.get_one::<String>("id").map_or("", String::as_str), false);
+        let given = words.try_get_one::<String>("id").ok().flatten();
+        let id = match given {
+            Some(given) => segment(&slugs::of_command(&client, resource, name, given).await?, false),
+            None => String::new(),
+        };
         match name {
             "list" => list(&client, resource, words, form).await,
             "get" => {
-                let found = client.call(Method::GET, &format!("{}/{}", resource.path, id()), &[], None).await?;
-                show_one(resource, &found, form)
+                let found = client.call(Method::GET, &format!("{}/{}", resource.path, id), &[], None).await?;
+                show_one(&found, form)
             }
             "create" => {
                 let mut body = body::body(words, resource.create)?;
+                with_ids(&client, &mut body).await?;
                 if resource.name == "datasets" && body.get("type").is_none() {
                     body["type"] = json!("fhir");
                 }
                 let made = client.call(Method::POST, resource.path, &[], Some(&body)).await?;
-                show_one(resource, &made, form)
+                show_one(&made, form)
             }
             "update" => {
                 let body = body::body(words, resource.update)?;
                 if body.as_object().is_some_and(serde_json::Map::is_empty) {
                     return Err(crate::exit::usage("nothing to change: give at least one field, see --help"));
                 }
-                let path = format!("{}/{}", resource.path, id());
-                show_one(resource, &client.call(Method::PATCH, &path, &[], Some(&body)).await?, form)
+                let path = format!("{}/{}", resource.path, id);
+                show_one(&client.call(Method::PATCH, &path, &[], Some(&body)).await?, form)
             }
             "delete" if resource.deletes => {
-                client.call(Method::DELETE, &format!("{}/{}", resource.path, id()), &[], None).await?;
+                client.call(Method::DELETE, &format!("{}/{}", resource.path, id), &[], None).await?;
                 done(&format!("the {} is deleted", resource.one), form)
             }
             other => {
@@ -77,8 +88,24 @@ fn perform(resource: &'static Resource, name: &str, words: &ArgMatches) -> anyho
 }
 
 async fn list(client: &Client, resource: &Resource, words: &ArgMatches, form: &Form) -> anyhow::Result<()> {
-    let query = body::query(words, resource.filters)?;
+    let mut query = body::query(words, resource.filters)?;
+    for (member, value) in &mut query {
+        if let Some(id) = slugs::of_member(client, member, value).await? {
+            *value = id;
+        }
+    }
     show_list(client, resource.path, query, resource.columns, words, form).await
+}
+
+/// A benchmark that was named by its slug.
+async fn with_ids(client: &Client, body: &mut Value) -> anyhow::Result<()> {
+    for (member, value) in body.as_object_mut().into_iter().flatten() {
+        let given = value.as_str().unwrap_or_default();
+        if let Some(id) = slugs::of_member(client, member, given).await? {
+            *value = id.into();
+        }
+    }
+    Ok(())
 }
 
 /// One page, or all of them.
@@ -113,7 +140,8 @@ async fn act(
     let mut path = verb.path.to_owned();
     for place in 0..verb.arguments.len() {
         let given = words.get_one::<String>(&commands::argument_name(place)).map_or("", String::as_str);
-        path = path.replacen("{}", &segment(given, false), 1);
+        let named = if place == 0 { slugs::of_verb(client, resource, verb, given).await? } else { given.to_owned() };
+        path = path.replacen("{}", &segment(&named, false), 1);
     }
     // A list whose filter is an argument has its query in the path.
     let (path, fixed) = match path.split_once('?') {
@@ -135,12 +163,12 @@ async fn act(
     };
     match verb.answer {
         Answer::Done(message) => done(message, form),
-        _ => show_one(resource, &answer, form),
+        _ => show_one(&answer, form),
     }
 }
 
-fn show_one(resource: &Resource, value: &Value, form: &Form) -> anyhow::Result<()> {
-    form.print(value, |value| show::one(Some(resource), value))
+fn show_one(value: &Value, form: &Form) -> anyhow::Result<()> {
+    form.print(value, show::one)
 }
 
 fn done(message: &str, form: &Form) -> anyhow::Result<()> {

@@ -11,13 +11,14 @@ pub(crate) const PLAYGROUNDS: Resource = Resource {
     columns: &[
         Column("ID", "id"),
         Column("STATUS", "status"),
-        Column("ENVIRONMENT", "environment_id"),
         Column("SANDBOXES", "sandboxes"),
         Column("CREATED", "created_at"),
+        Column("ENVIRONMENT", "environment_id"),
     ],
     create: &[Field::new("environment", "environment_id", Kind::Text, "The environment to run, as env_…").required()],
     update: &[],
     filters: &[],
+    gets: true,
     deletes: false,
     verbs: &[
         Verb::post("reset", "Back to how it began", "/playgrounds/{}/reset", &["pg_…"]),
@@ -46,6 +47,7 @@ pub(crate) const SANDBOXES: Resource = Resource {
     ],
     update: &[],
     filters: &[],
+    gets: true,
     deletes: false,
     verbs: &[
         Verb::get(
@@ -56,8 +58,8 @@ pub(crate) const SANDBOXES: Resource = Resource {
             Answer::List(&[
                 Column("AT", "at"),
                 Column("TYPE", "type"),
-                Column("ACTOR", "actor"),
                 Column("SUMMARY", "summary"),
+                Column("ACTOR", "actor"),
             ]),
         )
         .with(&[
@@ -106,9 +108,9 @@ const KEY_COLUMNS: &[Column] = &[
     Column("ID", "id"),
     Column("NAME", "name"),
     Column("BEGINS", "prefix"),
-    Column("ENDS", "suffix"),
     Column("LAST USED", "last_used_at"),
     Column("REVOKED", "revoked_at"),
+    Column("ENDS", "suffix"),
 ];
 
 const SOLVER_FIELDS: [Field; 4] = [
@@ -141,6 +143,7 @@ pub(crate) const SOLVERS: Resource = Resource {
         [ALIAS, name, description, version, contact]
     },
     filters: &[],
+    gets: true,
     deletes: true,
     verbs: &[
         Verb::get("keys", "Its keys", "/solvers/{}/api-keys", &["slv_…"], Answer::List(KEY_COLUMNS)),
@@ -160,6 +163,7 @@ pub(crate) const KEYS: Resource = Resource {
     create: &[text("name", "What the key is for").required()],
     update: &[],
     filters: &[],
+    gets: false,
     deletes: true,
     verbs: &[],
 };
@@ -167,10 +171,10 @@ pub(crate) const KEYS: Resource = Resource {
 const TASK_RUN_COLUMNS: &[Column] = &[
     Column("ID", "id"),
     Column("TASK", "name"),
-    Column("STATUS", "status"),
-    Column("VERDICT", "verdict"),
     Column("SCORE", "score"),
     Column("BOUNDS", "bounds"),
+    Column("VERDICT", "verdict"),
+    Column("STATUS", "status"),
 ];
 
 pub(crate) const RUNS: Resource = Resource {
@@ -181,29 +185,34 @@ pub(crate) const RUNS: Resource = Resource {
     id: "br_…",
     columns: &[
         Column("ID", "id"),
-        Column("BENCHMARK", "benchmark.slug"),
-        Column("V", "benchmark.version"),
-        Column("STATUS", "status"),
+        Column("BENCHMARK", "benchmark"),
         Column("SCORE", "score"),
         Column("BOUNDS", "bounds"),
         Column("VERDICT", "verdict"),
+        Column("STATUS", "status"),
         Column("AGENT", "agent"),
         Column("CREATED", "created_at"),
     ],
     create: &[
         text("benchmark", "slug@version"),
-        Field::new("benchmark-id", "benchmark_id", Kind::Text, "Of your own, as it is now, published or not"),
+        Field::new(
+            "benchmark-id",
+            "benchmark_id",
+            Kind::Text,
+            "Of your own, as it is now, published or not: bench_… or its slug",
+        ),
         Field::new("scored", "scored", Kind::Flag, "Without details for the agent, and fit for the leaderboard"),
         text("agent", "Which agent, or which configuration of it"),
         Field::new("solver", "solver_id", Kind::Text, "The solver that it is run for"),
     ],
     update: &[],
     filters: &[
-        Field::new("benchmark", "benchmark_id", Kind::Text, "Only runs of this benchmark, as bench_…"),
+        Field::new("benchmark", "benchmark_id", Kind::Text, "Only runs of this benchmark: bench_… or its slug"),
         Field::new("solver", "solver_id", Kind::Text, "Only runs of this solver"),
         text("agent", "Only runs of this agent"),
         text("status", "active, completed, cancelled, failed or timed_out"),
     ],
+    gets: true,
     deletes: false,
     verbs: &[
         Verb::get(
@@ -223,8 +232,8 @@ pub(crate) const RUNS: Resource = Resource {
                 Column("ID", "id"),
                 Column("CRITERION", "label"),
                 Column("PASSED", "passed"),
-                Column("SCORE", "score"),
                 Column("DETAILS", "details"),
+                Column("SCORE", "score"),
             ]),
         ),
         Verb::get("evidence", "One criterion with its evidence", "/criterion-runs/{}", &["crun_…"], Answer::One),

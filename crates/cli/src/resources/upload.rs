@@ -24,23 +24,26 @@ const READ_BYTES: usize = 256 * 1024;
 pub(super) enum DatasetCommand {
     /// Replace the data of a FHIR dataset: NDJSON (.ndjson, .jsonl) or a Bundle (.json)
     Upload {
-        #[arg(value_name = "ds_…")]
+        /// The dataset: ds_…
         dataset: DatasetId,
+        /// The file with the data
         file: PathBuf,
     },
     /// Write the data of a FHIR dataset as NDJSON to standard output or a file
     Download {
-        #[arg(value_name = "ds_…")]
+        /// The dataset: ds_…
         dataset: DatasetId,
+        /// Where to write it; standard output without it
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
     /// Put a file into a dataset of files
     PutFile {
-        #[arg(value_name = "ds_…")]
+        /// The dataset: ds_…
         dataset: DatasetId,
         /// Where it is in the dataset, as inbox/referral.pdf
         path: String,
+        /// The file on this machine
         file: PathBuf,
         /// Its media type; else told by the name
         #[arg(long, value_name = "TYPE")]
@@ -48,16 +51,19 @@ pub(super) enum DatasetCommand {
     },
     /// Write a file of a dataset to standard output or a file
     GetFile {
-        #[arg(value_name = "ds_…")]
+        /// The dataset: ds_…
         dataset: DatasetId,
+        /// Where it is in the dataset, as inbox/referral.pdf
         path: String,
+        /// Where to write it; standard output without it
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
     /// Remove a file of a dataset
     RemoveFile {
-        #[arg(value_name = "ds_…")]
+        /// The dataset: ds_…
         dataset: DatasetId,
+        /// Where it is in the dataset, as inbox/referral.pdf
         path: String,
     },
 }
@@ -163,7 +169,7 @@ async fn upload(client: &Client, dataset: &DatasetId, source: Source) -> anyhow:
 
 /// Drawn only on a terminal.
 fn progress_bar(length: u64) -> anyhow::Result<ProgressBar> {
-    let style = "{bar:40} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left";
+    let style = "{bar:20} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left";
     Ok(ProgressBar::new(length).with_style(ProgressStyle::with_template(style)?))
 }
 
@@ -207,5 +213,5 @@ fn write(content: &[u8], output: Option<&Path>) -> anyhow::Result<()> {
 }
 
 fn show_answer(value: &Value, form: &Form) -> anyhow::Result<()> {
-    form.print(value, |value| show::one(Some(&super::authoring::DATASETS), value))
+    form.print(value, show::one)
 }

@@ -17,7 +17,7 @@ impl FromStr for AxisFloor {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (axis, least) = text.split_once('=').ok_or("write NAME=X, as safety=1.0")?;
+        let (axis, least) = text.split_once('=').ok_or("write it as safety=1.0")?;
         Ok(Self { axis: axis.trim().to_owned(), least: floor(least.trim())? })
     }
 }

@@ -17,6 +17,11 @@ impl Interrupt {
             while either(&mut keys, &mut terminate).await {
                 sender.send_modify(|count| *count = count.saturating_add(1));
                 if *sender.borrow() == 1 {
+                    // A bar that is being drawn is drawn again below it.
+                    let terminal = console::Term::stderr();
+                    if terminal.is_term() {
+                        let _ = terminal.clear_line();
+                    }
                     crate::output::tell("stopping: agents are being ended (again to end them at once)");
                 }
             }

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::journal::TaskRecord;
 use crate::output::tell;
@@ -20,7 +20,7 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new(tasks: u64, is_quiet: bool) -> Self {
         let is_drawn = std::io::stderr().is_terminal() && !is_quiet;
-        let bar = if is_drawn { ProgressBar::new(tasks) } else { ProgressBar::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(tasks), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {bar:30} {pos}/{len} tasks  {elapsed}  {wide_msg}") {
             bar.set_style(style);
         }
@@ -33,6 +33,9 @@ impl Progress {
     pub(crate) fn expect(&self, tasks: u64) {
         self.bar.set_length(tasks);
         if self.is_drawn && tasks > 0 {
+            if self.bar.is_hidden() {
+                self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            }
             self.bar.enable_steady_tick(Duration::from_millis(200));
         }
     }
@@ -49,10 +52,8 @@ impl Progress {
     pub(crate) fn ended(&self, task: &TaskRecord) {
         self.bar.inc(1);
         let line = format!("{:<13} {}", outcome(task), cut(&harmless(&task.name), NAME_COLUMNS));
-        if self.is_drawn {
-            self.bar.println(line);
-        } else if !self.is_quiet {
-            tell(line);
+        if !self.is_quiet {
+            self.bar.suspend(|| tell(line));
         }
     }
 

@@ -6,18 +6,18 @@ use testkit::Database;
 use crate::arena::ended;
 use crate::process::{Serving, Site, verial, write_file};
 
-struct Shell {
-    site: Site,
+pub(crate) struct Shell {
+    pub(crate) site: Site,
     serving: Serving,
 }
 
 impl Shell {
-    fn open() -> Self {
+    pub(crate) fn open() -> Self {
         let site = Site::new(Database::Sqlite);
         Self { serving: site.serve(), site }
     }
 
-    fn command(&self, words: &[&str]) -> std::process::Command {
+    pub(crate) fn command(&self, words: &[&str]) -> std::process::Command {
         let mut command = verial(words);
         command.env("HOME", self.site.directory()).env("VERIAL_URL", &self.serving.base_url);
         command.env("VERIAL_API_KEY", self.serving.first_key.as_deref().unwrap()).current_dir(self.site.directory());
@@ -25,13 +25,13 @@ impl Shell {
     }
 
     #[track_caller]
-    fn json(&self, words: &[&str]) -> Value {
+    pub(crate) fn json(&self, words: &[&str]) -> Value {
         let (text, _) = ended(self.command(words).arg("--json"), 0);
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{words:?}: {error}: {text}"))
     }
 
     #[track_caller]
-    fn id(&self, words: &[&str]) -> String {
+    pub(crate) fn id(&self, words: &[&str]) -> String {
         let made = self.json(words);
         made["id"].as_str().unwrap_or_else(|| panic!("{words:?}: {made}")).to_owned()
     }
@@ -131,12 +131,46 @@ fn tasks_and_versions(shell: &Shell, environment: &str, entity: &str) {
     assert!(shell.table(&["benchmarks", "versions", &benchmark]).contains('1'));
     assert!(shell.table(&["benchmarks", "list", "--limit", "5"]).contains("Referrals"));
     shell.json(&["benchmarks", "stats", "referrals@1"]);
+    by_slug(shell, &benchmark, &task);
     shell.json(&["tasks", "update", &task, "--timeout", "30"]);
     for words in [["criteria", "delete", &criterion], ["tasks", "delete", &task], ["benchmarks", "delete", &benchmark]]
     {
         ended(&mut shell.command(&words), 0);
     }
     ended(&mut shell.command(&["criteria", "get", &criterion]), 3);
+}
+
+/// Wherever an id of a benchmark is wanted, its slug will do.
+fn by_slug(shell: &Shell, benchmark: &str, task: &str) {
+    assert_eq!(shell.json(&["benchmarks", "get", "referrals"])["id"], benchmark);
+    assert_eq!(shell.json(&["benchmarks", "update", "referrals", "--timeout", "60"])["id"], benchmark);
+    for name in ["referrals", "referrals@1", benchmark] {
+        assert_eq!(shell.json(&["benchmarks", "versions", name])["data"][0]["version"], json!(1));
+    }
+    assert_eq!(shell.json(&["tasks", "list", "--benchmark", "referrals"])["data"][0]["id"], task);
+    assert_eq!(shell.json(&["runs", "list", "--benchmark", "referrals"])["data"], json!([]));
+    for (words, code, expected) in [
+        (["benchmarks", "delete", "referrals@1"], 2, "give `referrals`"),
+        (["benchmarks", "pull", "referrals@1"], 2, "give `referrals`"),
+        (["benchmarks", "stats", "referrals"], 2, "the newest is `referrals@1`"),
+        (["benchmarks", "versions", "referral"], 3, "verial benchmarks list"),
+    ] {
+        let (_, told) = ended(&mut shell.command(&words), code);
+        assert!(told.contains(expected), "{words:?}: {told}");
+    }
+}
+
+#[test]
+fn folders_answer_programs_too() {
+    let shell = Shell::open();
+    let get = |words: &[&str], member: &str| ended(shell.command(words).args(["--get", member]), 0).0;
+    assert_eq!(get(&["benchmarks", "init", "chest-x-rays"], "slug"), "chest-x-rays\n");
+    assert_eq!(shell.json(&["benchmarks", "lint", "chest-x-rays"]), json!([]));
+    assert_eq!(get(&["benchmarks", "push", "chest-x-rays"], "version"), "1\n");
+    let pulled = shell.json(&["benchmarks", "pull", "chest-x-rays", "again"]);
+    assert_eq!((&pulled["tasks"], &pulled["datasets"]), (&json!(2), &json!(1)));
+    let (_, told) = ended(&mut shell.command(&["benchmarks", "init", "again"]), 2);
+    assert!(told.contains("is not empty; name a new folder"), "{told}");
 }
 
 #[test]
@@ -186,12 +220,15 @@ fn errors_say_what_to_do_and_end_with_their_code() {
     let shell = Shell::open();
     let unknown = "env_01K9Z3T5Q8W7N4M2R6V0XBHCDE";
     for (words, code, expected) in [
-        (vec!["environments", "get", unknown], 3, "`list`"),
+        (vec!["environments", "get", unknown], 3, "verial environments list"),
         (vec!["environments", "create"], 2, "--name"),
         (vec!["environments", "create", "--name", " "], 3, "name: "),
         (vec!["environments", "update", unknown], 2, "nothing to change"),
         (vec!["simulators", "create", "--type", "Fhir", "--name", "x", "--config", "{"], 2, "is not JSON"),
         (vec!["environments", "explode"], 2, "unrecognized subcommand"),
+        (vec!["environments"], 2, "Usage: verial environments"),
+        (vec!["environments", "list", "--url", "example.org"], 2, "must begin with http"),
+        (vec!["call", "GET", "/nowhere"], 3, "/docs"),
         (
             vec!["tasks", "create", "--benchmark", "x", "--name", "y", "--task-item", "@nowhere.json"],
             5,

@@ -30,5 +30,6 @@ mod run_faults;
 mod run_reports;
 mod run_resume;
 mod run_stories;
+mod terminal;
 mod uploads;
 mod wire_bombs;

@@ -43,8 +43,8 @@ async fn a_run_scores_the_same_again_and_other_criteria_are_tried() {
     for (name, content) in [("list.json", other.clone()), ("object.json", json!({"criteria": other}))] {
         let file = write_file(site.directory(), name, content.to_string());
         let words = output(&mut rescore(&serving, &[&run, "--criteria", file.to_str().unwrap()]));
-        assert!(words.contains("FLIPPED to fail") && words.contains("score 1.0 -> 0.0"), "{words}");
-        assert!(words.contains("pass -> fail"), "{words}");
+        assert!(words.contains("FLIPPED to fail") && words.contains("score 1.0 → 0.0"), "{words}");
+        assert!(words.contains("pass → fail"), "{words}");
     }
     // Nothing was changed by trying.
     assert!(output(&mut rescore(&serving, &[&run])).contains("identical"));

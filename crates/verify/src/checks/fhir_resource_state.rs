@@ -349,14 +349,14 @@ mod tests {
         let minutes = json!([{"path": "minutesDuration", "expected": 30}]);
         let none = json!([]);
         for (fields, more, score, said) in [
-            (&none, json!({}), "1/1", "2 Appointment found"),
+            (&none, json!({}), "1/1", "2 Appointments found"),
             (&minutes, json!({"match": "first"}), "1/1", "1 of 1"),
             (&minutes, json!({"match": "any"}), "1/1", "1 of 1"),
-            (&minutes, json!({"match": "all"}), "1/2", "1 of 2 Appointment"),
-            (&none, json!({"count": 2}), "1/1", "2 Appointment found"),
-            (&none, json!({"count": 1}), "0/1", "2 Appointment found, not 1"),
-            (&none, json!({"count": {"min": 3}}), "0/1", "not at least 3"),
-            (&none, json!({"count": {"max": 0}}), "0/1", "2 Appointment found that must not exist"),
+            (&minutes, json!({"match": "all"}), "1/2", "1 of 2 Appointments found meets"),
+            (&none, json!({"count": 2}), "1/1", "2 Appointments found"),
+            (&none, json!({"count": 1}), "0/1", "expected 1 Appointment, found 2"),
+            (&none, json!({"count": {"min": 3}}), "0/1", "expected at least 3 Appointments, found 2"),
+            (&none, json!({"count": {"max": 0}}), "0/1", "2 Appointments found that must not exist"),
             (&minutes, json!({"count": {"max": 0}}), "0/1", "1 Appointment found that must not exist"),
             (&json!([{"path": "status", "expected": "cancelled"}]), json!({"count": {"max": 0}}), "1/1", "as it should"),
             (&none, json!({"search": {"status": "cancelled"}}), "0/1", "no Appointment found"),

@@ -14,7 +14,7 @@ use serde_json::Map;
 use serde_json::Value;
 
 use crate::checks::{Check, CheckInfo};
-use crate::count::whole_number;
+use crate::count::{counted, whole_number};
 use crate::evidence::{Case, Evaluated, Outcome, is_of_scenario, object, text};
 use crate::manual::Member;
 
@@ -101,16 +101,17 @@ impl Check for InteractionBudget {
         let others = NOT_OF_THE_AGENT.map(EventType::name);
         let is_own = |name: &&str| !others.contains(name);
         let total: u64 = counts.iter().filter(|(name, _)| is_own(name)).map(|(_, count)| count).sum();
+        let interactions = counted(usize::try_from(total).unwrap_or(usize::MAX), "interaction");
         let exceeded: Vec<String> = match budget {
-            Budget::InAll(max) => (total > max).then(|| format!("{total} interactions, not {max}")).into_iter().collect(),
+            Budget::InAll(max) => (total > max).then(|| format!("{interactions}, at most {max} allowed")).into_iter().collect(),
             Budget::PerType(limits) => {
                 let over = limits.into_iter().filter(|(kind, max)| of(*kind) > *max);
-                over.map(|(kind, max)| format!("{} {}, not {max}", of(kind), kind.name())).collect()
+                over.map(|(kind, max)| format!("{} {}, at most {max} allowed", of(kind), kind.name())).collect()
             }
         };
         let shown: Map<String, Value> = counts.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect();
         let passed = exceeded.is_empty();
-        let details = if passed { format!("{total} interactions, within the budget") } else { exceeded.join("; ") };
+        let details = if passed { format!("{interactions}, within the budget") } else { exceeded.join("; ") };
         let score = if passed { Score::one() } else { Score::zero() };
         Ok(Outcome { score, passed, details, evidence: object([("counts", Value::Object(shown))]) })
     }
@@ -158,7 +159,7 @@ mod tests {
         scores(&playground, &assertion(json!(3)), "1/1", &counts);
         scores(&playground, &assertion(json!(2)), "0/1", &counts);
         scores(&playground, &assertion(json!({"fhir_request": 2})), "1/1", &counts);
-        says(&playground, &assertion(json!({"fhir_request": 1})), "0/1", "2 fhir_request, not 1");
+        says(&playground, &assertion(json!({"fhir_request": 1})), "0/1", "2 fhir_request, at most 1 allowed");
         says(&Playground::empty(), &assertion(json!(5)), "0/1", "no sandbox");
         let arrived = json!({"channel": "sms", "scenario_step": 0});
         let mut brought = playground.event(SimulatorType::Message, EventType::MessageInbound, arrived);

@@ -168,14 +168,24 @@ impl Check for NoSideEffects {
         case.budget.spend(effects.iter().map(|effect| globs * (1 + effect.name.len())).sum())?;
         let is_missing = |wanted: &&&ResourceGlob| !effects.iter().any(|effect| effect.is_covered(wanted));
         let missing: Vec<&ResourceGlob> = required.iter().filter(is_missing).copied().collect();
-        let is_unexpected = |effect: &&Effect| !allowed.iter().any(|allowed| effect.is_covered(allowed));
-        let mut unexpected: Vec<&Effect> = effects.iter().filter(is_unexpected).collect();
-        unexpected.extend(self.too_many(&effects)?);
+        let over = self.too_many(&effects)?;
+        let is_allowed = |effect: &Effect| allowed.iter().any(|allowed| effect.is_covered(allowed));
+        let is_unexpected = |(place, effect): &(usize, &Effect)| over.contains(place) || !is_allowed(effect);
+        let unexpected: Vec<&Effect> =
+            effects.iter().enumerate().filter(is_unexpected).map(|(_, effect)| effect).collect();
         Ok(self.outcome(&unexpected, &missing))
     }
 }
 
 const MOST_UNEXPECTED: usize = 100;
+/// How many are named in a sentence; the evidence has more.
+const MOST_NAMED: usize = 3;
+
+/// The first of them by name.
+fn first<T: fmt::Display>(all: &[&T]) -> String {
+    let named: Vec<String> = all.iter().take(MOST_NAMED).map(|one| short(&one.to_string())).collect();
+    if all.len() > MOST_NAMED { format!("{} …", named.join(", ")) } else { named.join(", ") }
+}
 
 /// Something that the agent did to the world.
 struct Effect {
@@ -184,6 +194,12 @@ struct Effect {
     name: String,
     /// `create`, `update`, `delete` or `send`.
     change: &'static str,
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}/{}", self.change, self.area, self.name)
+    }
 }
 
 impl Effect {
@@ -337,9 +353,10 @@ impl NoSideEffects {
     fn outcome(&self, unexpected: &[&Effect], missing: &[&ResourceGlob]) -> Outcome {
         let details = match (unexpected.len(), missing.len()) {
             (0, 0) => "nothing happened but what is allowed".to_owned(),
-            (0, 1) => "a required effect did not happen".to_owned(),
-            (0, missing) => format!("{missing} required effects did not happen"),
-            (count, _) => format!("{count} effects that are not allowed"),
+            (0, 1) => format!("a required effect did not happen: {}", first(missing)),
+            (0, count) => format!("{count} required effects did not happen: {}", first(missing)),
+            (1, _) => format!("1 effect that is not allowed: {}", first(unexpected)),
+            (count, _) => format!("{count} effects that are not allowed: {}", first(unexpected)),
         };
         let listed = unexpected.iter().take(MOST_UNEXPECTED).map(|effect| effect.json()).collect();
         let mut evidence = object([("unexpected", Value::Array(listed))]);
@@ -352,13 +369,13 @@ impl NoSideEffects {
         Outcome { score, passed, details, evidence }
     }
 
-    /// Beyond the limits, in the order in which they are listed.
-    fn too_many<'e>(&self, effects: &'e [Effect]) -> Result<Vec<&'e Effect>, String> {
-        let mut found = Vec::new();
+    /// Places of those beyond a limit: the last ones that it covers.
+    fn too_many(&self, effects: &[Effect]) -> Result<HashSet<usize>, String> {
+        let mut found = HashSet::new();
         for (glob, most) in &self.at_most {
             let glob = ResourceGlob::read(glob)?;
-            let covered = effects.iter().filter(|effect| effect.is_covered(&glob));
-            found.extend(covered.skip(usize::try_from(*most).unwrap_or(usize::MAX)));
+            let covered = effects.iter().enumerate().filter(|(_, effect)| effect.is_covered(&glob));
+            found.extend(covered.map(|(place, _)| place).skip(usize::try_from(*most).unwrap_or(usize::MAX)));
         }
         Ok(found)
     }

@@ -189,7 +189,7 @@ mod tests {
         for (correlation, more, score, said) in [
             (member.clone(), json!({"match": "first"}), "0/1", "0 of 2"),
             (member.clone(), json!({"match": "all"}), "1/4", "0 of 2 row"),
-            (member, json!({"count": 1}), "0/1", "2 row found, not 1"),
+            (member, json!({"count": 1}), "0/1", "expected 1 row, found 2"),
             (number(json!(2.0)), none.clone(), "1/1", "1 row"),
             (number(json!("2")), none.clone(), "0/1", "no row"),
             (any, json!({"assertions": [], "count": 2}), "1/1", "2 row"),

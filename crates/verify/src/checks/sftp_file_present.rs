@@ -338,7 +338,7 @@ mod tests {
             (json!({"path": "outbox/**"}), "1/1", "6 file"),
             (json!({"path": "inbox/**"}), "0/1", "no file"),
             (json!({"path": "inbox/**", "count": 0}), "1/1", "as it should"),
-            (json!({"path": "outbox/*.json", "count": 1}), "0/1", "2 file found, not 1"),
+            (json!({"path": "outbox/*.json", "count": 1}), "0/1", "expected 1 file, found 2"),
             (json!({"path": "outbox/scan.pdf"}), "1/1", "1 file"),
             (json!({"path": "outbox/scan.pdf", "contains": ["x"]}), "0/1", "too large to be read"),
             (json!({"path": "outbox/scan.pdf", "contains": ["x"], "count": 0}), "0/1", "cannot be told"),

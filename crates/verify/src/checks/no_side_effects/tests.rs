@@ -53,6 +53,15 @@ fn assertion(allow: &[&str]) -> Value {
 }
 
 #[test]
+fn what_is_neither_allowed_nor_within_a_limit_is_listed_once() {
+    let two = before().fhir(&json!({"resourceType": "Task", "id": "a"})).fhir(&json!({"resourceType": "Task", "id": "b"}));
+    let assertion = json!({"assert": "no-side-effects", "at_most": {"fhir/Task": 1, "fhir/*": 1}});
+    let effect = |id: &str| json!({"resource": format!("fhir/Task/{id}"), "change": "create"});
+    scores(&two, &assertion, "0/1", &json!({"unexpected": [effect("a"), effect("b")]}));
+    says(&two, &assertion, "0/1", "2 effects that are not allowed: create fhir/Task/a, create fhir/Task/b");
+}
+
+#[test]
 fn one_too_many_is_not_allowed() {
     let one = before().fhir(&json!({"resourceType": "Task", "id": "a"}));
     let limited = |most: u64| {
@@ -60,7 +69,7 @@ fn one_too_many_is_not_allowed() {
     };
     says(&one, &limited(1), "1/1", "nothing happened but");
     let two = one.fhir(&json!({"resourceType": "Task", "id": "b"}));
-    says(&two, &limited(1), "0/1", "1 effects that are not allowed");
+    says(&two, &limited(1), "0/1", "1 effect that is not allowed: create fhir/Task/b");
     says(&two, &limited(2), "1/1", "nothing happened but");
     check(json!({"at_most": {"fihr/Task": 1}}), &[("at_most.fihr/Task", "one of fhir, hl7")]);
     check(json!({"at_most": {"fhir/Task": 0}}), &[("at_most.fhir/Task", "at least 1")]);
@@ -101,8 +110,8 @@ fn what_is_not_allowed_is_listed() {
     );
     let all = ["fhir/Appointment", "fhir/Patient/p1", "files/outbox/**", "portal/drafts", "hl7/ORM^O01"];
     scores(&playground, &assertion(&all), "1/1", &json!({"unexpected": []}));
-    says(&playground, &assertion(&all[1..]), "0/1", "1 effects");
-    says(&playground, &assertion(&["fhir/*", "files/*", "portal/*", "hl7/ORM^O0?"]), "0/1", "1 effects");
+    says(&playground, &assertion(&all[1..]), "0/1", "1 effect that");
+    says(&playground, &assertion(&["fhir/*", "files/*", "portal/*", "hl7/ORM^O0?"]), "0/1", "1 effect that");
     says(&Playground::empty(), &assertion(&[]), "0/1", "no sandbox");
 }
 
@@ -113,7 +122,7 @@ fn what_is_required_must_happen_and_is_allowed() {
     scores(&before(), &required(&["fhir/Appointment", "hl7/ORM^*"]), "0/1", &missing);
     let booked = before().fhir(&json!({"resourceType": "Appointment", "id": "a"}));
     scores(&booked, &required(&["fhir/Appointment"]), "1/1", &json!({"unexpected": [], "missing": []}));
-    says(&booked, &required(&["fhir/Task"]), "0/1", "1 effects");
+    says(&booked, &required(&["fhir/Task"]), "0/1", "1 effect that");
     check(json!({"require": ["fhir"]}), &[("require.0", "`fhir/**`")]);
 }
 
@@ -123,14 +132,14 @@ fn bookkeeping_and_the_scenario_are_no_effects() {
     let same = before().fhir(&json!({"active": true, "resourceType": "Patient", "id": "p1", "meta": meta}));
     says(&same, &assertion(&[]), "1/1", "nothing happened");
     let changed = before().fhir(&json!({"resourceType": "Patient", "id": "p1", "active": false, "meta": meta}));
-    says(&changed, &assertion(&[]), "0/1", "1 effects");
+    says(&changed, &assertion(&[]), "0/1", "1 effect that");
     let undone = changed.fhir(&json!({"resourceType": "Patient", "id": "p1", "active": true}));
     says(&undone, &assertion(&[]), "1/1", "nothing happened");
     let dropped = before().write(SimulatorType::Files, "files", "inbox/a", &json!({"size": 1}));
     let dropped = dropped.event(SimulatorType::Files, EventType::ScenarioStep, json!({}));
     says(&dropped, &assertion(&[]), "1/1", "nothing happened");
     let deleted = dropped.write(SimulatorType::Files, "files", "inbox/a", &Value::Null);
-    says(&deleted, &assertion(&[]), "0/1", "1 effects");
+    says(&deleted, &assertion(&[]), "0/1", "1 effect that");
     let put_by = before().write(SimulatorType::Files, "scheduled", "000001", &json!({"index": 1}));
     says(&put_by, &assertion(&[]), "1/1", "nothing happened");
 }
@@ -139,7 +148,7 @@ fn bookkeeping_and_the_scenario_are_no_effects() {
 fn looking_for_answers_is_no_effect() {
     let x12 = |payload: Value| before().event(SimulatorType::Clearinghouse, EventType::X12Request, payload);
     says(&x12(json!({"operation": "responses"})), &assertion(&[]), "1/1", "nothing happened");
-    says(&x12(json!({"payload": "no interchange"})), &assertion(&[]), "0/1", "1 effects");
+    says(&x12(json!({"payload": "no interchange"})), &assertion(&[]), "0/1", "1 effect that");
 }
 
 #[test]
