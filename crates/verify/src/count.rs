@@ -99,7 +99,10 @@ mod tests {
         assert_eq!(count(json!(1)).missed("fax", 0), "expected 1 fax, found none");
         assert_eq!(count(json!(1)).missed("Observation", 3), "expected 1 Observation, found 3");
         assert_eq!(count(json!({"min": 2})).missed("fax", 1), "expected at least 2 faxes, found 1");
-        assert_eq!(count(json!({"max": 1})).missed("AllergyIntolerance", 2), "expected at most 1 AllergyIntolerance, found 2");
+        assert_eq!(
+            count(json!({"max": 1})).missed("AllergyIntolerance", 2),
+            "expected at most 1 AllergyIntolerance, found 2"
+        );
         assert_eq!(counted(1, "row"), "1 row");
         assert_eq!((counted(0, "Library"), counted(2, "Basic")), ("0 Libraries".into(), "2 Basics".into()));
     }

@@ -252,7 +252,10 @@ fn judge_absence(noun: &str, sheets: Vec<Sheet>) -> Judgement {
     let (score, details) = if passed {
         (Score::one(), format!("no such {noun} found, as it should be"))
     } else {
-        (Score::zero(), format!("{} found that must not exist, or cannot be told from what must not", counted(shown.len(), noun)))
+        (
+            Score::zero(),
+            format!("{} found that must not exist, or cannot be told from what must not", counted(shown.len(), noun)),
+        )
     };
     shown.truncate(MOST_LISTED);
     Judgement { score, passed, details, shown, is_labelled: true }
