@@ -42,7 +42,10 @@ struct Pipe {
 #[derive(Default)]
 struct State {
     bytes: VecDeque<u8>,
+    /// Nothing more comes.
     has_ended: bool,
+    /// Nobody reads any more.
+    is_closed: bool,
 }
 
 impl State {
@@ -60,17 +63,10 @@ impl Pipe {
     }
 }
 
-impl Drop for Pipe {
-    fn drop(&mut self) {
-        let left = self.lock().bytes.len();
-        self.unread.0.fetch_sub(left, Ordering::Relaxed);
-    }
-}
-
 /// Where bytes come in. Dropping it ends them.
 pub(crate) struct Inlet(Arc<Pipe>);
 
-/// Where bytes are read.
+/// Where bytes are read. When it is dropped, what was not read counts no more, and neither does what still comes.
 pub(crate) struct Inbox(Arc<Pipe>);
 
 pub(crate) fn pipe(unread: &Arc<Unread>) -> (Inlet, Inbox) {
@@ -88,8 +84,13 @@ impl Inlet {
             pipe.unread.0.fetch_sub(bytes.len(), Ordering::Relaxed);
             return false;
         }
-        pipe.lock().bytes.extend(bytes);
-        pipe.changed.notify_one();
+        let mut state = pipe.lock();
+        if state.is_closed {
+            pipe.unread.0.fetch_sub(bytes.len(), Ordering::Relaxed);
+        } else {
+            state.bytes.extend(bytes);
+            pipe.changed.notify_one();
+        }
         true
     }
 
@@ -123,6 +124,15 @@ impl Inbox {
             }
             self.0.changed.notified().await;
         }
+    }
+}
+
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.is_closed = true;
+        let left = std::mem::take(&mut state.bytes);
+        self.0.unread.0.fetch_sub(left.len(), Ordering::Relaxed);
     }
 }
 
@@ -167,6 +177,18 @@ mod tests {
         assert_eq!(&read, b"abcd");
         assert!(!inbox.fill(&mut read).await);
         drop(inbox);
+        assert_eq!(unread.0.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn what_comes_for_a_reader_that_has_gone_is_dropped() {
+        let unread = Arc::new(Unread::default());
+        let (inlet, inbox) = pipe(&unread);
+        assert!(inlet.push(&[0; 100]));
+        drop(inbox);
+        for _ in 0..2 {
+            assert!(inlet.push(&vec![0; MOST]));
+        }
         assert_eq!(unread.0.load(Ordering::Relaxed), 0);
     }
 
