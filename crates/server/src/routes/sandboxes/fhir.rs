@@ -15,7 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::State;
 use crate::base_url;
 use crate::envelope::{ApiError, Code};
-use crate::extract::{bearer, organization, peer};
+use crate::extract::{bearer, organization, path_values, peer};
 use crate::json_body::{read_whole, refuse_encoding};
 use crate::middleware::COMMON_HEADERS;
 
@@ -30,7 +30,11 @@ async fn exchange(extract::State(state): extract::State<State>, request: Request
 }
 
 async fn answer(state: &State, request: Request) -> Result<Response, ApiError> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    if parts.uri.path().contains('%') {
+        // What is no text is refused; most paths need no such look.
+        path_values(&mut parts, state).await?;
+    }
     let no_such = || ApiError::new(Code::NotFound, "no such sandbox");
     let sandbox: SandboxId = segment(&parts, 1).parse().map_err(|_| no_such())?;
     let path = raw_path(&parts).to_owned();
