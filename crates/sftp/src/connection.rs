@@ -22,13 +22,14 @@ pub(crate) struct Connection {
     files: Option<FileDrop>,
     /// Channels that do not carry anything yet.
     waiting: HashMap<ChannelId, Ends>,
+    /// Where the bytes of channels go; of a closed one, until its session has ended too.
     inlets: HashMap<ChannelId, Inlet>,
     unread: Arc<Unread>,
 }
 
 impl Connection {
-    pub(crate) fn new(app: App, place: Arc<Place>) -> Self {
-        Self { app, place, files: None, waiting: HashMap::new(), inlets: HashMap::new(), unread: Arc::default() }
+    pub(crate) fn new(app: App, place: Arc<Place>, unread: Arc<Unread>) -> Self {
+        Self { app, place, files: None, waiting: HashMap::new(), inlets: HashMap::new(), unread }
     }
 
     async fn admit(&mut self, user: &str, password: &str) -> bool {
@@ -81,6 +82,7 @@ impl Handler for Connection {
         reply: ChannelOpenHandle,
         _: &mut Session,
     ) -> Result<(), Self::Error> {
+        self.inlets.retain(|_, inlet| inlet.has_reader());
         // Dropping the reply refuses the channel.
         if self.inlets.len() < MOST_CHANNELS && self.files.is_some() {
             let id = channel.id();
@@ -96,7 +98,9 @@ impl Handler for Connection {
 
     async fn channel_close(&mut self, channel: ChannelId, _: &mut Session) -> Result<(), Self::Error> {
         self.waiting.remove(&channel);
-        self.inlets.remove(&channel);
+        if let Some(inlet) = self.inlets.get(&channel) {
+            inlet.close();
+        }
         Ok(())
     }
 
@@ -108,16 +112,15 @@ impl Handler for Connection {
     }
 
     async fn data(&mut self, channel: ChannelId, data: &[u8], session: &mut Session) -> Result<(), Self::Error> {
-        match self.inlets.get(&channel) {
-            Some(inlet) if !inlet.push(data) => {
-                session.disconnect(Disconnect::ProtocolError, "more was sent than the window allows", "en")
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn adjust_window(&mut self, _: ChannelId, _: u32) -> u32 {
-        self.unread.window()
+        let words = match self.inlets.get(&channel) {
+            // Nobody would read it.
+            Some(_) if self.waiting.contains_key(&channel) => "ask for sftp first",
+            Some(inlet) if !inlet.push(data) => "read the answers before you ask for more",
+            _ => return Ok(()),
+        };
+        self.waiting.clear();
+        self.inlets.clear();
+        session.disconnect(Disconnect::ProtocolError, words, "en")
     }
 
     async fn subsystem_request(&mut self, id: ChannelId, name: &str, session: &mut Session) -> Result<(), Self::Error> {

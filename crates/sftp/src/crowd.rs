@@ -2,12 +2,15 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use app::Limits;
 use model::SandboxId;
 use tokio::sync::watch;
+
+use crate::inbox::Unread;
 
 /// Connections from one address that have not logged in. Beyond it the oldest has to go, so that whoever only holds the
 /// line keeps nobody out.
@@ -21,6 +24,8 @@ pub(crate) struct Crowd {
     refusals_per_second: f64,
     refusal_burst: f64,
     present: Mutex<Present>,
+    /// What all of them have sent and nobody has read yet, in bytes.
+    unread: Arc<AtomicUsize>,
     /// True when everybody has to go.
     closing: watch::Sender<bool>,
 }
@@ -60,6 +65,7 @@ impl Crowd {
             refusals_per_second: limits.refusals_per_second.into(),
             refusal_burst: limits.refusal_burst.into(),
             present: Mutex::default(),
+            unread: Arc::default(),
             closing: watch::Sender::new(false),
         }
     }
@@ -105,6 +111,11 @@ impl Present {
 }
 
 impl Place {
+    /// The count of what the connection has sent and nobody has read yet.
+    pub(crate) fn unread(&self) -> Arc<Unread> {
+        Arc::new(Unread::new(Arc::clone(&self.crowd.unread)))
+    }
+
     /// Whether another password may be tried from this address.
     pub(crate) fn may_try(&self) -> bool {
         let (rate, burst) = (self.crowd.refusals_per_second, self.crowd.refusal_burst);

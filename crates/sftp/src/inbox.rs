@@ -1,12 +1,15 @@
-//! What a client has sent and nobody has read yet, in bounded memory. The SSH library opens a client's window again as
-//! soon as bytes arrive, whether or not they were read; here a connection of which much lies unread gets a window of two
-//! bytes until it was read. The loop that moves packets never waits for a reader, so answers always go out.
+//! What a client has sent and nobody has read yet, in bounded memory. The SSH library opens a client's window again as soon
+//! as bytes arrive, whether or not they were read. So when much of a connection lies unread, nothing more is taken from its
+//! socket until a reader has caught up; only while an answer waits for the client is it listened to, because the client must
+//! be heard to open its own window.
 
 use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
+use futures_util::task::AtomicWaker;
 use tokio::sync::Notify;
 
 use crate::connection::MOST_CHANNELS;
@@ -14,21 +17,76 @@ use crate::packets::LONGEST;
 
 /// What a channel may send ahead.
 pub(crate) const WINDOW: u32 = 1024 * 1024;
-/// The least window that the library still renews.
-const TRICKLE: u32 = 2;
-/// Unread bytes of a connection from which on its windows trickle: a whole packet of every channel has room.
+/// Unread bytes of a connection from which on its readers must catch up first: a whole packet of every channel has room.
 const MUCH: usize = MOST_CHANNELS * LONGEST as usize;
-/// More is unread only when a client does not keep to its windows.
+/// A client that lets so much lie unread sends without reading its answers.
 const MOST: usize = MUCH + 2 * MOST_CHANNELS * WINDOW as usize;
+/// Of all connections together. Beyond it, one that has much unread has to go.
+const MOST_IN_ALL: usize = 256 * 1024 * 1024;
 
 /// The unread bytes of one connection, over all its channels.
 #[derive(Default)]
-pub(crate) struct Unread(AtomicUsize);
+pub(crate) struct Unread {
+    bytes: AtomicUsize,
+    /// Those of all connections.
+    in_all: Arc<AtomicUsize>,
+    /// Answers that are on their way to the client.
+    answers: AtomicUsize,
+    /// Who takes bytes from the socket, while that waits.
+    taker: AtomicWaker,
+}
 
 impl Unread {
-    /// The window that a channel gets next.
-    pub(crate) fn window(&self) -> u32 {
-        if self.0.load(Ordering::Relaxed) < MUCH { WINDOW } else { TRICKLE }
+    pub(crate) fn new(in_all: Arc<AtomicUsize>) -> Self {
+        Self { in_all, ..Self::default() }
+    }
+
+    /// Ready when more may be taken from the socket.
+    pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Poll<()> {
+        if self.has_room() {
+            return Poll::Ready(());
+        }
+        self.taker.register(context.waker());
+        // What was read between the look and the waking call must not be missed.
+        if self.has_room() { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    fn has_room(&self) -> bool {
+        self.bytes.load(Ordering::SeqCst) < MUCH || self.answers.load(Ordering::SeqCst) > 0
+    }
+
+    /// While this is held, an answer is on its way.
+    pub(crate) fn answering(&self) -> Answering<'_> {
+        self.answers.fetch_add(1, Ordering::SeqCst);
+        self.taker.wake();
+        Answering(self)
+    }
+
+    /// False, and nothing counted, when that is too much.
+    fn add(&self, count: usize) -> bool {
+        let before = self.bytes.fetch_add(count, Ordering::SeqCst);
+        let in_all = self.in_all.fetch_add(count, Ordering::Relaxed);
+        let is_too_much = before + count > MOST || (before + count > MUCH && in_all + count > MOST_IN_ALL);
+        if is_too_much {
+            self.take(count);
+        }
+        !is_too_much
+    }
+
+    fn take(&self, count: usize) {
+        self.in_all.fetch_sub(count, Ordering::Relaxed);
+        if self.bytes.fetch_sub(count, Ordering::SeqCst) >= MUCH {
+            self.taker.wake();
+        }
+    }
+}
+
+/// An answer that is on its way to the client.
+pub(crate) struct Answering<'a>(&'a Unread);
+
+impl Drop for Answering<'_> {
+    fn drop(&mut self) {
+        self.0.answers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -37,6 +95,8 @@ struct Pipe {
     unread: Arc<Unread>,
     state: Mutex<State>,
     changed: Notify,
+    /// Told once, when the client has closed the channel.
+    gone: Notify,
 }
 
 #[derive(Default)]
@@ -61,32 +121,36 @@ impl Pipe {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// What was not read counts no more.
+    fn discard(&self) {
+        let left = std::mem::take(&mut self.lock().bytes);
+        self.unread.take(left.len());
+    }
 }
 
-/// Where bytes come in. Dropping it ends them.
+/// Where bytes come in. Dropping it closes the channel.
 pub(crate) struct Inlet(Arc<Pipe>);
 
 /// Where bytes are read. When it is dropped, what was not read counts no more, and neither does what still comes.
 pub(crate) struct Inbox(Arc<Pipe>);
 
 pub(crate) fn pipe(unread: &Arc<Unread>) -> (Inlet, Inbox) {
-    let pipe = Pipe { unread: Arc::clone(unread), state: Mutex::default(), changed: Notify::new() };
-    let pipe = Arc::new(pipe);
+    let (state, changed, gone) = (Mutex::default(), Notify::new(), Notify::new());
+    let pipe = Arc::new(Pipe { unread: Arc::clone(unread), state, changed, gone });
     (Inlet(Arc::clone(&pipe)), Inbox(pipe))
 }
 
 impl Inlet {
-    /// False, and nothing kept, when that is more than any window allowed.
+    /// False, and nothing kept, when that is too much.
     pub(crate) fn push(&self, bytes: &[u8]) -> bool {
         let pipe = &self.0;
-        let before = pipe.unread.0.fetch_add(bytes.len(), Ordering::Relaxed);
-        if before + bytes.len() > MOST {
-            pipe.unread.0.fetch_sub(bytes.len(), Ordering::Relaxed);
+        if !pipe.unread.add(bytes.len()) {
             return false;
         }
         let mut state = pipe.lock();
-        if state.is_closed {
-            pipe.unread.0.fetch_sub(bytes.len(), Ordering::Relaxed);
+        if state.is_closed || state.has_ended {
+            pipe.unread.take(bytes.len());
         } else {
             state.bytes.extend(bytes);
             pipe.changed.notify_one();
@@ -94,15 +158,28 @@ impl Inlet {
         true
     }
 
+    /// Nothing more comes; what came is still read.
     pub(crate) fn end(&self) {
         self.0.lock().has_ended = true;
         self.0.changed.notify_one();
+    }
+
+    /// The client has closed the channel: whatever was to be read or answered is in vain.
+    pub(crate) fn close(&self) {
+        self.end();
+        self.0.discard();
+        self.0.gone.notify_one();
+    }
+
+    /// Whether somebody still reads, or will.
+    pub(crate) fn has_reader(&self) -> bool {
+        !self.0.lock().is_closed
     }
 }
 
 impl Drop for Inlet {
     fn drop(&mut self) {
-        self.end();
+        self.close();
     }
 }
 
@@ -115,7 +192,8 @@ impl Inbox {
                 if state.bytes.len() >= buffer.len() {
                     let is_filled = state.bytes.read_exact(buffer).is_ok();
                     state.shrink();
-                    self.0.unread.0.fetch_sub(buffer.len(), Ordering::Relaxed);
+                    drop(state);
+                    self.0.unread.take(buffer.len());
                     return is_filled;
                 }
                 if state.has_ended {
@@ -125,36 +203,76 @@ impl Inbox {
             self.0.changed.notified().await;
         }
     }
+
+    /// Resolves when the client has closed the channel.
+    pub(crate) async fn gone(&self) {
+        self.0.gone.notified().await;
+    }
+
+    /// While this is held, the answer to what was read is on its way.
+    pub(crate) fn answering(&self) -> Answering<'_> {
+        self.0.unread.answering()
+    }
 }
 
 impl Drop for Inbox {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.is_closed = true;
-        let left = std::mem::take(&mut state.bytes);
-        self.0.unread.0.fetch_sub(left.len(), Ordering::Relaxed);
+        self.0.lock().is_closed = true;
+        self.0.discard();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::task::Waker;
 
-    #[tokio::test]
-    async fn windows_trickle_until_what_came_was_read() {
-        let unread = Arc::new(Unread::default());
-        let (inlet, inbox) = pipe(&unread);
-        assert_eq!(unread.window(), WINDOW);
-        assert!(inlet.push(&vec![7; MUCH]));
-        assert_eq!(unread.window(), TRICKLE);
-        let mut read = vec![0; MUCH];
-        assert!(inbox.fill(&mut read).await);
-        assert!(read.iter().all(|byte| *byte == 7));
-        assert_eq!(unread.window(), WINDOW);
+    fn has_room(unread: &Unread) -> bool {
+        unread.poll_room(&mut Context::from_waker(Waker::noop())).is_ready()
+    }
+
+    fn count(unread: &Unread) -> usize {
+        assert_eq!(unread.bytes.load(Ordering::SeqCst), unread.in_all.load(Ordering::SeqCst));
+        unread.bytes.load(Ordering::SeqCst)
     }
 
     #[tokio::test]
-    async fn who_ignores_the_window_is_told_and_nothing_is_kept() {
+    async fn nothing_more_is_taken_until_what_came_was_read() {
+        let unread = Arc::new(Unread::default());
+        let (inlet, inbox) = pipe(&unread);
+        assert!(has_room(&unread));
+        assert!(inlet.push(&vec![7; MUCH]));
+        assert!(!has_room(&unread));
+        let taker = tokio::spawn({
+            let unread = Arc::clone(&unread);
+            async move { std::future::poll_fn(|context| unread.poll_room(context)).await }
+        });
+        tokio::task::yield_now().await;
+        let mut read = vec![0; MUCH];
+        assert!(inbox.fill(&mut read).await);
+        assert!(read.iter().all(|byte| *byte == 7));
+        taker.await.unwrap();
+        assert!(has_room(&unread));
+    }
+
+    #[tokio::test]
+    async fn a_client_that_must_take_an_answer_first_is_listened_to() {
+        let unread = Arc::new(Unread::default());
+        let (inlet, inbox) = pipe(&unread);
+        assert!(inlet.push(&vec![7; MUCH]));
+        let taker = tokio::spawn({
+            let unread = Arc::clone(&unread);
+            async move { std::future::poll_fn(|context| unread.poll_room(context)).await }
+        });
+        tokio::task::yield_now().await;
+        let answering = inbox.answering();
+        taker.await.unwrap();
+        drop(answering);
+        assert!(!has_room(&unread));
+    }
+
+    #[tokio::test]
+    async fn who_sends_too_much_is_told_and_nothing_is_kept() {
         let unread = Arc::new(Unread::default());
         let (first, _one) = pipe(&unread);
         let (second, two) = pipe(&unread);
@@ -164,20 +282,45 @@ mod tests {
         let mut read = [0; 10];
         assert!(two.fill(&mut read).await);
         assert_eq!(read, [2; 10]);
+        assert_eq!(count(&unread), MOST - 10);
     }
 
     #[tokio::test]
-    async fn what_came_before_the_end_is_read_and_a_closed_channel_counts_no_more() {
+    async fn of_all_connections_only_those_with_much_unread_have_to_go() {
+        let in_all = Arc::new(AtomicUsize::new(MOST_IN_ALL - 5));
+        let unread = Arc::new(Unread::new(Arc::clone(&in_all)));
+        let (inlet, _inbox) = pipe(&unread);
+        assert!(inlet.push(&[0; 10]));
+        assert!(!inlet.push(&vec![0; MUCH]));
+        assert_eq!(in_all.load(Ordering::SeqCst), MOST_IN_ALL + 5);
+    }
+
+    #[tokio::test]
+    async fn what_came_before_the_end_is_read() {
         let unread = Arc::new(Unread::default());
         let (inlet, inbox) = pipe(&unread);
         assert!(inlet.push(b"abcde"));
-        drop(inlet);
+        inlet.end();
         let mut read = [0; 4];
         assert!(inbox.fill(&mut read).await);
         assert_eq!(&read, b"abcd");
         assert!(!inbox.fill(&mut read).await);
+        assert!(inlet.has_reader());
         drop(inbox);
-        assert_eq!(unread.0.load(Ordering::Relaxed), 0);
+        assert!(!inlet.has_reader());
+        assert_eq!(count(&unread), 0);
+    }
+
+    #[tokio::test]
+    async fn what_a_closed_channel_held_is_gone_at_once() {
+        let unread = Arc::new(Unread::default());
+        let (inlet, inbox) = pipe(&unread);
+        assert!(inlet.push(b"abcde"));
+        inlet.close();
+        assert_eq!(count(&unread), 0);
+        inbox.gone().await;
+        assert!(!inbox.fill(&mut [0; 1]).await);
+        assert!(inlet.push(b"more") && count(&unread) == 0);
     }
 
     #[tokio::test]
@@ -189,7 +332,7 @@ mod tests {
         for _ in 0..2 {
             assert!(inlet.push(&vec![0; MOST]));
         }
-        assert_eq!(unread.0.load(Ordering::Relaxed), 0);
+        assert_eq!(count(&unread), 0);
     }
 
     #[tokio::test]
@@ -205,7 +348,7 @@ mod tests {
             assert!(inlet.push(&[*byte]));
             tokio::task::yield_now().await;
         }
-        drop(inlet);
+        inlet.end();
         assert_eq!(reader.await.ok(), Some((true, *b"xyz", false)));
     }
 }

@@ -81,8 +81,9 @@ fn receive(app: &App, config: &Arc<Config>, crowd: &Arc<Crowd>, stream: TcpStrea
     };
     let (config, app) = (Arc::clone(config), app.clone());
     tokio::spawn(async move {
-        let line = Line::new(stream, place.end());
-        let connection = Connection::new(app, Arc::clone(&place));
+        let unread = place.unread();
+        let line = Line::new(stream, Arc::clone(&unread), place.end());
+        let connection = Connection::new(app, Arc::clone(&place), unread);
         let begun = tokio::time::timeout(LOGIN_WITHIN, russh::server::run_stream(config, line, connection)).await;
         let Ok(Ok(mut session)) = begun else { return };
         tokio::select! {

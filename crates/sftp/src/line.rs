@@ -1,22 +1,27 @@
-//! A connection that can be cut from outside, whatever its other end does.
+//! A connection that can be cut from outside, whatever its other end does, and that is read only while there is room for what
+//! comes.
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use crate::inbox::Unread;
+
 pub(crate) struct Line {
     stream: TcpStream,
+    unread: Arc<Unread>,
     cut: Pin<Box<dyn Future<Output = ()> + Send>>,
     is_cut: bool,
 }
 
 impl Line {
     /// Ends when `cut` resolves.
-    pub(crate) fn new(stream: TcpStream, cut: impl Future<Output = ()> + Send + 'static) -> Self {
-        Self { stream, cut: Box::pin(cut), is_cut: false }
+    pub(crate) fn new(stream: TcpStream, unread: Arc<Unread>, cut: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self { stream, unread, cut: Box::pin(cut), is_cut: false }
     }
 
     fn is_cut(&mut self, context: &mut Context<'_>) -> bool {
@@ -34,6 +39,7 @@ impl AsyncRead for Line {
         if self.is_cut(context) {
             return Poll::Ready(Ok(()));
         }
+        ready!(self.unread.poll_room(context));
         Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }

@@ -4,12 +4,11 @@ use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
-use russh::ChannelWriteHalf;
-use russh::server::Msg;
 use russh_sftp::protocol::{Packet, StatusCode};
 
 use crate::fault::Status;
 use crate::inbox::Inbox;
+use crate::session::Ends;
 
 /// Longer packets end the session, as they do with OpenSSH.
 pub(crate) const LONGEST: u32 = 256 * 1024;
@@ -48,9 +47,10 @@ pub(crate) async fn read(inbox: &Inbox) -> io::Result<Option<Incoming>> {
 /// The types of requests.
 const KNOWN: std::ops::RangeInclusive<u8> = 1..=20;
 
-pub(crate) async fn write(outlet: &ChannelWriteHalf<Msg>, packet: Packet) -> io::Result<()> {
+pub(crate) async fn write(ends: &Ends, packet: Packet) -> io::Result<()> {
     let bytes = Bytes::try_from(packet).map_err(|error| io::Error::other(error.to_string()))?;
-    let written = tokio::time::timeout(PATIENCE, outlet.data_bytes(bytes)).await;
+    let _answering = ends.inbox.answering();
+    let written = tokio::time::timeout(PATIENCE, ends.outlet.data_bytes(bytes)).await;
     written.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?.map_err(io::Error::other)
 }
 

@@ -39,6 +39,7 @@ pub(crate) async fn run(ends: Ends, files: FileDrop, place: &Place) {
                 tracing::debug!(%error, "a session by SFTP broke off");
             }
         }
+        () = ends.inbox.gone() => {}
         () = end_of_traffic(&files) => place.send_home(),
         () = place.ended() => {}
     }
@@ -70,7 +71,7 @@ impl Session {
                     self.answer(packet).await.unwrap_or_else(|status| packets::status(id, &status))
                 }
             };
-            packets::write(&ends.outlet, answer).await?;
+            packets::write(ends, answer).await?;
         }
         Ok(())
     }

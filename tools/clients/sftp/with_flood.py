@@ -1,5 +1,5 @@
-"""paramiko's own SSH, without its SFTP: a client that sends much and reads nothing for a while, and one that does not
-keep to its windows."""
+"""paramiko's own SSH, without its SFTP: clients that send much and read nothing for a while or at all, that speak before they
+are asked, and that open one channel after the other."""
 
 import struct
 import threading
@@ -12,14 +12,23 @@ INIT, OPEN, READ, STAT, STATUS, HANDLE, DATA = 1, 3, 5, 17, 101, 102, 103
 READS, STATS, BLOCK = 200, 4096, 32768
 
 
-def session():
+def connect():
     transport = paramiko.Transport((host, port))
     transport.connect(username=username, password=password)
-    channel = transport.open_session()
+    return transport
+
+
+def begun(transport, **window):
+    channel = transport.open_session(**window)
     channel.invoke_subsystem("sftp")
     channel.sendall(packet(INIT, 3))
     answer(channel)
-    return transport, channel
+    return channel
+
+
+def session():
+    transport = connect()
+    return transport, begun(transport)
 
 
 def packet(kind, number, *parts):
@@ -47,11 +56,16 @@ def exactly(channel, length):
     return found
 
 
-def reads_of(channel):
-    """So many that their answers do not fit into this client's window."""
+def opened(channel):
     channel.sendall(packet(OPEN, 1, text(b"outbox/block"), struct.pack(">II", 1, 0)))
     kind, _, handle = answer(channel)
     expect("the file is open", kind, HANDLE)
+    return handle
+
+
+def reads_of(channel):
+    """So many that their answers do not fit into this client's window."""
+    handle = opened(channel)
     return [packet(READ, number, handle, struct.pack(">QI", 0, BLOCK)) for number in range(READS)]
 
 
@@ -80,10 +94,11 @@ def asks_much_before_it_reads():
     transport.close()
 
 
-def does_not_keep_to_its_window():
+def never_reads(keeps_to_its_window):
     transport, channel = session()
     channel.sendall(b"".join(reads_of(channel)))
-    channel.out_window_size = 1 << 40
+    if not keeps_to_its_window:
+        channel.out_window_size = 1 << 40
     request = packet(STAT, 1, text(b"x" * 200_000))
     sent = 0
     try:
@@ -92,16 +107,50 @@ def does_not_keep_to_its_window():
             sent += len(request)
     except (OSError, EOFError, paramiko.SSHException):
         pass
-    expect("it is sent away", sent < 512 * MEBIBYTE)
+    expect("it is sent away before the server holds much", sent < 64 * MEBIBYTE)
+    transport.close()
+
+
+def speaks_before_it_is_asked():
+    transport = connect()
+    channel = transport.open_session()
+    sent = 0
+    try:
+        while sent < 64 * MEBIBYTE:
+            channel.sendall(bytes(BLOCK))
+            sent += BLOCK
+    except (OSError, EOFError, paramiko.SSHException):
+        pass
+    expect("who did not ask for files is sent away", sent < 8 * MEBIBYTE)
+    transport.close()
+
+
+def opens_one_channel_after_the_other():
+    """More than a connection may have at once. Some end as OpenSSH's do, some go while an answer waits for their window."""
+    transport = connect()
+    for number in range(40):
+        small = number % 2 == 1
+        channel = begun(transport, window_size=BLOCK if small else None)
+        if small:
+            handle = opened(channel)
+            channel.sendall(packet(READ, 2, handle, struct.pack(">QI", 0, 4 * BLOCK)) * 3)
+            channel.close()
+        else:
+            channel.shutdown_write()
+            expect("the server closes what has ended", channel.recv(1), b"")
+    expect("all were taken", True)
     transport.close()
 
 
 transport, _ = session()
 with paramiko.SFTPClient.from_transport(transport).open("outbox/block", "w") as file:
-    file.write(bytes(BLOCK))
+    file.write(bytes(4 * BLOCK))
 transport.close()
 asks_much_before_it_reads()
-does_not_keep_to_its_window()
+never_reads(keeps_to_its_window=True)
+never_reads(keeps_to_its_window=False)
+speaks_before_it_is_asked()
+opens_one_channel_after_the_other()
 transport, channel = session()
 channel.sendall(packet(STAT, 9, text(b"inbox")))
 expect("others are served", answer(channel)[:2], (105, 9))
