@@ -58,6 +58,8 @@ start_s3() {
 
 # Arguments: those of `verial serve`. Sets verial_url and verial_key.
 start_verial() {
+    # Before it starts: what the one before it has printed must not be taken for its address.
+    : >"$work/verial.out"
     "${CARGO_TARGET_DIR:-target}/debug/verial" serve --listen 127.0.0.1:0 "$@" >"$work/verial.out" 2>"$work/verial.log" &
     processes+=($!)
     verial_url=$(wait_for "$work/verial.out" 'http://127\.0\.0\.1:[0-9]+')
