@@ -1,5 +1,6 @@
 //! Randomness from the operating system: ids and secrets.
 
+use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
 use model::api_key::{KeyKind, RANDOM_BYTES, Secret};
@@ -10,40 +11,48 @@ use crate::AppError;
 /// Ids that rise within a process even inside one millisecond, so that lists keep the order of creation.
 #[derive(Default)]
 pub(crate) struct IdSource {
-    inner: Mutex<Inner>,
+    last: Mutex<u128>,
 }
 
-#[derive(Default)]
-struct Inner {
-    last: u128,
-    /// Randomness for the next ids. The system is asked for that of many at once: every request needs some.
-    pool: Vec<[u8; 16]>,
+impl IdSource {
+    pub(crate) fn next(&self, now: Timestamp) -> Ulid {
+        let random = pooled();
+        let fresh = of(now, random);
+        // A random step forward: neighbours stay unguessable.
+        let step = u128::from(u64::from_le_bytes([random[0], random[1], random[2], random[3], random[4], 0, 0, 0])) + 1;
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let same_millisecond_or_earlier = (fresh.0 >> 80) <= (*last >> 80);
+        *last = if same_millisecond_or_earlier { *last + step } else { fresh.0 };
+        Ulid(*last)
+    }
+}
+
+/// An id whose order within a millisecond nobody asks for: of a request.
+pub(crate) fn unordered(now: Timestamp) -> Ulid {
+    of(now, pooled())
+}
+
+fn of(now: Timestamp, random: [u8; 16]) -> Ulid {
+    Ulid::new(u64::try_from(now.milliseconds()).unwrap_or_default(), u128::from_le_bytes(random))
 }
 
 const POOL: usize = 64;
 
-impl IdSource {
-    pub(crate) fn next(&self, now: Timestamp) -> Ulid {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let random = inner.random();
-        let fresh = Ulid::new(u64::try_from(now.milliseconds()).unwrap_or_default(), u128::from_le_bytes(random));
-        let same_millisecond_or_earlier = (fresh.0 >> 80) <= (inner.last >> 80);
-        // A random step forward: neighbours stay unguessable.
-        let step = u128::from(u64::from_le_bytes([random[0], random[1], random[2], random[3], random[4], 0, 0, 0])) + 1;
-        inner.last = if same_millisecond_or_earlier { inner.last + step } else { fresh.0 };
-        Ulid(inner.last)
-    }
+thread_local! {
+    /// Randomness for the next ids. The system is asked for that of many at once: every request needs some. Each thread has
+    /// its own, so that none waits for another's.
+    static RANDOM: RefCell<Vec<[u8; 16]>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Inner {
-    fn random(&mut self) -> [u8; 16] {
-        if self.pool.is_empty() {
-            self.pool.resize(POOL, [0; 16]);
+fn pooled() -> [u8; 16] {
+    RANDOM.with_borrow_mut(|pool| {
+        if pool.is_empty() {
+            pool.resize(POOL, [0; 16]);
             // Without randomness ids of this process are still kept apart by their steps.
-            let _ = getrandom::fill(self.pool.as_flattened_mut());
+            let _ = getrandom::fill(pool.as_flattened_mut());
         }
-        self.pool.pop().unwrap_or_default()
-    }
+        pool.pop().unwrap_or_default()
+    })
 }
 
 pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], AppError> {

@@ -16,12 +16,9 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    text
+    let digit = |value: u8| DIGITS[usize::from(value)];
+    let text: Vec<u8> = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
+    String::from_utf8(text).unwrap_or_default()
 }
 
 fn write(value: &Value, text: &mut String) {

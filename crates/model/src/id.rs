@@ -1,6 +1,6 @@
 //! Identifiers: a type prefix and a ULID. Each kind of thing has an id type of its own, parsed once at the edge.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::str::FromStr;
 
 use arrayvec::ArrayString;
@@ -23,13 +23,23 @@ impl Ulid {
     }
 }
 
+impl Ulid {
+    /// After a prefix. Without the machinery of formats: every request and event has an id.
+    pub fn text(self, prefix: &str) -> ArrayString<MOST_LETTERS> {
+        let mut text = ArrayString::new();
+        // A prefix that leaves no room is a mistake in the list below, which is asserted there.
+        let _ = text.try_push_str(prefix);
+        for place in (0..ULID_LENGTH).rev() {
+            let letter = ALPHABET[((self.0 >> (5 * place)) & 31) as usize];
+            let _ = text.try_push(char::from(letter));
+        }
+        text
+    }
+}
+
 impl fmt::Display for Ulid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = [0u8; ULID_LENGTH];
-        for (place, byte) in text.iter_mut().rev().enumerate() {
-            *byte = ALPHABET[((self.0 >> (5 * place)) & 31) as usize];
-        }
-        f.write_str(str::from_utf8(&text).unwrap_or_default())
+        f.write_str(&self.text(""))
     }
 }
 
@@ -67,12 +77,7 @@ macro_rules! ids {
         impl Id for $name {
             const PREFIX: &'static str = $prefix;
             const NOUN: &'static str = $noun;
-            fn from_ulid(ulid: Ulid) -> Self {
-                let mut text = Text::new();
-                // There is room, as is asserted above.
-                let _ = write!(text, "{}{ulid}", $prefix);
-                Self(text)
-            }
+            fn from_ulid(ulid: Ulid) -> Self { Self(ulid.text($prefix)) }
             fn as_str(&self) -> &str { &self.0 }
         }
         impl fmt::Display for $name {

@@ -9,7 +9,6 @@ use axum::response::Response;
 use futures_util::future;
 use tower::{Layer, ServiceExt, service_fn};
 use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 
 /// In one of the encodings that the caller takes, if there are any and it is worth it.
 pub(crate) async fn fitting(mut response: Response, encodings: Vec<HeaderValue>) -> Response {
@@ -20,8 +19,8 @@ pub(crate) async fn fitting(mut response: Response, encodings: Vec<HeaderValue>)
     if !encodings.is_empty() {
         return compressed(response, encodings).await;
     }
-    if !response.headers().contains_key(header::CONTENT_ENCODING) && DefaultPredicate::new().should_compress(&response)
-    {
+    // Whether it would be worth it is not asked: saying so of one that is never compressed does no harm.
+    if !response.headers().contains_key(header::CONTENT_ENCODING) {
         response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
     }
     response

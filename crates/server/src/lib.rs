@@ -1,6 +1,7 @@
 //! The HTTP face: parses, authenticates, calls one verb of `app`, renders. One file per resource under `routes/`.
 
 mod base_url;
+mod bell;
 mod compress;
 mod cors;
 mod cursor;

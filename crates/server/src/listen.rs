@@ -20,6 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Instant, sleep, timeout_at};
 use tower::Service;
 
+use crate::bell::Bell;
 use crate::patient::Patient;
 
 /// After the system could not give a connection, for want of descriptors.
@@ -101,7 +102,7 @@ impl Connection {
         match version {
             Version::First => {
                 let mut builder = http1::Builder::new();
-                builder.timer(TokioTimer::new()).header_read_timeout(patience);
+                builder.timer(Bell::default()).header_read_timeout(patience);
                 let connection = builder.serve_connection(stream, service).with_upgrades();
                 let _ = to_the_end(connection, stopping, |connection| connection.graceful_shutdown()).await;
             }

@@ -144,8 +144,8 @@ impl App {
 
     /// Whether what was read and is not written yet may fill the log of a task run.
     fn may_be_full(&self, live: &Live, loaded: &Loaded) -> bool {
-        let unwritten = Seq::try_from(live.queue.unwritten()).unwrap_or(Seq::MAX);
-        loaded.ends_at.is_some() && loaded.world.seq.saturating_add(unwritten) >= self.limits().task_run_events
+        let unwritten = || Seq::try_from(live.queue.unwritten()).unwrap_or(Seq::MAX);
+        loaded.ends_at.is_some() && loaded.world.seq.saturating_add(unwritten()) >= self.limits().task_run_events
     }
 
     pub(super) async fn submit<T, F>(&self, live: &Arc<Live>, handle: F) -> Result<T, AppError>

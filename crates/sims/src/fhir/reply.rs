@@ -1,6 +1,5 @@
 //! What an interaction gives back before it is written to a connection or into a Bundle.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -91,9 +90,7 @@ pub(crate) fn version_name(record: &Record<'_>) -> String {
 }
 
 pub(crate) fn name_of(collection: &str, key: &str, version: u64) -> String {
-    let mut name = String::with_capacity(collection.len() + key.len() + 16);
-    let _ = write!(name, "{collection}/{key}/_history/{version}");
-    name
+    [collection, "/", key, "/_history/", &version.to_string()].concat()
 }
 
 /// The status as an entry of a Bundle writes it.
