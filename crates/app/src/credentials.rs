@@ -79,30 +79,25 @@ const GRACE_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 pub async fn authenticate(app: &App, presented: &str) -> Result<Principal, AppError> {
     let secret = Secret::parse(presented).ok_or(REFUSED)?;
     let hash = hash(&secret);
-    let found = find(app, &secret, presented, &hash).await?.ok_or(REFUSED)?;
-    let same: bool = found.known.hash().as_bytes().ct_eq(hash.as_bytes()).into();
+    let found = find(app, secret.kind(), &hash).await?.ok_or(REFUSED)?;
+    let same: bool = found.hash().as_bytes().ct_eq(hash.as_bytes()).into();
     if !same {
         return Err(REFUSED);
     }
-    match &found.known {
-        Known::Run(run) => run_grant(run, app.now(), &found.sealing_key).map(Principal::Run),
-        Known::Key(credential) => key_grant(app, &hash, secret.kind(), credential, &found.sealing_key).await,
+    match &*found {
+        Known::Run(run) => run_grant(run, app.now(), secret).map(Principal::Run),
+        Known::Key(credential) => key_grant(app, &hash, credential, secret).await,
     }
 }
 
-async fn key_grant(
-    app: &App,
-    hash: &str,
-    kind: KeyKind,
-    credential: &Credential,
-    sealing_key: &SealingKey,
-) -> Result<Principal, AppError> {
+async fn key_grant(app: &App, hash: &str, credential: &Credential, secret: Secret) -> Result<Principal, AppError> {
     if credential.revoked_at.is_some() {
         return Err(REFUSED);
     }
     note_use(app, hash, credential).await;
     let Credential { key, owner: Owner { org, solver }, .. } = credential;
-    let (org, key, sealing_key) = (org.clone(), key.clone(), sealing_key.clone());
+    let (org, key, kind) = (org.clone(), key.clone(), secret.kind());
+    let sealing_key = SealingKey::from_credential(secret);
     match (kind, solver.clone()) {
         (KeyKind::Organization, None) => Ok(Principal::Organization(OrgGrant { org, key, sealing_key })),
         (KeyKind::Solver, Some(solver)) => Ok(Principal::Solver(SolverGrant { org, key, solver, sealing_key })),
@@ -111,7 +106,7 @@ async fn key_grant(
 }
 
 /// A completed run can be read for a while; a cancelled one's token has ended.
-fn run_grant(credential: &RunCredential, now: Timestamp, sealing_key: &SealingKey) -> Result<RunGrant, AppError> {
+fn run_grant(credential: &RunCredential, now: Timestamp, secret: Secret) -> Result<RunGrant, AppError> {
     let RunCredential { run, org, status, completed_at, expires_at, .. } = credential;
     if *status == Status::Cancelled {
         return Err(AppError::Unauthorized("the run is cancelled, and its token has ended with it"));
@@ -120,18 +115,12 @@ fn run_grant(credential: &RunCredential, now: Timestamp, sealing_key: &SealingKe
     if readable_until.map_or(*expires_at, |until| until.max(*expires_at)) <= now {
         return Err(AppError::TokenExpired);
     }
-    Ok(RunGrant { org: org.clone(), run: run.clone(), sealing_key: sealing_key.clone() })
+    Ok(RunGrant { org: org.clone(), run: run.clone(), sealing_key: SealingKey::from_credential(secret) })
 }
 
 /// What is stored of a secret. It has too much randomness for a slow hash to add anything.
 pub(crate) fn hash(secret: &Secret) -> String {
     canonical::sha256_hex(secret.reveal().as_bytes())
-}
-
-/// What was looked up for a credential, and the key that it makes.
-struct Found {
-    known: Known,
-    sealing_key: SealingKey,
 }
 
 /// What a secret leads to.
@@ -150,20 +139,19 @@ impl Known {
     }
 }
 
-async fn find(app: &App, secret: &Secret, presented: &str, hash: &str) -> Result<Option<Arc<Found>>, AppError> {
+async fn find(app: &App, kind: KeyKind, hash: &str) -> Result<Option<Arc<Known>>, AppError> {
     if let Some(found) = app.inner.credentials.recall(hash) {
         return Ok(Some(found));
     }
     // Taken before the look-up: what was read cannot be older than this.
     let (read_at, era) = (Instant::now(), app.inner.credentials.era());
-    let (kind, wanted) = (secret.kind(), hash.to_owned());
+    let wanted = hash.to_owned();
     let look_up = move |db: &mut store::Db<'_>| match kind {
         KeyKind::Run => Ok(runs::find_by_token(db, &wanted)?.map(Known::Run)),
         KeyKind::Organization | KeyKind::Solver => Ok(keys::find_by_hash(db, &wanted)?.map(Known::Key)),
     };
     let known: Result<Option<Known>, AppError> = app.store().read(look_up).await;
-    let Some(known) = known? else { return Ok(None) };
-    let found = Arc::new(Found { known, sealing_key: SealingKey::from_credential(presented) });
+    let Some(found) = known?.map(Arc::new) else { return Ok(None) };
     app.inner.credentials.remember(hash, &found, read_at, era);
     Ok(Some(found))
 }
@@ -192,13 +180,13 @@ pub(crate) struct Cache {
 
 #[derive(Default)]
 struct Remembered {
-    entries: HashMap<String, (Arc<Found>, Instant)>,
+    entries: HashMap<String, (Arc<Known>, Instant)>,
     /// Rises with every revocation on this node.
     era: u64,
 }
 
 impl Cache {
-    fn recall(&self, hash: &str) -> Option<Arc<Found>> {
+    fn recall(&self, hash: &str) -> Option<Arc<Known>> {
         let remembered = self.lock();
         let entry = remembered.entries.get(hash).filter(|(_, read_at)| read_at.elapsed() < REMEMBERED);
         entry.map(|(found, _)| Arc::clone(found))
@@ -209,7 +197,7 @@ impl Cache {
     }
 
     /// What was looked up in an earlier era may have been revoked since, and is not worth remembering.
-    fn remember(&self, hash: &str, found: &Arc<Found>, read_at: Instant, era: u64) {
+    fn remember(&self, hash: &str, found: &Arc<Known>, read_at: Instant, era: u64) {
         let mut remembered = self.lock();
         if remembered.era != era {
             return;
@@ -222,10 +210,9 @@ impl Cache {
 
     fn note_use(&self, hash: &str, now: Timestamp) {
         if let Some((found, _)) = self.lock().entries.get_mut(hash)
-            && let Known::Key(credential) = &found.known
+            && let Known::Key(credential) = &**found
         {
-            let known = Known::Key(Credential { last_used_at: Some(now), ..credential.clone() });
-            *found = Arc::new(Found { known, sealing_key: found.sealing_key.clone() });
+            *found = Arc::new(Known::Key(Credential { last_used_at: Some(now), ..credential.clone() }));
         }
     }
 
@@ -248,14 +235,13 @@ mod tests {
 
     #[test]
     fn a_look_up_that_a_revocation_overtook_is_not_remembered() {
-        let known = Known::Key(Credential {
+        let found = Arc::new(Known::Key(Credential {
             key: KeyId::from_ulid(Ulid(1)),
             owner: Owner { org: OrgId::from_ulid(Ulid(2)), solver: None },
             hash: "hash".into(),
             last_used_at: None,
             revoked_at: None,
-        });
-        let found = Arc::new(Found { known, sealing_key: SealingKey::from_credential("vk_a") });
+        }));
         let (cache, begun) = (Cache::default(), Instant::now());
         let before = cache.era();
         cache.forget_all();

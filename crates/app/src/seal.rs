@@ -3,20 +3,18 @@
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use model::api_key::Secret;
 use sha2::{Digest, Sha256};
 
 use crate::{AppError, chance};
 
+/// The credential that the caller presented: the key is made of it when something is sealed or opened, which is seldom.
 #[derive(Clone)]
-pub(crate) struct SealingKey([u8; 32]);
+pub(crate) struct SealingKey(Secret);
 
 impl SealingKey {
-    /// From the credential that the caller presented.
-    pub(crate) fn from_credential(credential: &str) -> Self {
-        let mut hash = Sha256::new();
-        hash.update(b"verial: seal of an idempotent answer\0");
-        hash.update(credential.as_bytes());
-        Self(hash.finalize().into())
+    pub(crate) fn from_credential(credential: Secret) -> Self {
+        Self(credential)
     }
 
     pub(crate) fn seal(&self, plain: &str) -> Result<String, AppError> {
@@ -37,7 +35,11 @@ impl SealingKey {
     }
 
     fn key(&self) -> Result<LessSafeKey, AppError> {
-        let key = UnboundKey::new(&AES_256_GCM, &self.0).map_err(|_| AppError::Internal("sealing key".into()))?;
+        let mut hash = Sha256::new();
+        hash.update(b"verial: seal of an idempotent answer\0");
+        hash.update(self.0.reveal().as_bytes());
+        let key =
+            UnboundKey::new(&AES_256_GCM, &hash.finalize()).map_err(|_| AppError::Internal("sealing key".into()))?;
         Ok(LessSafeKey::new(key))
     }
 }
@@ -45,13 +47,15 @@ impl SealingKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::api_key::KeyKind;
 
     #[test]
     fn only_the_same_credential_opens_a_seal() {
-        let key = SealingKey::from_credential("vk_a");
+        let of = |byte| SealingKey::from_credential(Secret::from_random(KeyKind::Organization, &[byte; 64]).unwrap());
+        let key = of(1);
         let sealed = key.seal("secret").unwrap();
         assert_eq!(key.open(&sealed).as_deref(), Some("secret"));
-        assert_eq!(SealingKey::from_credential("vk_b").open(&sealed), None);
+        assert_eq!(of(2).open(&sealed), None);
         assert_eq!(key.open("AAAA"), None);
         assert_ne!(sealed, key.seal("secret").unwrap());
     }
