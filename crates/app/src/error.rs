@@ -22,6 +22,9 @@ pub enum AppError {
     /// No such thing, or another organization's: the two are one answer.
     #[error("no such {0}")]
     NotFound(&'static str),
+    /// The benchmark has versions, but not that one.
+    #[error("{slug} has no version {wanted}; the newest is `{slug}@{newest}`")]
+    NoVersion { slug: String, wanted: i64, newest: i64 },
     /// The state of things does not allow it; the message says what would.
     #[error("{message}")]
     Conflict { message: String, details: FieldErrors },

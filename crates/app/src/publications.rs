@@ -59,10 +59,21 @@ pub async fn versions(
 pub async fn version(app: &App, grant: &OrgGrant, reference: &VersionRef) -> Result<BenchmarkVersion, AppError> {
     let (org, reference) = (grant.org.clone(), reference.clone());
     let read = move |db: &mut Db<'_>| {
-        let version = versions::find_visible(db, &org, &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
+        let found = versions::find_visible(db, &org, &reference)?;
+        let version = found.map_or_else(|| Err(no_version(db, &org, &reference)), Ok)?;
         Ok(view(&version, &org))
     };
     app.store().read(read).await
+}
+
+/// Why there is no such version: of a benchmark that the organization may see, which there is.
+pub(crate) fn no_version(db: &mut Db<'_>, org: &OrgId, reference: &VersionRef) -> AppError {
+    let VersionRef { slug, version } = reference.clone();
+    match versions::newest_visible(db, org, &slug) {
+        Ok(Some(newest)) => AppError::NoVersion { slug, wanted: version, newest },
+        Ok(None) => AppError::missing::<BenchmarkId>(),
+        Err(error) => error.into(),
+    }
 }
 
 /// Keeps what an audit found beside a version of the organization's own. An earlier record is replaced, and the version

@@ -110,6 +110,7 @@ fn set_key(arguments: &Arguments, key: Option<String>) -> anyhow::Result<()> {
         }
     };
     check_key(&key)?;
+    arguments.connection.url.as_deref().map_or(Ok(()), check_url)?;
     let stored = Stored::read()?;
     let stored = Stored { url: arguments.connection.url.clone().or(stored.url), api_key: Some(key), ..stored };
     let path = stored.write()?.display().to_string();

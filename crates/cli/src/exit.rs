@@ -84,10 +84,15 @@ fn of_server<'cause>(cause: &'cause (dyn std::error::Error + 'static)) -> Option
 /// What the user can do about it, where that is known.
 pub(crate) fn next_step(error: &anyhow::Error) -> Option<String> {
     if error.chain().any(is_taken) {
-        return Some("another program listens there; --listen 127.0.0.1:0 takes a free port".into());
+        let flag = error.downcast_ref::<Listener>().map_or("--listen", |listener| listener.flag);
+        return Some(format!("another program listens there; {flag} 127.0.0.1:0 takes a free port"));
     }
     let error = error.chain().find_map(of_server)?;
     let ClientError::Refused(refusal) = error else {
+        // What a TLS client says of an answer that is no TLS.
+        if format!("{error:?}").contains("InvalidContentType") {
+            return Some("the server does not speak https there: try http://".into());
+        }
         let step =
             "is the server running? `verial serve` starts one; --url, VERIAL_URL or `verial config set url` name it";
         return Some(step.into());
@@ -104,6 +109,19 @@ pub(crate) fn next_step(error: &anyhow::Error) -> Option<String> {
     Some(step.into())
 }
 
+/// Where something could not listen, and the flag that would have it listen elsewhere.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    pub(crate) flag: &'static str,
+    pub(crate) words: String,
+}
+
+impl std::fmt::Display for Listener {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.words)
+    }
+}
+
 fn is_taken(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::AddrInUse)
 }
@@ -112,7 +130,8 @@ fn is_taken(cause: &(dyn std::error::Error + 'static)) -> bool {
 fn of_missing(message: &str) -> Option<String> {
     let noun = message.strip_prefix("no such ")?;
     if noun == "endpoint" {
-        return Some("/docs of the server lists its paths".into());
+        let step = "/docs of the server lists its paths; --url and VERIAL_URL are its address alone, without a path";
+        return Some(step.into());
     }
     match crate::resources::group_of(noun) {
         Some(group) => Some(format!("`verial {group} list` shows those there are; other organizations' are not found")),

@@ -12,7 +12,7 @@ use crate::auth::Connection;
 use crate::block_on;
 use crate::output::style::Colour;
 use crate::output::table::Cell;
-use crate::output::text::width;
+use crate::output::text::{cut, harmless, width};
 use crate::output::{Style, Table, say, table_columns};
 
 #[derive(Args)]
@@ -61,13 +61,11 @@ fn read(path: &Path) -> anyhow::Result<Value> {
 
 fn show(report: &Rescore) {
     let mut table = Table::new(["  RESULT", "SCORE", "CRITERION"]).keep_whole(0).keep_whole(1);
-    let titles: Vec<String> = report.task_runs.iter().map(title).collect();
     // With all ids or without any: a part of one is of no use.
-    let ids = report.task_runs.iter().map(|task| task.task_run_id.to_string());
-    let with_ids: Vec<String> = titles.iter().zip(ids).map(|(title, id)| format!("{title}  {id}")).collect();
-    let has_room = with_ids.iter().all(|title| width(title) <= table_columns());
-    for (title, task) in if has_room { with_ids } else { titles }.iter().zip(&report.task_runs) {
-        table.heading(title);
+    let with_id = |task: &RescoredTask| format!("{}  {}", title(task, usize::MAX), task.task_run_id);
+    let has_room = report.task_runs.iter().all(|task| width(&with_id(task)) <= table_columns());
+    for task in &report.task_runs {
+        table.heading(&if has_room { with_id(task) } else { title(task, table_columns()) });
         task.criteria.iter().for_each(|criterion| add_criterion(&mut table, criterion));
     }
     say(table.render(Style::of_stdout()));
@@ -76,13 +74,15 @@ fn show(report: &Rescore) {
     say(format_args!("\nscore {change}  {same}"));
 }
 
-fn title(task: &RescoredTask) -> String {
+/// Of at most so many columns: it is the name that gives way.
+fn title(task: &RescoredTask, most: usize) -> String {
     let change = changed(Some(&task.score_before), Some(&task.score_after));
     let verdict = match (task.verdict_before, task.verdict_after) {
         (before, after) if before == after => before.name().to_owned(),
         (before, after) => format!("{} → {}", before.name(), after.name()),
     };
-    format!("{}  score {change}  {verdict}", task.name)
+    let result = format!("  score {change}  {verdict}");
+    format!("{}{result}", cut(&harmless(&task.name), most.saturating_sub(width(&result))))
 }
 
 fn add_criterion(table: &mut Table, criterion: &RescoredCriterion) {
@@ -98,7 +98,7 @@ fn add_criterion(table: &mut Table, criterion: &RescoredCriterion) {
     let result = colour.map_or_else(|| Cell::new(&mark), |colour| Cell::coloured(&mark, colour));
     table.row(vec![result, Cell::new(change), Cell::new(&criterion.label)]);
     if !criterion.identical {
-        table.row(vec![Cell::new(""), Cell::new(""), Cell::new(&criterion.details_after)]);
+        table.note(&criterion.details_after);
     }
 }
 

@@ -9,6 +9,7 @@ use clap::Args;
 use tokio::net::TcpListener;
 
 use crate::block_on;
+use crate::exit::Listener;
 use crate::output::{Style, say};
 use crate::settings::{self, File, Storage, StorageArguments};
 
@@ -69,7 +70,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
 fn sftp_listener(address: Option<SocketAddr>) -> anyhow::Result<std::net::TcpListener> {
     let address = address.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
     let listener = std::net::TcpListener::bind(address);
-    let listener = listener.with_context(|| format!("cannot listen for SFTP on {address}"))?;
+    let words = format!("cannot listen for SFTP on {address}");
+    let listener = listener.with_context(|| Listener { flag: "--sftp-listen", words })?;
     listener.set_nonblocking(true)?;
     Ok(listener)
 }

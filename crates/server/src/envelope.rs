@@ -114,7 +114,7 @@ impl From<AppError> for ApiError {
             AppError::Unauthorized(message) => Self::new(Code::Unauthorized, message),
             AppError::TokenExpired => Self::new(Code::TokenExpired, "the run's token has expired"),
             AppError::Forbidden(message) => Self::new(Code::Forbidden, message),
-            AppError::NotFound(_) => Self::new(Code::NotFound, error.to_string()),
+            AppError::NotFound(_) | AppError::NoVersion { .. } => Self::new(Code::NotFound, error.to_string()),
             AppError::Conflict { message, details } => Self { details, ..Self::new(Code::Conflict, message) },
             AppError::PreconditionFailed => Self::new(Code::PreconditionFailed, error.to_string()),
             AppError::TooLarge(message) => Self::new(Code::PayloadTooLarge, message),

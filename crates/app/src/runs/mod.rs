@@ -102,8 +102,11 @@ async fn version_source(app: &App, org: &OrgId, reference: &str) -> Result<Sourc
         return Err(FieldErrors::one("benchmark", "must be `slug@version`, such as `fax-referral@1`").into());
     };
     let (org, wanted) = (org.clone(), reference.clone());
-    let found = app.store().read(move |db| versions::find_heading(db, Some(&org), &wanted)).await?;
-    let Heading { benchmark: id, name, content_hash, .. } = found.ok_or(AppError::missing::<BenchmarkId>())?;
+    let read = move |db: &mut Db<'_>| {
+        let found = versions::find_heading(db, Some(&org), &wanted)?;
+        found.map_or_else(|| Err(crate::publications::no_version(db, &org, &wanted)), Ok)
+    };
+    let Heading { benchmark: id, name, content_hash, .. } = app.store().read(read).await?;
     let snapshot = snapshots::of_version(app, &reference).await?;
     let benchmark = RunBenchmark { id, slug: Some(reference.slug), version: Some(reference.version), name };
     Ok(Source::Version(Content { benchmark, content_hash, snapshot }))

@@ -112,17 +112,19 @@ fn short_list(items: &[Value]) -> Option<String> {
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::Null => "-".into(),
-        Value::String(text) if text.is_empty() || text == "-" || is_other(text) => format!("\"{text}\""),
-        Value::String(text) => harmless(text),
+        Value::String(text) if is_misleading(text) => format!("\"{}\"", harmless(text)),
+        Value::String(text) => harmless(text.trim_end_matches('\n')),
         Value::Array(items) if items.is_empty() => "none".into(),
         Value::Object(members) if members.is_empty() => "nothing".into(),
         other => harmless(&other.to_string()),
     }
 }
 
-/// Reads as a number, a truth or nothing.
-fn is_other(text: &str) -> bool {
-    serde_json::from_str::<Value>(text).is_ok_and(|value| !value.is_string())
+/// Reads as a number, a truth or nothing, or is not seen in full.
+fn is_misleading(text: &str) -> bool {
+    let is_other = || serde_json::from_str::<Value>(text).is_ok_and(|value| !value.is_string());
+    let line = text.trim_end_matches('\n');
+    line != line.trim() || text.trim().is_empty() || text == "-" || is_other()
 }
 
 #[cfg(test)]
@@ -144,6 +146,9 @@ mod tests {
         let long = json!({"a": "one two three four five six"});
         assert_eq!(outline(&long, 2, 24, Density::Loose), ["  a: one two three four", "     five six"]);
         assert_eq!(outline(&json!("\u{1b}[2J"), 0, 40, Density::Loose), ["\u{fffd}[2J"]);
+        assert_eq!(plain(&json!("[\"\u{9b}2J\"]")), "\"[\"\u{fffd}2J\"]\"");
+        let spaces = json!({"a": " ", "b": "\n", "c": "A  B", "d": " x", "e": "y\n"});
+        assert_eq!(outline(&spaces, 0, 40, Density::Loose), ["a: \" \"", "b: \" \"", "c: A  B", "d: \" x\"", "e: y"]);
         let axes = json!({"safety": {"score": 1.0, "weight": 5}, "deep": {"a": {"b": 1}}});
         assert_eq!(outline(&axes, 0, 40, Density::Dense), ["safety: score 1.0, weight 5", "deep:", "  a: b 1"]);
     }

@@ -1,10 +1,12 @@
 //! A table that fits the terminal: the widest columns give way first, and nothing is wider than the window.
 
 use super::style::Colour;
-use super::text::{cut, harmless, pad, width};
+use super::text::{cut, harmless, pad, width, wrap};
 use super::{Style, table_columns};
 
 const GAP: &str = "  ";
+/// Before the lines of a note.
+const NOTE: &str = "      ";
 /// A column gives way down to this; then the last ones are left out, as a row of stumps tells nothing.
 const COMFORTABLE: usize = 16;
 /// When two columns are left, the second gives way down to this.
@@ -21,6 +23,8 @@ enum Row {
     Cells(Vec<Cell>),
     /// A line over the whole width, for the rows below it.
     Heading(String),
+    /// Sentences that belong to the row above, whole.
+    Note(String),
 }
 
 #[derive(Clone)]
@@ -63,6 +67,11 @@ impl Table {
         self.rows.push(Row::Heading(harmless(text)));
     }
 
+    /// What is to be read in full of the row above.
+    pub(crate) fn note(&mut self, text: &str) {
+        self.rows.push(Row::Note(harmless(text)));
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -78,10 +87,16 @@ impl Table {
             let titles: Vec<Cell> = self.titles.iter().map(|title| Cell::coloured(title, Colour::Dim)).collect();
             lines.push(line(&titles, &widths, style));
         }
-        lines.extend(self.rows.iter().map(|row| match row {
-            Row::Cells(cells) => line(cells, &widths, style),
-            Row::Heading(text) => style.paint(Colour::Strong, &cut(text, most)),
-        }));
+        for row in &self.rows {
+            match row {
+                Row::Cells(cells) => lines.push(line(cells, &widths, style)),
+                Row::Heading(text) => lines.push(style.paint(Colour::Strong, &cut(text, most))),
+                Row::Note(text) => {
+                    let told = wrap(text, most.saturating_sub(NOTE.len()));
+                    lines.extend(told.into_iter().map(|line| format!("{NOTE}{line}")));
+                }
+            }
+        }
         lines.join("\n")
     }
 
@@ -167,6 +182,11 @@ mod tests {
         }
         let endless = sample().render_in(Style::PLAIN, usize::MAX);
         assert!(!endless.contains('…') && endless.contains(&"紹介状の受付 ".repeat(20)), "{endless}");
+        let mut noted = sample();
+        noted.note(&"every word of it ".repeat(20));
+        let shown = noted.render_in(Style::PLAIN, 80);
+        assert_eq!(shown.matches("every").count(), 20, "{shown}");
+        assert!(shown.lines().all(|line| width(line) <= 80), "{shown}");
         let narrow = sample().render_in(Style::PLAIN, 40);
         assert!(narrow.contains("br_01M7GN1DPVSFN5NX7D5344505Z") && !narrow.contains("SCORE"), "{narrow}");
     }

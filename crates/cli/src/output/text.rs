@@ -75,8 +75,12 @@ pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// The same, but a word that is wider than a line stays whole: it may be an address or a secret, to be copied.
+/// The same, but a word that is wider than a line stays whole: it may be an address or a secret, to be copied. What fits
+/// keeps its spaces too: they may be what was wrong.
 pub(crate) fn wrap_whole(text: &str, most: usize) -> Vec<String> {
+    if width(text) <= most && !text.trim().is_empty() {
+        return vec![text.to_owned()];
+    }
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -127,6 +131,8 @@ mod tests {
         assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
         assert_eq!(wrap("患者の名前", 4), ["患者", "の名", "前"]);
         assert_eq!(wrap_whole("a b abcdefgh c", 3), ["a b", "abcdefgh", "c"]);
+        assert_eq!(wrap_whole("  A  B", 6), ["  A  B"]);
+        assert!(wrap_whole(" ", 6).is_empty());
     }
 
     #[test]

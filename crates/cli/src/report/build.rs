@@ -1,5 +1,7 @@
 //! The report, made from the journal and from what the server says of finished runs.
 
+use std::path::Path;
+
 use model::audit::Bounds;
 use model::run::{RunSummary, Status};
 use model::score::{AxisScore, Score, Verdict};
@@ -7,6 +9,7 @@ use model::stats::{RunSample, TaskSample, statistics};
 use serde_json::Number;
 
 use super::model::{AgentReport, CheckReport, Gate, Hint, Report, RunReport, TaskReport, TaskStatus, differences};
+use crate::output::text::cut;
 use crate::run::journal::{Journal, RunRecord, Step, TaskRecord};
 
 /// Differences that are told of one check.
@@ -60,7 +63,9 @@ fn task(record: &TaskRecord) -> TaskReport {
             (true, ..) => notes.push("the agent used up its time and was stopped".into()),
             (false, Some(0), _) => {}
             _ if agent.was_not_started() => {}
-            (false, Some(code), _) => notes.push(format!("the agent ended with exit code {code}")),
+            (false, Some(code), _) => {
+                notes.push(format!("the agent ended with exit code {code}{}", last_words(&agent.log)))
+            }
             (false, None, Some(signal)) => notes.push(format!("the agent was ended by signal {signal}")),
             (false, None, None) => {}
         }
@@ -86,6 +91,15 @@ fn task(record: &TaskRecord) -> TaskReport {
         notes,
         checks: result.into_iter().flat_map(|result| &result.checks).map(check).collect(),
     }
+}
+
+/// The last line of a log, for who would else have to open it.
+fn last_words(log: &Path) -> String {
+    const MOST: usize = 300;
+    let text = std::fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(4 * MOST)..]);
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    line.map(|line| format!(": {}", cut(line, MOST))).unwrap_or_default()
 }
 
 fn status(record: &TaskRecord) -> TaskStatus {

@@ -234,6 +234,7 @@ pub(crate) const RUNS: Resource = Resource {
                 Column("PASSED", "passed"),
                 Column("DETAILS", "details"),
                 Column("SCORE", "score"),
+                Column("CRITERION ID", "criterion_id"),
             ]),
         ),
         Verb::get("evidence", "One criterion with its evidence", "/criterion-runs/{}", &["crun_…"], Answer::One),

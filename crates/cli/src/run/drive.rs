@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use super::interrupt::Interrupt;
 use super::journal::{CreatedRecord, JournalFile, Place, Step, TaskRecord};
-use super::patience::{Outages, insist};
+use super::patience::{Outages, insist_aloud};
 use super::progress::Progress;
 use super::task;
 
@@ -113,7 +113,7 @@ impl Drive {
             body["agent"] = json!(agent);
         }
         let key = format!("verial-run-{}-{run}", journal.id);
-        let created = insist(self.patience, || self.asker.ask(&body, &key)).await?;
+        let created = insist_aloud(self.patience, || self.asker.ask(&body, &key)).await?;
         let tasks = self.tasks.fetch_add(created.task_runs.len() as u64, Ordering::Relaxed);
         self.progress.expect(tasks + created.task_runs.len() as u64);
         self.journal.change(|journal| {

@@ -46,10 +46,12 @@ pub(crate) fn judge(report: &Report, asked: &Asked) -> Gate {
     }
     for floor in asked.axes {
         let name = if floor.axis == "other" { "__default__" } else { &floor.axis };
-        let found = report.statistics.axes.get(name).and_then(|axis| axis.mean);
+        let axes = &report.statistics.axes;
+        let found = axes.get(name).and_then(|axis| axis.mean);
         // An axis that no criterion has cannot hold anything up to it.
         let passed = found.is_some_and(|found| reaches(found, floor.least));
-        conditions.push(Condition { what: format!("{} >= {}", floor.axis, floor.least), found: shown(found), passed });
+        let shown = if found.is_none() && !axes.is_empty() { no_such_axis(axes.keys()) } else { shown(found) };
+        conditions.push(Condition { what: format!("{} >= {}", floor.axis, floor.least), found: shown, passed });
     }
     if let Some(difference) = &report.baseline {
         conditions.push(against(difference));
@@ -59,21 +61,25 @@ pub(crate) fn judge(report: &Report, asked: &Asked) -> Gate {
     Gate { passed, conditions }
 }
 
+fn no_such_axis<'a>(axes: impl Iterator<Item = &'a String>) -> String {
+    let names: Vec<&str> = axes.map(|name| if name == "__default__" { "other" } else { name }).collect();
+    format!("no criterion has this axis; there are {}", names.join(", "))
+}
+
 /// Scores are shown with four digits: a floor of 0.6667 is reached by two thirds.
 fn reaches(found: f64, least: f64) -> bool {
     found + 0.000_05 >= least && (least < 1.0 || found >= 1.0 - 1e-9)
 }
 
-/// Only a difference that chance does not explain counts.
+/// Only a difference that chance does not explain counts. Where nothing could be compared, nothing was met.
 fn against(difference: &PairedDifference) -> Condition {
-    let mean = difference.mean.unwrap_or_default();
-    let is_worse = difference.significant == Some(true) && mean < 0.0;
+    let is_worse = difference.significant == Some(true) && difference.mean.is_some_and(|mean| mean < 0.0);
     let found = match (&difference.interval, difference.mean) {
         (Some(interval), Some(mean)) => format!("{mean:+.4} ({:+.4} … {:+.4})", interval.low, interval.high),
         (None, Some(mean)) => format!("{mean:+.4} on {} task", difference.n),
         _ => "no task in common".into(),
     };
-    Condition { what: format!("not worse than {}", difference.second), found, passed: !is_worse }
+    Condition { what: format!("not worse than {}", difference.second), found, passed: difference.n > 0 && !is_worse }
 }
 
 /// What the process ends with. Faults of ours win over everything that is told of the agent.
@@ -93,6 +99,13 @@ pub(crate) fn exit_code(report: &Report, is_stopped: bool) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_could_not_be_compared_is_not_met() {
+        let comparison = model::stats::compare(&[("new".into(), vec![]), ("old".into(), vec![])]);
+        let condition = against(&comparison.differences[0]);
+        assert_eq!((condition.found.as_str(), condition.passed), ("no task in common", false));
+    }
 
     #[test]
     fn floors() {

@@ -167,6 +167,12 @@ impl JournalFile {
         Ok(done)
     }
 
+    /// Of a run that was never begun there is nothing to go on with.
+    pub(crate) fn discard(&self) {
+        let _ = std::fs::remove_file(&self.path);
+        let _ = std::fs::remove_file(lock_of(&self.path));
+    }
+
     /// One task of one run; nothing when there is no such task.
     pub(crate) fn change_task(&self, place: Place, change: impl FnOnce(&mut TaskRecord)) -> anyhow::Result<()> {
         self.change(|journal| {
@@ -192,18 +198,22 @@ pub(crate) struct Place {
 
 /// The system gives the lock back however this process ends.
 fn lock(journal: &Path) -> anyhow::Result<File> {
-    let mut name = journal.as_os_str().to_owned();
-    name.push(".lock");
     if let Some(folder) = journal.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
-    let path = PathBuf::from(name);
+    let path = lock_of(journal);
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let file = file.with_context(|| format!("cannot write {}", path.display()))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(_) => Err(usage(format!("another `verial run` is working on {}", journal.display()))),
     }
+}
+
+fn lock_of(journal: &Path) -> PathBuf {
+    let mut name = journal.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
 }
 
 fn find(named: &str) -> anyhow::Result<PathBuf> {

@@ -54,6 +54,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 let may_help = error.downcast_ref::<ClientError>().is_some_and(ClientError::is_infrastructure);
                 if may_help {
                     crate::output::tell(step);
+                } else if drive.journal.read().runs.iter().all(|run| run.created.is_none()) {
+                    drive.journal.discard();
                 }
                 Err(error)
             }

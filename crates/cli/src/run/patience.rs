@@ -1,11 +1,14 @@
 //! Asking again while nobody answers, and noticing when nobody answered an agent.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use client::{Client, ClientError};
 use tokio::time::Instant;
+
+use crate::output::style::Colour;
+use crate::output::tell_labelled;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -28,6 +31,28 @@ where
             other => return other,
         }
     }
+}
+
+/// The same before anything else is shown: that nobody answers is said, once.
+pub(crate) async fn insist_aloud<T, F>(patience: Duration, mut ask: impl FnMut() -> F) -> Result<T, ClientError>
+where
+    F: Future<Output = Result<T, ClientError>>,
+{
+    static TOLD: Once = Once::new();
+    let asked = || {
+        let asking = ask();
+        async {
+            let answer = asking.await;
+            if let Some(error) = answer.as_ref().err().filter(|error| error.is_infrastructure())
+                && patience > FIRST_PAUSE
+            {
+                let words = format!("{error}; asking again for {} s (--patience)", patience.as_secs());
+                TOLD.call_once(|| tell_labelled("waiting:", Colour::Warning, &words));
+            }
+            answer
+        }
+    };
+    insist(patience, asked).await
 }
 
 /// Counts the looks at which the server did not answer that it is well.

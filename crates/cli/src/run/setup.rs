@@ -58,6 +58,7 @@ pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Setup> {
     let asker = asker(arguments, local.as_ref(), &url).await?;
     if local.is_some() && resumed.is_none() {
         let wanted = arguments.benchmark.as_deref().and_then(|benchmark| benchmark.split('@').next());
+        check_bundled(arguments, wanted)?;
         let loaded = local::load_benchmarks(asker.client(), wanted, |_| ()).await;
         loaded.context("cannot load the bundled benchmarks")?;
     }
@@ -138,8 +139,20 @@ async fn asker(arguments: &Arguments, local: Option<&Local>, url: &str) -> anyho
         }
     };
     let patience = Duration::from_secs(arguments.patience);
-    let solver = super::patience::insist(patience, || client.solver(&arguments.solver)).await?;
+    let solver = super::patience::insist_aloud(patience, || client.solver(&arguments.solver)).await?;
     Ok(Asker::Organization(client, solver))
+}
+
+/// A server that is there for this run alone knows no benchmark but ours.
+fn check_bundled(arguments: &Arguments, wanted: Option<&str>) -> anyhow::Result<()> {
+    let bundled = agents::bundled::slugs();
+    match wanted.filter(|slug| arguments.data.is_none() && !bundled.contains(slug)) {
+        None => Ok(()),
+        Some(slug) => Err(usage(format!(
+            "--local has no `{slug}`, only what is bundled: {}. Push yours to a server and leave --local out",
+            bundled.join(", ")
+        ))),
+    }
 }
 
 fn begin(arguments: &Arguments, local: Option<&Local>, url: &str) -> anyhow::Result<JournalFile> {

@@ -1,6 +1,6 @@
 //! Groups of runs against each other, paired by task: a hard task is hard for both, so only the difference on it counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -33,7 +33,7 @@ pub struct ComparedGroup {
 /// The first group less the second, paired by task: above 0 the first is better.
 ///
 /// A pair is a task that both groups have run; its difference is the task's mean score over the first group's runs less
-/// that over the second's.
+/// that over the second's. Of two versions of a benchmark, a task that has got another id is known by its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PairedDifference {
     /// The first group's label.
@@ -151,14 +151,36 @@ impl<'a> Side<'a> {
         Self { label, runs, tasks }
     }
 
-    fn tasks_not_in(&self, other: &Side) -> Vec<TaskId> {
-        self.tasks.keys().filter(|task| !other.tasks.contains_key(*task)).map(|task| (*task).clone()).collect()
+    /// The tasks that the other group has not run under the same id, by name. A name that two of them have tells none.
+    fn names_not_in(&self, other: &Side) -> BTreeMap<&str, Option<&'a TaskId>> {
+        let mut names = BTreeMap::new();
+        for (task, runs) in self.tasks.iter().filter(|(task, _)| !other.tasks.contains_key(*task)) {
+            names.entry(runs.name()).and_modify(|known| *known = None).or_insert(Some(*task));
+        }
+        names
+    }
+
+    fn tasks_besides(&self, paired: &BTreeSet<&TaskId>) -> Vec<TaskId> {
+        self.tasks.keys().filter(|task| !paired.contains(*task)).map(|task| (*task).clone()).collect()
     }
 }
 
+/// Which task of the second group each of the first is.
+fn pair<'a>(first: &Side<'a>, second: &Side<'a>) -> Vec<(&'a TaskId, &'a TaskId)> {
+    let same = first.tasks.keys().filter(|task| second.tasks.contains_key(*task)).map(|task| (*task, *task));
+    let others = second.names_not_in(first);
+    let renumbered = first.names_not_in(second).into_iter();
+    let renumbered = renumbered.filter_map(|(name, task)| Some((task?, (*others.get(name)?)?)));
+    let mut pairs: Vec<_> = same.chain(renumbered).collect();
+    pairs.sort();
+    pairs
+}
+
 fn difference(first: &Side, second: &Side) -> PairedDifference {
-    let pairs: Vec<(BigRational, TaskDifference)> =
-        first.tasks.iter().filter_map(|(task, runs)| task_difference(task, runs, second.tasks.get(*task)?)).collect();
+    let paired = pair(first, second);
+    let of =
+        |(task, other): &(&TaskId, &TaskId)| task_difference(task, first.tasks.get(*task)?, second.tasks.get(*other)?);
+    let pairs: Vec<(BigRational, TaskDifference)> = paired.iter().filter_map(of).collect();
     let differences = Sample::of(pairs.iter().map(|(difference, _)| difference));
     let interval = Interval::of_mean_difference(&differences);
     let tasks = |counts: fn(&BigRational) -> bool| -> Vec<TaskDifference> {
@@ -181,8 +203,8 @@ fn difference(first: &Side, second: &Side) -> PairedDifference {
         sign_test: sign_test(better.len() as u64, worse.len() as u64, differences.n),
         better,
         worse,
-        only_first: first.tasks_not_in(second),
-        only_second: second.tasks_not_in(first),
+        only_first: first.tasks_besides(&paired.iter().map(|(task, _)| *task).collect()),
+        only_second: second.tasks_besides(&paired.iter().map(|(_, task)| *task).collect()),
         axes: axis_differences(&first.runs, &second.runs),
     }
 }

@@ -51,6 +51,23 @@ fn values(estimates: &[PassHat]) -> Vec<f64> {
 }
 
 #[test]
+fn tasks_that_got_another_id_are_known_by_their_name() {
+    let first = runs(1, &[&[10, 5, 10]]);
+    let mut second = runs(2, &[&[0, 5, 10]]);
+    second[0].tasks.iter_mut().zip(10..).for_each(|(task, number)| task.task = task_id(number));
+    let found = between(first.clone(), second.clone());
+    assert_eq!((found.n, found.sign_test.better, found.sign_test.equal), (3, 1, 2));
+    assert_eq!((found.only_first, found.only_second), (vec![], vec![]));
+    // A name that two tasks have tells neither.
+    second[0].tasks[0].name.clone_from(&second[0].tasks[1].name);
+    let found = between(first, second);
+    assert_eq!(
+        (found.n, found.only_first, found.only_second),
+        (1, vec![task_id(0), task_id(1)], vec![task_id(10), task_id(11)])
+    );
+}
+
+#[test]
 fn three_runs_of_two_tasks() {
     let found = statistics(&runs(1, &[&[10, 10], &[10, 5], &[0, 9]]));
     assert_eq!((found.n, found.mean), (3, Some(44.0 / 60.0)));
