@@ -50,6 +50,11 @@ pub async fn audit(
     told: impl Fn(&str),
 ) -> anyhow::Result<Audit> {
     let mut audit = Audit::default();
+    // First, as it is what can be mistyped: nobody should wait for the others to hear of it.
+    if let Some(worker) = reference {
+        told("the reference agent");
+        audit.reference = drive(owner, benchmark, worker, |_| Some(Manner::Reference)).await?;
+    }
     told("an agent that does nothing");
     audit.nothing = drive(owner, benchmark, &crate::Ours, |_| Some(Manner::Nothing)).await?;
     told("an agent that does a little of everything");
@@ -57,8 +62,6 @@ pub async fn audit(
     let Some(worker) = reference else {
         return Ok(audit);
     };
-    told("the reference agent");
-    audit.reference = drive(owner, benchmark, worker, |_| Some(Manner::Reference)).await?;
     if depth == Depth::Full {
         told("the same again");
         for _ in 1..RUNS {
@@ -133,6 +136,12 @@ impl Audit {
     /// The mean score of the reference agent, if there is one.
     pub fn ceiling(&self) -> Option<f64> {
         (!self.reference.is_empty()).then(|| mean(&self.reference))
+    }
+
+    /// What the reference agent had to say of the first task that it failed and spoke of.
+    pub fn complaint(&self) -> Option<(&str, &str)> {
+        let failed = self.reference.iter().filter(|result| result.checks.iter().any(|check| !check.passed));
+        failed.filter_map(|result| Some((result.task.as_str(), result.complaint.as_deref()?))).next()
     }
 
     /// How many checks an agent may guess, of how many that are no guards; and how many tasks.

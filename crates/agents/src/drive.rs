@@ -10,9 +10,9 @@ use crate::{Assignment, Manner, Message, Plan};
 pub trait Worker: Sync {
     fn work(&self, manner: Manner, started: &Started) -> impl Future<Output = anyhow::Result<Worked>> + Send;
 
-    /// Whether no more work is to be given.
-    fn is_over(&self) -> bool {
-        false
+    /// Why no more work is to be given: what is driven ends with it.
+    fn given_up(&self) -> Option<anyhow::Error> {
+        None
     }
 }
 
@@ -72,10 +72,16 @@ pub async fn drive(
     };
     let mut results = Vec::new();
     for (place, task_run) in created["task_runs"].as_array().into_iter().flatten().enumerate() {
-        anyhow::ensure!(!worker.is_over(), "interrupted");
+        if let Some(error) = worker.given_up() {
+            return Err(error);
+        }
         if let Some(manner) = manner(place) {
             results.push(run.one(worker, manner, place, task_run).await?);
         }
+    }
+    // Also after the last task, which nothing follows.
+    if let Some(error) = worker.given_up() {
+        return Err(error);
     }
     Ok(results)
 }

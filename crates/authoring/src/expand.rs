@@ -8,6 +8,12 @@ use crate::lint::Finding;
 
 /// The tasks that a folder's files stand for, each with the file it is from.
 pub fn expand(folder: &Folder) -> Result<Vec<(String, Task)>, Vec<Finding>> {
+    let (tasks, findings) = expand_most(folder);
+    if findings.is_empty() { Ok(tasks) } else { Err(findings) }
+}
+
+/// Those of them that can be made, and why the others cannot.
+pub(crate) fn expand_most(folder: &Folder) -> (Vec<(String, Task)>, Vec<Finding>) {
     let mut tasks = Vec::new();
     let mut findings = Vec::new();
     for (path, task) in &folder.tasks {
@@ -21,12 +27,22 @@ pub fn expand(folder: &Folder) -> Result<Vec<(String, Task)>, Vec<Finding>> {
             }
         }
     }
-    if findings.is_empty() { Ok(tasks) } else { Err(findings) }
+    (tasks, findings)
 }
 
-fn one(folder: &Folder, task: &Task, reference: &str) -> Result<Task, String> {
-    let entity = folder.entity(reference).ok_or_else(|| format!("there is no entity `{reference}`"))?;
-    let entity = json!({"name": entity.name, "ref": entity.r#ref, "data": entity.data});
+/// An entity as templates know it.
+pub(crate) fn input(folder: &Folder, reference: Option<&String>) -> Option<Value> {
+    let entity = folder.entity(reference?)?;
+    Some(json!({"name": entity.name, "ref": entity.r#ref, "data": entity.data}))
+}
+
+/// A task as templates know it.
+pub(crate) fn about(task: &Task) -> Value {
+    json!({"id": "task", "name": task.name, "task_item": task.task_item})
+}
+
+fn one(folder: &Folder, task: &Task, reference: &String) -> Result<Task, String> {
+    let entity = input(folder, Some(reference)).ok_or_else(|| format!("there is no entity `{reference}`"))?;
     let bindings = Bindings { entity: Some(&entity), task: None };
     let name =
         model::template::bind(&Value::String(task.name.clone()), &bindings).map_err(|fault| fault.to_string())?;
@@ -42,13 +58,9 @@ fn one(folder: &Folder, task: &Task, reference: &str) -> Result<Task, String> {
 
 /// What an agent is told of an expanded task, and what its criteria assert, with all templates filled in.
 pub fn bound(folder: &Folder, task: &Task) -> Result<(Value, Vec<Value>), String> {
-    let entity = |reference: Option<&String>| {
-        let entity = folder.entity(reference?)?;
-        Some(json!({"name": entity.name, "ref": entity.r#ref, "data": entity.data}))
-    };
-    let about = json!({"id": "task", "name": task.name, "task_item": task.task_item});
+    let about = about(task);
     let bind = |value: &Value, reference: Option<&String>| {
-        let input = entity(reference);
+        let input = input(folder, reference);
         let bindings = Bindings { entity: input.as_ref(), task: Some(&about) };
         model::template::bind(value, &bindings).map_err(|fault| fault.to_string())
     };

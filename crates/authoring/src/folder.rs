@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::lint::{Finding, Findings};
 use crate::source::Files;
-use crate::{Error, yaml};
+use crate::{Error, lint, yaml};
 
 /// A benchmark as its files have it; tasks in the order of their files' names.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,19 +159,39 @@ impl Folder {
 /// Reads a folder; all faults of form in all files together.
 pub fn read(files: &Files) -> Result<Folder, Error> {
     let mut findings = Findings::default();
-    let Some(bytes) = files.get("benchmark.yaml") else {
-        return Err(Error::Missing("there is no benchmark.yaml; `verial benchmarks init DIR` makes one".to_owned()));
-    };
+    let bytes = files.get("benchmark.yaml").ok_or_else(|| without_benchmark(files))?;
     let benchmark: Option<Benchmark> = file("benchmark.yaml", bytes, &mut findings);
     let datasets = datasets(files, &mut findings);
     let tasks = files.iter().filter(|(path, _)| is_task(path));
     let tasks: Vec<(String, Task)> =
         tasks.filter_map(|(path, bytes)| Some((path.clone(), file(path, bytes, &mut findings)?))).collect();
-    let others = files.keys().filter(|path| !is_part(path)).cloned().collect();
-    let found = findings.into_list();
+    let others = files.keys().filter(|path| !is_part(path, &datasets)).cloned().collect();
     match benchmark {
-        Some(benchmark) if found.is_empty() => Ok(Folder { benchmark, datasets, tasks, others }),
-        _ => Err(Error::Faults(found)),
+        Some(benchmark) if findings.is_empty() => Ok(Folder { benchmark, datasets, tasks, others }),
+        _ => {
+            assertions(files, &mut findings);
+            Err(Error::Faults(findings.into_list()))
+        }
+    }
+}
+
+fn without_benchmark(files: &Files) -> Error {
+    let message = match files.contains_key("benchmark.yml") {
+        true => "there is no benchmark.yaml: benchmark.yml must be called that",
+        false => "there is no benchmark.yaml; `verial benchmarks init DIR` makes one",
+    };
+    Error::Missing(message.to_owned())
+}
+
+/// A fault of form must not hide what is wrong with the criteria beside it.
+fn assertions(files: &Files, findings: &mut Findings) {
+    for (path, bytes) in files.iter().filter(|(path, _)| is_task(path)) {
+        let task = parsed(bytes).unwrap_or_default();
+        for (index, criterion) in task["criteria"].as_array().into_iter().flatten().enumerate() {
+            if let Some(assertion) = criterion.get("assertion") {
+                lint::criteria::read(path, index, assertion, findings);
+            }
+        }
     }
 }
 
@@ -179,12 +199,17 @@ fn is_task(path: &str) -> bool {
     path.starts_with("tasks/") && path.ends_with(".yaml")
 }
 
-fn is_part(path: &str) -> bool {
-    let of_dataset = path.strip_prefix("datasets/").and_then(|rest| rest.split_once('/'));
-    let is_dataset = of_dataset.is_some_and(|(_, name)| {
-        matches!(name, "dataset.yaml" | "data.ndjson" | "data.json") || name.starts_with("files/")
-    });
-    path == "benchmark.yaml" || is_task(path) || is_dataset
+fn is_part(path: &str, datasets: &BTreeMap<String, Dataset>) -> bool {
+    path == "benchmark.yaml" || is_task(path) || is_of_dataset(path, datasets).unwrap_or(false)
+}
+
+fn is_of_dataset(path: &str, datasets: &BTreeMap<String, Dataset>) -> Option<bool> {
+    let (key, name) = path.strip_prefix("datasets/")?.split_once('/')?;
+    let is_content = match datasets.get(key)?.about.r#type {
+        DatasetType::Fhir => matches!(name, "data.ndjson" | "data.json"),
+        DatasetType::Files => name.starts_with("files/"),
+    };
+    Some(name == "dataset.yaml" || is_content)
 }
 
 fn datasets(files: &Files, findings: &mut Findings) -> BTreeMap<String, Dataset> {
@@ -228,9 +253,7 @@ fn content(key: &str, about: &DatasetAbout, files: &Files, findings: &mut Findin
 }
 
 fn file<T: DeserializeOwned>(path: &str, bytes: &[u8], findings: &mut Findings) -> Option<T> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned());
-    let value = text.and_then(yaml::parse);
-    match value.map(|value| reading::read_owned::<T>(value, Hints::default()).into_result()) {
+    match parsed(bytes).map(|value| reading::read_owned::<T>(value, Hints::default()).into_result()) {
         Ok(Ok(read)) => Some(read),
         Ok(Err(faults)) => {
             findings.add_fields(path, "", &faults);
@@ -241,4 +264,8 @@ fn file<T: DeserializeOwned>(path: &str, bytes: &[u8], findings: &mut Findings) 
             None
         }
     }
+}
+
+fn parsed(bytes: &[u8]) -> Result<Value, String> {
+    std::str::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned()).and_then(yaml::parse)
 }

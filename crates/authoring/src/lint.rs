@@ -1,7 +1,12 @@
 //! What is wrong with a folder, or likely to be, told without a server: what the server would refuse, what leads
 //! nowhere, what is never used, what no agent can fail or pass, and what depends on the day.
 
+pub(crate) mod criteria;
+mod data;
+mod nearest;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
@@ -73,6 +78,10 @@ impl Findings {
                 self.add(Finding::error(file, format!("{place}{separator}{message}")));
             }
         }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub(crate) fn into_list(mut self) -> Vec<Finding> {

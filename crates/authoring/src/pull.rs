@@ -70,12 +70,14 @@ impl Datasets<'_> {
     }
 
     async fn content(&self, id: &str, kind: DatasetType, dataset: &Value) -> Result<Content, Error> {
-        if dataset["revision"].as_u64() == Some(0) {
-            return Ok(Content::Empty);
-        }
+        let has_data = dataset["revision"].as_u64() != Some(0);
         if kind == DatasetType::Fhir {
-            let bytes = self.bytes(&format!("/datasets/{id}/data")).await?;
+            // An empty file says that no data is meant, where none would be a file forgotten.
+            let bytes = if has_data { self.bytes(&format!("/datasets/{id}/data")).await? } else { Vec::new() };
             return Ok(Content::Fhir { content_type: "application/fhir+ndjson", bytes });
+        }
+        if !has_data {
+            return Ok(Content::Empty);
         }
         let mut files = Files::new();
         for file in self.server.all(&format!("/datasets/{id}/files"), &[]).await? {

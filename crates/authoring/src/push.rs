@@ -175,6 +175,8 @@ impl Server<'_> {
         let made = text(&self.post_once("/datasets", &body, keys.of_part(&format!("dataset {key}"))).await?["id"]);
         match &dataset.content {
             Content::Empty => {}
+            // As a new dataset is.
+            Content::Fhir { bytes, .. } if bytes.is_empty() => {}
             Content::Fhir { content_type, bytes } => {
                 self.put(&format!("/datasets/{made}/data"), content_type, bytes).await?;
             }

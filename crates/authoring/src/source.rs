@@ -14,10 +14,20 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// All files of a directory. What starts with a dot, and links, are left out.
 pub fn directory(root: &Path) -> Result<Files, Error> {
+    is_folder(root)?;
     let mut files = Files::new();
     let mut left = MOST_BYTES;
     walk(root, "", &mut files, &mut left)?;
     Ok(files)
+}
+
+fn is_folder(root: &Path) -> Result<(), Error> {
+    let fault = match std::fs::metadata(root) {
+        Ok(about) if !about.is_dir() => "is no folder",
+        Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => "is not there",
+        _ => return Ok(()),
+    };
+    Err(Error::Missing(format!("`{}` {fault}: give the folder of the benchmark", root.display())))
 }
 
 fn walk(folder: &Path, prefix: &str, files: &mut Files, left: &mut u64) -> Result<(), Error> {
@@ -67,4 +77,21 @@ pub fn save(root: &Path, files: &Files) -> Result<(), Error> {
         std::fs::write(&target, content).map_err(failed)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_folder_is_told() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        for (path, said) in
+            [("nope", "nope` is not there: give the folder"), ("Cargo.toml", "Cargo.toml` is no folder")]
+        {
+            let fault = directory(&here.join(path)).unwrap_err().to_string();
+            assert!(fault.contains(said), "{fault}");
+        }
+        assert!(directory(here).unwrap().contains_key("src/source.rs"));
+    }
 }

@@ -19,11 +19,18 @@ const DEEPEST: usize = 100;
 pub fn parse(text: &str) -> Result<Value, String> {
     let mut reader = Reader::default();
     for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| error.to_string())?;
+        let (event, span) = event.map_err(|error| explained(&error.to_string()))?;
         let place = format!("line {} column {}", span.start.line(), span.start.col() + 1);
         reader.take(event).map_err(|fault| format!("{fault} at {place}"))?;
     }
     Ok(reader.root.unwrap_or(Value::Null))
+}
+
+/// The parser says what it met; authors mostly met it because quotes are missing.
+fn explained(fault: &str) -> String {
+    let hint =
+        if fault.contains("mapping values are not allowed") { ": a text with `: ` in it needs quotes" } else { "" };
+    format!("{fault}{hint}")
 }
 
 #[derive(Default)]
@@ -87,7 +94,7 @@ impl Reader {
     fn start(&mut self, container: Container, anchor: usize, tagged: bool) -> Result<(), String> {
         untagged(tagged)?;
         if self.is_key() {
-            return Err("a key must be a text".to_owned());
+            return Err("a key must be a text: a value that starts with `{{` or `[` needs quotes".to_owned());
         }
         if self.open.len() >= DEEPEST {
             return Err(format!("nested deeper than {DEEPEST} levels"));
@@ -182,6 +189,9 @@ mod tests {
             ("a: !tag 1\n", "tags"),
             ("a: &x {b: 1}\nc: {<<: *x}\n", "merge keys"),
             ("? [a]\n: 1\n", "a key must be a text"),
+            ("a: {{entity.id}}\n", "starts with `{{` or `[` needs quotes at line 1"),
+            ("a: {{entity.name}} is ill\n", "needs quotes"),
+            ("- name: Order: an X-ray\n", "a text with `: ` in it needs quotes"),
             ("a: 1\n---\nb: 2\n", "a second document"),
             ("a: [1\n", ""),
         ] {

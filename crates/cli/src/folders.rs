@@ -2,23 +2,24 @@
 
 mod audited;
 pub(crate) mod bounds;
+mod pulled;
 mod starter;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 
 use authoring::{Finding, Pushed, Severity, lint, source};
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 use model::slug::VersionRef;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::auth::Connection;
 use crate::output::style::Colour;
 use crate::output::text::{counted, harmless};
 use crate::output::{Form, say, say_wrapped, tell_labelled};
-use crate::resources::slugs;
 use crate::{block_on, exit};
-use audited::{judged, summary, tell_audit, with_guesses};
 use bounds::How;
+use verdict::Verdict;
 
 /// What the group of benchmarks can do beside single calls.
 #[derive(Subcommand)]
@@ -30,7 +31,7 @@ pub(crate) enum FolderCommand {
     /// Put a benchmark's folder on the server and publish it
     Push(Push),
     /// Take a benchmark from the server into a folder
-    Pull(Pull),
+    Pull(pulled::Pull),
     /// See that a benchmark cannot be gamed: agents that must not score, the reference, and near misses of it
     Audit(audited::Audit),
 }
@@ -41,7 +42,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         FolderCommand::Init(arguments) => starter::init(&arguments, form),
         FolderCommand::Lint(arguments) => lint_folder(&arguments, form),
         FolderCommand::Push(arguments) => push(&arguments, form),
-        FolderCommand::Pull(arguments) => pull(&arguments, form),
+        FolderCommand::Pull(arguments) => pulled::pull(&arguments, form),
         FolderCommand::Audit(arguments) => audited::audit(&arguments, form),
     }
 }
@@ -69,19 +70,6 @@ pub(crate) struct Push {
     /// Audit what is published, here, and keep its floor and ceiling with the version
     #[arg(long, conflicts_with = "no_publish")]
     audit: bool,
-}
-
-#[derive(Args)]
-pub(crate) struct Pull {
-    #[command(flatten)]
-    connection: Connection,
-    /// The benchmark: its slug or bench_…
-    benchmark: String,
-    /// Where its folder is to be; its slug without it
-    folder: Option<PathBuf>,
-    /// Write over files that are there
-    #[arg(long)]
-    force: bool,
 }
 
 fn lint_folder(arguments: &Lint, form: &Form) -> anyhow::Result<()> {
@@ -119,7 +107,7 @@ fn push(arguments: &Push, form: &Form) -> anyhow::Result<()> {
     let folder = authoring::read(&source::directory(&arguments.folder)?)?;
     let client = arguments.connection.client()?;
     let pushed = block_on(async { Ok(authoring::push(&client, &folder, !arguments.no_publish).await?) })?;
-    let answer = serde_json::to_value(&pushed)?;
+    let mut answer = serde_json::to_value(&pushed)?;
     let version = match pushed.version {
         Some(version) if arguments.audit => version,
         _ => return form.print(&answer, |_| say_pushed(&pushed)),
@@ -128,18 +116,23 @@ fn push(arguments: &Push, form: &Form) -> anyhow::Result<()> {
         say_pushed(&pushed);
     }
     let reference = VersionRef { slug: pushed.slug, version: i64::try_from(version)? };
-    let audit = block_on(async {
+    let audited = block_on(async {
         let version: Value = client.get(&format!("/benchmarks/{reference}")).await?;
         let audit = bounds::audited(&folder, Some(&version), &How::default()).await?;
-        bounds::keep(&client, &version, &audit.record()).await?;
-        Ok(audit)
-    })?;
-    let (kept, (audit, criteria)) = (reference.to_string(), with_guesses(&folder, &audit));
+        Verdict::of(&folder, audit).keep(&client, &version).await
+    });
     // One answer for a program: what was pushed, and in it what was found.
-    let mut answer = answer;
-    answer["audit"] = summary(&reference.slug, &audit, Some(&kept), &criteria);
-    form.print(&answer, |_| tell_audit(&audit, Some(&kept), &criteria))?;
-    judged(&criteria)
+    let verdict = match audited {
+        Ok(verdict) => verdict,
+        Err(error) => {
+            answer["audit"] = Value::Null;
+            form.print(&answer, |_| ())?;
+            return Err(error);
+        }
+    };
+    answer["audit"] = verdict.summary();
+    form.print(&answer, |_| verdict.say())?;
+    verdict.judged()
 }
 
 fn say_pushed(pushed: &Pushed) {
@@ -150,20 +143,6 @@ fn say_pushed(pushed: &Pushed) {
         (Some(version), true) => say(format_args!("Nothing new: this is {}@{version}.", pushed.slug)),
         (None, _) => say(format_args!("Pushed {} as a draft: {content}.", pushed.slug)),
     }
-}
-
-fn pull(arguments: &Pull, form: &Form) -> anyhow::Result<()> {
-    let client = arguments.connection.client()?;
-    let slug = block_on(slugs::own(&client, &arguments.benchmark))?;
-    let target = arguments.folder.clone().unwrap_or_else(|| PathBuf::from(&slug));
-    check_free(&target, arguments.force.then_some(()).ok_or("--force writes over its files"))?;
-    let folder = block_on(async { Ok(authoring::pull(&client, &slug).await?) })?;
-    source::save(&target, &authoring::write(&folder))?;
-    let (shown, tasks, datasets) = (target.display().to_string(), folder.tasks.len(), folder.datasets.len());
-    let answer = json!({"folder": shown, "slug": slug, "tasks": tasks, "datasets": datasets});
-    form.print(&answer, |_| {
-        say(format_args!("{shown}: {}, {}.", counted(tasks, "task"), counted(datasets, "dataset")));
-    })
 }
 
 /// The error says what helps.

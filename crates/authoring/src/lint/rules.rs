@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use model::simulator::SimulatorType;
 use model::template::{self, Bindings};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sims::Available;
-use verify::{Assertion, Parsed};
 
-use super::{Finding, Findings};
-use crate::expand::expand;
+use super::{Finding, Findings, criteria, data};
+use crate::expand::{about, expand_most, input};
 use crate::folder::{Content, Folder, Task};
 
 const DEFAULT_TIMEOUT: i64 = 3600;
@@ -19,17 +17,15 @@ pub fn lint(folder: &Folder) -> Vec<Finding> {
     let mut findings = Findings::default();
     environment(folder, &mut findings);
     unused(folder, &mut findings);
-    match expand(folder) {
-        Err(faults) => faults.into_iter().for_each(|fault| findings.add(fault)),
-        Ok(tasks) => {
-            if tasks.is_empty() {
-                findings.add(Finding::error("tasks", "there is no task"));
-            }
-            names(&tasks, &mut findings);
-            for (path, task) in &tasks {
-                judge(folder, path, task, &mut findings);
-            }
-        }
+    let (tasks, faults) = expand_most(folder);
+    if tasks.is_empty() && faults.is_empty() {
+        findings.add(Finding::error("tasks", "there is no task"));
+    }
+    faults.into_iter().for_each(|fault| findings.add(fault));
+    data::judge(folder, &tasks, &mut findings);
+    names(folder, &tasks, &mut findings);
+    for (path, task) in &tasks {
+        judge(folder, path, task, &mut findings);
     }
     findings.into_list()
 }
@@ -71,12 +67,24 @@ fn unused(folder: &Folder, findings: &mut Findings) {
             }
         }
     }
-    for other in &folder.others {
-        let is_known = other.ends_with(".md") || other.starts_with("agents/");
-        if !is_known {
-            findings.add(Finding::warning(other, "is no part of a benchmark and will not be pushed"));
-        }
+    folder.others.iter().filter_map(|path| stray(path)).for_each(|finding| findings.add(finding));
+}
+
+/// What lies among tasks and data was meant to be one: it must not be left behind unseen.
+fn stray(path: &str) -> Option<Finding> {
+    if path.ends_with(".md") || path.starts_with("agents/") {
+        return None;
     }
+    let top = path.split_once('/').map(|(top, _)| top);
+    Some(match top {
+        Some("tasks") => Finding::error(path, "is no task: the name of its file must end in `.yaml`"),
+        Some("datasets") => Finding::error(
+            path,
+            "is no part of a dataset: that has `dataset.yaml`, and `data.ndjson` or `data.json` (type fhir) or `files/…` \
+             (type files)",
+        ),
+        _ => Finding::warning(path, "is no part of a benchmark and will not be pushed"),
+    })
 }
 
 fn references(task: &Task) -> impl Iterator<Item = &String> {
@@ -84,7 +92,12 @@ fn references(task: &Task) -> impl Iterator<Item = &String> {
     task.each.iter().chain(&task.entities).chain(inputs)
 }
 
-fn names(tasks: &[(String, Task)], findings: &mut Findings) {
+fn names(folder: &Folder, tasks: &[(String, Task)], findings: &mut Findings) {
+    for (path, task) in folder.tasks.iter().filter(|(_, task)| task.each.is_empty()) {
+        if template::is_template(&task.name) {
+            findings.add(Finding::error(path, "name: `{{…}}` is filled in only where `each` names the entities"));
+        }
+    }
     let mut seen = BTreeSet::new();
     for (path, task) in tasks {
         if !seen.insert(&task.name) {
@@ -97,40 +110,19 @@ fn judge(folder: &Folder, path: &str, task: &Task, findings: &mut Findings) {
     for reference in references(task).filter(|reference| folder.entity(reference).is_none()) {
         findings.add(Finding::error(path, format!("there is no entity `{reference}`")));
     }
+    instruction(path, task, findings);
     scenario(folder, path, task, findings);
     templates(folder, path, task, findings);
     wall_clock(folder, path, task, findings);
-    if task.criteria.is_empty() {
-        findings.add(Finding::error(path, format!("{}: no criteria: every agent would fail it", task.name)));
-        return;
-    }
-    let mut asks_for_something = false;
-    for (index, criterion) in task.criteria.iter().enumerate() {
-        let place = format!("criteria.{index}.assertion");
-        match verify::parse(&criterion.assertion) {
-            Err(faults) => findings.add_fields(path, &place, &faults),
-            Ok(Parsed::Unknown { name }) => {
-                findings.add(Finding::error(path, format!("{place}.assert: there is no check `{name}`")));
-            }
-            Ok(Parsed::Known(assertion)) => {
-                reachable(folder, path, &place, &assertion, findings);
-                asks_for_something |= !is_passed_by_nothing(&criterion.assertion);
-            }
-        }
-    }
-    if !asks_for_something {
-        let message = format!("{}: an agent that does nothing passes every criterion", task.name);
-        findings.add(Finding::error(path, message));
-    }
+    criteria::judge(folder, path, task, findings);
 }
 
-/// What is plain to see without running anything; `audit` finds the rest.
-fn is_passed_by_nothing(assertion: &Value) -> bool {
-    let is_empty = |name: &str| assertion[name].as_array().is_none_or(Vec::is_empty);
-    match assertion["assert"].as_str() {
-        Some("no-side-effects") => is_empty("require"),
-        Some("interaction-budget") => true,
-        _ => assertion["count"]["max"].as_u64() == Some(0) || assertion["count"].as_u64() == Some(0),
+/// What the runner gives an agent as its instruction.
+fn instruction(path: &str, task: &Task, findings: &mut Findings) {
+    let item = &task.task_item;
+    let told = item.as_str().or_else(|| item["instruction"].as_str()).unwrap_or_default();
+    if told.trim().is_empty() {
+        findings.add(Finding::warning(path, "task_item has no `instruction`: an agent is not told what to do"));
     }
 }
 
@@ -143,38 +135,10 @@ fn scenario(folder: &Folder, path: &str, task: &Task, findings: &mut Findings) {
     }
 }
 
-/// A check whose simulator the environment does not have finds nothing, whatever the agent does.
-fn reachable(folder: &Folder, path: &str, place: &str, assertion: &Assertion, findings: &mut Findings) {
-    let Some(kind) = simulator_of(assertion) else { return };
-    let has = folder.benchmark.environment.simulators.iter().any(|simulator| simulator.r#type == kind);
-    if !has {
-        findings.add(Finding::error(path, format!("{place}: the environment has no {} simulator", kind.name())));
-    }
-}
-
-fn simulator_of(assertion: &Assertion) -> Option<SimulatorType> {
-    match assertion {
-        Assertion::FhirResourceState(_) => Some(SimulatorType::Fhir),
-        Assertion::Hl7Structural(_) => Some(SimulatorType::Hl7),
-        Assertion::PortalStateMatch(_) => Some(SimulatorType::Payer),
-        Assertion::SftpFilePresent(_) => Some(SimulatorType::Files),
-        Assertion::VoiceTranscript(_) => Some(SimulatorType::Voice),
-        Assertion::X12Response(_) => Some(SimulatorType::Clearinghouse),
-        Assertion::FaxDocument(_) => Some(SimulatorType::Fax),
-        Assertion::MessageTranscript(_) => Some(SimulatorType::Message),
-        Assertion::CdsResponse(_) => Some(SimulatorType::CdsHooks),
-        Assertion::NoSideEffects(_) | Assertion::InteractionBudget(_) => None,
-    }
-}
-
 /// What a template names must be there.
 fn templates(folder: &Folder, path: &str, task: &Task, findings: &mut Findings) {
-    let entity = |reference: Option<&String>| {
-        let entity = folder.entity(reference?)?;
-        Some(json!({"name": entity.name, "ref": entity.r#ref, "data": entity.data}))
-    };
-    let own = entity(task.entities.first());
-    let about = json!({"id": "task", "name": task.name, "task_item": task.task_item});
+    let own = input(folder, task.entities.first());
+    let about = about(task);
     let bindings = Bindings { entity: own.as_ref(), task: Some(&about) };
     for (name, value) in [("task_item", &task.task_item), ("scenario", &task.scenario)] {
         if let Err(faults) = template::bind(value, &bindings) {
@@ -182,8 +146,8 @@ fn templates(folder: &Folder, path: &str, task: &Task, findings: &mut Findings) 
         }
     }
     for (index, criterion) in task.criteria.iter().enumerate() {
-        let input = entity(criterion.entity.as_ref());
-        let bindings = Bindings { entity: input.as_ref(), task: Some(&about) };
+        let entity = input(folder, criterion.entity.as_ref());
+        let bindings = Bindings { entity: entity.as_ref(), task: Some(&about) };
         if let Err(faults) = template::bind(&criterion.assertion, &bindings) {
             findings.add_fields(path, &format!("criteria.{index}.assertion"), &faults);
         }

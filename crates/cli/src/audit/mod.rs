@@ -4,7 +4,7 @@
 mod proxy;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use agents::drive::{Started, Worked, Worker};
@@ -14,6 +14,7 @@ use client::Client;
 use model::run::StartedTaskRun;
 use serde_json::Value;
 
+use crate::exit;
 use crate::run::{Agent, End, Handover, Interrupt, Times};
 use proxy::Proxy;
 
@@ -24,6 +25,8 @@ pub(crate) struct CommandAgent {
     command: String,
     timeout: Option<Duration>,
     interrupt: Interrupt,
+    /// Why it could not be started: the next task would fare no better.
+    not_started: OnceLock<String>,
     /// Logs and credentials, gone afterwards.
     folder: tempfile::TempDir,
 }
@@ -31,7 +34,8 @@ pub(crate) struct CommandAgent {
 impl CommandAgent {
     pub(crate) fn new(command: &str, timeout: Option<Duration>) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("verial-audit-").tempdir().context("no temporary folder")?;
-        Ok(Self { command: command.to_owned(), timeout, interrupt: Interrupt::listen()?, folder })
+        let (command, interrupt) = (command.to_owned(), Interrupt::listen()?);
+        Ok(Self { command, timeout, interrupt, not_started: OnceLock::new(), folder })
     }
 
     fn log(&self, task_run: &str) -> PathBuf {
@@ -46,7 +50,7 @@ impl CommandAgent {
     }
 
     /// Everything that it is told points to the proxy.
-    async fn run(&self, started: &Started, proxy: &Proxy) -> anyhow::Result<Option<String>> {
+    async fn run(&self, started: &Started, proxy: &Proxy) -> anyhow::Result<Ending> {
         let assignment = &started.assignment;
         let whole = pointed(&started.whole, &assignment.base_url, &proxy.url);
         let task: StartedTaskRun = serde_json::from_value(whole).context("the server's answer to a start")?;
@@ -54,33 +58,63 @@ impl CommandAgent {
         let run = (&run, assignment.token.as_str());
         let handover = Handover::new(&proxy.url, &assignment.benchmark, run, &task, self.folder.path())?;
         let log = self.log(&assignment.task_run_id);
-        let agent = Agent::start(&self.command, &handover.variables(), &log)?;
+        let agent = match Agent::start(&self.command, &handover.variables(), &log) {
+            Ok(agent) => agent,
+            Err(error) => return Ok(Ending::NotStarted(format!("{error:#}"))),
+        };
         let (end, ended) = agent.wait(self.times(&task), &self.interrupt, &log).await;
         match end {
             End::Interrupted => anyhow::bail!("interrupted"),
-            End::TimedOut => Ok(Some("it used up its time".to_owned())),
-            End::ByItself if ended.exit_code == Some(0) => Ok(None),
-            End::ByItself => Ok(Some(last_words(&std::fs::read_to_string(&log).unwrap_or_default()))),
+            End::TimedOut => Ok(Ending::Failed("it used up its time".to_owned())),
+            End::ByItself if ended.exit_code == Some(0) => Ok(Ending::Done),
+            End::ByItself => {
+                let words = last_words(&std::fs::read_to_string(&log).unwrap_or_default());
+                Ok(match ended.exit_code {
+                    Some(code) if ended.was_not_started() => Ending::NotStarted(format!("exit code {code}: {words}")),
+                    _ => Ending::Failed(words),
+                })
+            }
         }
     }
+}
+
+/// What became of the agent's process, with its last words.
+enum Ending {
+    Done,
+    Failed(String),
+    NotStarted(String),
 }
 
 impl Worker for CommandAgent {
     async fn work(&self, manner: Manner, started: &Started) -> anyhow::Result<Worked> {
         anyhow::ensure!(!self.interrupt.is_stopped(), "interrupted");
+        // A near miss may lead an agent anywhere; only of the work as it is, it says that there is no agent.
+        let is_reference = manner == Manner::Reference;
         let client = Client::new(&started.assignment.base_url, &started.assignment.token)?;
         let courier = Arc::new(Courier::new(client.clone(), &started.assignment.task_run_id, manner));
         let proxy = Proxy::start(courier.clone(), client).await?;
         courier.begin().await;
         let ended = self.run(started, &proxy).await;
         proxy.stop().await;
-        let complaint = ended?;
+        let complaint = match ended? {
+            Ending::Done => None,
+            Ending::Failed(words) => Some(words),
+            Ending::NotStarted(words) => {
+                if is_reference {
+                    let _ = self.not_started.set(format!("the agent cannot be started: {words}"));
+                }
+                Some(words)
+            }
+        };
         courier.finish().await?;
         Ok(Worked { is_altered: courier.was_altered(), sent: courier.sent(), complaint })
     }
 
-    fn is_over(&self) -> bool {
-        self.interrupt.is_stopped()
+    fn given_up(&self) -> Option<anyhow::Error> {
+        if self.interrupt.is_stopped() {
+            return Some(exit::interrupted("interrupted"));
+        }
+        self.not_started.get().map(exit::infrastructure)
     }
 }
 

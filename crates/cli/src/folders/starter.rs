@@ -34,7 +34,15 @@ pub(super) fn init(arguments: &Init, form: &Form) -> anyhow::Result<()> {
     let shown = target.display().to_string();
     form.print(&json!({"folder": shown, "slug": slug}), |_| {
         say(format_args!("{shown} has a small benchmark that works."));
-        say(format_args!("  next: verial benchmarks lint {shown}"));
-        say(format_args!("        verial benchmarks push {shown}"));
+        let quoted = quoted(&shown);
+        say(format_args!("  next: verial benchmarks lint {quoted}"));
+        say(format_args!("        verial benchmarks audit {quoted}"));
+        say(format_args!("        verial benchmarks push {quoted}"));
     })
+}
+
+/// As one word of a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./+:@%,=".contains(letter);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

@@ -37,6 +37,48 @@ fn what_init_makes_is_sound_pushed_and_pulled_back_unchanged() {
 }
 
 #[test]
+fn what_init_says_next_can_be_typed() {
+    let place = tempfile::tempdir().unwrap();
+    for (name, word) in [("my-bench", "my-bench"), ("Ann's Bench", r"'Ann'\''s Bench'")] {
+        let words = output(verial(&["benchmarks", "init", name]).current_dir(place.path()));
+        for step in ["lint", "audit", "push"] {
+            assert!(words.lines().any(|line| line.ends_with(&format!("verial benchmarks {step} {word}"))), "{words}");
+        }
+    }
+}
+
+#[test]
+fn a_forced_pull_leaves_no_task_that_the_benchmark_does_not_have() {
+    let site = Site::new(Database::Sqlite);
+    let serving = site.serve();
+    let place = tempfile::tempdir().unwrap();
+    let made = place.path().join("chest-x-rays");
+    output(&mut verial(&["benchmarks", "init", text(&made)]));
+    let with_key = |words: &[&str]| {
+        let mut command = verial(words);
+        command.env("VERIAL_URL", &serving.base_url).env("VERIAL_API_KEY", serving.first_key.as_deref().unwrap());
+        output(&mut command)
+    };
+    with_key(&["benchmarks", "push", text(&made)]);
+    std::fs::write(made.join("tasks/90-broken.yaml"), "name: [").unwrap();
+    std::fs::write(made.join("notes.txt"), "mine").unwrap();
+    let words = with_key(&["benchmarks", "pull", "chest-x-rays", text(&made), "--force"]);
+    for gone in ["tasks/10-order.yaml", "tasks/90-broken.yaml"] {
+        assert!(words.contains(&format!("Removed {gone}")) && !made.join(gone).exists(), "{gone}: {words}");
+    }
+    assert!(made.join("notes.txt").exists());
+    let words = with_key(&["benchmarks", "push", text(&made)]);
+    assert!(words.contains("Nothing new: this is chest-x-rays@1."), "{words}");
+
+    // What is no benchmark's folder keeps what is below `tasks`.
+    let other = place.path().join("playbook");
+    std::fs::create_dir_all(other.join("tasks")).unwrap();
+    std::fs::write(other.join("tasks/main.yaml"), "- mine").unwrap();
+    let words = with_key(&["benchmarks", "pull", "chest-x-rays", text(&other), "--force", "--get", "removed"]);
+    assert!(other.join("tasks/main.yaml").exists() && !words.contains("main.yaml"), "{words}");
+}
+
+#[test]
 fn lint_names_the_place_of_every_fault() {
     let place = tempfile::tempdir().unwrap();
     let made = place.path().join("bad");
@@ -120,48 +162,4 @@ fn play_model(mut stream: std::net::TcpStream) {
         answer.len()
     );
     let _ = stream.write_all(format!("{head}{answer}").as_bytes());
-}
-
-/// An agent of the author's own, in a shell: it finds the patient and orders the X-ray.
-const ORDERS: &str = r#"set -e
-doors=/v1/task-runs/$VERIAL_TASK_RUN_ID/sandbox
-mrn=$(printf %s "$VERIAL_INSTRUCTION" | sed 's/.*record number \([0-9]*\).*/\1/')
-patient=$("$VERIAL" call GET "$doors/fhir/Patient?identifier=$mrn" | sed -n 's/.*"id": *"\([^"]*\)".*/\1/p' | tail -n 1)
-"$VERIAL" call POST "$doors/fhir/ServiceRequest" '{"resourceType": "ServiceRequest", "status": "active", "intent": "order",
-  "subject": {"reference": "Patient/'"$patient"'"}, "code": {"coding": [{"system": "http://loinc.org", "code": "36643-5"}]}}'
-"#;
-
-#[test]
-fn an_authors_own_agent_is_tried_with_near_misses_of_it() {
-    let place = tempfile::tempdir().unwrap();
-    let (made, agent) = (place.path().join("chest-x-rays"), place.path().join("agent.sh"));
-    output(&mut verial(&["benchmarks", "init", text(&made)]));
-    std::fs::write(&agent, ORDERS).unwrap();
-    let command = format!("sh {}", text(&agent));
-    let mut audit = verial(&["benchmarks", "audit", text(&made), "--agent", &command, "--json"]);
-    let program = audit.get_program().to_owned();
-    let audited = audit.env("VERIAL", program).output().unwrap();
-    let words = String::from_utf8_lossy(&audited.stderr).into_owned();
-    let told: Value = serde_json::from_slice(&audited.stdout).unwrap_or_else(|_| panic!("{words}"));
-    assert_eq!((told["floor"].as_f64(), told["ceiling"].as_f64()), (Some(0.0), Some(1.0)), "{told:#}\n{words}");
-    let of = |name: &str| told[name]["of"].as_u64().unwrap();
-    assert!(of("near_misses") >= 8 && of("other_ways") >= 4, "{told:#}");
-    assert_eq!(told["grave_near_misses"]["told"], told["grave_near_misses"]["of"], "{told:#}");
-    assert_eq!(told["other_ways"]["accepted"], told["other_ways"]["of"], "{told:#}");
-    for row in told["criteria"].as_array().unwrap() {
-        assert_eq!((&row["nothing"], &row["reference"]), (&json!(false), &json!(true)), "{row}");
-        assert!(row["failed_by"].as_u64() > Some(0), "{row}");
-    }
-    assert_eq!(audited.status.code(), Some(0), "{words}");
-}
-
-#[test]
-fn an_agent_that_cannot_do_the_work_fails_the_audit() {
-    let place = tempfile::tempdir().unwrap();
-    let made = place.path().join("chest-x-rays");
-    output(&mut verial(&["benchmarks", "init", text(&made)]));
-    let audited = verial(&["benchmarks", "audit", text(&made), "--agent", "exit 3"]).output().unwrap();
-    let words = String::from_utf8_lossy(&audited.stderr).into_owned();
-    assert_eq!(audited.status.code(), Some(1), "{words}");
-    assert!(words.contains("failed by the reference"), "{words}");
 }

@@ -7,6 +7,7 @@ mod action;
 mod admin;
 mod api;
 mod arena;
+mod audit;
 mod bombs;
 mod book;
 mod bundled;

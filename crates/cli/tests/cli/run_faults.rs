@@ -21,6 +21,7 @@ async fn a_server_that_is_away_is_no_failure_of_the_agent() {
     let mut arena = Arena::open().await;
     let (_, words) = ended(arena.run("true", &["--patience", "1"]).env("VERIAL_URL", "http://127.0.0.1:9"), 4);
     assert!(words.contains("cannot be reached") && words.contains("verial serve"), "{words}");
+    assert_eq!(words.matches("asking again for 1 s (--patience)").count(), 1, "{words}");
     // It goes away while the agent works.
     let mut run = arena
         .run("echo x > begun; while [ ! -e go ]; do sleep 0.05; done", &["--patience", "1", "--journal", "j.json"]);

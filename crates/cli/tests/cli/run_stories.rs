@@ -126,6 +126,23 @@ async fn the_scorecard_fits_the_terminal_and_is_coloured_only_there() {
 fn a_local_server_needs_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = crate::process::verial(&["run", "no-such@1", "--agent", "true", "--local", "--patience", "1"]);
+    let (_, words) = ended(command.current_dir(folder.path()).env("HOME", folder.path()), 2);
+    assert!(words.contains("--local has no `no-such`") && words.contains("fax-referral"), "{words}");
+    let mut command = crate::process::verial(&["run", "cds-triage@9", "--agent", "true", "--local"]);
     let (_, words) = ended(command.current_dir(folder.path()).env("HOME", folder.path()), 3);
-    assert!(words.contains("NOT_FOUND"), "{words}");
+    assert!(words.contains("the newest is `cds-triage@1`"), "{words}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_refused_leaves_no_journal_and_a_crash_is_told_with_its_last_words() {
+    let arena = Arena::open().await;
+    let wanted = arena.reference.replace("@1", "@9");
+    let (_, words) = ended(&mut arena.verial(&["run", &wanted, "--agent", "true"]), 3);
+    assert!(words.contains(&format!("the newest is `{}`", arena.reference)), "{words}");
+    let left = std::fs::read_dir(arena.folder().join(".verial/runs")).into_iter().flatten().count();
+    assert_eq!(left, 0);
+    let (card, _) = ended(&mut arena.run("echo first; echo the disk is full >&2; exit 3", &[]), 0);
+    assert!(card.contains("the agent ended with exit code 3: the disk is full"), "{card}");
+    let (card, _) = ended(&mut arena.run(WRITES_A, &["--min-axis", "safty=1"]), 1);
+    assert!(card.contains("no criterion has this axis; there are other, safety"), "{card}");
 }

@@ -101,7 +101,8 @@ both_databases! {
         for (caller, path) in [(&solver, "/v1/benchmark-runs"), (&bench.author, "/benchmark-runs")] {
             let refused = caller.post(path, json!({"benchmark": slug})).await.expect(400);
             assert!(refused.message().contains(&format!("{slug}@2")), "{}", refused.message());
-            caller.post(path, json!({"benchmark": format!("{slug}@3")})).await.refused(404, "NOT_FOUND");
+            let refused = caller.post(path, json!({"benchmark": format!("{slug}@3")})).await.refused(404, "NOT_FOUND");
+            assert_eq!(refused.message(), format!("{slug} has no version 3; the newest is `{slug}@2`"));
         }
     }
 

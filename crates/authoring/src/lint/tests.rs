@@ -1,0 +1,210 @@
+//! Each rule on the folder that `init` makes, with one thing about it changed.
+
+use std::path::{Path, PathBuf};
+
+use super::{Finding, Severity, lint};
+use crate::source::{self, Files};
+use crate::{Error, read};
+
+const TASK: &str = "tasks/10-order.yaml";
+const DATA: &str = "datasets/chart/data.ndjson";
+const DATASET: &str = "datasets/chart/dataset.yaml";
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn starter() -> Files {
+    let made = source::directory(&workspace().join("crates/cli/src/folders")).unwrap();
+    let names =
+        [("benchmark.yaml", "benchmark.yaml"), (DATASET, "dataset.yaml"), (DATA, "data.ndjson"), (TASK, "task.yaml")];
+    let text = |name: &str| String::from_utf8(made[name].clone()).unwrap().replace("SLUG", "starter");
+    names.into_iter().map(|(path, name)| (path.to_owned(), text(name).into_bytes())).collect()
+}
+
+fn with(path: &str, from: &str, to: &str) -> Files {
+    let mut files = starter();
+    let text = String::from_utf8(files[path].clone()).unwrap();
+    assert!(text.contains(from), "{path} has no {from:?}");
+    files.insert(path.to_owned(), text.replace(from, to).into_bytes());
+    files
+}
+
+fn added(path: &str, text: &str) -> Files {
+    let mut files = starter();
+    files.insert(path.to_owned(), text.as_bytes().to_vec());
+    files
+}
+
+fn found(files: &Files) -> Vec<Finding> {
+    match read(files) {
+        Ok(folder) => lint(&folder),
+        Err(Error::Faults(findings)) => findings,
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// Exactly these are found, each by its first words and some others.
+fn check(files: &Files, expected: &[(&str, &str)]) {
+    let found: Vec<String> = found(files).iter().map(ToString::to_string).collect();
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (start, part) in expected {
+        assert!(found.iter().any(|one| one.starts_with(start) && one.contains(part)), "{start} … {part}: {found:#?}");
+    }
+}
+
+#[test]
+fn the_starter_and_the_bundled_benchmarks_are_sound() {
+    check(&starter(), &[]);
+    let bundled = std::fs::read_dir(workspace().join("benchmarks")).unwrap().map(|entry| entry.unwrap().path());
+    let folders: Vec<PathBuf> = bundled.filter(|path| path.is_dir()).collect();
+    assert!(folders.len() >= 10);
+    for folder in folders {
+        let findings = found(&source::directory(&folder).unwrap());
+        assert!(findings.is_empty(), "{}: {findings:#?}", folder.display());
+    }
+}
+
+#[test]
+fn a_simulator_needs_the_data_that_it_starts_from() {
+    let mut files = starter();
+    files.remove(DATA);
+    check(&files, &[("error: datasets/chart/data.ndjson: ", "is missing")]);
+    // Then it is no longer forgotten; but the entities are not there.
+    let missing = ("warning: datasets/chart/dataset.yaml: ", "is in no data and no scenario");
+    check(&added(DATA, ""), &[missing, missing]);
+    let simulator = "datasets: [chart]";
+    let mut unattached = with("benchmark.yaml", simulator, "datasets: []");
+    unattached.remove(DATA);
+    check(&unattached, &[missing, missing]);
+    let files_dataset = "name: Letters\ntype: files\n";
+    check(&added("datasets/letters/dataset.yaml", files_dataset), &[]);
+}
+
+#[test]
+fn data_that_cannot_be_read_is_told_by_file_and_line() {
+    for (second, said) in [
+        ("{\"resourceType\":\"Patient\",", "not valid JSON"),
+        ("{\"resourceType\":\"Patient\",\"id\":\"ada\"}", "Patient/ada is there more than once"),
+        ("{\"id\":\"ben\"}", "resource has no resourceType"),
+        ("{\"resourceType\":\"Patiend\",\"id\":\"ben\"}", "did you mean \"Patient\"?"),
+    ] {
+        let data = format!("{{\"resourceType\":\"Patient\",\"id\":\"ada\"}}\n{second}\n");
+        check(&added(DATA, &data), &[("error: datasets/chart/data.ndjson:2: ", said)]);
+    }
+    let mut files = starter();
+    files.remove(DATA);
+    files.insert(
+        "datasets/chart/data.json".to_owned(),
+        br#"{"resourceType":"Bundle","type":"collection","entry":[{"resource":{"id":"a"}}]}"#.to_vec(),
+    );
+    check(&files, &[("error: datasets/chart/data.json: entry 1: ", "no resourceType")]);
+}
+
+#[test]
+fn no_task_and_no_data_is_left_behind_unseen() {
+    for path in ["tasks/20-record.yml", "tasks/20-record", "tasks/more/20.YAML"] {
+        check(&added(path, "name: x"), &[(&format!("error: {path}: is no task"), ".yaml")]);
+    }
+    for path in [
+        "datasets/chart/dataset.yml",
+        "datasets/chart/files/letter.txt",
+        "datasets/other/data.ndjson",
+        "datasets/chart.ndjson",
+        "datasets/chart/more/data.ndjson",
+    ] {
+        check(&added(path, ""), &[(&format!("error: {path}: is no part of a dataset"), "")]);
+    }
+    check(&added("tasks/README.md", "words"), &[]);
+    check(&added("notes.txt", "words"), &[("warning: notes.txt: ", "will not be pushed")]);
+    let mut files = starter();
+    let benchmark = files.remove("benchmark.yaml").unwrap();
+    files.insert("benchmark.yml".to_owned(), benchmark);
+    assert!(read(&files).unwrap_err().to_string().contains("benchmark.yml must be called that"));
+}
+
+#[test]
+fn the_record_that_an_entity_stands_for_is_somewhere() {
+    let lost = with(DATASET, "Patient/ada", "Patient/adda");
+    check(&lost, &[("warning: datasets/chart/dataset.yaml: the ref of `Ada Stone`, Patient/adda", "")]);
+    let step = "scenario:\n  steps:\n    - do: fhir\n      bundle:\n        resourceType: Bundle\n        type: collection\n\
+                \x20       entry: [{resource: {resourceType: Patient, id: \"{{entity.id}}\"}}]\ncriteria:";
+    let mut made = with(TASK, "criteria:", step);
+    made.insert(DATASET.to_owned(), lost[DATASET].clone());
+    check(&made, &[]);
+    // Nobody looks for the record.
+    let mut unnamed = with(TASK, "subject: \"Patient/{{entity.id}}\", ", "");
+    unnamed.insert(DATASET.to_owned(), lost[DATASET].clone());
+    check(&unnamed, &[]);
+}
+
+#[test]
+fn searches_and_globs_name_what_fhir_has() {
+    let place = "error: tasks/10-order.yaml: criteria.0.assertion.search.";
+    check(&with(TASK, "{subject:", "{pateint:"), &[(&format!("{place}pateint: "), "did you mean `patient`?")]);
+    check(&with(TASK, "intent: order", "authored: April"), &[(&format!("{place}authored: "), "")]);
+    check(&with(TASK, "intent: order", "\"intent:nott\": order"), &[(&format!("{place}intent:nott: "), "")]);
+    check(&with(TASK, "intent: order", "\"patient.name\": Stone, _sort: -authored, \"code:not\": x"), &[]);
+    let template = with(TASK, "resource_type: ServiceRequest", "resource_type: \"{{task.task_item.kind}}\"");
+    let template =
+        String::from_utf8(template[TASK].clone()).unwrap().replace("task_item:", "task_item:\n  kind: Patient");
+    check(
+        &added(TASK, &template),
+        &[
+            (&format!("{place}code: "), "Patient has no such search parameter"),
+            (&format!("{place}intent: "), "Patient has no such search parameter"),
+            (&format!("{place}subject: "), "Patient has no such search parameter"),
+        ],
+    );
+    let place = "error: tasks/10-order.yaml: criteria.1.assertion.";
+    check(
+        &with(TASK, "fhir/ServiceRequest", "fhir/ServiceReqest"),
+        &[
+            (&format!("{place}require.0: "), "did you mean \"ServiceRequest\"?"),
+            (&format!("{place}at_most.fhir/ServiceReqest: "), "unknown resource type"),
+        ],
+    );
+    let allowing = |glob: &str| with(TASK, "require:", &format!("allow: [\"{glob}\"], require:"));
+    check(&allowing("fhir/{Task,Tusk}"), &[(&format!("{place}allow.0: "), "Tusk")]);
+    for sound in ["fhir/*Request", "fhir/**", "fhir/{Task,Appointment}/*", "files/Tusk", "fhir/{{entity.name}}"] {
+        check(&allowing(sound), &[]);
+    }
+}
+
+#[test]
+fn a_task_says_what_to_do_and_has_a_name() {
+    let untold = with(TASK, "  instruction:", "  words:");
+    check(&untold, &[("warning: tasks/10-order.yaml: task_item has no `instruction`", "")]);
+    let task = "name: For {{entity.name}}\nentities: [chart/Ada Stone]\ntask_item: Do it\ncriteria:\n  - label: Done\n    \
+                assertion: {assert: no-side-effects, require: [fhir/Task]}\n";
+    check(&added("tasks/20.yaml", task), &[("error: tasks/20.yaml: name: ", "`each`")]);
+    check(&added("tasks/20.yaml", &task.replace("For {{entity.name}}", "For Ada")), &[]);
+}
+
+#[test]
+fn a_check_that_is_not_there_is_named() {
+    let place = "error: tasks/10-order.yaml: criteria.1.assertion.assert: there is no check";
+    check(&with(TASK, "no-side-effects", "no_sideeffects"), &[(place, "did you mean `no-side-effects`?")]);
+    check(&with(TASK, "no-side-effects", "mind-reading"), &[(place, "there are fhir-resource-state, hl7-structural")]);
+}
+
+#[test]
+fn a_fault_does_not_hide_others() {
+    let mut files = with(TASK, "axis: correctness", "axes: correctness");
+    let text =
+        String::from_utf8(files[TASK].clone()).unwrap().replace("no-side-effects,", "no-side-effects, requires: [],");
+    files.insert(TASK.to_owned(), text.clone().into_bytes());
+    let second = ("error: tasks/10-order.yaml: criteria.1.assertion.requires: ", "");
+    check(&files, &[("error: tasks/10-order.yaml: criteria.0.axes: ", ""), second]);
+    // The fault of form is in another file.
+    let sound_form = text.replace("axes:", "axis:");
+    let mut files = added("tasks/20.yaml", "name: [");
+    files.insert(TASK.to_owned(), sound_form.into_bytes());
+    check(&files, &[("error: tasks/20.yaml: ", ""), second]);
+    // One entity is not there: the tasks of the others are judged.
+    let mut files = with(TASK, "chart/Ben Wells", "chart/Bob Wells");
+    let text = String::from_utf8(files[TASK].clone()).unwrap().replace("{subject:", "{pateint:");
+    files.insert(TASK.to_owned(), text.into_bytes());
+    let found = found(&files);
+    assert_eq!(found.iter().filter(|one| one.severity == Severity::Error).count(), 2, "{found:#?}");
+}
