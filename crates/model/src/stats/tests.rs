@@ -59,7 +59,7 @@ fn tasks_that_got_another_id_are_known_by_their_name() {
     assert_eq!((found.n, found.sign_test.better, found.sign_test.equal), (3, 1, 2));
     assert_eq!((found.only_first, found.only_second), (vec![], vec![]));
     // A name that two tasks have tells neither.
-    second[0].tasks[0].name.clone_from(&second[0].tasks[1].name);
+    second[0].tasks[0].name = second[0].tasks[1].name.clone();
     let found = between(first, second);
     assert_eq!(
         (found.n, found.only_first, found.only_second),
