@@ -7,27 +7,18 @@ Each is sent to a fax line. Prints the status, processor time and the growth of 
 server's process alone; the limit to hold them against is 100 ms and 64 MB. Standard library only, Linux only.
 """
 
-import atexit
 import json
 import os
 import re
 import struct
-import subprocess
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 import zlib
 
-work = tempfile.TemporaryDirectory()
-command = [sys.argv[1], "serve", "--listen", "127.0.0.1:0", "--data", os.path.join(work.name, "data"), "--log", "warn"]
-server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-atexit.register(server.kill)
-key = url = None
-while not (key and url):
-    line = server.stdout.readline()
-    key = key or (re.search(r"vk_\w+", line) or [None])[0]
-    url = url or (re.search(r"http://[\d.:]+", line) or [None])[0]
+import serving
+
+server, url, key = serving.start(sys.argv[1])
 
 
 def call(path, data, kind):

@@ -9,19 +9,18 @@ HTTP). Prints the median and the 99th percentile with and without the crowd, and
 the crowd were let go.
 """
 
-import atexit
 import base64
 import json
 import os
 import re
 import resource
 import socket
-import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 from urllib.parse import urlsplit
+
+import serving
 
 try:
     import paramiko
@@ -38,14 +37,7 @@ LIMITS = [f"{name}={IDLE_SECONDS}" for name in ("http_idle_seconds", "mllp_idle_
 ] + [f"sftp_sessions={CLIENTS + 100}", f"sftp_sandbox_sessions={CLIENTS + 100}"]
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (8192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
-work = tempfile.TemporaryDirectory()
-command = [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", os.path.join(work.name, "data"), "--log", "warn"]
-server = subprocess.Popen(command + [word for limit in LIMITS for word in ("--limit", limit)], stdout=subprocess.PIPE, text=True)
-key = url = None
-while not (key and url):
-    line = server.stdout.readline()
-    key = key or (re.search(r"vk_\w+", line) or [None])[0]
-    url = url or (re.search(r"http://[\d.:]+", line) or [None])[0]
+_, url, key = serving.start(BINARY, LIMITS)
 HTTP = (urlsplit(url).hostname, urlsplit(url).port)
 BEARER = f"Host: verial\r\nAuthorization: Bearer {key}\r\n"
 REQUEST = f"GET /organization HTTP/1.1\r\n{BEARER}\r\n".encode()
@@ -231,7 +223,6 @@ def gone(crowd, seconds):
 
 
 print(f"{CLIENTS} clients, {ROUNDS} rounds{'':<18}alone: median, p99 ms     with the crowd      ratio: median, p99")
-atexit.register(server.kill)
 for name, protocol in {"HTTP": Http, "MLLP": Mllp, "SFTP": Sftp, "WebSocket": WebSocket}.items():
     if PROTOCOLS and name not in PROTOCOLS:
         continue

@@ -7,29 +7,20 @@ The clients are the scripts of tools/clients/sftp, which compare what comes back
 own. Prints the resident memory of the server before each and the peak during it, of the server's process alone. Linux only.
 """
 
-import atexit
-import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import time
+
+import serving
 
 CLIENTS = pathlib.Path(__file__).resolve().parent.parent / "tools" / "clients" / "sftp"
 BINARY = sys.argv[1]
 MEBIBYTES = sys.argv[2] if len(sys.argv) > 2 else "1024"
 WANTED = sys.argv[3:] or ["openssh", "paramiko", "asyncssh"]
 
-work = tempfile.TemporaryDirectory()
-command = [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", os.path.join(work.name, "data"), "--log", "warn"]
-server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-atexit.register(server.kill)
-key = url = None
-while not (key and url):
-    line = server.stdout.readline()
-    key = key or (re.search(r"vk_\w+", line) or [None])[0]
-    url = url or (re.search(r"http://[\d.:]+", line) or [None])[0]
+server, url, key = serving.start(BINARY)
 
 
 def mebibytes(name):

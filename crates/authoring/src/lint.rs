@@ -3,7 +3,6 @@
 
 pub(crate) mod criteria;
 mod data;
-mod nearest;
 mod rules;
 #[cfg(test)]
 mod tests;

@@ -8,11 +8,13 @@ mod excerpt;
 pub mod fhirpath;
 pub mod ingest;
 pub mod layer;
+mod nearest;
 mod reference;
 mod resource_type;
 pub mod search;
 pub mod validate;
 
+pub use nearest::nearest;
 pub use reference::{Reference, ReferenceError, is_id};
 pub use resource_type::{ResourceType, UnknownResourceType};
 pub use validate::validate;

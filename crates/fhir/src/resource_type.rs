@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::nearest::nearest;
+
 /// The name of a concrete R4 resource type; the abstract `Resource` and `DomainResource` are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ResourceType(&'static str);
@@ -49,7 +51,7 @@ impl UnknownResourceType {
 
     fn new(name: &str) -> Self {
         let name: String = name.chars().take(Self::SHOWN_CHARACTERS).collect();
-        let suggestion = nearest(&name);
+        let suggestion = nearest(&name, NAMES.into_iter()).and_then(ResourceType::named);
         Self { name, suggestion }
     }
 
@@ -69,30 +71,6 @@ impl fmt::Display for UnknownResourceType {
 }
 
 impl std::error::Error for UnknownResourceType {}
-
-/// The type whose name is fewest edits away, if that is at most a third of the name.
-fn nearest(name: &str) -> Option<ResourceType> {
-    let wanted = name.to_ascii_lowercase();
-    let (distance, found) = ResourceType::all()
-        .map(|candidate| (edit_distance(&wanted, &candidate.0.to_ascii_lowercase()), candidate))
-        .min_by_key(|(distance, _)| *distance)?;
-    (distance <= wanted.len() / 3).then_some(found)
-}
-
-/// Levenshtein distance over bytes, one row at a time.
-fn edit_distance(left: &str, right: &str) -> usize {
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (deleted, from) in left.bytes().enumerate() {
-        let mut diagonal = deleted;
-        row[0] = deleted + 1;
-        for (at, to) in right.bytes().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
-}
 
 /// Sorted by byte, for the binary search.
 const NAMES: [&str; 146] = [

@@ -94,12 +94,8 @@ def asks_much_before_it_reads():
     transport.close()
 
 
-def never_reads(keeps_to_its_window):
-    transport, channel = session()
-    channel.sendall(b"".join(reads_of(channel)))
-    if not keeps_to_its_window:
-        channel.out_window_size = 1 << 40
-    request = packet(STAT, 1, text(b"x" * 200_000))
+def sent_until_cut(channel, request):
+    """How many bytes of it the server took before it sent the client away."""
     sent = 0
     try:
         while sent < 512 * MEBIBYTE:
@@ -107,6 +103,15 @@ def never_reads(keeps_to_its_window):
             sent += len(request)
     except (OSError, EOFError, paramiko.SSHException):
         pass
+    return sent
+
+
+def never_reads(keeps_to_its_window):
+    transport, channel = session()
+    channel.sendall(b"".join(reads_of(channel)))
+    if not keeps_to_its_window:
+        channel.out_window_size = 1 << 40
+    sent = sent_until_cut(channel, packet(STAT, 1, text(b"x" * 200_000)))
     expect("it is sent away before the server holds much", sent < 64 * MEBIBYTE)
     transport.close()
 
@@ -114,13 +119,7 @@ def never_reads(keeps_to_its_window):
 def speaks_before_it_is_asked():
     transport = connect()
     channel = transport.open_session()
-    sent = 0
-    try:
-        while sent < 64 * MEBIBYTE:
-            channel.sendall(bytes(BLOCK))
-            sent += BLOCK
-    except (OSError, EOFError, paramiko.SSHException):
-        pass
+    sent = sent_until_cut(channel, bytes(BLOCK))
     expect("who did not ask for files is sent away", sent < 8 * MEBIBYTE)
     transport.close()
 

@@ -1,7 +1,7 @@
 //! Criteria: what `verify` refuses, and what could only fail when a run is scored.
 
-use fhir::ResourceType;
 use fhir::definitions::SearchParameter;
+use fhir::{ResourceType, nearest};
 use model::simulator::SimulatorType;
 use model::template::Bindings;
 use serde_json::Value;
@@ -11,7 +11,6 @@ use verify::checks::no_side_effects::{Area, NoSideEffects, ResourceGlob};
 use verify::glob::{Segment, Token};
 use verify::{Assertion, Parsed};
 
-use super::nearest::nearest;
 use super::{Finding, Findings};
 use crate::expand::{about, input};
 use crate::folder::{Folder, Task};

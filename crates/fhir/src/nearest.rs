@@ -1,7 +1,7 @@
 //! Which name was probably meant.
 
 /// The name that is fewest edits away, if that is at most a third of what was written.
-pub(super) fn nearest<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let written: String = written.chars().take(60).collect();
     let wanted = folded(&written);
     let (distance, found) =
