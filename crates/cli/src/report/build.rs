@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use model::api_key::masked;
 use model::audit::Bounds;
 use model::run::{RunSummary, Status};
 use model::score::{AxisScore, Score, Verdict};
@@ -9,7 +10,7 @@ use model::stats::{RunSample, TaskSample, statistics};
 use serde_json::Number;
 
 use super::model::{AgentReport, CheckReport, Gate, Hint, Report, RunReport, TaskReport, TaskStatus, differences};
-use crate::output::text::cut;
+use crate::output::text::{cut, harmless};
 use crate::run::journal::{Journal, RunRecord, Step, TaskRecord};
 
 /// Differences that are told of one check.
@@ -93,13 +94,13 @@ fn task(record: &TaskRecord) -> TaskReport {
     }
 }
 
-/// The last line of a log, for who would else have to open it.
+/// The last line of a log, for who would else have to open it. Reports are passed on: no secret, and nothing but text.
 fn last_words(log: &Path) -> String {
     const MOST: usize = 300;
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text[text.len().saturating_sub(4 * MOST)..]);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    line.map(|line| format!(": {}", cut(line, MOST))).unwrap_or_default()
+    line.map(|line| format!(": {}", cut(&harmless(&masked(line)), MOST))).unwrap_or_default()
 }
 
 fn status(record: &TaskRecord) -> TaskStatus {

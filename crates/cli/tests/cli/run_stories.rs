@@ -141,8 +141,8 @@ async fn a_run_that_is_refused_leaves_no_journal_and_a_crash_is_told_with_its_la
     assert!(words.contains(&format!("the newest is `{}`", arena.reference)), "{words}");
     let left = std::fs::read_dir(arena.folder().join(".verial/runs")).into_iter().flatten().count();
     assert_eq!(left, 0);
-    let (card, _) = ended(&mut arena.run("echo first; echo the disk is full >&2; exit 3", &[]), 0);
-    assert!(card.contains("the agent ended with exit code 3: the disk is full"), "{card}");
+    let (card, _) = ended(&mut arena.run("echo first; echo the disk is full $VERIAL_RUN_TOKEN >&2; exit 3", &[]), 0);
+    assert!(card.contains("the agent ended with exit code 3: the disk is full vrl_run_…"), "{card}");
     let (card, _) = ended(&mut arena.run(WRITES_A, &["--min-axis", "safty=1"]), 1);
     assert!(card.contains("no criterion has this axis; there are other, safety"), "{card}");
 }
