@@ -17,6 +17,7 @@ mod parse;
 mod place;
 pub mod query;
 mod read;
+mod scope;
 
 pub use check::check;
 pub use delimiters::{Delimiters, DelimitersError};

@@ -8,6 +8,7 @@ use std::cell::OnceCell;
 
 use crate::guide::Guide;
 use crate::loops::Loops;
+use crate::scope::{self, Scope};
 use crate::{Element, Interchange, Segment, Transaction};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +43,15 @@ impl Position {
     }
 }
 
-/// What paths look into: one transaction with the envelope around it, or an interchange with TA1 and no transaction.
+/// What paths look into: one transaction with the envelope around it, the part of one that is about a single subject, or
+/// an interchange with TA1 and no transaction.
 #[derive(Clone, Debug)]
 pub struct View<'i, 'a> {
     /// In the order of the text.
     envelope_before: Vec<Segment<'a>>,
     segments: &'i [Segment<'a>],
+    /// The part of the segments that counts; none means all of them.
+    scope: Option<Scope>,
     envelope_after: Vec<Segment<'a>>,
     guide: Option<&'static Guide>,
     /// Placed when the first path asks for a loop: most do not, and it takes far longer than reading.
@@ -63,6 +67,7 @@ impl<'i, 'a> View<'i, 'a> {
         Self {
             envelope_before: vec![interchange.header(), group.header()],
             segments,
+            scope: None,
             envelope_after: group.trailer().into_iter().chain(interchange.trailer()).collect(),
             guide: Guide::of(transaction),
             loops: OnceCell::new(),
@@ -74,7 +79,38 @@ impl<'i, 'a> View<'i, 'a> {
         let outside = interchange.outside_groups().map(|(_, segment)| segment);
         let envelope_before = std::iter::once(interchange.header()).chain(outside).collect();
         let envelope_after = interchange.trailer().into_iter().collect();
-        Self { envelope_before, segments: &[], envelope_after, guide: None, loops: OnceCell::new() }
+        Self { envelope_before, segments: &[], scope: None, envelope_after, guide: None, loops: OnceCell::new() }
+    }
+
+    /// The parts of the transaction that are about one subscriber, dependent or claim each, with what stands above them
+    /// (the payer, the provider, the subscriber of a dependent). A transaction without such parts is one whole.
+    pub fn by_subject(transaction: &Transaction<'i, 'a>) -> Vec<Self> {
+        let whole = Self::of_transaction(transaction);
+        let scopes = scope::read(transaction.set(), whole.segments);
+        if scopes.is_empty() {
+            return vec![whole];
+        }
+        scopes.into_iter().map(|scope| Self { scope: Some(scope), ..whole.clone() }).collect()
+    }
+
+    /// How many segments paths look at.
+    pub fn len(&self) -> usize {
+        self.scope.as_ref().map_or(self.segments.len(), Scope::len)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The segments of the transaction that count, each with its position; the ST has position 1.
+    fn scoped(&self) -> impl Iterator<Item = (usize, &'i Segment<'a>)> {
+        let segments = self.segments;
+        let ranges = match &self.scope {
+            Some(scope) => scope.ranges(),
+            None => std::slice::from_ref(&(0..usize::MAX)),
+        };
+        let positions = ranges.iter().flat_map(move |range| range.start..range.end.min(segments.len()));
+        positions.map(move |at| (at + 1, &segments[at]))
     }
 
     /// None where the transaction's guide has no table.
@@ -88,7 +124,8 @@ impl<'i, 'a> View<'i, 'a> {
         let is_named = |segment: &Segment<'a>| segment.name() == query.segment;
         let mut found: Vec<Segment<'a>> = match query.within {
             None => {
-                let all = self.envelope_before.iter().chain(self.segments).chain(&self.envelope_after);
+                let body = self.scoped().map(|(_, segment)| segment);
+                let all = self.envelope_before.iter().chain(body).chain(&self.envelope_after);
                 all.copied().filter(is_named).collect()
             }
             Some(within) => self.segments_of_loop(within).filter(is_named).collect(),
@@ -107,10 +144,9 @@ impl<'i, 'a> View<'i, 'a> {
 
     fn segments_of_loop(&self, name: &str) -> impl Iterator<Item = Segment<'a>> {
         let loops = self.loops();
-        let placed = self.segments.iter().zip(1..);
-        placed
-            .filter(move |(_, position)| loops.and_then(|loops| loops.within(*position)) == Some(name))
-            .map(|(segment, _)| *segment)
+        self.scoped()
+            .filter(move |(position, _)| loops.and_then(|loops| loops.within(*position)) == Some(name))
+            .map(|(_, segment)| *segment)
     }
 
     /// The values that are meant, in the order of the text. A whole segment is written with the usual delimiters.

@@ -1,7 +1,9 @@
 //! Passes when the clearinghouse answered with an X12 transaction that correlates and whose elements match; of what is only
 //! asked (270, 276, 837), when the agent sent one.
 //!
-//! Reads the X12 response records, or those of requests. `correlate_by` takes X12 paths. The example: [`EXAMPLE`].
+//! Reads the X12 response records, or those of requests. `correlate_by` takes X12 paths. Paths look at one subscriber,
+//! dependent or claim at a time, with the payer and provider above it: what is said about one person never completes what
+//! is said about another. The example: [`EXAMPLE`].
 //! Evidence: `fieldResults[{path,expected,actual,passed}]`.
 
 use std::collections::BTreeMap;
