@@ -77,6 +77,9 @@ pub enum Transaction {
     InterchangeAcknowledgment,
 }
 
+/// What looking at one segment costs, in the budget's unit of about a byte.
+const SEGMENT_COST: usize = 20;
+
 impl Check for X12Response {
     const INFO: CheckInfo = CheckInfo {
         name: "x12-response",
@@ -89,7 +92,7 @@ impl Check for X12Response {
             manual::MATCH_ANY,
             manual::COUNT,
         ],
-        told: "Reads what the [clearinghouse](x12.md) answered (`x12_response` events); of 270, 276 and 837 what the agent sent (`x12_request` events).",
+        told: "Paths look at one subscriber, dependent or claim at a time, together with the payer and provider above it; `count` counts transactions. Reads what the [clearinghouse](x12.md) answered (`x12_response` events); of 270, 276 and 837 what the agent sent (`x12_request` events).",
         evidence: "`fieldResults[…]`",
     };
 
@@ -99,50 +102,62 @@ impl Check for X12Response {
     }
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
-        let mut sheets = Vec::new();
+        let (mut found, mut sheets) = (0, Vec::new());
         for event in case.events(SimulatorType::Clearinghouse, &[self.transaction.is_told_by()])? {
-            sheets.extend(self.hold(event, case)?);
+            let (transactions, candidates) = self.hold(event, case)?;
+            found += transactions;
+            sheets.extend(candidates);
         }
-        let judgement = judge("transaction", sheets.len(), sheets, self.matching, self.count);
+        let judgement = judge("transaction", found, sheets, self.matching, self.count);
         let results = judgement.field_results();
         judgement.outcome([("fieldResults", results)])
     }
 }
 
 impl X12Response {
-    /// The transactions of one response that are meant. A response that cannot be read is a candidate only where absence is
-    /// asserted.
-    fn hold(&self, event: &Event, case: &Case<'_>) -> Result<Vec<Sheet>, String> {
+    /// How many transactions of one event are meant, and a candidate for each of their subjects that is. An interchange that
+    /// cannot be read is a candidate only where absence is asserted.
+    fn hold(&self, event: &Event, case: &Case<'_>) -> Result<(usize, Vec<Sheet>), String> {
         let name = event.id.to_string();
         let text = x12_text(&event.payload);
-        case.budget.spend(text.map_or(0, |text| text.len() * (1 + self.fields.len() + self.correlate_by.len())))?;
+        case.budget.spend(text.map_or(0, str::len))?;
         let body = text
             .ok_or_else(|| "the event has no interchange".to_owned())
             .and_then(|text| x12::parse(text, &Limits::default()).map_err(|fault| fault.to_string()));
-        match body {
-            Err(fault) if is_absence(self.count) => Ok(vec![Sheet { name, fault: Some(fault), ..Sheet::default() }]),
-            Err(_) => Ok(Vec::new()),
-            Ok(body) => {
-                let views = self.views(&body).into_iter().filter(|view| self.correlates(view));
-                let hold = |view: View<'_, '_>| {
+        let body = match body {
+            Err(fault) if is_absence(self.count) => {
+                return Ok((1, vec![Sheet { name, fault: Some(fault), ..Sheet::default() }]));
+            }
+            Err(_) => return Ok((0, Vec::new())),
+            Ok(body) => body,
+        };
+        let (mut found, mut sheets) = (0, Vec::new());
+        for views in self.transactions(&body) {
+            let before = sheets.len();
+            for view in views {
+                case.budget.spend(view.len() * SEGMENT_COST * (1 + self.fields.len() + self.correlate_by.len()))?;
+                if self.correlates(&view) {
                     let find = |path: &X12Path| Ok(path.find(&view).into_iter().map(Value::from).collect());
                     let fields = hold_fields(&self.fields, Typing::Untyped, &case.budget, find);
-                    Sheet { name: name.clone(), fields, ..Sheet::default() }
-                };
-                Ok(views.map(hold).collect())
+                    sheets.push(Sheet { name: name.clone(), fields, ..Sheet::default() });
+                }
             }
+            found += usize::from(sheets.len() > before);
         }
+        Ok((found, sheets))
     }
 
-    fn views<'i, 'a>(&self, body: &'i Body<'a>) -> Vec<View<'i, 'a>> {
+    /// The transactions that are meant, each as one view per subject.
+    fn transactions<'i, 'a>(&self, body: &'i Body<'a>) -> Vec<Vec<View<'i, 'a>>> {
         if self.transaction == Transaction::InterchangeAcknowledgment {
             let has_one = |interchange: &&x12::Interchange<'_>| {
                 interchange.outside_groups().any(|(_, segment)| segment.name() == "TA1")
             };
-            return body.interchanges().iter().filter(has_one).map(View::of_interchange).collect();
+            let found = body.interchanges().iter().filter(has_one);
+            return found.map(|interchange| vec![View::of_interchange(interchange)]).collect();
         }
         let meant = body.transactions().filter(|one| self.transaction.is_meant(one.set(), one.version()));
-        meant.map(|one| View::of_transaction(&one)).collect()
+        meant.map(|one| View::by_subject(&one)).collect()
     }
 
     fn correlates(&self, view: &View<'_, '_>) -> bool {
@@ -228,6 +243,29 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
         says(&asked, &assertion(json!({"transaction": "270", "correlate_by": {"NM1[1=IL].9": "M1"}})), "1/1", "1 transaction");
         says(&asked, &assertion(json!({"transaction": "270", "correlate_by": {"NM1[1=IL].9": "M2"}})), "0/1", "no transaction");
         says(&asked, &assertion(json!({"transaction": "271", "count": 1})), "1/1", "1 transaction");
+    }
+
+    /// Two members' claims swapped in one inquiry.
+    #[test]
+    fn values_of_two_subjects_do_not_complete_each_other() {
+        let inquiry = |first: &str, second: &str| {
+            let above = "HL*1**20*1~NM1*PR*2*PAYER*****PI*1~HL*2*1*21*1~NM1*41*2*CLINIC*****46*1~HL*3*2*19*1~NM1*1P*2*C*****XX*9~";
+            let subject = |number: u8, member: &str, claim: &str| {
+                format!("HL*{number}*3*22*0~NM1*IL*1*X*Y****MI*{member}~TRN*1*T{number}~REF*1K*{claim}~")
+            };
+            let head = R271.split("ST*").next().unwrap_or_default();
+            let body = format!("{above}{}{}", subject(4, "M1", first), subject(5, "M2", second));
+            let text = format!("{head}ST*276*0001*005010X212~BHT*0010*13*1*20260401*1200~{body}SE*1*0001~GE*1*1~IEA*1*000000001~");
+            Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": text}))
+        };
+        let by_claim = |claim: &str| {
+            assertion(json!({"transaction": "276", "correlate_by": {"NM1[1=IL].9": "M1", "REF[1=1K].2": claim}, "count": 1}))
+        };
+        says(&inquiry("C1", "C2"), &by_claim("C1"), "1/1", "1 transaction");
+        says(&inquiry("C2", "C1"), &by_claim("C1"), "0/1", "found none");
+        let field = json!({"transaction": "276", "correlate_by": {"NM1[1=IL].9": "M1"}, "fields": [{"path": "REF[1=1K].2", "expected": "C1"}]});
+        says(&inquiry("C1", "C2"), &assertion(field.clone()), "1/1", "");
+        says(&inquiry("C2", "C1"), &assertion(field), "0/1", "");
     }
 
     fn assertion(specification: Value) -> Value {
