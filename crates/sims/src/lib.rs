@@ -11,6 +11,7 @@ pub mod clearinghouse;
 mod contact;
 pub mod document;
 pub mod due;
+pub mod effects;
 pub mod fax;
 pub mod fhir;
 pub mod files;

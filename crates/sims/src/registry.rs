@@ -5,6 +5,7 @@ use model::simulator::SimulatorType;
 use serde_json::{Map, Value};
 
 use crate::authored;
+use crate::effects::EffectInfo;
 use crate::scenario::step::{self, DatasetFile, Done, Files, Stage, Step};
 
 /// One simulator type as authors and the manual see it.
@@ -17,6 +18,7 @@ pub struct SimulatorInfo {
     /// The names under a run's `endpoints`.
     pub endpoints: &'static [&'static str],
     pub steps: &'static [StepInfo],
+    pub effects: EffectInfo,
     pub(crate) example_config: fn() -> Value,
     pub(crate) check_config: fn(&Value) -> Result<(), FieldErrors>,
 }

@@ -7,7 +7,11 @@ use model::event::{Event, EventType};
 use model::score::Score;
 use model::simulator::SimulatorType;
 use serde_json::{Map, Value};
-use world::{Sandbox, World};
+use world::{Effect, Sandbox, World};
+
+pub(crate) use sims::clearinghouse::effects::text as x12_text;
+pub(crate) use sims::effects::is_of_scenario;
+pub(crate) use sims::hl7::effects::{is_sent as is_hl7_sent, text as hl7_text};
 
 use crate::budget::Budget;
 use crate::content::Contents;
@@ -19,6 +23,8 @@ pub struct Evidence<'a> {
     pub world: &'a World,
     /// Of all sandboxes, in order.
     pub events: &'a [Event],
+    /// What the agent did, in order: [`sims::effects::of_agent`].
+    pub effects: &'a [Effect],
     /// What files say that is not in their rows.
     pub contents: &'a Contents,
     /// For `{{entity.…}}`: `{name, ref, data}`.
@@ -55,19 +61,10 @@ pub struct Case<'a> {
 /// Files are kept as `{sha256, size, content_type, text?}` by path; `text` is the content, or what was read from it. Without
 /// it the bytes are elsewhere, by their hash.
 pub(crate) const FILES: &str = "files";
-/// Directories that were made by themselves, by path.
-pub(crate) const FOLDERS: &str = "folders";
 /// Faxes are kept as `{direction, to_number, status, pages, text?, ocr_status?}`.
 pub(crate) const FAXES: &str = "faxes";
-/// What is not due yet (later steps of the scenario, decisions that a payer has put off), and the portal's logins: they
-/// are nobody's work.
-pub(crate) const UNSEEN: [&str; 2] = ["scheduled", "bookkeeping"];
 /// A fax that failed was not sent.
 pub(crate) const SENT_FAX: [&str; 2] = ["queued", "sent"];
-/// Of `hl7_outbound`: the message as it was sent.
-const HL7_TEXT: [&str; 2] = ["payload", "message"];
-/// Of `x12_response` and `x12_request`: the interchange.
-const X12_TEXT: [&str; 3] = ["payload", "interchange", "response"];
 
 impl<'a> Case<'a> {
     pub(crate) fn new(evidence: Evidence<'a>) -> Self {
@@ -122,27 +119,6 @@ pub(crate) fn check_here(sandbox: &Sandbox) -> Result<(), String> {
 
 pub(crate) fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
     value.get(member).and_then(Value::as_str)
-}
-
-/// Whether the event tells of the scenario and not of the agent. What a step brought carries the step's number beside the
-/// actor: a client may choose its name, but not what else its simulator logs.
-pub(crate) fn is_of_scenario(event: &Event) -> bool {
-    let has_number = || event.payload.get("scenario_step").is_some_and(Value::is_u64);
-    event.r#type == EventType::ScenarioStep || (event.actor == "scenario" && has_number())
-}
-
-/// Whether an `hl7_outbound` event tells of a message that the other side has: not one that it refused, and not one that
-/// it had before.
-pub(crate) fn is_hl7_sent(payload: &Value) -> bool {
-    payload.get("accepted") != Some(&Value::Bool(false)) && payload.get("resend_of").is_none()
-}
-
-pub(crate) fn hl7_text(payload: &Value) -> Option<&str> {
-    HL7_TEXT.into_iter().find_map(|member| text(payload, member))
-}
-
-pub(crate) fn x12_text(payload: &Value) -> Option<&str> {
-    X12_TEXT.into_iter().find_map(|member| text(payload, member))
 }
 
 /// An object of evidence, in the order given.

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use model::event::EventType;
 
-use crate::checks::no_side_effects::Area;
 use crate::checks::{CheckInfo, catalogue};
 
 /// A parameter of a check, as the manual tells it. Tests hold it against what is read.
@@ -64,7 +63,7 @@ pub fn page() -> String {
     for check in catalogue() {
         let _ = writeln!(page, "| [`{0}`](#{0}) | {1} |", check.name, check.summary);
     }
-    let _ = write!(page, "\n{}\n## The checks\n", include_str!("manual/shared.md"));
+    let _ = write!(page, "\n{}\n## The checks\n", include_str!("manual/shared.md").replace("{channels}", &channels()));
     for check in catalogue() {
         section(&mut page, check);
     }
@@ -88,11 +87,19 @@ fn section(page: &mut String, check: &CheckInfo) {
         write!(page, "\n<!-- is: assertion -->\n```json\n{}\n```\n\nEvidence: {}.\n", check.example, check.evidence);
 }
 
+/// The rows of the table of channels and their effects.
+fn channels() -> String {
+    let row = |info: &sims::SimulatorInfo| {
+        let examples: Vec<String> = info.effects.examples.iter().map(|example| format!("`{example}`")).collect();
+        format!("| `{}` | {} | {} |", info.effects.channel, info.kind.name(), examples.join(", "))
+    };
+    sims::catalogue().iter().map(row).collect::<Vec<_>>().join("\n")
+}
+
 /// Lists that only the code knows.
 fn filled(text: &str) -> String {
-    let areas: Vec<String> = Area::ALL.iter().map(|area| format!("`{area}`")).collect();
     let types: Vec<String> = EventType::ALL.iter().map(|kind| format!("`{}`", kind.name())).collect();
-    text.replace("{areas}", &areas.join(", ")).replace("{event_types}", &types.join(", "))
+    text.replace("{event_types}", &types.join(", "))
 }
 
 /// What serde says it would have taken.

@@ -139,9 +139,11 @@ impl Playground {
     }
 
     pub(crate) fn evaluate(&self, assertion: &Value) -> Outcome {
+        let effects = sims::effects::of_agent(&self.world, &self.events);
         let evidence = Evidence {
             world: &self.world,
             events: &self.events,
+            effects: &effects,
             contents: &self.contents,
             entity: Some(&self.entity),
             task: Some(&self.task),

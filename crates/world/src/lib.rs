@@ -3,12 +3,14 @@
 //! No I/O, no clock, no randomness.
 
 mod change;
+mod effect;
 mod exchange;
 mod records;
 mod search;
 mod tree;
 mod window;
 
+pub use effect::{Effect, Verb};
 pub use change::{Change, Seq, Write};
 pub use exchange::{Context, NewEvent, Outcome, Payload};
 pub use records::{Lookup, Record, Records, Revision};

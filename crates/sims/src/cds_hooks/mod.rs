@@ -7,6 +7,7 @@ pub mod cards;
 pub mod chart;
 pub mod config;
 mod definition;
+mod effects;
 mod event;
 pub mod feedback;
 mod hooks;
@@ -45,5 +46,6 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
             "fhir_authorization": {"scope": "system/*.rs"},
         })
     },
+    effects: effects::EFFECTS,
     check_config: authored::check::<config::CdsHooksConfig>,
 };

@@ -12,6 +12,7 @@ pub mod config;
 mod coverage;
 mod desk;
 pub mod dropped;
+pub mod effects;
 mod eligibility;
 mod envelope;
 mod event;
@@ -61,5 +62,6 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
                 "group": "CO", "reason": "45"}},
         ], "batch": {"take_from": "edi/outbound", "answer_to": "edi/inbound"}})
     },
+    effects: effects::EFFECTS,
     check_config: authored::check::<config::ClearinghouseConfig>,
 };

@@ -3,6 +3,7 @@
 pub mod config;
 mod deliver;
 pub mod due;
+mod effects;
 mod line;
 pub mod number;
 pub mod read;
@@ -37,5 +38,6 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
             "retries": {"count": 2, "after_seconds": 60},
         })
     },
+    effects: effects::EFFECTS,
     check_config: authored::check::<config::FaxConfig>,
 };

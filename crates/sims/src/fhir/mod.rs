@@ -9,6 +9,7 @@ pub mod config;
 mod create;
 mod delete;
 pub mod depth;
+mod effects;
 mod event;
 mod everything;
 mod history;
@@ -58,5 +59,6 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
             "headers": {"Authorization": "Bearer example"},
         }})
     },
+    effects: effects::EFFECTS,
     check_config: authored::check::<config::FhirConfig>,
 };

@@ -4,6 +4,7 @@ mod call;
 mod condition;
 pub mod config;
 mod content;
+mod effects;
 mod faults;
 mod path;
 mod quota;
@@ -51,5 +52,6 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
             },
         })
     },
+    effects: effects::EFFECTS,
     check_config: authored::check::<config::FilesConfig>,
 };

@@ -1,6 +1,7 @@
 //! The HL7 v2 interface.
 
 pub mod config;
+pub mod effects;
 mod event;
 pub mod inbox;
 pub mod receive;
@@ -31,6 +32,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
                 "MSH|^~\\&|LAB|HOSP|EHR|CLINIC|20260401120000||ACK|LAB0001|P|2.5.1\rMSA|AA|EHR0007"}],
         })
     },
+    effects: effects::EFFECTS,
     check_config: authored::check::<config::Hl7Config>,
 };
 

@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod due;
+mod effects;
 pub mod inbox;
 mod opt_out;
 mod persona;
@@ -33,5 +34,6 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
             "default_reply": "Sorry, who is this?",
         }], "unreachable": ["+15550100199"]})
     },
+    effects: effects::EFFECTS,
     check_config: authored::check::<config::MessageConfig>,
 };

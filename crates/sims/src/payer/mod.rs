@@ -8,6 +8,7 @@ pub mod directory;
 pub mod documents;
 pub mod drafts;
 pub mod due;
+mod effects;
 mod event;
 pub mod faults;
 mod fhir_people;
@@ -54,5 +55,6 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
             "faults": {"slow_page": {"page": "review", "milliseconds": 1500}, "lock_after_failures": 5},
         })
     },
+    effects: effects::EFFECTS,
     check_config: authored::check::<config::PayerConfig>,
 };

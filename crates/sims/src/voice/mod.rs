@@ -3,6 +3,7 @@
 mod act;
 pub mod calls;
 pub mod config;
+mod effects;
 mod graph;
 pub mod inbox;
 mod line;
@@ -28,6 +29,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     endpoints: &["voice"],
     steps: &[steps::VOICEMAIL, steps::INBOUND_CALL],
     example_config,
+    effects: effects::EFFECTS,
     check_config: authored::check::<config::VoiceConfig>,
 };
 

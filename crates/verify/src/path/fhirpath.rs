@@ -81,7 +81,7 @@ mod tests {
         let long = json!({"resourceType": "Basic", "id": "long", "code": {"text": "x".repeat(1000)}});
         let playground = Playground::new(&[]).fhir(&long);
         let evidence =
-            Evidence { world: &playground.world, events: &[], contents: &crate::NO_CONTENTS, entity: None, task: None };
+            Evidence { world: &playground.world, events: &[], effects: &[], contents: &crate::NO_CONTENTS, entity: None, task: None };
         let pointing = json!({"resourceType": "List", "entry": [{"item": {"reference": "Basic/long"}}]});
         let found = |steps| {
             let case = Case { evidence, budget: Budget::of(steps) };

@@ -16,9 +16,13 @@ fn sound_specifications() {
     check(json!({}), &[]);
     check(json!({"allow": []}), &[]);
     check(json!({"allow": ["fhir/*", "hl7/ORM^O01", "files/outbox/**", "files/{{entity.id}}/*"]}), &[]);
-    for area in Area::ALL {
-        check(json!({"allow": [format!("{area}/x")]}), &[]);
-        round_trip::<ResourceGlob>(&format!("{area}/a/*.b"));
+    for channel in sims::effects::channels() {
+        check(json!({"allow": [format!("{channel}/x")]}), &[]);
+        round_trip::<EffectPattern>(&format!("{channel}/a/*.b"));
+        round_trip::<EffectPattern>(&format!("{channel}/a\\:b:delete"));
+    }
+    for verb in Verb::ALL {
+        check(json!({"allow": [format!("fhir/Task:{verb}")], "at_most": {format!("fhir/Task:{verb}"): 1}}), &[]);
     }
 }
 
@@ -38,8 +42,12 @@ fn faulty_specifications() {
             ("allow.8", "string"),
         ],
     );
+    check(
+        json!({"allow": ["fhir/Task:udpate", "files/a:b"], "require": ["fhir/:create"]}),
+        &[("allow.0", "unknown verb `udpate`"), ("allow.1", "written `\\:`"), ("require.0", "`fhir/**`")],
+    );
     check(json!({"allow": "fhir/Task"}), &[("allow", "a list")]);
-    let everything: Vec<String> = Area::ALL.iter().map(|area| format!("{area}/**")).collect();
+    let everything: Vec<String> = sims::effects::channels().map(|channel| format!("{channel}/**:*")).collect();
     check(json!({"allow": everything}), &[("allow", "never fail")]);
     check(json!({"allow": vec!["fhir/Task"; 201]}), &[("allow", "at most 200")]);
 }
@@ -58,7 +66,7 @@ fn what_is_neither_allowed_nor_within_a_limit_is_listed_once() {
     let assertion = json!({"assert": "no-side-effects", "at_most": {"fhir/Task": 1, "fhir/*": 1}});
     let effect = |id: &str| json!({"resource": format!("fhir/Task/{id}"), "change": "create"});
     scores(&two, &assertion, "0/1", &json!({"unexpected": [effect("a"), effect("b")]}));
-    says(&two, &assertion, "0/1", "2 effects that are not allowed: create fhir/Task/a, create fhir/Task/b");
+    says(&two, &assertion, "0/1", "2 effects that are not allowed: fhir/Task/a:create, fhir/Task/b:create");
 }
 
 #[test]
@@ -69,7 +77,7 @@ fn one_too_many_is_not_allowed() {
     };
     says(&one, &limited(1), "1/1", "nothing happened but");
     let two = one.fhir(&json!({"resourceType": "Task", "id": "b"}));
-    says(&two, &limited(1), "0/1", "1 effect that is not allowed: create fhir/Task/b");
+    says(&two, &limited(1), "0/1", "1 effect that is not allowed: fhir/Task/b:create");
     says(&two, &limited(2), "1/1", "nothing happened but");
     check(json!({"at_most": {"fihr/Task": 1}}), &[("at_most.fihr/Task", "one of fhir, hl7")]);
     check(json!({"at_most": {"fhir/Task": 0}}), &[("at_most.fhir/Task", "at least 1")]);
@@ -104,14 +112,14 @@ fn what_is_not_allowed_is_listed() {
             {"resource": "fhir/Appointment/a", "change": "create"},
             {"resource": "fhir/Patient/p1", "change": "delete"},
             {"resource": "files/outbox/x/a.txt", "change": "create"},
-            {"resource": "portal/drafts/d", "change": "create"},
-            {"resource": "hl7/ORM^O01", "change": "send"},
+            {"resource": "hl7/ORM^O01", "change": "send", "event_id": "evt_00000000000000000000000001"},
+            {"resource": "portal/drafts/d", "change": "create", "event_id": "evt_00000000000000000000000001"},
         ]}),
     );
-    let all = ["fhir/Appointment", "fhir/Patient/p1", "files/outbox/**", "portal/drafts", "hl7/ORM^O01"];
+    let all = ["fhir/Appointment", "fhir/Patient/p1:delete", "files/outbox/**", "portal/drafts", "hl7/ORM^O01"];
     scores(&playground, &assertion(&all), "1/1", &json!({"unexpected": []}));
     says(&playground, &assertion(&all[1..]), "0/1", "1 effect that");
-    says(&playground, &assertion(&["fhir/*", "files/*", "portal/*", "hl7/ORM^O0?"]), "0/1", "1 effect that");
+    says(&playground, &assertion(&["fhir/*:*", "files/*", "portal/*", "hl7/ORM^O0?"]), "0/1", "1 effect that");
     says(&Playground::empty(), &assertion(&[]), "0/1", "no sandbox");
 }
 
@@ -134,7 +142,7 @@ fn bookkeeping_and_the_scenario_are_no_effects() {
     let changed = before().fhir(&json!({"resourceType": "Patient", "id": "p1", "active": false, "meta": meta}));
     says(&changed, &assertion(&[]), "0/1", "1 effect that");
     let undone = changed.fhir(&json!({"resourceType": "Patient", "id": "p1", "active": true}));
-    says(&undone, &assertion(&[]), "1/1", "nothing happened");
+    says(&undone, &assertion(&[]), "0/1", "2 effects that");
     let dropped = before().write(SimulatorType::Files, "files", "inbox/a", &json!({"size": 1}));
     let dropped = dropped.event(SimulatorType::Files, EventType::ScenarioStep, json!({}));
     says(&dropped, &assertion(&[]), "1/1", "nothing happened");
@@ -166,4 +174,111 @@ fn who_calls_himself_a_scenario_is_none() {
     ] {
         says(&sent(before(), actor, payload), &assertion(&[]), score, "");
     }
+}
+
+/// Story by story: what was done, the assertion, and what it scores.
+#[test]
+fn verbs_and_keys() {
+    let task = |id: &str, status: &str| json!({"resourceType": "Task", "id": id, "status": status});
+    let given = || Playground::new(&[task("given", "requested")]);
+    let one = json!({"require": ["fhir/Task"], "at_most": {"fhir/Task": 1}});
+    let update = json!({"require": ["fhir/Task/given:update"]});
+    let made = || given().fhir(&task("made", "requested"));
+    for (story, playground, members, score) in [
+        ("created", made(), one.clone(), "1/1"),
+        ("overwrote another's instead", given().fhir(&task("given", "draft")), one.clone(), "0/1"),
+        ("created and overwrote", made().fhir(&task("given", "draft")), one.clone(), "0/1"),
+        ("created two, deleted one", made().fhir(&task("b", "draft")).write(SimulatorType::Fhir, "Task", "b", &Value::Null), one.clone(), "0/1"),
+        ("created and changed", made().fhir(&task("made", "draft")), one.clone(), "0/1"),
+        ("wrote the same twice", made().fhir(&task("made", "requested")), one.clone(), "1/1"),
+        ("may change its own", made().fhir(&task("made", "draft")), json!({"allow": ["fhir/Task", "fhir/Task:update-own"]}), "1/1"),
+        ("may change its own only", made().fhir(&task("given", "draft")), json!({"allow": ["fhir/Task", "fhir/Task:update-own"]}), "0/1"),
+        ("who may change all may change its own", made().fhir(&task("made", "draft")), json!({"allow": ["fhir/Task", "fhir/Task:update"]}), "1/1"),
+        ("must update", given().fhir(&task("given", "draft")), update.clone(), "1/1"),
+        ("must update, created", made(), update.clone(), "0/1"),
+        ("deleted and restored", given().write(SimulatorType::Fhir, "Task", "given", &Value::Null).fhir(&task("given", "requested")), json!({}), "0/1"),
+        ("created and deleted", made().write(SimulatorType::Fhir, "Task", "made", &Value::Null), json!({}), "0/1"),
+    ] {
+        let mut assertion = members;
+        assertion["assert"] = json!("no-side-effects");
+        let outcome = playground.evaluate(&assertion);
+        assert_eq!(outcome.score.to_string(), score, "{story}: {outcome:?}");
+    }
+}
+
+#[test]
+fn calls_count_as_calls() {
+    let turn = |call: &str, index: u64| json!({"call_id": call, "index": index, "speaker": "agent", "text": "hello"});
+    let dial = |call: &str| json!({"call_id": call, "action": "dial", "to_number": "+15550100100"});
+    let voice = |playground: Playground, payload: Value| playground.event(SimulatorType::Voice, EventType::VoiceTurn, payload);
+    let call = |playground: Playground, id: &str| {
+        (0..3).fold(voice(playground, dial(id)), |playground, index| voice(playground, turn(id, index)))
+    };
+    let once = json!({"assert": "no-side-effects", "require": ["voice/call:place"], "at_most": {"voice/call": 1}});
+    let first = call(before(), "c1");
+    says(&first, &once, "1/1", "nothing happened but");
+    says(&first, &assertion(&["voice/call/+15550100100"]), "1/1", "");
+    says(&first, &assertion(&["voice/call/+15550100199"]), "0/1", "voice/call/+15550100100:place");
+    says(&call(first, "c2"), &once, "0/1", "1 effect that is not allowed");
+}
+
+#[test]
+fn a_loop_about_a_stranger_is_an_effect() {
+    let asked = |members: &[&str]| {
+        let subjects = members.iter().zip(3..).map(|(member, number)| format!("HL*{number}*2*22*0~NM1*IL*1*A*B****MI*{member}~EQ*30~"));
+        let subjects: String = subjects.collect();
+        let text = format!(
+            "ISA*00*          *00*          *ZZ*A              *ZZ*B              *260401*1200*^*00501*000000001*0*P*:~\
+             GS*HS*A*B*20260401*1200*1*X*005010X279A1~ST*270*0001*005010X279A1~BHT*0022*13*1*20260401*1200~HL*1**20*1~\
+             NM1*PR*2*P*****PI*1~HL*2*1*21*1~NM1*1P*2*C*****XX*1~{subjects}SE*1*0001~GE*1*1~IEA*1*000000001~"
+        );
+        before().event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": text}))
+    };
+    let about = json!({"assert": "no-side-effects", "require": ["x12/270/M1"]});
+    says(&asked(&["M1"]), &about, "1/1", "");
+    says(&asked(&["M1", "M2"]), &about, "0/1", "x12/270/M2:send");
+    says(&asked(&["M2"]), &about, "0/1", "a required effect did not happen: x12/270/M1");
+    let one = json!({"assert": "no-side-effects", "allow": ["x12/270"], "at_most": {"x12/270": 1}});
+    says(&asked(&["M1", "M2"]), &one, "0/1", "1 effect");
+}
+
+#[test]
+fn values_of_templates_are_no_patterns() {
+    let playground = before().fhir(&json!({"resourceType": "Task", "id": "a"}));
+    let playground = playground.with_entity(json!({"data": {"any": "*"}}));
+    for member in ["allow", "require"] {
+        let mut assertion = json!({"assert": "no-side-effects"});
+        assertion[member] = json!(["fhir/Task/{{entity.any}}"]);
+        says(&playground, &assertion, "0/1", "1 effect that");
+    }
+}
+
+#[test]
+fn files_and_portal() {
+    let file = |playground: Playground, path: &str, hash: &str| {
+        playground.write(SimulatorType::Files, "files", path, &json!({"sha256": hash, "content_type": "text/plain"}))
+    };
+    let moved = |playground: Playground, from: &str, to: &str| {
+        let mut playground = file(playground, to, "1");
+        // One message: both changes at one place of the log.
+        let seq = playground.world.seq;
+        playground.world.seq -= 1;
+        let playground = playground.write(SimulatorType::Files, "files", from, &Value::Null);
+        assert_eq!(playground.world.seq, seq);
+        playground.event(SimulatorType::Files, EventType::FileWrite, json!({"operation": "move", "path": from, "to": to}))
+    };
+    let uploaded = moved(file(before(), "outbox/a.part", "1"), "outbox/a.part", "outbox/a.txt");
+    says(&uploaded, &assertion(&["files/outbox/a.txt"]), "1/1", "");
+    let carried = moved(file(before(), "public/a.txt", "1"), "public/a.txt", "outbox/a.txt");
+    says(&carried, &assertion(&["files/outbox/a.txt"]), "0/1", "2 effects that");
+    let row = |status: &str, note: &str| json!({"status": status, "clinical_notes": note});
+    let portal = |playground: Playground, collection: &str, row: &Value| playground.write(SimulatorType::Payer, collection, "r", row);
+    let submitted = portal(before(), "prior_auth_requests", &row("submitted", ""));
+    let submit = json!({"assert": "no-side-effects", "require": ["portal/prior_auth_requests"]});
+    says(&submitted, &submit, "1/1", "");
+    let withdrawn = portal(submitted, "prior_auth_requests", &row("withdrawn", ""));
+    says(&withdrawn, &submit, "0/1", "portal/prior_auth_requests/r:withdraw");
+    let drafted = portal(portal(before(), "drafts", &row("draft", "")), "drafts", &row("draft", "x"));
+    says(&drafted, &assertion(&[]), "0/1", "portal/drafts/r:create");
+    says(&portal(drafted, "drafts", &Value::Null), &assertion(&[]), "1/1", "");
 }

@@ -1,0 +1,59 @@
+//! Effects on the clearinghouse: every subscriber, dependent or claim that the agent sent something about.
+
+use model::event::{Event, EventType};
+use serde_json::Value;
+use world::Verb;
+use x12::query::{Position, Query, Selector, View};
+
+use crate::effects::{Act, AgentLog, EffectInfo};
+
+pub(crate) const EFFECTS: EffectInfo =
+    EffectInfo { channel: "x12", has_paths: false, examples: &["x12/270:send", "x12/276/W123456789:send"], collect };
+
+/// Of one interchange; what comes after them is told as one more.
+const MOST_SUBJECTS: usize = 10_000;
+
+fn collect(log: &AgentLog<'_>) -> Vec<Act> {
+    let sent = log.events.iter().filter(|event| event.r#type == EventType::X12Request);
+    sent.flat_map(|event| subjects(event).into_iter().map(|resource| Act { seq: event.seq, resource, verb: Verb::Send }))
+        .collect()
+}
+
+/// The interchange of an `x12_request` or `x12_response` event. Who only looks for answers sends none.
+pub fn text(payload: &Value) -> Option<&str> {
+    ["payload", "interchange", "response"].into_iter().find_map(|member| payload.get(member).and_then(Value::as_str))
+}
+
+/// Transaction set and member number of everyone whom the interchange is about.
+fn subjects(event: &Event) -> Vec<String> {
+    let Some(text) = text(&event.payload) else { return Vec::new() };
+    let Ok(body) = x12::parse(text, &x12::Limits::default()) else { return vec!["unknown".to_owned()] };
+    let mut subjects = Vec::new();
+    for transaction in body.transactions() {
+        let set: String = transaction.set().chars().take(10).collect();
+        for view in View::by_subject(&transaction) {
+            if subjects.len() > MOST_SUBJECTS {
+                return subjects;
+            }
+            subjects.push(match member_number(&view) {
+                Some(number) => format!("{set}/{number}"),
+                None => set.clone(),
+            });
+        }
+    }
+    if subjects.is_empty() { vec!["unknown".to_owned()] } else { subjects }
+}
+
+/// NM109 of the subscriber. A dependent has none of their own; they are `…/dependent`.
+fn member_number(view: &View<'_, '_>) -> Option<String> {
+    let entity = |code: &'static str, element: usize| Query {
+        within: None,
+        segment: "NM1",
+        selector: Some(Selector::Where { position: Position::element(1), value: code }),
+        position: Some(Position::element(element)),
+    };
+    let number = view.values(&entity("IL", 9)).into_iter().next()?;
+    let number: String = number.chars().filter(|c| !c.is_control() && *c != '/').take(80).collect();
+    let is_dependent = !view.values(&entity("03", 3)).is_empty();
+    Some(if is_dependent { format!("{number}/dependent") } else { number })
+}

@@ -1,0 +1,31 @@
+//! Effects on the FHIR store: every version of every resource.
+
+use serde_json::Value;
+
+use crate::effects::{Act, AgentLog, EffectInfo, RecordChange, is_bookkeeping};
+
+pub(crate) const EFFECTS: EffectInfo = EffectInfo {
+    channel: "fhir", has_paths: false,
+    examples: &["fhir/Observation:create", "fhir/Task/t-12:update"],
+    collect,
+};
+
+fn collect(log: &AgentLog<'_>) -> Vec<Act> {
+    log.changes(|collection| !is_bookkeeping(collection), substance).iter().map(RecordChange::act).collect()
+}
+
+/// The resource without what the server writes; as canonical text, so that the order of members does not matter and 1 and
+/// 1.0 stay apart.
+pub(crate) fn substance(resource: &Value) -> String {
+    let mut resource = resource.clone();
+    if let Some(meta) = resource.get_mut("meta").and_then(Value::as_object_mut) {
+        meta.shift_remove("versionId");
+        meta.shift_remove("lastUpdated");
+        if meta.is_empty()
+            && let Some(members) = resource.as_object_mut()
+        {
+            members.shift_remove("meta");
+        }
+    }
+    model::canonical::to_string(&resource)
+}

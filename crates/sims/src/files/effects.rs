@@ -1,0 +1,56 @@
+//! Effects on the file drop: every version of every file and folder.
+
+use std::collections::HashMap;
+
+use model::event::EventType;
+use serde_json::Value;
+use world::Seq;
+
+use super::steps::FILES;
+use super::tree::FOLDERS;
+use crate::effects::{Act, AgentLog, EffectInfo, RecordChange, member};
+
+pub(crate) const EFFECTS: EffectInfo =
+    EffectInfo { channel: "files", has_paths: true, examples: &["files/outbox/report.json:create", "files/inbox/*:delete"], collect };
+
+fn collect(log: &AgentLog<'_>) -> Vec<Act> {
+    let renames = renames(log);
+    let changes = log.changes(|collection| [FILES, FOLDERS].contains(&collection), substance);
+    let mut acts: Vec<Act> = Vec::with_capacity(changes.len());
+    for change in &changes {
+        match renames.get(&change.seq).filter(|from| **from == change.key) {
+            // A file that was uploaded under another name first, in the same folder, is one file.
+            Some(from) if is_finished_upload(change, &acts, from) => acts.retain(|act| act.resource != *from),
+            _ => acts.push(Act { seq: change.seq, resource: change.key.to_owned(), verb: change.verb() }),
+        }
+    }
+    acts
+}
+
+/// What was renamed within its folder, by log entry.
+fn renames<'a>(log: &AgentLog<'a>) -> HashMap<Seq, &'a str> {
+    let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+    let moves = log.events.iter().filter(|event| {
+        event.r#type == EventType::FileWrite && member(event, "operation") == Some("move")
+    });
+    let within = moves.filter_map(|event| {
+        let (from, to) = (member(event, "path")?, member(event, "to")?);
+        (folder(from) == folder(to)).then_some((event.seq, from))
+    });
+    within.collect()
+}
+
+/// Whether the change takes away a file of the agent's own of which nothing is told but that it was uploaded.
+fn is_finished_upload(change: &RecordChange<'_>, acts: &[Act], from: &str) -> bool {
+    let earlier: Vec<&Act> = acts.iter().filter(|act| act.resource == from).collect();
+    change.is_own && change.after.is_none() && matches!(earlier.as_slice(), [act] if act.verb == world::Verb::Create)
+}
+
+/// A file is its bytes and what they are: not when they were written, nor where they are kept.
+fn substance(row: &Value) -> String {
+    let text = |name: &str| row.get(name).and_then(Value::as_str);
+    match (text("sha256"), text("content_type")) {
+        (Some(sha256), Some(content_type)) => format!("{sha256} {content_type}"),
+        _ => model::canonical::to_string(row),
+    }
+}
