@@ -134,9 +134,8 @@ impl Playground {
 
     pub(crate) fn evaluate(&self, assertion: &Value) -> Outcome {
         let (entity, task) = (Some(&self.entity), Some(&self.task));
-        evaluate(
-            assertion,
-            &Evidence { world: &self.world, events: &self.events, contents: &verify::NO_CONTENTS, entity, task },
-        )
+        let effects = sims::effects::of_agent(&self.world, &self.events);
+        let (world, events, contents) = (&self.world, &self.events, &verify::NO_CONTENTS);
+        evaluate(assertion, &Evidence { world, events, effects: &effects, contents, entity, task })
     }
 }

@@ -34,7 +34,7 @@ pub async fn publish(
         let mut benchmark = crate::benchmarks::found(db, &org, &benchmark)?;
         let snapshot = freeze(db, &org, &benchmark, now)?;
         let slug = settle_slug(db, &org, &mut benchmark, &publish)?;
-        let version = add_version(db, &org, &benchmark, slug, snapshot, now)?;
+        let version = add_version(db, &benchmark, (slug, publish.version), snapshot, (&org, now))?;
         benchmark.updated_at = now;
         benchmarks::update(db, &org, &benchmark)?;
         Ok(view(&version, &org))
@@ -129,19 +129,23 @@ fn settle_slug(db: &mut Db<'_>, org: &OrgId, benchmark: &mut Benchmark, publish:
 
 fn add_version(
     db: &mut Db<'_>,
-    org: &OrgId,
     benchmark: &Benchmark,
-    slug: String,
+    (slug, wanted): (String, Option<i64>),
     snapshot: Snapshot,
-    now: Timestamp,
+    (org, now): (&OrgId, Timestamp),
 ) -> Result<StoredVersion, AppError> {
     let content_hash = snapshot.content_hash();
     let (newest, equal) = versions::newest_and_equal(db, &slug, &content_hash)?;
     if let Some(equal) = equal {
         return Err(AppError::conflict(format!("nothing has changed: this is `{slug}@{equal}`")));
     }
+    if let Some(wanted) = wanted.filter(|wanted| *wanted <= newest) {
+        let message =
+            format!("version {wanted} cannot be published: the newest is `{slug}@{newest}`, with other content");
+        return Err(AppError::conflict(message));
+    }
     let version = StoredVersion {
-        reference: VersionRef { slug, version: newest + 1 },
+        reference: VersionRef { slug, version: wanted.unwrap_or(newest + 1) },
         org: org.clone(),
         benchmark: benchmark.id.clone(),
         visibility: benchmark.visibility,

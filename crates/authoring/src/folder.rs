@@ -36,6 +36,9 @@ pub struct Folder {
 #[serde(deny_unknown_fields)]
 pub struct Benchmark {
     pub slug: String,
+    /// The number that this content is published under; without it the next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<i64>,
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,

@@ -55,7 +55,8 @@ pub async fn push(client: &Client, folder: &Folder, publish: bool) -> Result<Pus
     for (path, task) in &tasks {
         server.task(path, task, &benchmark_id, &entities).await?;
     }
-    let (version, unchanged) = if publish { server.publish(&benchmark_id).await? } else { (None, false) };
+    let (version, unchanged) =
+        if publish { server.publish(&benchmark_id, folder.benchmark.version).await? } else { (None, false) };
     let criteria = tasks.iter().map(|(_, task)| task.criteria.len()).sum();
     let slug = folder.benchmark.slug.clone();
     Ok(Pushed { benchmark_id, slug, version, unchanged, tasks: tasks.len(), criteria, warnings: findings })
@@ -264,9 +265,10 @@ impl Server<'_> {
         }
     }
 
-    async fn publish(&self, benchmark: &str) -> Result<(Option<u64>, bool), Error> {
+    async fn publish(&self, benchmark: &str, version: Option<i64>) -> Result<(Option<u64>, bool), Error> {
         let path = format!("/benchmarks/{benchmark}/publish");
-        match self.client.call(Method::POST, &path, &[], Some(&json!({}))).await {
+        let body = version.map_or_else(|| json!({}), |version| json!({"version": version}));
+        match self.client.call(Method::POST, &path, &[], Some(&body)).await {
             Ok(version) => Ok((version["version"].as_u64(), false)),
             Err(ClientError::Refused(refusal)) if refusal.status == 409 => match equal_version(&refusal.message) {
                 Some(version) => Ok((Some(version), true)),
@@ -277,9 +279,9 @@ impl Server<'_> {
     }
 }
 
-/// The version that a refusal to publish says this content has: `… slug@3 …`.
+/// The version that a refusal to publish says this content has: `nothing has changed: this is `slug@3``.
 fn equal_version(message: &str) -> Option<u64> {
-    let (_, after) = message.split_once('@')?;
+    let (_, after) = message.strip_prefix("nothing has changed")?.split_once('@')?;
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
 }

@@ -65,16 +65,22 @@ impl Local {
     }
 }
 
-/// What a fresh local server is filled with: the bundled benchmarks that it does not have yet, or only the wanted one, with
-/// their floor and ceiling.
+/// What a local server is filled with: the bundled benchmarks, or only the wanted one, in the versions that it does not have
+/// yet, with their floor and ceiling.
 /// `told` is given each slug before it is loaded.
 pub(crate) async fn load_benchmarks(client: &Client, wanted: Option<&str>, told: impl Fn(&str)) -> anyhow::Result<()> {
     let known = client.all("/benchmarks", &[]).await?;
-    let is_known = |slug: &str| known.iter().any(|one| one["slug"] == slug && one["published"] == true);
+    let newest = |slug: &str| {
+        let published = known.iter().find(|one| one["slug"] == slug && one["published"] == true);
+        published.map(|one| one["version"].as_i64().unwrap_or(0))
+    };
     let slugs = agents::bundled::slugs().into_iter().filter(|slug| wanted.is_none_or(|wanted| wanted == *slug));
-    for slug in slugs.filter(|slug| !is_known(slug)) {
-        told(slug);
+    for slug in slugs {
         let folder = authoring::read(&agents::bundled::files(slug)).with_context(|| slug.to_owned())?;
+        if newest(slug) >= Some(folder.benchmark.version.unwrap_or(1)) {
+            continue;
+        }
+        told(slug);
         let pushed = authoring::push(client, &folder, true).await.with_context(|| slug.to_owned())?;
         if let (Some(version), Some(audit)) = (pushed.version, agents::bundled::audit(slug)) {
             let version = client.get(&format!("/benchmarks/{slug}@{version}")).await?;

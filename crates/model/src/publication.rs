@@ -21,14 +21,25 @@ pub struct Publish {
     /// For the first publication, when the benchmark has no slug yet.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub slug: Option<String>,
+    /// The number of the new version, above that of the newest; without it the next one. For content that has the same
+    /// number on every server.
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    pub version: Option<i64>,
 }
+
+/// Numbers that a publication may choose.
+const VERSIONS: std::ops::RangeInclusive<i64> = 1..=1_000_000;
 
 impl Publish {
     pub fn validate(&self) -> Result<(), FieldErrors> {
-        match &self.slug {
-            Some(slug) if !crate::slug::is_slug(slug) => Err(FieldErrors::one("slug", crate::slug::SLUG_RULE)),
-            _ => Ok(()),
+        let mut errors = FieldErrors::new();
+        if self.slug.as_ref().is_some_and(|slug| !crate::slug::is_slug(slug)) {
+            errors.add("slug", crate::slug::SLUG_RULE);
         }
+        if self.version.is_some_and(|version| !VERSIONS.contains(&version)) {
+            errors.add("version", format!("must be a whole number from {} to {}", VERSIONS.start(), VERSIONS.end()));
+        }
+        errors.into_result()
     }
 }
 

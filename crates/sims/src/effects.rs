@@ -114,7 +114,12 @@ impl<'a> AgentLog<'a> {
         found
     }
 
-    fn add_changes(&self, history: &[Revision<'a>], substance: &dyn Fn(&Value) -> String, found: &mut Vec<RecordChange<'a>>) {
+    fn add_changes(
+        &self,
+        history: &[Revision<'a>],
+        substance: &dyn Fn(&Value) -> String,
+        found: &mut Vec<RecordChange<'a>>,
+    ) {
         let (mut before, mut is_own): (Option<Value>, bool) = (None, false);
         for revision in history {
             let after = content(revision);

@@ -10,8 +10,8 @@ mod search;
 mod tree;
 mod window;
 
-pub use effect::{Effect, Verb};
 pub use change::{Change, Seq, Write};
+pub use effect::{Effect, Verb};
 pub use exchange::{Context, NewEvent, Outcome, Payload};
 pub use records::{Lookup, Record, Records, Revision};
 pub use search::{Found, Hit, Page};

@@ -55,9 +55,11 @@ pub(crate) fn read(set: &str, segments: &[Segment<'_>]) -> Vec<Scope> {
         }
         let mut context = vec![header.clone()];
         context.extend(ancestors(levels, level).map(|above| naming_range(segments, above)));
-        scopes.extend(parts(set, segments, &hierarchy, level).into_iter().map(|part| {
-            Scope::new(context.iter().cloned().chain(part).collect())
-        }));
+        scopes.extend(
+            parts(set, segments, &hierarchy, level)
+                .into_iter()
+                .map(|part| Scope::new(context.iter().cloned().chain(part).collect())),
+        );
     }
     scopes
 }
@@ -169,7 +171,8 @@ mod tests {
         views.iter().map(|view| view.values(&query).into_iter().map(Into::into).collect()).collect()
     }
 
-    const ABOVE: &str = "HL*1**20*1~NM1*PR*2*PAYER*****PI*1~HL*2*1*21*1~NM1*41*2*CLINIC*****46*1~HL*3*2*19*1~NM1*1P*2*C*****XX*9~";
+    const ABOVE: &str =
+        "HL*1**20*1~NM1*PR*2*PAYER*****PI*1~HL*2*1*21*1~NM1*41*2*CLINIC*****46*1~HL*3*2*19*1~NM1*1P*2*C*****XX*9~";
 
     #[test]
     fn each_subscriber_has_its_own_claims() {

@@ -13,13 +13,13 @@ use sha2::{Digest, Sha256};
 use sims::files::Content;
 use store::log;
 use verify::{Contents, Evidence, Outcome};
-use world::{Seq, World};
+use world::{Effect, Seq, World};
 
 use super::snapshots;
 use crate::{App, AppError};
 
 /// What scored it. A change of what any check answers raises it.
-pub const ENGINE: &str = "verify/5";
+pub const ENGINE: &str = "verify/6";
 /// Events that are read in one transaction.
 const ROWS: i64 = 2000;
 /// Of these no check reads what went in and out: there may be very many.
@@ -38,6 +38,8 @@ const COUNTED_ONLY: [EventType; 8] = [
 pub(super) struct Frozen {
     pub(super) world: Arc<World>,
     pub(super) events: Vec<Event>,
+    /// What the agent did, in order.
+    pub(super) effects: Vec<Effect>,
 }
 
 /// One criterion and what it came to.
@@ -68,7 +70,7 @@ impl App {
                 events.push(stored.event);
             }
             if is_last {
-                return Ok(Frozen { world, events });
+                return Frozen::new(world, events).await;
             }
         }
     }
@@ -125,6 +127,17 @@ impl App {
     }
 }
 
+impl Frozen {
+    /// Finds the effects off the threads that serve others: there may be many versions.
+    async fn new(world: Arc<World>, events: Vec<Event>) -> Result<Self, AppError> {
+        let found = tokio::task::spawn_blocking(move || {
+            let effects = sims::effects::of_agent(&world, &events);
+            Self { world, events, effects }
+        });
+        found.await.map_err(|_| AppError::Internal("finding the effects panicked".into()))
+    }
+}
+
 /// The check that reads what files say.
 const READS_FILES: &str = <verify::checks::sftp_file_present::SftpFilePresent as verify::Check>::INFO.name;
 
@@ -145,8 +158,8 @@ impl Matter {
 
     fn with_evidence<T>(&self, frozen: &Frozen, contents: &Contents, work: impl FnOnce(&Evidence<'_>) -> T) -> T {
         let entity = snapshots::entity_value(&self.snapshot, self.criterion.input_entity_id.as_ref());
-        let Frozen { world, events } = frozen;
-        work(&Evidence { world, events, contents, entity: entity.as_ref(), task: Some(&self.task) })
+        let Frozen { world, events, effects } = frozen;
+        work(&Evidence { world, events, effects, contents, entity: entity.as_ref(), task: Some(&self.task) })
     }
 
     fn judged(self, frozen: &Frozen, contents: &Contents) -> Judged {

@@ -7,7 +7,7 @@ use model::template::Bindings;
 use serde_json::Value;
 use verify::authored::{Authored, Notation};
 use verify::checks::fhir_resource_state::FhirResourceState;
-use verify::checks::no_side_effects::{Area, NoSideEffects, ResourceGlob};
+use verify::checks::no_side_effects::{EffectPattern, NoSideEffects};
 use verify::glob::{Segment, Token};
 use verify::{Assertion, Parsed};
 
@@ -153,14 +153,14 @@ fn globs(check: &NoSideEffects) -> Faults {
         }
     }
     for text in check.at_most.keys() {
-        let fault = ResourceGlob::read(text).ok().and_then(|glob| unknown_type(&glob));
+        let fault = EffectPattern::read(text).ok().and_then(|glob| unknown_type(&glob));
         faults.extend(fault.map(|fault| (format!(".at_most.{text}"), fault)));
     }
     faults
 }
 
-fn unknown_type(glob: &ResourceGlob) -> Option<String> {
-    let Some(Segment::Name(tokens)) = glob.glob.segments.first().filter(|_| glob.area == Area::Fhir) else {
+fn unknown_type(glob: &EffectPattern) -> Option<String> {
+    let Some(Segment::Name(tokens)) = glob.glob.segments.first().filter(|_| glob.channel == "fhir") else {
         return None;
     };
     let names: Vec<&str> = match tokens.as_slice() {

@@ -22,7 +22,7 @@ both_databases! {
             wants(json!({"path": "outbox/letter.pdf", "parse": "pdf", "contains": ["palpitations for two weeks"]})),
             wants(json!({"path": "inbox/**", "count": 0})),
             wants(json!({"path": "given/*.txt", "contains": ["from the dataset"]})),
-            json!({"label": "Nothing else", "assertion": {"assert": "no-side-effects", "allow": ["files/outbox/**", "files/inbox/*"]}}),
+            json!({"label": "Nothing else", "assertion": {"assert": "no-side-effects", "allow": ["files/outbox/**", "files/inbox/*:delete"]}}),
         ];
         let agent = begin(&server, json!({"name": "Return", "scenario": {"steps": [
             {"do": "drop_file_inbox", "path": "inbox/referral.txt", "content": "Referral without a signature"},

@@ -12,6 +12,7 @@ mod cds_ssrf;
 mod contract;
 mod contract_kinds;
 mod datasets;
+mod effects;
 mod errors;
 mod fax;
 mod fax_hostile;

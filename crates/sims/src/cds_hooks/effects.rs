@@ -5,8 +5,12 @@ use world::Verb;
 
 use crate::effects::{Act, AgentLog, EffectInfo, member};
 
-pub(crate) const EFFECTS: EffectInfo =
-    EffectInfo { channel: "cds", has_paths: false, examples: &["cds/order-sign:send", "cds/order-sign/feedback:send"], collect };
+pub(crate) const EFFECTS: EffectInfo = EffectInfo {
+    channel: "cds",
+    has_paths: false,
+    examples: &["cds/order-sign:send", "cds/order-sign/feedback:send"],
+    collect,
+};
 
 fn collect(log: &AgentLog<'_>) -> Vec<Act> {
     let named = log.events.iter().filter_map(|event| Some((event, resource(event)?)));

@@ -15,8 +15,10 @@ const MOST_SUBJECTS: usize = 10_000;
 
 fn collect(log: &AgentLog<'_>) -> Vec<Act> {
     let sent = log.events.iter().filter(|event| event.r#type == EventType::X12Request);
-    sent.flat_map(|event| subjects(event).into_iter().map(|resource| Act { seq: event.seq, resource, verb: Verb::Send }))
-        .collect()
+    sent.flat_map(|event| {
+        subjects(event).into_iter().map(|resource| Act { seq: event.seq, resource, verb: Verb::Send })
+    })
+    .collect()
 }
 
 /// The interchange of an `x12_request` or `x12_response` event. Who only looks for answers sends none.

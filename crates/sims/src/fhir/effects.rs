@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::effects::{Act, AgentLog, EffectInfo, RecordChange, is_bookkeeping};
 
 pub(crate) const EFFECTS: EffectInfo = EffectInfo {
-    channel: "fhir", has_paths: false,
+    channel: "fhir",
+    has_paths: false,
     examples: &["fhir/Observation:create", "fhir/Task/t-12:update"],
     collect,
 };

@@ -10,8 +10,12 @@ use super::steps::FILES;
 use super::tree::FOLDERS;
 use crate::effects::{Act, AgentLog, EffectInfo, RecordChange, member};
 
-pub(crate) const EFFECTS: EffectInfo =
-    EffectInfo { channel: "files", has_paths: true, examples: &["files/outbox/report.json:create", "files/inbox/*:delete"], collect };
+pub(crate) const EFFECTS: EffectInfo = EffectInfo {
+    channel: "files",
+    has_paths: true,
+    examples: &["files/outbox/report.json:create", "files/inbox/*:delete"],
+    collect,
+};
 
 fn collect(log: &AgentLog<'_>) -> Vec<Act> {
     let renames = renames(log);
@@ -30,9 +34,10 @@ fn collect(log: &AgentLog<'_>) -> Vec<Act> {
 /// What was renamed within its folder, by log entry.
 fn renames<'a>(log: &AgentLog<'a>) -> HashMap<Seq, &'a str> {
     let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
-    let moves = log.events.iter().filter(|event| {
-        event.r#type == EventType::FileWrite && member(event, "operation") == Some("move")
-    });
+    let moves = log
+        .events
+        .iter()
+        .filter(|event| event.r#type == EventType::FileWrite && member(event, "operation") == Some("move"));
     let within = moves.filter_map(|event| {
         let (from, to) = (member(event, "path")?, member(event, "to")?);
         (folder(from) == folder(to)).then_some((event.seq, from))

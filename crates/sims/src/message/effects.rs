@@ -5,8 +5,12 @@ use world::Verb;
 
 use crate::effects::{Act, AgentLog, EffectInfo, member};
 
-pub(crate) const EFFECTS: EffectInfo =
-    EffectInfo { channel: "messages", has_paths: false, examples: &["messages/sms:send", "messages/email/ada@example.org:send"], collect };
+pub(crate) const EFFECTS: EffectInfo = EffectInfo {
+    channel: "messages",
+    has_paths: false,
+    examples: &["messages/sms:send", "messages/email/ada@example.org:send"],
+    collect,
+};
 
 fn collect(log: &AgentLog<'_>) -> Vec<Act> {
     let sent = log.events.iter().filter(|event| event.r#type == EventType::MessageOutbound);

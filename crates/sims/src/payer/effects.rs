@@ -8,7 +8,8 @@ use super::rows::{DOCUMENTS, DRAFTS, REQUESTS, text};
 use crate::effects::{Act, AgentLog, EffectInfo, RecordChange, is_bookkeeping};
 
 pub(crate) const EFFECTS: EffectInfo = EffectInfo {
-    channel: "portal", has_paths: false,
+    channel: "portal",
+    has_paths: false,
     examples: &["portal/prior_auth_requests:create", "portal/prior_auth_requests:withdraw"],
     collect,
 };

@@ -9,8 +9,12 @@ use world::{Sandbox, Verb};
 use super::steps::CALLS;
 use crate::effects::{Act, AgentLog, EffectInfo, member};
 
-pub(crate) const EFFECTS: EffectInfo =
-    EffectInfo { channel: "voice", has_paths: false, examples: &["voice/call:place", "voice/call/+16085550142:place"], collect };
+pub(crate) const EFFECTS: EffectInfo = EffectInfo {
+    channel: "voice",
+    has_paths: false,
+    examples: &["voice/call:place", "voice/call/+16085550142:place"],
+    collect,
+};
 
 fn collect(log: &AgentLog<'_>) -> Vec<Act> {
     let mut acts = Vec::new();

@@ -80,8 +80,14 @@ mod tests {
     fn a_reference_that_is_too_dear_to_follow_is_a_fault_and_not_nothing() {
         let long = json!({"resourceType": "Basic", "id": "long", "code": {"text": "x".repeat(1000)}});
         let playground = Playground::new(&[]).fhir(&long);
-        let evidence =
-            Evidence { world: &playground.world, events: &[], effects: &[], contents: &crate::NO_CONTENTS, entity: None, task: None };
+        let evidence = Evidence {
+            world: &playground.world,
+            events: &[],
+            effects: &[],
+            contents: &crate::NO_CONTENTS,
+            entity: None,
+            task: None,
+        };
         let pointing = json!({"resourceType": "List", "entry": [{"item": {"reference": "Basic/long"}}]});
         let found = |steps| {
             let case = Case { evidence, budget: Budget::of(steps) };
