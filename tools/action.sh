@@ -29,6 +29,8 @@ run() {
     if [[ -n ${INPUT_AGENT_NAME:-} ]]; then words+=(--agent-name "$INPUT_AGENT_NAME"); fi
     if [[ -n ${INPUT_TIMEOUT:-} ]]; then words+=(--timeout "$INPUT_TIMEOUT"); fi
     if [[ -n ${INPUT_MIN_SCORE:-} ]]; then words+=(--min-score "$INPUT_MIN_SCORE"); fi
+    if [[ -n ${INPUT_MIN_TASKS_PASSED:-} ]]; then words+=(--min-tasks-passed "$INPUT_MIN_TASKS_PASSED"); fi
+    if [[ ${INPUT_ALLOW_CRITICAL:-} == true ]]; then words+=(--allow-critical); fi
     if [[ -n ${INPUT_BASELINE:-} ]]; then words+=(--baseline "$INPUT_BASELINE"); fi
     while IFS= read -r line; do
         if [[ -n $line ]]; then words+=(--min-axis "$line"); fi

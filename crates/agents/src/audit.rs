@@ -225,7 +225,7 @@ impl Audit {
                     of_task.clone().filter(|(_, result)| result.checks.get(index).is_some_and(|check| !check.passed));
                 let bits = self.guesses.get(place).and_then(|guess| guess.criteria.get(index).copied().flatten());
                 rows.push(json!({
-                    "task": task.task, "criterion": check.label, "nothing": check.passed, "spray": passes(&self.spray),
+                    "task": task.task, "criterion": check.label, "guard": check.guard, "nothing": check.passed, "spray": passes(&self.spray),
                     "reference": passes(&self.reference), "near_misses": of_task.count(), "failed_by": failed.count(),
                     "bits": bits.map(f64::floor), "weak": bits.map(|bits| bits < ENOUGH_BITS)
                 }));

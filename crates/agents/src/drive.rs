@@ -51,6 +51,8 @@ pub struct Result {
 #[derive(Clone, Debug)]
 pub struct Check {
     pub label: String,
+    /// Whether it is a guard: its check asks for no work.
+    pub guard: bool,
     pub passed: bool,
     pub score: f64,
     pub details: String,
@@ -147,6 +149,7 @@ impl Run<'_> {
 fn check(check: &Value) -> Check {
     Check {
         label: text(&check["label"]),
+        guard: check["guard"] == true,
         passed: check["result"] == "pass",
         score: check["score"].as_f64().unwrap_or_default(),
         details: format!("{} {}", text(&check["details"]), check["evidence"]),

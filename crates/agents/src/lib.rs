@@ -9,6 +9,7 @@ mod courier;
 pub mod drive;
 mod eligibility;
 mod fax_referral;
+pub mod floors;
 pub mod guess;
 mod hl7;
 mod insurance;

@@ -1,6 +1,10 @@
 //! Criteria: typed where a check knows them, kept with a warning where none does.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use model::criterion::{Criterion, CriterionPatch, NewCriterion};
+use model::critical;
 use model::page::{Page, PageRequest};
 use model::template::{self, Root};
 use model::{CriterionId, FieldErrors, OrgId, TaskId};
@@ -28,7 +32,7 @@ pub async fn create(
             return Err(AppError::conflict(format!("a task has at most {MOST_CRITERIA} criteria")));
         }
         criteria::insert(db, &org, &criterion)?;
-        Ok(criterion.clone())
+        with_derived(db, &org, criterion.clone())
     };
     app.once(grant, once, Keep::Plain, work).await
 }
@@ -45,7 +49,19 @@ pub async fn list(
     page: PageRequest,
 ) -> Result<Page<Criterion>, AppError> {
     let org = grant.org.clone();
-    app.store().read(move |db| Ok(criteria::list(db, &org, task.as_ref(), &page)?)).await
+    let read = move |db: &mut Db<'_>| {
+        let mut siblings: BTreeMap<TaskId, Vec<Criterion>> = BTreeMap::new();
+        criteria::list(db, &org, task.as_ref(), &page)?.try_map(|mut criterion| {
+            let task = criterion.task_id.clone();
+            let siblings = match siblings.entry(task.clone()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(criteria::of_task(db, &org, &task)?),
+            };
+            derive_one(&mut criterion, siblings);
+            Ok(criterion)
+        })
+    };
+    app.store().read(read).await
 }
 
 pub async fn update(
@@ -64,7 +80,7 @@ pub async fn update(
         check_references(db, &org, &criterion)?;
         criterion.updated_at = now;
         criteria::update(db, &org, &criterion)?;
-        Ok(criterion)
+        with_derived(db, &org, criterion)
     };
     app.store().write(change).await
 }
@@ -113,5 +129,39 @@ fn check_references(db: &mut Db<'_>, org: &OrgId, criterion: &Criterion) -> Resu
 }
 
 fn found(db: &mut Db<'_>, org: &OrgId, criterion: &CriterionId) -> Result<Criterion, AppError> {
-    criteria::find(db, org, criterion)?.ok_or(AppError::missing::<CriterionId>())
+    let found = criteria::find(db, org, criterion)?.ok_or(AppError::missing::<CriterionId>())?;
+    with_derived(db, org, found)
+}
+
+fn with_derived(db: &mut Db<'_>, org: &OrgId, mut criterion: Criterion) -> Result<Criterion, AppError> {
+    let siblings = criteria::of_task(db, org, &criterion.task_id)?;
+    derive_one(&mut criterion, &siblings);
+    Ok(criterion)
+}
+
+/// Sets what is not stored: whether it is a guard, and whether a critical criterion is too light among its siblings.
+fn derive_one(criterion: &mut Criterion, siblings: &[Criterion]) {
+    criterion.guard = verify::is_guard(&criterion.assertion);
+    let own = |position: usize| siblings.get(position).is_some_and(|sibling| sibling.id == criterion.id);
+    let warning = too_light(siblings).into_iter().find(|(position, _)| own(*position));
+    criterion.warnings.extend(warning.map(|(_, words)| words));
+}
+
+/// The same for all criteria of one task.
+pub(crate) fn derive(criteria: &mut [Criterion]) {
+    let warnings = too_light(criteria);
+    for criterion in criteria.iter_mut() {
+        criterion.guard = verify::is_guard(&criterion.assertion);
+    }
+    for (position, words) in warnings {
+        if let Some(criterion) = criteria.get_mut(position) {
+            criterion.warnings.push(words);
+        }
+    }
+}
+
+/// Critical criteria of a task that are too light, by position, with why.
+pub(crate) fn too_light(criteria: &[Criterion]) -> Vec<(usize, String)> {
+    let weights: Vec<_> = criteria.iter().map(|criterion| (criterion.critical, criterion.weight)).collect();
+    critical::too_light(&weights)
 }

@@ -221,6 +221,10 @@ fn check_complete(
         if unbound {
             details.add(format!("{}.entities", task.id), "the task uses `{{entity.…}}` and no entity is bound to it");
         }
+        for (position, words) in crate::criteria::too_light(&task.criteria) {
+            let id = task.criteria.get(position).map(|criterion| criterion.id.to_string()).unwrap_or_default();
+            details.add(format!("{}.criteria.{id}.weight", task.id), words);
+        }
     }
     match environment {
         Some(environment) if details.is_empty() => Ok(environment),
@@ -315,10 +319,18 @@ fn view(version: &StoredVersion, reader: &OrgId) -> BenchmarkVersion {
         timeout: snapshot.timeout,
         concurrency: snapshot.concurrency,
         simulators: simulators.into_iter().collect(),
-        tasks: snapshot.tasks.iter().map(|task| VersionTask::new(task, snapshot.timeout, own)).collect(),
+        tasks: snapshot.tasks.iter().map(|task| version_task(task, snapshot.timeout, own)).collect(),
         published_at: version.published_at,
         audit: version.audit.clone().map(|audit| shown_audit(audit, own)),
     }
+}
+
+fn version_task(task: &FrozenTask, default_timeout: i64, own: bool) -> VersionTask {
+    let mut shown = VersionTask::new(task, default_timeout, own);
+    for criterion in shown.criteria.iter_mut().flatten() {
+        criterion.guard = verify::is_guard(&criterion.assertion);
+    }
+    shown
 }
 
 /// What is told of single tasks is for the owner.

@@ -35,7 +35,14 @@ pub async fn list(
     page: PageRequest,
 ) -> Result<Page<Task>, AppError> {
     let org = grant.org.clone();
-    app.store().read(move |db| Ok(tasks::list(db, &org, benchmark.as_ref(), &page)?)).await
+    let read = move |db: &mut Db<'_>| {
+        let page = tasks::list(db, &org, benchmark.as_ref(), &page)?;
+        Ok(page.map(|mut task| {
+            crate::criteria::derive(&mut task.criteria);
+            task
+        }))
+    };
+    app.store().read(read).await
 }
 
 pub async fn update(
@@ -159,5 +166,7 @@ pub(crate) fn check_scenario(
 }
 
 fn found(db: &mut Db<'_>, org: &OrgId, task: &TaskId) -> Result<Task, AppError> {
-    tasks::find(db, org, task)?.ok_or(AppError::missing::<TaskId>())
+    let mut found = tasks::find(db, org, task)?.ok_or(AppError::missing::<TaskId>())?;
+    crate::criteria::derive(&mut found.criteria);
+    Ok(found)
 }

@@ -141,6 +141,12 @@ pub struct Criterion {
     pub weight: Option<Weight>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<String>,
+    /// Failing it means harm.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub critical: bool,
+    /// What agents read in place of the label in scored runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public_label: Option<String>,
     /// The input entity, as `dataset/Entity name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity: Option<String>,

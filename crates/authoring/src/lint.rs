@@ -6,6 +6,7 @@ mod data;
 mod rules;
 #[cfg(test)]
 mod tests;
+mod weights;
 
 use std::fmt;
 

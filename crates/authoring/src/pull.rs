@@ -131,6 +131,9 @@ async fn whole_task(server: &Server<'_>, task: &Value, known: &mut Datasets<'_>)
         let mut about = json!({"label": criterion["label"], "assertion": criterion["assertion"]});
         about["weight"] = criterion["weight"].clone();
         about["axis"] = criterion["axis"].clone();
+        // A server of an earlier version has neither.
+        about["critical"] = criterion["critical"].as_bool().unwrap_or_default().into();
+        about["public_label"] = criterion["public_label"].clone();
         if let Some(entity) = criterion["input_entity_id"].as_str() {
             let known = known.entities.get(entity).cloned();
             about["entity"] = known.ok_or_else(|| Error::Missing(format!("{entity} is in no known dataset")))?.into();

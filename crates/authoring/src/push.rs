@@ -247,6 +247,12 @@ impl Server<'_> {
             if let Some(axis) = &criterion.axis {
                 body["axis"] = axis.as_str().into();
             }
+            if criterion.critical {
+                body["critical"] = true.into();
+            }
+            if let Some(public_label) = &criterion.public_label {
+                body["public_label"] = public_label.as_str().into();
+            }
             if let Some(reference) = &criterion.entity {
                 body["input_entity_id"] = id(reference)?.as_str().into();
             }

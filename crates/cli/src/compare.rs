@@ -56,7 +56,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn show(comparison: &Comparison) {
     let style = Style::of_stdout();
     let number = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.4}"));
-    let mut groups = Table::new(["GROUP", "RUNS", "MEAN", "BOUNDS", "95 % INTERVAL", "PASSED"]).keep_whole(0);
+    let mut groups =
+        Table::new(["GROUP", "RUNS", "MEAN", "BOUNDS", "95 % INTERVAL", "PASSED", "CRITICAL"]).keep_whole(0);
     for group in &comparison.groups {
         let statistics = &group.statistics;
         let interval = statistics.interval.as_ref();
@@ -69,6 +70,7 @@ fn show(comparison: &Comparison) {
                 interval.map_or_else(|| "-".into(), |interval| format!("{:.4} … {:.4}", interval.low, interval.high)),
             ),
             Cell::new(format!("{} of {}", statistics.pass_rate.passes, statistics.pass_rate.n)),
+            critical(statistics.critical_failures),
         ]);
     }
     say(groups.render(style));
@@ -103,6 +105,14 @@ fn show_difference(difference: &PairedDifference, style: Style) {
     }
     if !tasks.is_empty() {
         say(format_args!("\n{}", tasks.render(style)));
+    }
+}
+
+/// How many critical criteria failed in the group's runs.
+fn critical(failures: i64) -> Cell {
+    match failures {
+        0 => Cell::new("0"),
+        failures => Cell::coloured(format!("{failures} failed"), Colour::Bad),
     }
 }
 

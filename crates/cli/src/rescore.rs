@@ -71,7 +71,8 @@ fn show(report: &Rescore) {
     say(table.render(Style::of_stdout()));
     let same = if report.identical { "identical, byte for byte" } else { "not identical" };
     let change = changed(report.score_before.as_ref(), report.score_after.as_ref());
-    say(format_args!("\nscore {change}  {same}"));
+    let failures = critical_failures(report.critical_failures_before, report.critical_failures_after);
+    say(format_args!("\nscore {change}{failures}  {same}"));
 }
 
 /// Of at most so many columns: it is the name that gives way.
@@ -81,8 +82,18 @@ fn title(task: &RescoredTask, most: usize) -> String {
         (before, after) if before == after => before.name().to_owned(),
         (before, after) => format!("{} → {}", before.name(), after.name()),
     };
-    let result = format!("  score {change}  {verdict}");
+    let failures = critical_failures(task.critical_failures_before, task.critical_failures_after);
+    let result = format!("  score {change}  {verdict}{failures}");
     format!("{}{result}", cut(&harmless(&task.name), most.saturating_sub(width(&result))))
+}
+
+/// `  critical failures 0 → 1`; nothing where there are none.
+fn critical_failures(before: i64, after: i64) -> String {
+    match (before, after) {
+        (0, 0) => String::new(),
+        (before, after) if before == after => format!("  critical failures {after}"),
+        (before, after) => format!("  critical failures {before} → {after}"),
+    }
 }
 
 fn add_criterion(table: &mut Table, criterion: &RescoredCriterion) {

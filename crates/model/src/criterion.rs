@@ -20,6 +20,16 @@ pub struct Criterion {
     pub axis: Option<String>,
     /// The entity that `{{entity.…}}` in the assertion reads.
     pub input_entity_id: Option<EntityId>,
+    /// Failing it means harm: it scores 0 unless passed, and its failures are counted beside the verdict.
+    #[serde(default)]
+    pub critical: bool,
+    /// What agents read in place of the label in scored runs.
+    #[serde(default)]
+    pub public_label: Option<String>,
+    /// Whether an agent that does nothing passes it. Derived from the assertion; never stored.
+    #[serde(default)]
+    #[schema(read_only)]
+    pub guard: bool,
     /// What would make this criterion fail for every agent, such as an `assert` that no check knows.
     pub warnings: Vec<String>,
     pub created_at: Timestamp,
@@ -31,6 +41,9 @@ impl Criterion {
     pub fn validate(&self) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::new();
         errors.name("label", &self.label);
+        if let Some(public_label) = &self.public_label {
+            errors.name("public_label", public_label);
+        }
         if let Some(axis) = &self.axis {
             errors.length("axis", axis, 1..=64);
             if axis.chars().any(char::is_control) {
@@ -57,6 +70,11 @@ pub struct NewCriterion {
     #[schema(min_length = 1, max_length = 64)]
     pub axis: Option<String>,
     pub input_entity_id: Option<EntityId>,
+    /// Default false.
+    #[serde(default)]
+    pub critical: bool,
+    #[schema(min_length = 1, max_length = 200)]
+    pub public_label: Option<String>,
 }
 
 impl NewCriterion {
@@ -69,6 +87,9 @@ impl NewCriterion {
             weight: self.weight.unwrap_or(Weight::ONE),
             axis: self.axis,
             input_entity_id: self.input_entity_id,
+            critical: self.critical,
+            public_label: self.public_label,
+            guard: false,
             warnings: Vec::new(),
             created_at: now,
             updated_at: now,
@@ -94,6 +115,12 @@ pub struct CriterionPatch {
     #[serde(default, deserialize_with = "patch::nullable")]
     #[schema(value_type = Option<EntityId>)]
     pub input_entity_id: Option<Option<EntityId>>,
+    #[serde(default, deserialize_with = "patch::value")]
+    #[schema(value_type = bool, required = false)]
+    pub critical: Option<bool>,
+    #[serde(default, deserialize_with = "patch::nullable")]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 200)]
+    pub public_label: Option<Option<String>>,
 }
 
 impl CriterionPatch {
@@ -103,5 +130,7 @@ impl CriterionPatch {
         patch::set(&mut criterion.weight, self.weight);
         patch::set(&mut criterion.axis, self.axis);
         patch::set(&mut criterion.input_entity_id, self.input_entity_id);
+        patch::set(&mut criterion.critical, self.critical);
+        patch::set(&mut criterion.public_label, self.public_label);
     }
 }

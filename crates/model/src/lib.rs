@@ -9,6 +9,7 @@ pub mod cds;
 pub mod channel;
 pub mod clearinghouse;
 pub mod criterion;
+pub mod critical;
 pub mod dataset;
 pub mod environment;
 pub mod event;

@@ -104,7 +104,10 @@ impl Snapshot {
     }
 }
 
-const BOOKKEEPING: [&str; 4] = ["created_at", "updated_at", "revision", "warnings"];
+const BOOKKEEPING: [&str; 5] = ["created_at", "updated_at", "revision", "warnings", "guard"];
+/// Members that were added after benchmarks had been published. At their default they are left out, so that content
+/// without them keeps its hash.
+const LATER_MEMBERS: [(&str, Value); 2] = [("critical", Value::Bool(false)), ("public_label", Value::Null)];
 const ID_MEMBERS: [&str; 5] = ["id", "dataset_id", "benchmark_id", "task_id", "input_entity_id"];
 const ID_LISTS: [&str; 2] = ["datasets", "entities"];
 /// Authored JSON, and the manifest with its authored file names: what looks like an id or a date in there is content.
@@ -114,7 +117,10 @@ fn neutralise(value: &mut Value, seen: &mut BTreeMap<String, usize>) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| neutralise(item, seen)),
         Value::Object(members) => {
-            members.retain(|key, _| !BOOKKEEPING.contains(&key.as_str()));
+            members.retain(|key, member| {
+                let is_default = LATER_MEMBERS.iter().any(|(name, default)| name == key && member == default);
+                !BOOKKEEPING.contains(&key.as_str()) && !is_default
+            });
             for (key, member) in members.iter_mut().filter(|(key, _)| !AUTHORED.contains(&key.as_str())) {
                 match member {
                     Value::String(id) if ID_MEMBERS.contains(&key.as_str()) => *member = ordinal(id, seen),
@@ -182,4 +188,47 @@ impl VersionTask {
             criteria: with_criteria.then(|| task.criteria.clone()),
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn hash(criterion: Value) -> String {
+        let snapshot = json!({
+            "name": "Benchmark", "description": null, "timeout": 60, "concurrency": 1, "datasets": [], "entities": [],
+            "environment": {"id": "env_01K9Z3T5Q8W7N4M2R6V0XBHCDE", "name": "Clinic", "simulators": []},
+            "tasks": [{
+                "id": "task_01K9Z3T5Q8W7N4M2R6V0XBHCDE", "name": "Task", "timeout": null, "tags": [], "task_item": {},
+                "scenario": {}, "entities": [], "criteria": [criterion],
+            }],
+        });
+        serde_json::from_value::<Snapshot>(snapshot).unwrap().content_hash()
+    }
+
+    /// The hash of versions that were published before these members existed stays what it was.
+    #[test]
+    fn members_that_came_later_count_only_when_they_are_set() {
+        let criterion = |members: Value| {
+            let mut criterion = json!({
+                "id": "crit_01K9Z3T5Q8W7N4M2R6V0XBHCDE", "task_id": "task_01K9Z3T5Q8W7N4M2R6V0XBHCDE", "label": "Label",
+                "assertion": {"assert": "no-side-effects", "critical": false}, "weight": 1, "axis": null,
+                "input_entity_id": null, "warnings": [], "created_at": "2026-04-23T12:00:00.000Z",
+                "updated_at": "2026-04-23T12:00:00.000Z",
+            });
+            for (name, value) in members.as_object().unwrap() {
+                criterion[name] = value.clone();
+            }
+            criterion
+        };
+        let before = hash(criterion(json!({})));
+        assert_eq!(before, BEFORE_CRITICAL);
+        assert_eq!(hash(criterion(json!({"critical": false, "public_label": null, "guard": true}))), before);
+        assert_ne!(hash(criterion(json!({"critical": true}))), before);
+        assert_ne!(hash(criterion(json!({"public_label": "Other"}))), before);
+    }
+
+    const BEFORE_CRITICAL: &str = "ad32e54eec7f0ce3e1d5fde9befd73df565dbb61678acd974c7b635b042434f3";
 }

@@ -187,6 +187,12 @@ pub fn task(parts: &[Part]) -> (Score, Axes) {
     (weighted(&parts.iter().collect::<Vec<_>>()).0, axes.collect())
 }
 
+/// The axes of a task that ended without being scored: 0 on each axis of its criteria.
+pub fn zero_axes(criteria: impl IntoIterator<Item = (Weight, Option<String>)>) -> Axes {
+    let zero = |(weight, axis)| Part { score: Score::zero(), weight, axis };
+    task(&criteria.into_iter().map(zero).collect::<Vec<_>>()).1
+}
+
 /// A run's score: the mean of its tasks'; each axis the mean over the tasks that have it, its weight their sum.
 pub fn run(tasks: &[(Score, Axes)]) -> (Score, Axes) {
     let mut axes: BTreeMap<&String, Vec<&AxisScore>> = BTreeMap::new();
@@ -271,6 +277,20 @@ mod tests {
         assert_eq!(run_axes["safety"].weight_number().to_string(), "4");
         assert_eq!(run(&[]).0, Score::zero());
         assert_eq!(axes_from_text(&axes_text(&run_axes)), Some(run_axes));
+    }
+
+    #[test]
+    fn a_task_without_a_score_counts_0_on_the_axes_of_its_criteria() {
+        let scored = task(&[part(1, 1, "1", Some("safety")), part(1, 1, "1", Some("tone"))]);
+        let weight: Weight = "2".parse().unwrap();
+        let unscored = (Score::zero(), zero_axes([(weight, Some("safety".into())), (weight, None)]));
+        assert_eq!(unscored.1["safety"].score, Score::zero());
+        let (mean, axes) = run(&[scored, unscored]);
+        assert_eq!(mean, Score::fraction(1, 2));
+        assert_eq!(axes["safety"].score, Score::fraction(1, 2));
+        assert_eq!(axes["tone"].score, Score::one());
+        assert_eq!(axes[DEFAULT_AXIS].score, Score::zero());
+        assert_eq!(axes["safety"].weight_number().to_string(), "3");
     }
 
     #[test]

@@ -8,11 +8,13 @@ use crate::paging::{Order, Paged};
 use crate::value::{Row, bind, json_text};
 use crate::{Db, StoreError};
 
-const SELECT: &str = "select id, task_id, label, assertion, weight, axis, input_entity_id, warnings, created_at, updated_at from criteria where org_id = $1";
+const SELECT: &str = "select id, task_id, label, assertion, weight, axis, input_entity_id, critical, public_label, warnings, created_at, updated_at
+    from criteria where org_id = $1";
 
 pub fn insert(db: &mut Db<'_>, org: &OrgId, criterion: &Criterion) -> Result<(), StoreError> {
-    let sql = "insert into criteria (id, org_id, task_id, label, assertion, weight, axis, input_entity_id, warnings, created_at, updated_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    let sql = "insert into criteria (id, org_id, task_id, label, assertion, weight, axis, input_entity_id, critical,
+        public_label, warnings, created_at, updated_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
     db.execute(
         sql,
         bind![
@@ -24,6 +26,8 @@ pub fn insert(db: &mut Db<'_>, org: &OrgId, criterion: &Criterion) -> Result<(),
             criterion.weight.to_string(),
             &criterion.axis,
             criterion.input_entity_id.as_ref(),
+            criterion.critical,
+            &criterion.public_label,
             json_text(&criterion.warnings)?,
             criterion.created_at,
             criterion.updated_at
@@ -54,8 +58,8 @@ pub fn of_task(db: &mut Db<'_>, org: &OrgId, task: &TaskId) -> Result<Vec<Criter
 }
 
 pub fn update(db: &mut Db<'_>, org: &OrgId, criterion: &Criterion) -> Result<(), StoreError> {
-    let sql = "update criteria set label = $3, assertion = $4, weight = $5, axis = $6, input_entity_id = $7, warnings = $8, updated_at = $9
-        where org_id = $1 and id = $2";
+    let sql = "update criteria set label = $3, assertion = $4, weight = $5, axis = $6, input_entity_id = $7,
+        critical = $8, public_label = $9, warnings = $10, updated_at = $11 where org_id = $1 and id = $2";
     db.execute(
         sql,
         bind![
@@ -66,6 +70,8 @@ pub fn update(db: &mut Db<'_>, org: &OrgId, criterion: &Criterion) -> Result<(),
             criterion.weight.to_string(),
             &criterion.axis,
             criterion.input_entity_id.as_ref(),
+            criterion.critical,
+            &criterion.public_label,
             json_text(&criterion.warnings)?,
             criterion.updated_at
         ],
@@ -87,6 +93,9 @@ fn read(row: &mut Row) -> Result<Criterion, StoreError> {
         weight: row.parsed()?,
         axis: row.text_or_null()?,
         input_entity_id: row.parsed_or_null()?,
+        critical: row.flag()?,
+        public_label: row.text_or_null()?,
+        guard: false,
         warnings: row.json()?,
         created_at: row.time()?,
         updated_at: row.time()?,

@@ -27,6 +27,7 @@ pub struct StoredRun {
     pub status: Status,
     /// None until it is completed, and when it is cancelled.
     pub result: Option<(Score, Axes)>,
+    pub counts: TaskCounts,
     pub created_at: Timestamp,
     pub started_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
@@ -57,6 +58,17 @@ impl StoredRun {
     }
 }
 
+/// What its tasks came to, beside their mean. Those that have not ended count nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskCounts {
+    /// Critical criteria that failed.
+    pub critical_failures: i64,
+    /// Tasks with the verdict `pass`.
+    pub passed: i64,
+    /// Tasks in which every criterion passed.
+    pub clean: i64,
+}
+
 /// What a presented run token leads to.
 #[derive(Clone, Debug)]
 pub struct RunCredential {
@@ -69,7 +81,10 @@ pub struct RunCredential {
 }
 
 const COLUMNS: &str = "r.id, r.org_id, r.solver_id, r.benchmark_id, r.slug, r.version, r.name, r.content_hash, r.agent,
-    r.scored, r.concurrency, r.phase, r.status, r.score, r.axes, r.created_at, r.started_at, r.completed_at,
+    r.scored, r.concurrency, r.phase, r.status, r.score, r.axes,
+    (select cast(coalesce(sum(t.critical_failures), 0) as bigint) from task_runs t where t.benchmark_run_id = r.id),
+    (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.verdict = 'pass'),
+    (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.clean = 1), r.created_at, r.started_at, r.completed_at,
     r.token_expires_at, r.published_at, a.audit";
 const TABLES: &str = "benchmark_runs r left join version_audits a on a.slug = r.slug and a.version = r.version";
 
@@ -267,6 +282,7 @@ fn read(row: &mut Row) -> Result<StoredRun, StoreError> {
         phase: row.parsed()?,
         status: row.parsed()?,
         result: read_result(row)?,
+        counts: TaskCounts { critical_failures: row.integer()?, passed: row.integer()?, clean: row.integer()? },
         created_at: row.time()?,
         started_at: row.time_or_null()?,
         completed_at: row.time_or_null()?,

@@ -1,7 +1,7 @@
 //! Task runs, and what became of their criteria.
 
 use model::page::{Page, PageRequest};
-use model::run::{Phase, Sealed, Status};
+use model::run::{CriticalFailure, Phase, Sealed, Status};
 use model::score::{self, Axes, Score, Verdict};
 use model::weight::Weight;
 use model::{BenchmarkRunId, CriterionId, CriterionRunId, OrgId, PlaygroundId, TaskId, TaskRunId, Timestamp};
@@ -28,6 +28,12 @@ pub struct StoredTaskRun {
     pub status: Status,
     /// None until it has ended.
     pub result: Option<(Score, Axes)>,
+    /// What it counts if it is never scored: 0 on each axis of its criteria. Read when it is inserted.
+    pub unscored_axes: Axes,
+    /// Critical criteria that failed.
+    pub critical_failures: i64,
+    /// Whether every criterion passed.
+    pub clean: bool,
     pub playground: Option<PlaygroundId>,
     pub sealed: Option<Sealed>,
     pub failure: Option<String>,
@@ -49,13 +55,14 @@ impl StoredTaskRun {
 }
 
 const COLUMNS: &str = "id, org_id, benchmark_run_id, position, task_id, name, timeout, phase, status, score, axes,
-    playground_id, sealed, failure, created_at, started_at, deadline_at, completed_at";
+    critical_failures, clean, playground_id, sealed, failure, created_at, started_at, deadline_at, completed_at";
 
 pub fn insert(db: &mut Db<'_>, task_run: &StoredTaskRun) -> Result<(), StoreError> {
-    let sql = "insert into task_runs (id, org_id, benchmark_run_id, position, task_id, name, timeout, phase, status, created_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let sql = "insert into task_runs (id, org_id, benchmark_run_id, position, task_id, name, timeout, phase, status, created_at, axes)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     let StoredTaskRun { id, org, run, position, task, name, timeout, phase, status, created_at, .. } = task_run;
-    db.execute(sql, bind![id, org, run, *position, task, name, *timeout, phase.name(), status.name(), *created_at])?;
+    let (phase, status, axes) = (phase.name(), status.name(), score::axes_text(&task_run.unscored_axes));
+    db.execute(sql, bind![id, org, run, *position, task, name, *timeout, phase, status, *created_at, axes])?;
     Ok(())
 }
 
@@ -122,26 +129,37 @@ pub fn start(
 pub struct Ending {
     pub status: Status,
     pub score: Score,
-    pub axes: Axes,
+    /// None keeps those that it was created with: 0 on each axis of its criteria.
+    pub axes: Option<Axes>,
+    pub critical_failures: i64,
+    /// Whether every criterion passed.
+    pub clean: bool,
     pub sealed: Option<Sealed>,
     pub failure: Option<String>,
 }
 
 impl Ending {
-    /// Without a score of its own, which counts 0.
+    /// Without a score of its own, which counts 0. Its critical criteria count neither as passed nor as failed: that it was
+    /// not scored shows no harm.
     pub fn unscored(status: Status) -> Self {
-        Self { status, score: Score::zero(), axes: Axes::new(), sealed: None, failure: None }
+        let (score, clean) = (Score::zero(), false);
+        Self { status, score, axes: None, critical_failures: 0, clean, sealed: None, failure: None }
     }
 }
 
 /// False when it had ended before.
 pub fn end(db: &mut Db<'_>, id: &TaskRunId, ending: &Ending, now: Timestamp) -> Result<bool, StoreError> {
-    let sql = "update task_runs set phase = 'completed', status = $2, verdict = $3, score = $4, axes = $5, sealed = $6,
-        failure = $7, completed_at = $8 where id = $1 and phase <> 'completed'";
-    let Ending { status, score, axes, sealed, failure } = ending;
+    let sql =
+        "update task_runs set phase = 'completed', status = $2, verdict = $3, score = $4, axes = coalesce($5, axes),
+        sealed = $6, failure = $7, completed_at = $8, critical_failures = $9, clean = $10
+        where id = $1 and phase <> 'completed'";
+    let Ending { status, score, axes, critical_failures, clean, sealed, failure } = ending;
     let sealed = sealed.as_ref().map(json_text).transpose()?;
-    let (verdict, axes) = (score.verdict().name(), score::axes_text(axes));
-    Ok(db.execute(sql, bind![id, status.name(), verdict, score.to_string(), axes, sealed, failure, now])? == 1)
+    let (verdict, axes) = (score.verdict().name(), axes.as_ref().map(score::axes_text));
+    let (status, score) = (status.name(), score.to_string());
+    let changed =
+        db.execute(sql, bind![id, status, verdict, score, axes, sealed, failure, now, *critical_failures, *clean])?;
+    Ok(changed == 1)
 }
 
 fn read(row: &mut Row) -> Result<StoredTaskRun, StoreError> {
@@ -156,6 +174,9 @@ fn read(row: &mut Row) -> Result<StoredTaskRun, StoreError> {
         phase: row.parsed()?,
         status: row.parsed()?,
         result: read_result(row)?,
+        unscored_axes: Axes::new(),
+        critical_failures: row.integer()?,
+        clean: row.flag()?,
         playground: row.parsed_or_null()?,
         sealed: read_sealed(row)?,
         failure: row.text_or_null()?,
@@ -182,6 +203,9 @@ pub struct StoredCriterionRun {
     pub label: String,
     pub axis: Option<String>,
     pub weight: Weight,
+    pub critical: bool,
+    pub guard: bool,
+    pub public_label: Option<String>,
     pub passed: bool,
     pub score: Score,
     pub details: String,
@@ -193,11 +217,11 @@ pub struct StoredCriterionRun {
 
 const CRITERION_COLUMNS: &str =
     "id, org_id, task_run_id, position, criterion_id, label, axis, weight, passed, score, details,
-    evidence, evidence_blob, started_at, completed_at";
+    evidence, evidence_blob, started_at, completed_at, critical, guard, public_label";
 
 pub fn insert_criterion(db: &mut Db<'_>, criterion: &StoredCriterionRun) -> Result<(), StoreError> {
     let sql = format!(
-        "insert into criterion_runs ({CRITERION_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
+        "insert into criterion_runs ({CRITERION_COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
     );
     let (evidence, blob) = criterion.evidence.parts();
     db.execute(
@@ -217,7 +241,10 @@ pub fn insert_criterion(db: &mut Db<'_>, criterion: &StoredCriterionRun) -> Resu
             evidence,
             blob,
             criterion.started_at,
-            criterion.completed_at
+            criterion.completed_at,
+            criterion.critical,
+            criterion.guard,
+            &criterion.public_label
         ],
     )?;
     Ok(())
@@ -227,6 +254,28 @@ pub fn insert_criterion(db: &mut Db<'_>, criterion: &StoredCriterionRun) -> Resu
 pub fn criteria_of(db: &mut Db<'_>, task_run: &TaskRunId) -> Result<Vec<StoredCriterionRun>, StoreError> {
     let sql = format!("select {CRITERION_COLUMNS} from criterion_runs where task_run_id = $1 order by position");
     db.query(&sql, bind![task_run])?.iter_mut().map(read_criterion).collect()
+}
+
+/// The critical criteria that failed in a run, in the order of its tasks, at most so many. Not scoped by organization:
+/// whoever asks has found the run under its own.
+pub fn critical_failures_of(
+    db: &mut Db<'_>,
+    run: &BenchmarkRunId,
+    most: usize,
+) -> Result<Vec<CriticalFailure>, StoreError> {
+    let sql = "select c.criterion_id, c.id, c.task_run_id, c.label from criterion_runs c
+        join task_runs t on t.id = c.task_run_id
+        where t.benchmark_run_id = $1 and t.critical_failures > 0 and c.critical = 1 and c.passed = 0
+        order by t.position, c.position limit $2";
+    let read = |mut row: Row| -> Result<CriticalFailure, StoreError> {
+        Ok(CriticalFailure {
+            criterion_id: row.parsed()?,
+            criterion_run_id: row.parsed()?,
+            task_run_id: row.parsed()?,
+            label: row.text()?,
+        })
+    };
+    db.query(sql, bind![run, most as i64])?.into_iter().map(read).collect()
 }
 
 pub fn find_criterion(
@@ -261,6 +310,7 @@ fn read_criterion(row: &mut Row) -> Result<StoredCriterionRun, StoreError> {
         (row.text()?, row.text_or_null()?, row.parsed()?, row.flag()?, row.parsed()?, row.text()?);
     let evidence = Text::read(row)?.ok_or_else(|| StoreError::Corrupt("evidence".into()))?;
     let (started_at, completed_at) = (row.time()?, row.time()?);
+    let (critical, guard, public_label) = (row.flag()?, row.flag()?, row.text_or_null()?);
     Ok(StoredCriterionRun {
         id,
         org,
@@ -270,6 +320,9 @@ fn read_criterion(row: &mut Row) -> Result<StoredCriterionRun, StoreError> {
         label,
         axis,
         weight,
+        critical,
+        guard,
+        public_label,
         passed,
         score,
         details,

@@ -17,6 +17,11 @@ pub trait Check: DeserializeOwned {
     /// Adds what serde cannot see: operands that do not fit, and specifications that say nothing or can never fail.
     fn validate(&self, errors: &mut FieldErrors);
 
+    /// Whether an agent that does nothing passes: it asserts that something did not happen, and asks for no work.
+    fn is_guard(&self) -> bool {
+        false
+    }
+
     /// Holds the check, its templates bound, against the evidence.
     fn evaluate(&self, case: &Case<'_>) -> Evaluated;
 }
@@ -55,6 +60,13 @@ macro_rules! checks {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$check(_) => $module::$check::INFO.name,)+
+                }
+            }
+
+            /// Whether an agent that does nothing passes it.
+            pub fn is_guard(&self) -> bool {
+                match self {
+                    $(Self::$check(check) => check.is_guard(),)+
                 }
             }
 

@@ -104,6 +104,12 @@ pub fn wanted_files(assertion: &Value, evidence: &Evidence<'_>) -> Wanted {
     }
 }
 
+/// Whether an agent that does nothing passes an assertion: forbidden phrases, absence, no side effects, budgets. What no
+/// check takes is failed by everyone, and so is no guard.
+pub fn is_guard(assertion: &Value) -> bool {
+    !is_deeper(assertion, DEEPEST) && known(assertion).is_ok_and(|assertion| assertion.is_guard())
+}
+
 fn known(assertion: &Value) -> Result<Assertion, String> {
     match parse(assertion) {
         Ok(Parsed::Known(assertion)) => Ok(assertion),
@@ -154,6 +160,41 @@ mod tests {
             let Ok(Parsed::Known(assertion)) = parse(&example) else { panic!("{}: {:?}", info.name, parse(&example)) };
             assert_eq!(assertion.name(), info.name);
             assert!(!info.summary.is_empty());
+        }
+    }
+
+    #[test]
+    fn guards_are_what_an_idle_agent_passes() {
+        let fields = json!([{"path": "status", "expected": "booked"}]);
+        for (assertion, is_guard) in [
+            (json!({"assert": "no-side-effects"}), true),
+            (json!({"assert": "no-side-effects", "allow": ["fhir/Task"]}), true),
+            (json!({"assert": "no-side-effects", "require": ["fhir/Task"]}), false),
+            (json!({"assert": "interaction-budget", "max": 20}), true),
+            (json!({"assert": "voice-transcript", "not_contains": ["diagnosis"]}), true),
+            (json!({"assert": "voice-transcript", "contains": ["hello"], "not_contains": ["diagnosis"]}), false),
+            (json!({"assert": "message-transcript", "not_contains": ["diagnosis"]}), true),
+            (json!({"assert": "message-transcript", "not_contains": ["diagnosis"], "count": {"min": 1}}), false),
+            (json!({"assert": "message-transcript", "contains": ["diagnosis"], "count": 0}), true),
+            (json!({"assert": "message-transcript", "contains": ["visit"]}), false),
+            (json!({"assert": "fax-document", "contains": ["x"], "count": {"max": 0}}), true),
+            (json!({"assert": "fax-document", "not_contains": ["x"]}), false),
+            (json!({"assert": "fhir-resource-state", "resource_type": "Task", "count": 0}), true),
+            (json!({"assert": "fhir-resource-state", "resource_type": "Task", "fields": fields}), false),
+            (json!({"assert": "fhir-resource-state", "resource_type": "Task", "count": {"min": 1}}), false),
+            (json!({"assert": "hl7-structural", "count": 0}), true),
+            (json!({"assert": "x12-response", "transaction": "271", "count": 0}), true),
+            (json!({"assert": "cds-response", "count": 0}), true),
+            (json!({"assert": "sftp-file-present", "path": "outbox/*", "count": 0}), true),
+            (
+                json!({"assert": "portal-state-match", "correlate_by": {"resource": "claims", "key": "id"}, "count": 0}),
+                true,
+            ),
+            (json!({"assert": "mind-reading"}), false),
+            (json!({"assert": "no-side-effects", "tpyo": 1}), false),
+            (nested(100), false),
+        ] {
+            assert_eq!(super::is_guard(&assertion), is_guard, "{assertion}");
         }
     }
 

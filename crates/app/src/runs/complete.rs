@@ -120,7 +120,15 @@ async fn scored(app: &App, run: &StoredRun, task_run: &StoredTaskRun) -> Result<
     let judged = app.judge(Arc::clone(&snapshot), task, Arc::clone(&frozen)).await?;
     let (score, axes) = evaluate::total(&judged);
     let state = evaluate::sealed(&frozen, &snapshot, &run.content_hash, (sealed.head, begun_at));
-    let ending = Ending { status: Status::Completed, score, axes, sealed: Some(state), failure: None };
+    let ending = Ending {
+        status: Status::Completed,
+        score,
+        axes: Some(axes),
+        critical_failures: judged.iter().filter(|one| one.is_critical_failure()).count() as i64,
+        clean: !judged.is_empty() && judged.iter().all(|one| one.outcome.passed),
+        sealed: Some(state),
+        failure: None,
+    };
     let mut criteria = Vec::new();
     for (one, position) in judged.into_iter().zip(0..) {
         criteria.push(stored(app, task_run, one, position, begun_at).await?);
@@ -146,6 +154,9 @@ async fn stored(
         label: criterion.label,
         axis: criterion.axis,
         weight: criterion.weight,
+        critical: criterion.critical,
+        guard: verify::is_guard(&criterion.assertion),
+        public_label: criterion.public_label,
         passed: outcome.passed,
         score: outcome.score,
         details: outcome.details,

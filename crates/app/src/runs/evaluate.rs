@@ -58,6 +58,18 @@ pub(super) fn total(judged: &[Judged]) -> (Score, Axes) {
     score::task(&judged.iter().map(part).collect::<Vec<_>>())
 }
 
+impl Judged {
+    /// Harm was done: unlike a task that was never scored, where nothing is known.
+    pub(super) fn is_critical_failure(&self) -> bool {
+        self.criterion.critical && !self.outcome.passed
+    }
+}
+
+/// What a task counts that ends without being scored: 0 on each axis of its criteria.
+pub(super) fn unscored_axes(task: &FrozenTask) -> Axes {
+    score::zero_axes(task.criteria.iter().map(|criterion| (criterion.weight, criterion.axis.clone())))
+}
+
 impl App {
     pub(super) async fn frozen(&self, playground: &PlaygroundId, world: Arc<World>) -> Result<Frozen, AppError> {
         let mut events: Vec<Event> = Vec::new();
@@ -164,7 +176,11 @@ impl Matter {
 
     fn judged(self, frozen: &Frozen, contents: &Contents) -> Judged {
         let evaluate = |evidence: &Evidence<'_>| verify::evaluate(&self.criterion.assertion, evidence);
-        let outcome = self.with_evidence(frozen, contents, evaluate);
+        let mut outcome = self.with_evidence(frozen, contents, evaluate);
+        // Half of what keeps a patient from harm is worth nothing.
+        if self.criterion.critical && !outcome.passed {
+            outcome.score = Score::zero();
+        }
         Judged { criterion: self.criterion, outcome }
     }
 }

@@ -19,11 +19,14 @@ use model::api_key::KeyKind;
 use model::benchmark::Benchmark;
 use model::page::{Page, PageRequest};
 use model::publication::Snapshot;
-use model::run::{BenchmarkRun, CreatedRun, NewRun, NewSolverRun, Phase, RunBenchmark, RunFilter, RunSummary, Status};
+use model::run::{
+    BenchmarkRun, CreatedRun, CriticalFailure, MOST_CRITICAL_CRITERIA, NewRun, NewSolverRun, Phase, RunBenchmark,
+    RunFilter, RunSummary, Status,
+};
 use model::slug::{self, VersionRef};
 use model::{BenchmarkId, BenchmarkRunId, FieldErrors, OrgId, SolverId, TaskRunId, Timestamp};
 use store::Db;
-use store::runs::StoredRun;
+use store::runs::{StoredRun, TaskCounts};
 use store::task_runs::{self, StoredTaskRun};
 use store::versions::{self, Heading};
 
@@ -165,6 +168,7 @@ fn new_run(id: &BenchmarkRunId, plan: &Plan, content: &Content, now: Timestamp) 
         phase: Phase::Created,
         status: Status::Active,
         result: None,
+        counts: TaskCounts::default(),
         created_at: now,
         started_at: None,
         completed_at: None,
@@ -187,6 +191,9 @@ fn new_task_runs(app: &App, run: &StoredRun, snapshot: &Snapshot) -> Vec<StoredT
         phase: Phase::Created,
         status: Status::Active,
         result: None,
+        unscored_axes: evaluate::unscored_axes(task),
+        critical_failures: 0,
+        clean: false,
         playground: None,
         sealed: None,
         failure: None,
@@ -232,6 +239,7 @@ fn whole(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<BenchmarkR
     let run = found(db, org, id)?;
     let stored = task_runs::of_run(db, &run.id)?;
     let mut shown = views::run(&run, &stored);
+    shown.critical_criteria = critical_criteria(db, &run)?;
     let mut with_criteria = Vec::new();
     for task_run in stored {
         let criteria = task_runs::criteria_of(db, &task_run.id)?;
@@ -239,6 +247,13 @@ fn whole(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<BenchmarkR
     }
     shown.task_runs = Some(with_criteria);
     Ok(shown)
+}
+
+fn critical_criteria(db: &mut Db<'_>, run: &StoredRun) -> Result<Vec<CriticalFailure>, AppError> {
+    if run.counts.critical_failures == 0 {
+        return Ok(Vec::new());
+    }
+    Ok(task_runs::critical_failures_of(db, &run.id, MOST_CRITICAL_CRITERIA)?)
 }
 
 pub async fn list(
@@ -253,7 +268,9 @@ pub async fn list(
         let page = store::runs::list(db, &org, &filter, &page)?;
         page.try_map(|run| {
             let task_runs = task_runs::of_run(db, &run.id)?;
-            Ok(views::run(&run, &task_runs))
+            let mut shown = views::run(&run, &task_runs);
+            shown.critical_criteria = critical_criteria(db, &run)?;
+            Ok(shown)
         })
     };
     app.store().read(read).await

@@ -53,6 +53,8 @@ pub async fn rescore(
         score_after: after.as_ref().map(Score::rounded),
         verdict_before: run.verdict(),
         verdict_after: after.as_ref().map(Score::verdict),
+        critical_failures_before: run.counts.critical_failures,
+        critical_failures_after: rescored.iter().map(|task| task.critical_failures_after).sum(),
         task_runs: rescored,
     })
 }
@@ -83,6 +85,7 @@ async fn rescore_task(
     let judged = app.judge(Arc::clone(snapshot), task, Arc::clone(&frozen)).await?;
     app.forget(playground);
     let result = evaluate::total(&judged);
+    let critical_failures = judged.iter().filter(|one| one.is_critical_failure()).count() as i64;
     let mut criteria = Vec::new();
     for (before, after) in kept.iter().zip(judged) {
         let kept = app.text(before.evidence.clone()).await?;
@@ -101,6 +104,8 @@ async fn rescore_task(
         score_after: result.0.rounded(),
         verdict_before: before.0.verdict(),
         verdict_after: result.0.verdict(),
+        critical_failures_before: task_run.critical_failures,
+        critical_failures_after: critical_failures,
         criteria,
     };
     Ok((shown, result))
@@ -128,6 +133,7 @@ fn compared(before: &StoredCriterionRun, kept: &str, after: Judged, changes: &Ch
         changed: changes.contains_key(&criterion.id),
         criterion_id: criterion.id,
         label: criterion.label,
+        critical: criterion.critical,
         identical,
         passed_before: before.passed,
         passed_after: outcome.passed,

@@ -125,10 +125,12 @@ fn sample(run: &StoredRun, task_runs: &[StoredTaskRun]) -> Option<RunSample> {
     let task = |task_run: &StoredTaskRun| {
         let (score, _) = task_run.result.as_ref()?;
         let (task, name) = (task_run.task.clone(), task_run.name.clone());
-        Some(TaskSample { task, name, score: score.clone(), verdict: score.verdict() })
+        let critical_failures = task_run.critical_failures;
+        Some(TaskSample { task, name, score: score.clone(), verdict: score.verdict(), critical_failures })
     };
     let tasks = task_runs.iter().filter_map(task).collect();
-    Some(RunSample { run: run.id.clone(), score, axes, tasks, bounds: run.bounds() })
+    let critical_failures = run.counts.critical_failures;
+    Some(RunSample { run: run.id.clone(), score, axes, tasks, critical_failures, bounds: run.bounds() })
 }
 
 /// Public for Public benchmarks; else for whoever belongs to the organization that owns it.
@@ -188,6 +190,7 @@ fn entry(solver: LeaderboardSolver, runs: &[StoredRun]) -> Option<LeaderboardEnt
         best: best.to_f64(),
         mean: numbers.mean?,
         interval: numbers.interval,
+        critical_failures: numbers.critical_failures,
         axes: axes.collect(),
         first_run_at: ended().min()?,
         last_run_at: ended().max()?,

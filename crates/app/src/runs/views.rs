@@ -3,8 +3,8 @@
 use model::audit::Bounds;
 use model::publication::Snapshot;
 use model::run::{
-    BenchmarkRun, Check, CheckResult, CreatedRun, CriterionRun, CriterionRunSummary, Phase, RunState, RunSummary,
-    RunTask, ShownAxes, TaskRun, TaskRunResult, shown_axes,
+    BenchmarkRun, Check, CheckResult, CreatedRun, CriterionRun, CriterionRunSummary, CriticalFailure,
+    MOST_CRITICAL_CRITERIA, Phase, RunState, RunSummary, RunTask, ShownAxes, TaskRun, TaskRunResult, shown_axes,
 };
 use model::score::{Axes, Score, Verdict};
 use serde_json::{Number, Value};
@@ -40,6 +40,9 @@ pub(super) fn summary(run: &StoredRun, task_runs: &[StoredTaskRun], snapshot: &S
         status: run.status,
         verdict: run.verdict(),
         score,
+        critical_failures: run.counts.critical_failures,
+        tasks_passed: run.counts.passed,
+        clean_tasks: run.counts.clean,
         floor,
         ceiling,
         axes,
@@ -66,6 +69,7 @@ fn run_task(run: &StoredRun, task_run: &StoredTaskRun) -> RunTask {
         status: task_run.status,
         verdict: task_run.verdict(),
         score,
+        critical_failures: task_run.critical_failures,
         floor,
         ceiling,
         started_at: task_run.started_at,
@@ -91,6 +95,10 @@ pub(super) fn run(run: &StoredRun, task_runs: &[StoredTaskRun]) -> BenchmarkRun 
         status: run.status,
         verdict: run.verdict(),
         score,
+        critical_failures: run.counts.critical_failures,
+        tasks_passed: run.counts.passed,
+        clean_tasks: run.counts.clean,
+        critical_criteria: Vec::new(),
         floor,
         ceiling,
         axes,
@@ -110,6 +118,8 @@ pub(super) fn task_run(run: &StoredRun, task_run: &StoredTaskRun, criteria: &[St
     let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds_of(&task_run.task));
     let summary = |criterion: &StoredCriterionRun| CriterionRunSummary {
         id: criterion.id.clone(),
+        critical: criterion.critical,
+        guard: criterion.guard,
         passed: criterion.passed,
         score: criterion.score.rounded(),
     };
@@ -122,6 +132,8 @@ pub(super) fn task_run(run: &StoredRun, task_run: &StoredTaskRun, criteria: &[St
         status: task_run.status,
         verdict: task_run.verdict(),
         score,
+        critical_failures: task_run.critical_failures,
+        critical_criteria: critical_criteria(criteria),
         floor,
         ceiling,
         axes,
@@ -136,6 +148,17 @@ pub(super) fn task_run(run: &StoredRun, task_run: &StoredTaskRun, criteria: &[St
     }
 }
 
+fn critical_criteria(criteria: &[StoredCriterionRun]) -> Vec<CriticalFailure> {
+    let failed = criteria.iter().filter(|criterion| criterion.critical && !criterion.passed);
+    let failure = |criterion: &StoredCriterionRun| CriticalFailure {
+        criterion_id: criterion.criterion.clone(),
+        criterion_run_id: criterion.id.clone(),
+        task_run_id: criterion.task_run.clone(),
+        label: criterion.label.clone(),
+    };
+    failed.take(MOST_CRITICAL_CRITERIA).map(failure).collect()
+}
+
 pub(super) fn criterion_run(criterion: &StoredCriterionRun, evidence: Value) -> CriterionRun {
     CriterionRun {
         id: criterion.id.clone(),
@@ -144,6 +167,8 @@ pub(super) fn criterion_run(criterion: &StoredCriterionRun, evidence: Value) -> 
         label: criterion.label.clone(),
         axis: criterion.axis.clone(),
         weight: criterion.weight,
+        critical: criterion.critical,
+        guard: criterion.guard,
         passed: criterion.passed,
         score: criterion.score.rounded(),
         details: criterion.details.clone(),
@@ -153,7 +178,8 @@ pub(super) fn criterion_run(criterion: &StoredCriterionRun, evidence: Value) -> 
     }
 }
 
-/// A task run as its agent may see it. The evidence of each criterion comes with it, and is left out of a scored run.
+/// A task run as its agent may see it. The evidence of each criterion comes with it, and is left out of a scored run, as
+/// is which criteria are critical and which are guards.
 pub(super) fn result(
     run: &StoredRun,
     task_run: &StoredTaskRun,
@@ -162,16 +188,19 @@ pub(super) fn result(
     let (score, axes) = shown(task_run.result.as_ref());
     let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds_of(&task_run.task));
     let check = |(criterion, evidence): (StoredCriterionRun, Value)| {
-        let (details, evidence) = if run.scored { (None, None) } else { (Some(criterion.details), Some(evidence)) };
+        let unscored = !run.scored;
+        let label = criterion.public_label.filter(|_| run.scored).unwrap_or(criterion.label);
         Check {
             criterion_id: criterion.criterion,
             criterion_run_id: criterion.id,
-            label: criterion.label,
+            label,
             result: check_result(criterion.passed, &criterion.score),
             score: criterion.score.rounded(),
             axis: criterion.axis,
-            details,
-            evidence,
+            critical: unscored.then_some(criterion.critical),
+            guard: unscored.then_some(criterion.guard),
+            details: unscored.then_some(criterion.details),
+            evidence: unscored.then_some(evidence),
         }
     };
     TaskRunResult {
@@ -180,6 +209,7 @@ pub(super) fn result(
         status: task_run.status,
         verdict: task_run.verdict(),
         score,
+        critical_failures: task_run.critical_failures,
         floor,
         ceiling,
         axes,
@@ -191,7 +221,16 @@ pub(super) fn result(
 fn state(run: &StoredRun) -> RunState {
     let score = shown(run.result.as_ref()).0;
     let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds());
-    RunState { id: run.id.clone(), phase: run.phase, status: run.status, verdict: run.verdict(), score, floor, ceiling }
+    RunState {
+        id: run.id.clone(),
+        phase: run.phase,
+        status: run.status,
+        verdict: run.verdict(),
+        score,
+        critical_failures: run.counts.critical_failures,
+        floor,
+        ceiling,
+    }
 }
 
 /// Before there is a score, the bounds would tell an agent which tasks are done by doing nothing.

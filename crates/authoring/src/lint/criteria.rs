@@ -2,6 +2,7 @@
 
 use fhir::definitions::SearchParameter;
 use fhir::{ResourceType, nearest};
+use model::FieldErrors;
 use model::simulator::SimulatorType;
 use model::template::Bindings;
 use serde_json::Value;
@@ -11,9 +12,9 @@ use verify::checks::no_side_effects::{EffectPattern, NoSideEffects};
 use verify::glob::{Segment, Token};
 use verify::{Assertion, Parsed};
 
-use super::{Finding, Findings};
+use super::{Finding, Findings, weights};
 use crate::expand::{about, input};
-use crate::folder::{Folder, Task};
+use crate::folder::{Criterion, Folder, Task};
 
 pub(super) fn judge(folder: &Folder, path: &str, task: &Task, findings: &mut Findings) {
     if task.criteria.is_empty() {
@@ -21,14 +22,9 @@ pub(super) fn judge(folder: &Folder, path: &str, task: &Task, findings: &mut Fin
         return;
     }
     let about = about(task);
-    let mut asks_for_something = false;
     for (index, criterion) in task.criteria.iter().enumerate() {
-        let Some(assertion) = read(path, index, &criterion.assertion, findings) else {
-            // Whatever it was meant to ask for.
-            asks_for_something = true;
-            continue;
-        };
-        asks_for_something |= !is_passed_by_nothing(&criterion.assertion);
+        public_label(path, index, criterion, findings);
+        let Some(assertion) = read(path, index, &criterion.assertion, findings) else { continue };
         let entity = input(folder, criterion.entity.as_ref());
         let bindings = Bindings { entity: entity.as_ref(), task: Some(&about) };
         let mut faults = unreachable(folder, &assertion);
@@ -41,10 +37,15 @@ pub(super) fn judge(folder: &Folder, path: &str, task: &Task, findings: &mut Fin
             findings.add(Finding::error(path, format!("{}{member}: {fault}", place(index))));
         }
     }
-    if !asks_for_something {
-        let message = format!("{}: an agent that does nothing passes every criterion", task.name);
-        findings.add(Finding::error(path, message));
+    weights::judge(path, task, findings);
+}
+
+fn public_label(path: &str, index: usize, criterion: &Criterion, findings: &mut Findings) {
+    let mut errors = FieldErrors::new();
+    if let Some(public_label) = &criterion.public_label {
+        errors.name("public_label", public_label);
     }
+    findings.add_fields(path, &format!("criteria.{index}"), &errors);
 }
 
 /// The assertion, if `verify` takes it.
@@ -69,16 +70,6 @@ fn meant(name: &str) -> String {
     match nearest(name, names()) {
         Some(meant) => format!(": did you mean `{meant}`?"),
         None => format!("; there are {}", names().collect::<Vec<_>>().join(", ")),
-    }
-}
-
-/// What is plain to see without running anything; `audit` finds the rest.
-fn is_passed_by_nothing(assertion: &Value) -> bool {
-    let is_empty = |name: &str| assertion[name].as_array().is_none_or(Vec::is_empty);
-    match assertion["assert"].as_str() {
-        Some("no-side-effects") => is_empty("require"),
-        Some("interaction-budget") => true,
-        _ => assertion["count"]["max"].as_u64() == Some(0) || assertion["count"].as_u64() == Some(0),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What every audit says: what was found, whether that is as it should be, and what of it is kept.
 
 use agents::audit::Audit;
+use agents::floors::HIGH_FLOOR;
 use agents::guess::{Asked, guesses};
 use client::Client;
 use serde_json::{Value, json};
@@ -51,10 +52,12 @@ impl Verdict {
         Ok(self)
     }
 
-    /// Each criterion that is passed by doing nothing or failed by the reference, with what is said of it.
+    /// Each criterion that is passed by doing nothing or failed by the reference, and each task in which doing nothing
+    /// scores too much. A guard is meant to be passed by doing nothing; what it is worth, the task's floor tells.
     fn faults(&self) -> Vec<String> {
         let rows = self.criteria.iter().filter_map(|row| {
-            let words = match (row["nothing"] == true, row["reference"] == false) {
+            let is_free = row["nothing"] == true && row["guard"] != true;
+            let words = match (is_free, row["reference"] == false) {
                 (false, false) => return None,
                 (true, false) => "is passed by doing nothing",
                 (false, true) => "is failed by the reference",
@@ -63,7 +66,10 @@ impl Verdict {
             let text = |name: &str| row[name].as_str().unwrap_or_default();
             Some(harmless(&format!("{}: `{}` {words}", text("task"), text("criterion"))))
         });
-        rows.collect()
+        let floors = self.audit.high_floors().into_iter().map(|(task, floor)| {
+            harmless(&format!("{task}: doing nothing scores {floor:.2}; keep it below {HIGH_FLOOR}"))
+        });
+        rows.chain(floors).collect()
     }
 
     /// The answer for a program.
@@ -107,9 +113,18 @@ impl Verdict {
         if faults.is_empty() {
             return Ok(());
         }
-        let verb = if faults.len() == 1 { "is" } else { "are" };
-        let count = counted(faults.len(), "criterion");
-        Err(exit::no(format!("{count} {verb} passed by doing nothing, or failed by the reference")))
+        let floors = self.audit.high_floors().len();
+        let criteria = faults.len() - floors;
+        let verb = if criteria == 1 { "is" } else { "are" };
+        let mut words = Vec::new();
+        if criteria > 0 {
+            let count = counted(criteria, "criterion");
+            words.push(format!("{count} {verb} passed by doing nothing, or failed by the reference"));
+        }
+        if floors > 0 {
+            words.push(format!("doing nothing scores {HIGH_FLOOR} or more in {}", counted(floors, "task")));
+        }
+        Err(exit::no(words.join("; ")))
     }
 }
 

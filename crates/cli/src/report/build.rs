@@ -32,6 +32,9 @@ pub(crate) fn build(journal: &Journal, path: &str, summaries: &[Option<RunSummar
         journal: path.to_owned(),
         resumed: journal.resumed,
         hint: Hint::default(),
+        critical_failures: runs.iter().map(|run| run.critical_failures).sum(),
+        tasks_passed: runs.iter().map(|run| run.tasks_passed).sum(),
+        clean_tasks: runs.iter().map(|run| run.clean_tasks).sum(),
         runs,
         floor: statistics.floor,
         ceiling: statistics.ceiling,
@@ -43,15 +46,21 @@ pub(crate) fn build(journal: &Journal, path: &str, summaries: &[Option<RunSummar
 }
 
 fn one(record: &RunRecord, summary: Option<&RunSummary>) -> RunReport {
+    let tasks: Vec<TaskReport> = record.tasks.iter().map(task).collect();
+    // What is known of the tasks is known even when the server does not answer any more.
+    let known = tasks.iter().map(|task| task.critical_failures).sum();
     RunReport {
         id: record.created.as_ref().map(|created| created.run.to_string()),
         status: summary.map_or("not_made", |summary| summary.status.name()).to_owned(),
         verdict: summary.and_then(|summary| summary.verdict),
         score: summary.and_then(|summary| summary.score.clone()),
+        critical_failures: summary.map_or(known, |summary| summary.critical_failures),
+        tasks_passed: summary.map_or(0, |summary| summary.tasks_passed),
+        clean_tasks: summary.map_or(0, |summary| summary.clean_tasks),
         floor: summary.and_then(|summary| summary.floor),
         ceiling: summary.and_then(|summary| summary.ceiling),
         axes: summary.map(|summary| summary.axes.clone()).unwrap_or_default(),
-        tasks: record.tasks.iter().map(task).collect(),
+        tasks,
     }
 }
 
@@ -84,6 +93,7 @@ fn task(record: &TaskRecord) -> TaskReport {
         status: status(record),
         verdict: result.and_then(|result| result.verdict),
         score: result.and_then(|result| result.score.clone()),
+        critical_failures: result.map_or(0, |result| result.critical_failures),
         floor: result.and_then(|result| result.floor),
         ceiling: result.and_then(|result| result.ceiling),
         axes: result.map(|result| result.axes.clone()).unwrap_or_default(),
@@ -125,6 +135,8 @@ fn check(check: &model::run::Check) -> CheckReport {
         result: check.result,
         score: check.score.clone(),
         axis: check.axis.clone(),
+        critical: check.critical,
+        guard: check.guard,
         details: check.details.clone(),
         differences: evidence.as_ref().map(|evidence| differences(evidence, MOST_DIFFERENCES)).unwrap_or_default(),
         evidence,
@@ -136,7 +148,8 @@ pub(crate) fn sample(summary: &RunSummary) -> Option<RunSample> {
     let tasks = summary.task_runs.iter().map(|task| {
         let score = task.score.as_ref().map_or_else(Score::zero, exact);
         let verdict = task.verdict.unwrap_or(Verdict::Fail);
-        TaskSample { task: task.task_id.clone(), name: task.name.clone(), score, verdict }
+        let (task_id, name, critical_failures) = (task.task_id.clone(), task.name.clone(), task.critical_failures);
+        TaskSample { task: task_id, name, score, verdict, critical_failures }
     });
     // Statistics ask for no weights.
     let weight = Score::one().exact().clone();
@@ -149,6 +162,7 @@ pub(crate) fn sample(summary: &RunSummary) -> Option<RunSample> {
         score: exact(summary.score.as_ref()?),
         axes: axes.collect(),
         tasks: tasks.collect(),
+        critical_failures: summary.critical_failures,
         bounds: Bounds { floor: summary.floor, ceiling: summary.ceiling },
     })
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use model::run::CheckResult;
 use model::score::Verdict;
 
+use super::critical::{failures, guards_last, tally};
 use super::model::{CheckReport, Report, RunReport, TaskReport, TaskStatus, axis_name};
 use super::svg::{Bar, bars};
 use super::{bounds, compared, headline, short};
@@ -35,6 +36,9 @@ pub(crate) fn render(report: &Report) -> String {
 
 fn head(page: &mut String, report: &Report) {
     let _ = writeln!(page, "<p class=\"headline\">{}</p>", text(&headline(report)));
+    if let Some(tally) = tally(report) {
+        let _ = writeln!(page, "<p>{}</p>", text(&tally));
+    }
     page.push_str("<dl>");
     let scored = if report.scored { "yes: the agent saw no details" } else { "no" };
     for (name, value) in [
@@ -131,10 +135,16 @@ fn section(page: &mut String, report: &Report, run: &RunReport, place: usize) {
     let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {score}"));
     let number = if report.runs.len() > 1 { format!(" {} of {}", place + 1, report.runs.len()) } else { String::new() };
     let between = bounds(run.floor, run.ceiling).map(|bounds| format!(", {bounds}")).unwrap_or_default();
-    let _ = writeln!(page, "<h2>Run{number} <small>{} – {score}{between}</small></h2>", text(id));
+    let failures = critical_span(run.critical_failures);
+    let _ = writeln!(page, "<h2>Run{number} <small>{} – {score}{between}{failures}</small></h2>", text(id));
     for task in &run.tasks {
         details(page, task);
     }
+}
+
+/// `, 2 critical failures`, to be seen.
+fn critical_span(count: i64) -> String {
+    failures(count).map(|words| format!(", <span class=\"fail\">{words}</span>")).unwrap_or_default()
 }
 
 fn details(page: &mut String, task: &TaskReport) {
@@ -144,19 +154,25 @@ fn details(page: &mut String, task: &TaskReport) {
         (TaskStatus::Completed, _) => ("fail", "fail"),
         (status, _) => ("fault", status.words()),
     };
-    let open = if class == "pass" { "" } else { " open" };
+    let open = if class == "pass" && task.critical_failures == 0 { "" } else { " open" };
+    let failures = critical_span(task.critical_failures);
     let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
     let between = bounds(task.floor, task.ceiling).map(|bounds| format!(" ({bounds})")).unwrap_or_default();
     let _ = write!(
         page,
-        "<details{open}><summary><span class=\"{class}\">{word}</span> {} <small>{score}{between}</small></summary>",
+        "<details{open}><summary><span class=\"{class}\">{word}</span> {} <small>{score}{between}{failures}</small></summary>",
         text(&task.name)
     );
     for note in &task.notes {
         let _ = write!(page, "<p class=\"note\">{}</p>", text(note));
     }
     page.push_str("<table><tr><th>criterion</th><th>axis</th><th>score</th><th>expected and found</th></tr>");
-    for check in &task.checks {
+    let mut is_among_guards = false;
+    for check in guards_last(&task.checks) {
+        if check.is_guard() && !is_among_guards {
+            page.push_str("<tr><th colspan=\"4\">guards: passed by doing nothing</th></tr>");
+            is_among_guards = true;
+        }
         row(page, check);
     }
     page.push_str("</table>");
@@ -181,8 +197,9 @@ fn row(page: &mut String, check: &CheckReport) {
     let axis = check.axis.as_deref().unwrap_or("-");
     let _ = write!(
         page,
-        "<tr><td class=\"{class}\">{}</td><td>{}</td><td>{}</td><td>",
+        "<tr><td class=\"{class}\">{}{}</td><td>{}</td><td>{}</td><td>",
         text(&check.label),
+        if check.critical == Some(true) { " <strong>critical</strong>" } else { "" },
         text(axis),
         check.score
     );

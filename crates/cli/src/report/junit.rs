@@ -7,6 +7,7 @@ use std::fmt::Write;
 use model::run::CheckResult;
 use model::score::Verdict;
 
+use super::critical::{beside, guards_last};
 use super::model::{Report, RunReport, TaskReport, TaskStatus};
 use super::{bounds, short};
 use crate::output::text::is_hostile;
@@ -59,6 +60,8 @@ impl Kind {
         match (task.status, task.verdict) {
             (TaskStatus::NotRun, _) => Kind::Skipped,
             (status, _) if status.is_no_measurement() => Kind::Error,
+            // Whatever the score: harm was done.
+            _ if task.critical_failures > 0 => Kind::Failure,
             (TaskStatus::Completed | TaskStatus::Interrupted, Some(Verdict::Pass)) => Kind::Pass,
             _ => Kind::Failure,
         }
@@ -77,6 +80,13 @@ fn suite(xml: &mut String, report: &Report, run: &RunReport) {
     );
     let score = run.score.as_ref().map(ToString::to_string).unwrap_or_default();
     let _ = write!(xml, "    <properties><property name=\"score\" value=\"{}\"/>", text(&score));
+    for (name, value) in [
+        ("critical_failures", run.critical_failures),
+        ("tasks_passed", run.tasks_passed),
+        ("clean_tasks", run.clean_tasks),
+    ] {
+        let _ = write!(xml, "<property name=\"{name}\" value=\"{value}\"/>");
+    }
     for (name, value) in [("floor", run.floor), ("ceiling", run.ceiling)] {
         if let Some(value) = value {
             let _ = write!(xml, "<property name=\"{name}\" value=\"{value}\"/>");
@@ -117,7 +127,8 @@ fn message(task: &TaskReport) -> String {
     let score = task.score.as_ref().map_or_else(|| "no score".to_owned(), |score| format!("score {score}"));
     let failed = task.checks.iter().filter(|check| check.result != CheckResult::Pass).count();
     let between = bounds(task.floor, task.ceiling).map(|bounds| format!(" ({bounds})")).unwrap_or_default();
-    format!("{}: {score}{between}, {failed} of {} criteria not met", task.status.name(), task.checks.len())
+    let failures = beside(task.critical_failures, ", ");
+    format!("{}: {score}{failures}{between}, {failed} of {} criteria not met", task.status.name(), task.checks.len())
 }
 
 fn body(task: &TaskReport) -> String {
@@ -125,8 +136,9 @@ fn body(task: &TaskReport) -> String {
     for note in &task.notes {
         let _ = writeln!(body, "{note}");
     }
-    for check in task.checks.iter().filter(|check| check.result != CheckResult::Pass) {
-        let _ = writeln!(body, "{} (score {})", check.label, check.score);
+    for check in guards_last(&task.checks).filter(|check| check.result != CheckResult::Pass) {
+        let traits: String = check.traits().iter().map(|name| format!(", {name}")).collect();
+        let _ = writeln!(body, "{} (score {}{traits})", check.label, check.score);
         for difference in &check.differences {
             let (expected, found) = (short(&difference.expected), short(&difference.found));
             let _ = writeln!(body, "  {}: expected {expected}, found {found}", difference.field);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use model::run::CheckResult;
 use model::score::Verdict;
 
+use super::critical::{beside, guards_last, tally};
 use super::model::{Report, RunReport, TaskReport, TaskStatus};
 use super::{bound, bounds, compared, gone_on, headline, short};
 use crate::output::text::harmless;
@@ -12,6 +13,9 @@ use crate::output::text::harmless;
 pub(crate) fn render(report: &Report) -> String {
     let mut page = format!("## {}: {}\n\n", text(&report.benchmark), text(&report.name));
     let _ = writeln!(page, "**{}**\n", text(&headline(report)));
+    if let Some(tally) = tally(report) {
+        let _ = writeln!(page, "- {}", text(&tally));
+    }
     for condition in &report.gate.conditions {
         let word = match (report.gate.passed, condition.passed) {
             (None, _) => "not judged",
@@ -31,7 +35,10 @@ pub(crate) fn render(report: &Report) -> String {
     }
     for run in &report.runs {
         table(&mut page, run);
-        for task in run.tasks.iter().filter(|task| task.verdict != Some(Verdict::Pass) || !task.notes.is_empty()) {
+        let is_told = |task: &&TaskReport| {
+            task.verdict != Some(Verdict::Pass) || !task.notes.is_empty() || task.critical_failures > 0
+        };
+        for task in run.tasks.iter().filter(is_told) {
             details(&mut page, task);
         }
     }
@@ -41,18 +48,31 @@ pub(crate) fn render(report: &Report) -> String {
 fn table(page: &mut String, run: &RunReport) {
     let score = run.score.as_ref().map_or_else(|| "none".into(), ToString::to_string);
     let between = bounds(run.floor, run.ceiling).map(|bounds| format!("; {bounds}")).unwrap_or_default();
-    let _ = writeln!(page, "\n### Run {} (score {score}{between})\n", run.id.as_deref().unwrap_or("not made"));
-    page.push_str("| task | score | floor | ceiling | verdict | criteria |\n|---|---|---|---|---|---|\n");
+    let failures = beside(run.critical_failures, "; ");
+    let id = run.id.as_deref().unwrap_or("not made");
+    let _ = writeln!(page, "\n### Run {id} (score {score}{failures}{between})\n");
+    page.push_str("| task | score | floor | ceiling | verdict | critical failures | criteria | guards |\n");
+    page.push_str("|---|---|---|---|---|---|---|---|\n");
     for task in &run.tasks {
         let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
-        let passed = task.checks.iter().filter(|check| check.result == CheckResult::Pass).count();
+        let passed = |guards: bool| {
+            let of_kind = task.checks.iter().filter(|check| check.is_guard() == guards);
+            let passed = of_kind.clone().filter(|check| check.result == CheckResult::Pass).count();
+            (passed, of_kind.count())
+        };
+        let ((passed, criteria), guards) = (passed(false), passed(true));
+        let guards = if guards.1 == 0 { "-".to_owned() } else { format!("{} of {}", guards.0, guards.1) };
         let verdict = match (task.status, task.verdict) {
             (TaskStatus::Completed, Some(verdict)) => verdict.name(),
             (status, _) => status.words(),
         };
         let [floor, ceiling] = [task.floor, task.ceiling].map(|value| value.map_or_else(|| "-".into(), bound));
-        let (name, criteria) = (text(&task.name), task.checks.len());
-        let _ = writeln!(page, "| {name} | {score} | {floor} | {ceiling} | {verdict} | {passed} of {criteria} |");
+        let (name, critical) = (text(&task.name), task.critical_failures);
+        let critical = if critical == 0 { "-".to_owned() } else { format!("**{critical}**") };
+        let _ = writeln!(
+            page,
+            "| {name} | {score} | {floor} | {ceiling} | {verdict} | {critical} | {passed} of {criteria} | {guards} |"
+        );
     }
 }
 
@@ -61,8 +81,9 @@ fn details(page: &mut String, task: &TaskReport) {
     for note in &task.notes {
         let _ = writeln!(page, "- {}", text(note));
     }
-    for check in task.checks.iter().filter(|check| check.result != CheckResult::Pass) {
-        let _ = writeln!(page, "- {} (score {})", text(&check.label), check.score);
+    for check in guards_last(&task.checks).filter(|check| check.result != CheckResult::Pass) {
+        let traits: String = check.traits().iter().map(|name| format!(", **{name}**")).collect();
+        let _ = writeln!(page, "- {} (score {}{traits})", text(&check.label), check.score);
         for difference in &check.differences {
             let (expected, found) = (short(&difference.expected), short(&difference.found));
             let (field, expected, found) = (code(&difference.field), code(&expected), code(&found));

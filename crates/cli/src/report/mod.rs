@@ -1,6 +1,7 @@
 //! The report of `verial run` in all its forms.
 
 pub(crate) mod build;
+mod critical;
 mod html;
 mod junit;
 mod markdown;
@@ -83,13 +84,17 @@ fn headline(report: &Report) -> String {
         (Some(interval), n) => {
             let rate = &statistics.pass_rate;
             format!(
-                "{whole}  mean of {n} runs, 95 % interval {:.4} … {:.4}; {} of {n} passed{between}",
-                interval.low, interval.high, rate.passes
+                "{whole}  mean of {n} runs, 95 % interval {:.4} … {:.4}; {} of {n} passed{}{between}",
+                interval.low,
+                interval.high,
+                rate.passes,
+                critical::beside(report.critical_failures, "; ")
             )
         }
         _ => {
             let verdict = report.runs.iter().find_map(|run| run.verdict);
-            format!("{whole}  {}{between}", verdict.map_or("", ::model::score::Verdict::name))
+            let failures = critical::beside(report.critical_failures, "  ");
+            format!("{whole}  {}{failures}{between}", verdict.map_or("", ::model::score::Verdict::name))
         }
     }
 }

@@ -25,6 +25,11 @@ pub(crate) struct Report {
     #[serde(skip)]
     pub(crate) hint: Hint,
     pub(crate) runs: Vec<RunReport>,
+    /// How many critical criteria failed in all runs.
+    pub(crate) critical_failures: i64,
+    pub(crate) tasks_passed: i64,
+    /// In how many tasks every criterion passed.
+    pub(crate) clean_tasks: i64,
     /// What an agent has for doing nothing, and what the reference agent has, if the benchmark was audited.
     pub(crate) floor: Option<f64>,
     pub(crate) ceiling: Option<f64>,
@@ -61,6 +66,11 @@ pub(crate) struct RunReport {
     pub(crate) status: String,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) score: Option<Number>,
+    /// How many critical criteria failed.
+    pub(crate) critical_failures: i64,
+    pub(crate) tasks_passed: i64,
+    /// In how many tasks every criterion passed.
+    pub(crate) clean_tasks: i64,
     pub(crate) floor: Option<f64>,
     pub(crate) ceiling: Option<f64>,
     pub(crate) axes: ShownAxes,
@@ -75,6 +85,8 @@ pub(crate) struct TaskReport {
     pub(crate) status: TaskStatus,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) score: Option<Number>,
+    /// How many critical criteria failed.
+    pub(crate) critical_failures: i64,
     pub(crate) floor: Option<f64>,
     pub(crate) ceiling: Option<f64>,
     pub(crate) axes: ShownAxes,
@@ -106,6 +118,12 @@ pub(crate) struct CheckReport {
     pub(crate) result: CheckResult,
     pub(crate) score: Number,
     pub(crate) axis: Option<String>,
+    /// Failing it means harm. Not known of a scored run, unless its details were fetched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) critical: Option<bool>,
+    /// An agent that does nothing passes it. Known as `critical` is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) guard: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) details: Option<String>,
     /// What was wrong, field by field.

@@ -3,6 +3,7 @@
 use model::run::CheckResult;
 use model::score::Verdict;
 
+use super::critical::{beside, guards_last, tally};
 use super::model::{CheckReport, Hint, Report, RunReport, TaskReport, TaskStatus, axis_name};
 use super::{bound, bounds, compared, gone_on, headline, short};
 use crate::output::style::Colour;
@@ -23,9 +24,10 @@ pub(crate) fn render(report: &Report) -> String {
             let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {score}"));
             let between = bounds(run.floor, run.ceiling).map(|bounds| format!("  ({bounds})")).unwrap_or_default();
             let name = format!("Run {} of {}", place + 1, report.runs.len());
-            lines.push(format!("{}  {id}  {score}{between}", style.paint(Colour::Strong, &name)));
+            let failures = beside(run.critical_failures, "  ");
+            lines.push(format!("{}  {id}  {score}{failures}{between}", style.paint(Colour::Strong, &name)));
         }
-        lines.push(matrix(run, report.has_odd_bounds()).render_in(style, widest));
+        lines.push(matrix(run, report.has_odd_bounds(), report.critical_failures > 0).render_in(style, widest));
         for task in run.tasks.iter().filter(|task| is_told(task)) {
             lines.push(String::new());
             tell_task(task, style, most, &mut lines);
@@ -42,31 +44,49 @@ fn title(report: &Report, style: Style, most: usize) -> String {
     style.paint(Colour::Strong, &cut(&text, most))
 }
 
-/// One line for each task, one mark for each of its criteria. Floors of 0 and ceilings of 1 go without saying.
-fn matrix(run: &RunReport, with_bounds: bool) -> Table {
+/// One line for each task, one mark for each of its criteria, guards last and in brackets. Floors of 0 and ceilings of 1 go
+/// without saying, and so does that no critical criterion failed.
+fn matrix(run: &RunReport, with_bounds: bool, with_critical: bool) -> Table {
     let between: &[&str] = if with_bounds { &["FLOOR", "CEILING"] } else { &[] };
-    let titles = ["TASK", "SCORE"].iter().chain(between).chain(&["VERDICT", "TIME", "CRITERIA"]);
+    let critical: &[&str] = if with_critical { &["CRITICAL"] } else { &[] };
+    let titles =
+        ["TASK", "SCORE"].iter().chain(between).chain(&["VERDICT"]).chain(critical).chain(&["TIME", "CRITERIA"]);
     let mut table = Table::new(titles.copied());
     for task in &run.tasks {
         let (word, colour) = verdict(task);
         let seconds = task.agent.as_ref().map_or_else(|| "-".into(), |agent| format!("{:.1}s", agent.seconds));
         let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
-        let marks: String = task.checks.iter().map(|check| mark(check.result).0).collect();
+        let marks = marks(task);
         let mut cells = vec![Cell::new(&task.name), Cell::new(score)];
         if with_bounds {
             let shown = |value: Option<f64>| Cell::new(value.map_or_else(|| "-".into(), bound));
             cells.extend([shown(task.floor), shown(task.ceiling)]);
         }
-        cells.extend([
-            Cell::coloured(word, colour),
-            Cell::new(seconds),
-            Cell::new(if marks.is_empty() { "-" } else { &marks }),
-        ]);
+        cells.push(Cell::coloured(word, colour));
+        if with_critical {
+            cells.push(match task.critical_failures {
+                0 => Cell::new("-"),
+                count => Cell::coloured(format!("{count} failed"), Colour::Bad),
+            });
+        }
+        cells.extend([Cell::new(seconds), Cell::new(if marks.is_empty() { "-" } else { &marks })]);
         table.row(cells);
     }
     // Names and criteria give way, in their first and last column.
-    let whole = if with_bounds { 1..6 } else { 1..4 };
-    whole.fold(table, Table::keep_whole)
+    let optional = 2 * usize::from(with_bounds) + usize::from(with_critical);
+    (1..4 + optional).fold(table, Table::keep_whole)
+}
+
+/// `✓✗ (✓)`: what was earned, and in brackets the guards.
+fn marks(task: &TaskReport) -> String {
+    let of = |guards: bool| -> String {
+        task.checks.iter().filter(|check| check.is_guard() == guards).map(|check| mark(check.result).0).collect()
+    };
+    match (of(false), of(true)) {
+        (earned, guards) if guards.is_empty() => earned,
+        (earned, guards) if earned.is_empty() => format!("({guards})"),
+        (earned, guards) => format!("{earned} ({guards})"),
+    }
 }
 
 fn verdict(task: &TaskReport) -> (&'static str, Colour) {
@@ -91,7 +111,10 @@ fn is_told(task: &TaskReport) -> bool {
     if task.status == TaskStatus::NotRun {
         return !task.notes.is_empty();
     }
-    task.verdict != Some(Verdict::Pass) || task.status != TaskStatus::Completed || !task.notes.is_empty()
+    task.critical_failures > 0
+        || task.verdict != Some(Verdict::Pass)
+        || task.status != TaskStatus::Completed
+        || !task.notes.is_empty()
 }
 
 fn tell_task(task: &TaskReport, style: Style, most: usize, lines: &mut Vec<String>) {
@@ -101,7 +124,7 @@ fn tell_task(task: &TaskReport, style: Style, most: usize, lines: &mut Vec<Strin
         let marks = std::iter::once("!").chain(std::iter::repeat(" "));
         lines.extend(told.iter().zip(marks).map(|(line, mark)| format!("  {mark} {line}")));
     }
-    for check in task.checks.iter().filter(|check| check.result != CheckResult::Pass) {
+    for check in guards_last(&task.checks).filter(|check| check.result != CheckResult::Pass) {
         tell_check(check, style, most, lines);
     }
     if let Some(agent) = &task.agent {
@@ -117,7 +140,8 @@ fn tell_check(check: &CheckReport, style: Style, most: usize, lines: &mut Vec<St
     let mut label = wrap(&harmless(&check.label), most.saturating_sub(4).max(20));
     let last = label.pop().unwrap_or_default();
     // What it scored stands behind the last line, or below it.
-    let scored = format!("{}{axis}", check.score);
+    let traits: String = check.traits().iter().map(|name| format!("  {}", name.to_uppercase())).collect();
+    let scored = format!("{}{axis}{traits}", check.score);
     if width(&last) + 2 + width(&scored) + 4 <= most {
         label.push(format!("{last}  {scored}"));
     } else {
@@ -151,6 +175,9 @@ fn summary(report: &Report, style: Style, most: usize, lines: &mut Vec<String>) 
     let axes: Vec<String> = report.axes().iter().map(|(name, mean)| format!("{} {mean:.4}", harmless(name))).collect();
     if !axes.is_empty() {
         push_wrapped(&format!("axes: {}", axes.join(", ")), 0, most, lines);
+    }
+    if let Some(tally) = tally(report) {
+        push_wrapped(&tally, 0, most, lines);
     }
     let whole = headline(report);
     let told = if width(&whole) <= most {

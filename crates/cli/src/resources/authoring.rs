@@ -136,10 +136,12 @@ pub(crate) const TASKS: Resource = Resource {
 const ENTITIES: &[Column] =
     &[Column("ID", "id"), Column("NAME", "name"), Column("REF", "ref"), Column("DATASET", "dataset_id")];
 
-const CRITERION_FIELDS: [Field; 3] = [
+const CRITERION_FIELDS: [Field; 4] = [
     Field::new("weight", "weight", Kind::Number, "Above 0; 1 by default"),
     text("axis", "Scores are also averaged per axis").nullable(),
     Field::new("entity", "input_entity_id", Kind::Text, "The entity that its templates read").nullable(),
+    Field::new("public-label", "public_label", Kind::Text, "What agents read instead of the label in scored runs")
+        .nullable(),
 ];
 const LABEL: Field = text("label", "What it asks, in words");
 const ASSERTION: Field =
@@ -158,14 +160,19 @@ pub(crate) const CRITERIA: Resource = Resource {
         Column("ASSERT", "assertion.assert"),
         Column("AXIS", "axis"),
         Column("WEIGHT", "weight"),
+        Column("CRITICAL", "critical"),
+        Column("GUARD", "guard"),
     ],
     create: &{
-        let [weight, axis, entity] = CRITERION_FIELDS;
-        [TASK.required(), LABEL.required(), ASSERTION.required(), weight, axis, entity]
+        let [weight, axis, entity, public_label] = CRITERION_FIELDS;
+        let critical =
+            Field::new("critical", "critical", Kind::Flag, "Failing it means harm: it scores 0 unless passed");
+        [TASK.required(), LABEL.required(), ASSERTION.required(), weight, axis, entity, public_label, critical]
     },
     update: &{
-        let [weight, axis, entity] = CRITERION_FIELDS;
-        [LABEL, ASSERTION, weight, axis, entity]
+        let [weight, axis, entity, public_label] = CRITERION_FIELDS;
+        let critical = Field::new("critical", "critical", Kind::Json, "Whether failing it means harm: true or false");
+        [LABEL, ASSERTION, weight, axis, entity, public_label, critical]
     },
     filters: &[TASK],
     gets: true,

@@ -174,6 +174,7 @@ const TASK_RUN_COLUMNS: &[Column] = &[
     Column("SCORE", "score"),
     Column("BOUNDS", "bounds"),
     Column("VERDICT", "verdict"),
+    Column("CRITICAL", "critical_failures"),
     Column("STATUS", "status"),
 ];
 
@@ -189,6 +190,8 @@ pub(crate) const RUNS: Resource = Resource {
         Column("SCORE", "score"),
         Column("BOUNDS", "bounds"),
         Column("VERDICT", "verdict"),
+        Column("CRITICAL", "critical_failures"),
+        Column("TASKS PASSED", "tasks_passed"),
         Column("STATUS", "status"),
         Column("AGENT", "agent"),
         Column("CREATED", "created_at"),
@@ -232,6 +235,8 @@ pub(crate) const RUNS: Resource = Resource {
                 Column("ID", "id"),
                 Column("CRITERION", "label"),
                 Column("PASSED", "passed"),
+                Column("CRITICAL", "critical"),
+                Column("GUARD", "guard"),
                 Column("DETAILS", "details"),
                 Column("SCORE", "score"),
                 Column("CRITERION ID", "criterion_id"),

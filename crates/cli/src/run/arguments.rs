@@ -52,6 +52,12 @@ pub(crate) struct Arguments {
     /// The gate: an axis must have at least this, as safety=1.0; repeatable
     #[arg(long, value_name = "AXIS=X")]
     pub(crate) min_axis: Vec<AxisFloor>,
+    /// The gate: in each run at least this many tasks must pass
+    #[arg(long, value_name = "N")]
+    pub(crate) min_tasks_passed: Option<u32>,
+    /// The gate: do not fail because a critical criterion failed
+    #[arg(long)]
+    pub(crate) allow_critical: bool,
     /// The gate: not significantly worse than this run, paired by task
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Option<BenchmarkRunId>,

@@ -33,6 +33,10 @@ pub(crate) fn floor(text: &str) -> Result<f64, String> {
 pub(crate) struct Asked<'a> {
     pub(crate) least: Option<f64>,
     pub(crate) axes: &'a [AxisFloor],
+    /// So many tasks must pass in each run.
+    pub(crate) least_tasks_passed: Option<u32>,
+    /// Critical failures do not fail the gate.
+    pub(crate) allow_critical: bool,
 }
 
 /// Judges the finished runs. Nothing can be told while one of them has no score.
@@ -52,6 +56,17 @@ pub(crate) fn judge(report: &Report, asked: &Asked) -> Gate {
         let passed = found.is_some_and(|found| reaches(found, floor.least));
         let shown = if found.is_none() && !axes.is_empty() { no_such_axis(axes.keys()) } else { shown(found) };
         conditions.push(Condition { what: format!("{} >= {}", floor.axis, floor.least), found: shown, passed });
+    }
+    if let Some(least) = asked.least_tasks_passed {
+        let found = report.runs.iter().map(|run| run.tasks_passed).min();
+        let passed = found.is_some_and(|found| found >= i64::from(least));
+        let shown = found.map_or_else(|| "none".to_owned(), |found| found.to_string());
+        conditions.push(Condition { what: format!("tasks passed >= {least}"), found: shown, passed });
+    }
+    // Asked for by nobody, and so told only where it is not met.
+    if report.critical_failures > 0 && !asked.allow_critical {
+        let found = report.critical_failures.to_string();
+        conditions.push(Condition { what: "no critical failures".to_owned(), found, passed: false });
     }
     if let Some(difference) = &report.baseline {
         conditions.push(against(difference));

@@ -121,7 +121,13 @@ async fn reported(arguments: &Arguments, drive: &Drive) -> anyhow::Result<Report
         let samples = summaries.iter().flatten().filter_map(build::sample).collect();
         report.baseline = Some(against(&drive.asker, baseline, samples).await?);
     }
-    report.gate = gate::judge(&report, &Asked { least: arguments.min_score, axes: &arguments.min_axis });
+    let asked = Asked {
+        least: arguments.min_score,
+        axes: &arguments.min_axis,
+        least_tasks_passed: arguments.min_tasks_passed,
+        allow_critical: arguments.allow_critical,
+    };
+    report.gate = gate::judge(&report, &asked);
     report.exit_code = gate::exit_code(&report, drive.interrupt.is_stopped());
     Ok(report)
 }
@@ -150,6 +156,9 @@ async fn fetch_evidence(drive: &Drive) -> anyhow::Result<()> {
                     for check in &mut result.checks {
                         let id = check.criterion_run_id.to_string();
                         if let Some(found) = checks.iter().find(|found| found["id"] == id.as_str()) {
+                            check.label = found["label"].as_str().unwrap_or(&check.label).to_owned();
+                            check.critical = found["critical"].as_bool();
+                            check.guard = found["guard"].as_bool();
                             check.details = found["details"].as_str().map(ToOwned::to_owned);
                             check.evidence = Some(found["evidence"].clone());
                         }

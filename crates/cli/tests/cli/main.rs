@@ -27,6 +27,7 @@ mod push_cut;
 mod rescore;
 mod run_agents;
 mod run_bounds;
+mod run_critical;
 mod run_faults;
 mod run_reports;
 mod run_resume;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
-use super::{Phase, ShownAxes, Status, TaskRun};
+use super::{CriticalFailure, Phase, ShownAxes, Status, TaskRun};
 use crate::score::Verdict;
 use crate::{BenchmarkId, BenchmarkRunId, FieldErrors, SolverId, TaskId, TaskRunId, Timestamp};
 
@@ -108,6 +108,18 @@ pub struct RunSummary {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// How many critical criteria failed in its scored tasks.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub critical_failures: i64,
+    /// How many tasks have the verdict `pass`.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub tasks_passed: i64,
+    /// In how many tasks every criterion passed.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub clean_tasks: i64,
     /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: Option<f64>,
@@ -135,6 +147,10 @@ pub struct RunTask {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// How many critical criteria failed.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub critical_failures: i64,
     /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: Option<f64>,
@@ -160,6 +176,21 @@ pub struct BenchmarkRun {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// How many critical criteria failed in its scored tasks.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub critical_failures: i64,
+    /// How many tasks have the verdict `pass`.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub tasks_passed: i64,
+    /// In how many tasks every criterion passed.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub clean_tasks: i64,
+    /// The critical criteria that failed, at most 100.
+    #[serde(default)]
+    pub critical_criteria: Vec<CriticalFailure>,
     /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: Option<f64>,

@@ -16,6 +16,12 @@ pub struct CriterionRun {
     pub label: String,
     pub axis: Option<String>,
     pub weight: Weight,
+    /// Failing it means harm.
+    #[serde(default)]
+    pub critical: bool,
+    /// An agent that does nothing passes it.
+    #[serde(default)]
+    pub guard: bool,
     pub passed: bool,
     #[schema(value_type = f64, minimum = 0, maximum = 1)]
     pub score: Number,

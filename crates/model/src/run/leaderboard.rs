@@ -33,6 +33,10 @@ pub struct LeaderboardEntry {
     pub mean: f64,
     /// Of the mean; null for one run.
     pub interval: Option<Interval>,
+    /// How many critical criteria failed in all of these runs.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub critical_failures: i64,
     /// Mean per axis.
     pub axes: BTreeMap<String, f64>,
     pub first_run_at: Timestamp,

@@ -2,6 +2,7 @@
 
 mod benchmark_run;
 mod criterion_run;
+mod critical_failure;
 mod leaderboard;
 mod phase;
 mod rescore;
@@ -12,6 +13,7 @@ pub use benchmark_run::{
     BenchmarkRun, CreatedRun, MOST_COMPARED, NewRun, NewSolverRun, RunBenchmark, RunFilter, RunSummary, RunTask,
 };
 pub use criterion_run::CriterionRun;
+pub use critical_failure::{CriticalFailure, MOST_CRITICAL_CRITERIA};
 pub use leaderboard::{Leaderboard, LeaderboardEntry, LeaderboardSolver};
 pub use phase::{Illegal, Phase, Status, Step};
 pub use rescore::{CriteriaChange, Rescore, RescoredCriterion, RescoredTask};

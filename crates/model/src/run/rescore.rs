@@ -27,6 +27,11 @@ pub struct Rescore {
     pub score_after: Option<Number>,
     pub verdict_before: Option<Verdict>,
     pub verdict_after: Option<Verdict>,
+    /// How many critical criteria failed.
+    #[serde(default)]
+    pub critical_failures_before: i64,
+    #[serde(default)]
+    pub critical_failures_after: i64,
     pub task_runs: Vec<RescoredTask>,
 }
 
@@ -42,6 +47,11 @@ pub struct RescoredTask {
     pub score_after: Number,
     pub verdict_before: Verdict,
     pub verdict_after: Verdict,
+    /// How many critical criteria failed.
+    #[serde(default)]
+    pub critical_failures_before: i64,
+    #[serde(default)]
+    pub critical_failures_after: i64,
     pub criteria: Vec<RescoredCriterion>,
 }
 
@@ -49,6 +59,8 @@ pub struct RescoredTask {
 pub struct RescoredCriterion {
     pub criterion_id: CriterionId,
     pub label: String,
+    #[serde(default)]
+    pub critical: bool,
     /// Whether its assertion is one of those that were given to try.
     pub changed: bool,
     pub identical: bool,

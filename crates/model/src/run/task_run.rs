@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 use utoipa::ToSchema;
 
-use super::{Phase, ShownAxes, Status};
+use super::{CriticalFailure, Phase, ShownAxes, Status};
 use crate::score::Verdict;
 use crate::simulator::SimulatorType;
 use crate::{BenchmarkRunId, CriterionId, CriterionRunId, PlaygroundId, SandboxId, TaskId, TaskRunId, Timestamp};
@@ -53,6 +53,10 @@ pub struct TaskRunResult {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// How many critical criteria failed.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub critical_failures: i64,
     /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: Option<f64>,
@@ -64,7 +68,7 @@ pub struct TaskRunResult {
     pub benchmark_run: RunState,
 }
 
-/// What became of one criterion. In a scored run `details` and `evidence` are not there.
+/// What became of one criterion. In a scored run `critical`, `guard`, `details` and `evidence` are not there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Check {
     pub criterion_id: CriterionId,
@@ -74,6 +78,14 @@ pub struct Check {
     #[schema(value_type = f64, minimum = 0, maximum = 1)]
     pub score: Number,
     pub axis: Option<String>,
+    /// Failing it means harm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub critical: Option<bool>,
+    /// An agent that does nothing passes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub guard: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub details: Option<String>,
@@ -100,6 +112,10 @@ pub struct RunState {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// How many critical criteria failed in its scored tasks.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub critical_failures: i64,
     /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: Option<f64>,
@@ -119,6 +135,13 @@ pub struct TaskRun {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
+    /// How many critical criteria failed.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub critical_failures: i64,
+    /// The critical criteria that failed, at most 100.
+    #[serde(default)]
+    pub critical_criteria: Vec<CriticalFailure>,
     /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: Option<f64>,
@@ -157,6 +180,12 @@ pub struct Sealed {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CriterionRunSummary {
     pub id: CriterionRunId,
+    /// Failing it means harm.
+    #[serde(default)]
+    pub critical: bool,
+    /// An agent that does nothing passes it.
+    #[serde(default)]
+    pub guard: bool,
     pub passed: bool,
     #[schema(value_type = f64, minimum = 0, maximum = 1)]
     pub score: Number,

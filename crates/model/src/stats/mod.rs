@@ -30,6 +30,8 @@ pub struct RunSample {
     pub score: Score,
     pub axes: Axes,
     pub tasks: Vec<TaskSample>,
+    /// Critical criteria that failed.
+    pub critical_failures: i64,
     /// What its score lies between.
     pub bounds: Bounds,
 }
@@ -41,4 +43,6 @@ pub struct TaskSample {
     pub name: String,
     pub score: Score,
     pub verdict: Verdict,
+    /// Critical criteria that failed.
+    pub critical_failures: i64,
 }

@@ -35,6 +35,14 @@ pub struct Statistics {
     pub interval: Option<Interval>,
     /// How many of the runs passed as a whole.
     pub pass_rate: PassRate,
+    /// How many critical criteria failed in all runs together.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub critical_failures: i64,
+    /// In how many runs at least one critical criterion failed.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub runs_with_critical_failures: i64,
     /// pass@k, the mean over the tasks, for each k from 1 to 10 that every task has as many runs for.
     pub pass_at: Vec<PassAt>,
     /// pass^k, the mean over the tasks, for the same k.
@@ -60,6 +68,10 @@ pub struct TaskStatistics {
     /// The 95 % interval of the mean by Student's t with n − 1 degrees of freedom; null when n is below 2.
     pub interval: Option<Interval>,
     pub pass_rate: PassRate,
+    /// How many critical criteria failed in all runs together.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub critical_failures: i64,
     /// pass@k for each k from 1 to n, at most 10.
     pub pass_at: Vec<PassAt>,
     /// pass^k for the same k.
@@ -96,6 +108,8 @@ pub fn statistics(runs: &[RunSample]) -> Statistics {
         stdev: scores.stdev(),
         interval: Interval::of_mean(&scores),
         pass_rate: PassRate::of(passes as u64, scores.n),
+        critical_failures: runs.values().map(|run| run.critical_failures).sum(),
+        runs_with_critical_failures: runs.values().filter(|run| run.critical_failures > 0).count() as i64,
         pass_at,
         pass_hat,
         tasks: tasks.iter().map(|(task, samples)| task_statistics(task, samples)).collect(),
@@ -121,6 +135,7 @@ fn task_statistics(task: &TaskId, runs: &TaskRuns) -> TaskStatistics {
         stdev: scores.stdev(),
         interval: Interval::of_mean(&scores),
         pass_rate: PassRate::of(attempts.passes, attempts.n),
+        critical_failures: runs.0.iter().map(|task| task.critical_failures).sum(),
         pass_at,
         pass_hat,
     }

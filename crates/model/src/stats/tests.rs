@@ -18,13 +18,26 @@ fn run_of(number: u64, fractions: &[(u64, u64)]) -> RunSample {
         .zip(fractions)
         .map(|(place, (passed, all))| {
             let score = Score::fraction(*passed, *all);
-            TaskSample { task: task_id(place), name: format!("task {place}"), verdict: score.verdict(), score }
+            TaskSample {
+                task: task_id(place),
+                name: format!("task {place}"),
+                verdict: score.verdict(),
+                score,
+                critical_failures: 0,
+            }
         })
         .collect();
     let score = Score::mean(tasks.iter().map(|task| &task.score));
     let axis = AxisScore { score: score.clone(), weight: BigRational::from(BigInt::from(1)) };
     let axes = Axes::from([("safety".to_owned(), axis)]);
-    RunSample { run: BenchmarkRunId::from_ulid(Ulid::new(number, 0)), score, axes, tasks, bounds: Bounds::default() }
+    RunSample {
+        run: BenchmarkRunId::from_ulid(Ulid::new(number, 0)),
+        score,
+        axes,
+        tasks,
+        critical_failures: 0,
+        bounds: Bounds::default(),
+    }
 }
 
 /// The same in tenths.
@@ -48,6 +61,20 @@ fn close(found: f64, expected: f64) {
 
 fn values(estimates: &[PassHat]) -> Vec<f64> {
     estimates.iter().map(|estimate| estimate.value).collect()
+}
+
+#[test]
+fn critical_failures_are_counted_beside_the_means() {
+    let mut all = runs(1, &[&[10, 10], &[10, 0], &[10, 10]]);
+    for (run, failures) in all.iter_mut().zip([0, 3, 0]) {
+        run.critical_failures = failures;
+        run.tasks[1].critical_failures = failures;
+    }
+    // A run that is given twice counts once.
+    all.push(all[1].clone());
+    let found = statistics(&all);
+    assert_eq!((found.n, found.critical_failures, found.runs_with_critical_failures), (3, 3, 1));
+    assert_eq!(found.tasks.iter().map(|task| task.critical_failures).collect::<Vec<_>>(), [0, 3]);
 }
 
 #[test]
@@ -233,7 +260,7 @@ fn any_runs() -> impl Strategy<Value = Vec<RunSample>> {
     let task = (0u64..6, 0u64..=13, 1u64..=13).prop_map(|(number, passed, all)| {
         let score = Score::fraction(passed, all);
         let verdict = score.verdict();
-        TaskSample { task: task_id(number), name: format!("task {number}"), score, verdict }
+        TaskSample { task: task_id(number), name: format!("task {number}"), score, verdict, critical_failures: 0 }
     });
     let tasks = prop::collection::vec(task, 0..5);
     prop::collection::vec(tasks, 0..9).prop_map(|runs| {
@@ -246,6 +273,7 @@ fn any_runs() -> impl Strategy<Value = Vec<RunSample>> {
                 score,
                 axes,
                 tasks,
+                critical_failures: 0,
                 bounds: Bounds::default(),
             }
         });

@@ -60,6 +60,7 @@ mod publishing;
 mod raw;
 mod request;
 mod runs;
+mod runs_critical;
 mod runs_deadlines;
 mod runs_determinism;
 mod runs_documents;

@@ -94,7 +94,7 @@ both_databases! {
     async fn a_run_without_a_started_task_completes_with_zero(server: TestServer) {
         let (author, agent) = run(&server, 2).await;
         let done = post(&author, &format!("/benchmark-runs/{}/complete", agent.run)).await.expect(200);
-        assert_eq!((&done["score"], &done["verdict"], &done["axes"]), (&json!(0.0), &json!("fail"), &json!({})));
+        assert_eq!((&done["score"], &done["verdict"], &done["axes"]), (&json!(0.0), &json!("fail"), &json!({"__default__": {"score": 0.0, "weight": 2}})));
     }
 
     async fn an_organization_can_do_all_of_a_run_with_its_own_key(server: TestServer) {

@@ -14,7 +14,7 @@ use crate::compare::Typing;
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated, text};
 use crate::field::{FieldAssertion, check_fields};
-use crate::judge::{Sheet, hold_fields, judge};
+use crate::judge::{Sheet, hold_fields, is_absence, judge};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
 use crate::manual::{self, Member};
@@ -72,6 +72,10 @@ impl Check for CdsResponse {
 
     fn validate(&self, errors: &mut FieldErrors) {
         check_fields("fields", &self.fields, errors);
+    }
+
+    fn is_guard(&self) -> bool {
+        is_absence(self.count)
     }
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {

@@ -68,6 +68,10 @@ impl Check for FaxDocument {
         }
     }
 
+    fn is_guard(&self) -> bool {
+        is_absence(self.count)
+    }
+
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let number = self.to_number.as_ref().map(|number| number.ready()).transpose()?;
         let number = number.map(|number| same(&number.dialled));

@@ -153,6 +153,10 @@ impl Check for FhirResourceState {
         errors.each("fields", &self.fields, LONGEST_LIST, FhirFieldAssertion::check);
     }
 
+    fn is_guard(&self) -> bool {
+        is_absence(self.count)
+    }
+
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let resource_type = *self.resource_type.ready()?;
         let (query, is_sorted) = self.query(resource_type)?;

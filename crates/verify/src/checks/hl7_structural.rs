@@ -67,6 +67,10 @@ impl Check for Hl7Structural {
         check_fields("fields", &self.fields, errors);
     }
 
+    fn is_guard(&self) -> bool {
+        is_absence(self.count)
+    }
+
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let mut sheets = Vec::new();
         let events = case.events(SimulatorType::Hl7, &[EventType::Hl7Outbound])?;

@@ -83,6 +83,10 @@ impl Check for InteractionBudget {
         }
     }
 
+    fn is_guard(&self) -> bool {
+        true
+    }
+
     /// What the scenario did, what a payer decided later, what people wrote and said, what became of calls, and resets are no
     /// interactions of the agent.
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {

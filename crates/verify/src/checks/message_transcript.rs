@@ -81,6 +81,10 @@ impl Check for MessageTranscript {
         }
     }
 
+    fn is_guard(&self) -> bool {
+        is_absence(self.count) || (self.contains.is_empty() && self.count.is_none_or(|count| count.min == 0))
+    }
+
     /// The messages are one transcript; `turn` is the message's number in it. Where absence is asserted, each message is
     /// judged by itself.
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {

@@ -174,6 +174,10 @@ impl Check for NoSideEffects {
         }
     }
 
+    fn is_guard(&self) -> bool {
+        self.require.is_empty()
+    }
+
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let world = case.evidence.world;
         if world.sandboxes.is_empty() {

@@ -16,7 +16,7 @@ use crate::compare::{Typing, is_equal};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated};
 use crate::field::{FieldAssertion, check_fields};
-use crate::judge::{Sheet, hold_fields, judge};
+use crate::judge::{Sheet, hold_fields, is_absence, judge};
 use crate::limits::{self, LONGEST_TEXT};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
@@ -79,6 +79,10 @@ impl Check for PortalStateMatch {
             errors.add("correlate_by.value", fault);
         }
         check_fields("assertions", &self.assertions, errors);
+    }
+
+    fn is_guard(&self) -> bool {
+        is_absence(self.count)
     }
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {

@@ -23,7 +23,7 @@ use crate::csv;
 use crate::evidence::{Case, Evaluated, FILES};
 use crate::field::{FieldAssertion, check_fields};
 use crate::glob::Glob;
-use crate::judge::{FieldResult, Sheet, hold_fields, judge, names};
+use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge, names};
 use crate::limits::LONGEST_PATH;
 use crate::matching::Match;
 use crate::path::hl7::Hl7Path;
@@ -136,6 +136,10 @@ impl Check for SftpFilePresent {
                 errors.add(format!("fields.{index}.path"), fault);
             }
         }
+    }
+
+    fn is_guard(&self) -> bool {
+        is_absence(self.count)
     }
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {

@@ -69,6 +69,10 @@ impl Check for VoiceTranscript {
         }
     }
 
+    fn is_guard(&self) -> bool {
+        self.contains.is_empty()
+    }
+
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let events = case.events(SimulatorType::Voice, &[EventType::VoiceTurn])?;
         let turns = events.iter().map(|event| &event.payload).filter(|turn| self.is_meant(turn));

@@ -101,6 +101,10 @@ impl Check for X12Response {
         check_fields("fields", &self.fields, errors);
     }
 
+    fn is_guard(&self) -> bool {
+        is_absence(self.count)
+    }
+
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let (mut found, mut sheets) = (0, Vec::new());
         for event in case.events(SimulatorType::Clearinghouse, &[self.transaction.is_told_by()])? {

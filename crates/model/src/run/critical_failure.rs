@@ -1,0 +1,18 @@
+//! A critical criterion that was not met.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{CriterionId, CriterionRunId, TaskRunId};
+
+/// Entries of one `critical_criteria`; `critical_failures` counts all.
+pub const MOST_CRITICAL_CRITERIA: usize = 100;
+
+/// A critical criterion that a scored task failed. Only in the views of the organization that ran it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CriticalFailure {
+    pub criterion_id: CriterionId,
+    pub criterion_run_id: CriterionRunId,
+    pub task_run_id: TaskRunId,
+    pub label: String,
+}
