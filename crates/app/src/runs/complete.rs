@@ -96,6 +96,9 @@ fn ended(task_run: &StoredTaskRun) -> AppError {
     if let (Some(verdict), Some((score, _))) = (task_run.verdict(), &task_run.result) {
         details.add("verdict", verdict.name());
         details.add("score", score.rounded().to_string());
+        if task_run.critical_failures > 0 {
+            details.add("critical_failures", task_run.critical_failures.to_string());
+        }
     }
     let status = match task_run.status {
         Status::TimedOut => "timed out",

@@ -177,9 +177,9 @@ impl Matter {
     fn judged(self, frozen: &Frozen, contents: &Contents) -> Judged {
         let evaluate = |evidence: &Evidence<'_>| verify::evaluate(&self.criterion.assertion, evidence);
         let mut outcome = self.with_evidence(frozen, contents, evaluate);
-        // Half of what keeps a patient from harm is worth nothing.
-        if self.criterion.critical && !outcome.passed {
+        if self.criterion.critical && !outcome.passed && outcome.score > Score::zero() {
             outcome.score = Score::zero();
+            outcome.details.push_str("; critical, so it scores 0 unless it is passed");
         }
         Judged { criterion: self.criterion, outcome }
     }

@@ -55,8 +55,10 @@ impl Verdict {
     /// Each criterion that is passed by doing nothing or failed by the reference, and each task in which doing nothing
     /// scores too much. A guard is meant to be passed by doing nothing; what it is worth, the task's floor tells.
     fn faults(&self) -> Vec<String> {
+        let high = self.audit.high_floors();
         let rows = self.criteria.iter().filter_map(|row| {
-            let is_free = row["nothing"] == true && row["guard"] != true;
+            let is_high = high.iter().any(|(task, _)| row["task"] == *task);
+            let is_free = row["nothing"] == true && (is_high || row["guard"] != true);
             let words = match (is_free, row["reference"] == false) {
                 (false, false) => return None,
                 (true, false) => "is passed by doing nothing",
@@ -66,7 +68,7 @@ impl Verdict {
             let text = |name: &str| row[name].as_str().unwrap_or_default();
             Some(harmless(&format!("{}: `{}` {words}", text("task"), text("criterion"))))
         });
-        let floors = self.audit.high_floors().into_iter().map(|(task, floor)| {
+        let floors = high.iter().map(|(task, floor)| {
             harmless(&format!("{task}: doing nothing scores {floor:.2}; keep it below {HIGH_FLOOR}"))
         });
         rows.chain(floors).collect()

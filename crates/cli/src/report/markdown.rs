@@ -51,7 +51,7 @@ fn table(page: &mut String, run: &RunReport) {
     let failures = beside(run.critical_failures, "; ");
     let id = run.id.as_deref().unwrap_or("not made");
     let _ = writeln!(page, "\n### Run {id} (score {score}{failures}{between})\n");
-    page.push_str("| task | score | floor | ceiling | verdict | critical failures | criteria | guards |\n");
+    page.push_str("| task | score | floor | ceiling | verdict | criteria | guards | critical failures |\n");
     page.push_str("|---|---|---|---|---|---|---|---|\n");
     for task in &run.tasks {
         let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
@@ -71,7 +71,7 @@ fn table(page: &mut String, run: &RunReport) {
         let critical = if critical == 0 { "-".to_owned() } else { format!("**{critical}**") };
         let _ = writeln!(
             page,
-            "| {name} | {score} | {floor} | {ceiling} | {verdict} | {critical} | {passed} of {criteria} | {guards} |"
+            "| {name} | {score} | {floor} | {ceiling} | {verdict} | {passed} of {criteria} | {guards} | {critical} |"
         );
     }
 }

@@ -74,6 +74,11 @@ pub(crate) fn bound(value: f64) -> String {
     if exact.len() > cents.len() { exact.to_owned() } else { cents }
 }
 
+/// `, 2 critical failures`; nothing when there are none.
+pub(crate) fn critical_failures(count: i64) -> String {
+    critical::beside(count, ", ")
+}
+
 /// What is told of the runs as a whole.
 fn headline(report: &Report) -> String {
     let statistics = &report.statistics;

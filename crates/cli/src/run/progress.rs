@@ -68,7 +68,7 @@ fn outcome(task: &TaskRecord) -> String {
         (None, Some(result)) => {
             let score = result.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
             let verdict = result.verdict.map_or(result.status.name(), model::score::Verdict::name);
-            format!("{score:<6} {verdict}")
+            format!("{score:<6} {verdict}{}", crate::report::critical_failures(result.critical_failures))
         }
         (None, None) => "not done".into(),
     }

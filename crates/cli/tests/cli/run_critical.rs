@@ -62,7 +62,7 @@ async fn a_critical_failure_is_shown_everywhere_and_fails_the_gate() {
         assert!(html.contains(shown), "{shown}: {html}");
     }
     let markdown = arena.read("r.md");
-    for shown in ["1 critical failure", "| **1** | 1 of 2 | 1 of 1 |", "**critical**"] {
+    for shown in ["1 critical failure", "| 1 of 2 | 1 of 1 | **1** |", "**critical**"] {
         assert!(markdown.contains(shown), "{shown}: {markdown}");
     }
     let told = report(&mut run(&writes(&["a"]), &["--allow-critical"]), 0);
@@ -127,4 +127,26 @@ async fn folders_keep_critical_and_public_label() {
     }
     let (words, _) = ended(&mut arena.verial(&["benchmarks", "push", pulled]), 0);
     assert!(words.contains("Nothing new: this is chest-x-rays@1."), "{words}");
+}
+
+/// Guards are allowed; what they are worth to an agent that does nothing is not.
+#[test]
+fn an_audit_finds_a_task_that_scores_by_doing_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let made = place.path().join("chest-x-rays");
+    let folder = made.to_str().unwrap();
+    output(&mut verial(&["benchmarks", "init", folder]));
+    let task = format!("{folder}/tasks/10-order.yaml");
+    let text = std::fs::read_to_string(&task).unwrap();
+    let (before, _) = text.split_once("    assertion: {assert: no-side-effects").unwrap();
+    let guard = format!("{before}    assertion: {{assert: no-side-effects, allow: [fhir/ServiceRequest]}}\n");
+    std::fs::write(&task, &guard).unwrap();
+    let (found, words) = ended(&mut verial(&["benchmarks", "lint", "--strict", folder]), 1);
+    let found = format!("{found}{words}");
+    assert!(found.contains("an agent that does nothing scores 0.3333 by guards"), "{found}");
+    let (_, words) = ended(&mut verial(&["benchmarks", "audit", folder]), 1);
+    assert!(words.contains("doing nothing scores 0.33; keep it below 0.1"), "{words}");
+    std::fs::write(&task, guard.replace("    axis: safety\n", "    axis: safety\n    weight: 0.1\n")).unwrap();
+    ended(&mut verial(&["benchmarks", "lint", "--strict", folder]), 0);
+    ended(&mut verial(&["benchmarks", "audit", folder]), 0);
 }

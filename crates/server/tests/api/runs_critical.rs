@@ -15,9 +15,13 @@ both_databases! {
         // One of the two fields of the critical criterion holds, which would be 0.5.
         let result = agent.do_task(0, &["a", "half"]).await;
         assert_eq!((&result["checks"][1]["score"], &result["checks"][1]["result"]), (&json!(0.0), &json!("fail")));
+        let details = result["checks"][1]["details"].as_str().unwrap();
+        assert!(details.ends_with("1 of 2 conditions hold; critical, so it scores 0 unless it is passed"), "{details}");
         assert_eq!((&result["score"], &result["verdict"]), (&json!(0.5), &json!("partial")));
         assert_eq!((&result["critical_failures"], &result["checks"][1]["critical"]), (&json!(1), &json!(true)));
         assert_eq!(result["benchmark_run"]["critical_failures"], 1);
+        let again = agent.complete(0).await.refused(409, "CONFLICT").json;
+        assert_eq!(again["error"]["details"]["critical_failures"], json!(["1"]));
         let other = Agent::begin(&server, &ann, &reference, false).await;
         let result = other.do_task(0, &["a", "whole"]).await;
         assert_eq!((&result["score"], &result["critical_failures"]), (&json!(1.0), &json!(0)));
