@@ -132,6 +132,62 @@ pub fn codes(text: &str) -> Vec<String> {
     codes.filter(|code| code.bytes().any(|byte| byte.is_ascii_digit())).collect()
 }
 
+/// Letters and digits that may be a number or an identifier.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Code {
+    /// In capitals, without what separates its parts.
+    pub text: String,
+    /// Whether a word before it says what it is: `MRN 00412`.
+    pub is_labeled: bool,
+}
+
+/// What announces an identifier.
+const LABELS: [&str; 12] =
+    ["mrn", "id", "number", "no", "record", "member", "chart", "patient", "ssn", "identifier", "account", "subscriber"];
+/// More parts than these are not one code.
+const MOST_PARTS: usize = 10;
+const LONGEST_CODE: usize = 32;
+
+/// Every row of neighboring parts with digits, joined: `123-45-6789` has `123456789`, and also `12345`.
+pub fn all_codes(text: &str) -> Vec<Code> {
+    let units = numbers(&letters(&units(text)));
+    let is_part = |unit: &Unit| {
+        unit.text.bytes().any(|byte| byte.is_ascii_digit()) || unit.is_letter() || unit.words.0 < unit.words.1
+    };
+    let mut codes = Vec::new();
+    for first in 0..units.len() {
+        let before = units.get(first.saturating_sub(2)..first).unwrap_or_default();
+        let is_labeled = before.iter().any(|unit| LABELS.contains(&unit.text.as_str()));
+        let mut text = String::new();
+        for unit in units.iter().skip(first).take(MOST_PARTS).take_while(|unit| is_part(unit)) {
+            text.extend(unit.text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase));
+            if text.len() > LONGEST_CODE {
+                break;
+            }
+            if text.bytes().any(|byte| byte.is_ascii_digit()) {
+                codes.push(Code { text: text.clone(), is_labeled });
+            }
+        }
+    }
+    codes.sort();
+    codes.dedup();
+    codes
+}
+
+/// Every whole date, in words or in digits.
+pub fn all_dates(text: &str) -> Vec<Date> {
+    let units = units(text);
+    let said = (0..units.len()).filter_map(|at| {
+        let found = date_at(units.get(at..)?)?;
+        Date::new(found.year?, found.month, found.day)
+    });
+    let keyed = numbers(&units).into_iter().filter(|unit| unit.is_number).filter_map(|unit| in_digits(&unit.text));
+    let mut dates: Vec<Date> = said.chain(keyed).collect();
+    dates.sort_unstable();
+    dates.dedup();
+    dates
+}
+
 /// All of it in one word: `W 1 2 dash 3` is `W123`.
 pub fn compact(text: &str) -> String {
     numbers(&letters(&units(text))).iter().map(|unit| unit.text.to_uppercase()).collect()
@@ -175,6 +231,26 @@ mod tests {
             assert_eq!(date(text), None, "{text}");
         }
         assert_eq!(date("feb 29 2024").map(|date| date.in_words()).as_deref(), Some("February 29, 2024"));
+    }
+
+    #[test]
+    fn all_codes_and_dates_are_found() {
+        for (text, code, is_labeled) in [
+            ("SSN 123-45-6789", "123456789", true),
+            ("it is one two three, four five, six seven eight nine", "123456789", false),
+            ("MRN-00412", "00412", true),
+            ("the MRN is 00412.", "00412", true),
+            ("zip 53703", "53703", false),
+            ("member HLX318800274", "HLX318800274", true),
+            ("H L X 3 1 8", "HLX318", false),
+            ("call (608) 555-0142 today", "6085550142", false),
+        ] {
+            let found = all_codes(text);
+            assert!(found.contains(&Code { text: code.to_owned(), is_labeled }), "{text}: {found:?}");
+        }
+        assert_eq!(all_codes("nothing here"), []);
+        let dates = all_dates("born 3/1/1980, seen on the 2nd of April 2026, keyed 12311999");
+        assert_eq!(dates.iter().map(Date::iso).collect::<Vec<_>>(), ["1980-03-01", "1999-12-31", "2026-04-02"]);
     }
 
     #[test]

@@ -3,15 +3,19 @@
 //!
 //! What is said is data: nothing in it is a pattern, on either side. No I/O, no clock, no randomness.
 
+mod confusables;
 mod dates;
 mod heard;
 mod letters;
 mod money;
+mod negation;
 mod numbers;
 mod ordinals;
 mod said;
 mod units;
 
+pub use confusables::{DisguisedText, fold_confusables};
 pub use dates::Date;
-pub use heard::{codes, compact, date, digits, name};
+pub use heard::{Code, all_codes, all_dates, codes, compact, date, digits, name};
+pub use negation::{Negations, has_negation};
 pub use said::{Hit, Said};

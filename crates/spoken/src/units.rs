@@ -1,5 +1,7 @@
 //! Runs of letters and digits, with the word of the text that each comes from.
 
+use std::ops::Range;
+
 use crate::dates::{Date, written_date};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,24 +37,29 @@ pub(crate) fn word(units: &[Unit], at: usize) -> &str {
 /// A point between digits stays, a comma between thousands goes; `$` and `%` are words.
 pub(crate) fn units(text: &str) -> Vec<Unit> {
     let letters: Vec<char> = fhir::search::fold(text).chars().collect();
-    let mut units: Vec<Unit> = Vec::new();
+    spanned(&letters).into_iter().map(|(unit, _)| unit).collect()
+}
+
+/// The units of folded text, each with the characters that it was read from.
+pub(crate) fn spanned(letters: &[char]) -> Vec<(Unit, Range<usize>)> {
+    let mut units: Vec<(Unit, Range<usize>)> = Vec::new();
     let mut at = 0;
     while let Some(letter) = letters.get(at) {
         let words = (units.len(), units.len());
         if !letter.is_alphanumeric() {
             if *letter == '%' {
-                units.push(Unit::word("percent", words));
+                units.push((Unit::word("percent", words), at..at + 1));
             }
             at += 1;
             continue;
         }
-        let end = run_end(&letters, at, char::is_alphanumeric);
+        let end = run_end(letters, at, char::is_alphanumeric);
         let is_amount = at > 0 && letters.get(at - 1) == Some(&'$');
-        let (unit, end) = run(&letters, at, end, words);
+        let (unit, end) = run(letters, at, end, words);
         let is_number = unit.is_number;
-        units.push(unit);
+        units.push((unit, at..end));
         if is_amount && is_number {
-            units.push(Unit::word("dollars", words));
+            units.push((Unit::word("dollars", words), end..end));
         }
         at = end;
     }
