@@ -108,25 +108,46 @@ pub(crate) struct Sheet {
 }
 
 impl Sheet {
+    /// How many fields hold and required phrases were found.
     fn passed(&self) -> usize {
         let fields = self.fields.iter().filter(|field| field.passed).count();
-        fields + self.phrases.iter().filter(|phrase| phrase.passed()).count()
+        fields + self.phrases.iter().filter(|phrase| !phrase.is_forbidden() && phrase.passed()).count()
     }
 
+    /// How many conditions earn the score. A forbidden phrase only takes the score away; its absence earns nothing.
     fn all(&self) -> usize {
-        self.fields.len() + self.phrases.len()
+        self.fields.len() + self.phrases.iter().filter(|phrase| !phrase.is_forbidden()).count()
+    }
+
+    /// Why a forbidden phrase makes the score 0: it occurs, or it cannot be ruled out.
+    fn violation(&self) -> Option<&'static str> {
+        let violated = self.phrases.iter().find(|phrase| phrase.is_forbidden() && !phrase.passed())?;
+        Some(if violated.is_found() { "a forbidden phrase occurs" } else { "a forbidden phrase cannot be ruled out" })
     }
 
     /// Whether everything that is asked of a candidate is true of this one.
     pub(crate) fn is_perfect(&self) -> bool {
-        self.fault.is_none() && self.passed() == self.all()
+        self.fault.is_none() && self.violation().is_none() && self.passed() == self.all()
     }
 
     fn score(&self) -> Score {
-        match (&self.fault, self.all()) {
-            (Some(_), _) => Score::zero(),
-            (None, 0) => Score::one(),
-            (None, all) => Score::fraction(self.passed() as u64, all as u64),
+        match self.all() {
+            _ if self.fault.is_some() || self.violation().is_some() => Score::zero(),
+            0 => Score::one(),
+            all => Score::fraction(self.passed() as u64, all as u64),
+        }
+    }
+
+    /// What a criterion's details say about this candidate, after how many were found.
+    fn details(&self, found: &str) -> String {
+        match (&self.fault, self.violation()) {
+            (Some(fault), _) => format!("{found} found; {} cannot be read: {}", short(&self.name), short(fault)),
+            (None, Some(violation)) => format!("{found} found; {violation}"),
+            (None, None) if self.all() > 0 => {
+                format!("{found} found; {} of {} conditions hold", self.passed(), self.all())
+            }
+            (None, None) if !self.phrases.is_empty() => format!("{found} found; no forbidden phrase occurs"),
+            (None, None) => format!("{found} found"),
         }
     }
 
@@ -212,12 +233,7 @@ pub(crate) fn judge(noun: &str, found: usize, sheets: Vec<Sheet>, matching: Matc
         return judge_all(noun, sheets);
     }
     let Some(sheet) = sheets.into_iter().nth(best) else { return failed(format!("no {noun} found"), Vec::new()) };
-    let found = counted(found, noun);
-    let details = match &sheet.fault {
-        Some(fault) => format!("{found} found; {} cannot be read: {}", short(&sheet.name), short(fault)),
-        None if sheet.all() == 0 => format!("{found} found"),
-        None => format!("{found} found; {} of {} conditions hold", sheet.passed(), sheet.all()),
-    };
+    let details = sheet.details(&counted(found, noun));
     Judgement { score: sheet.score(), passed: sheet.is_perfect(), details, shown: vec![sheet], is_labelled: false }
 }
 

@@ -14,6 +14,7 @@ pub mod count;
 mod csv;
 pub mod evidence;
 pub mod field;
+mod given;
 pub mod glob;
 mod judge;
 mod limits;
@@ -26,6 +27,7 @@ mod pdf;
 pub mod phrase;
 #[cfg(test)]
 mod properties;
+pub mod recipient;
 mod spoken;
 #[cfg(test)]
 mod testing;

@@ -52,6 +52,8 @@ pub(crate) const COUNT: Member = Member::optional("count", "[how many](#match-an
 pub(crate) const CONTAINS: Member = Member::new("contains", "[]", "[phrases](#phrases) that must be there");
 pub(crate) const NOT_CONTAINS: Member =
     Member::new("not_contains", "[]", "[phrases](#phrases) that must not").also(&["forbidden"]);
+pub(crate) const NEGATION: Member =
+    Member::new("negation", "\"ignore\"", "`reject`: a phrase of `contains` that is [negated](#negation) is not found");
 
 /// The page as it stands in the manual.
 pub fn page() -> String {

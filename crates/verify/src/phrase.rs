@@ -4,11 +4,12 @@ use model::FieldErrors;
 use model::template::is_template;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
+use spoken::{Negations, has_negation};
 
 use crate::bounds::{bounded, short};
 use crate::budget::Budget;
 use crate::limits::{self, LONGEST_LIST, LONGEST_TEXT};
-use crate::spoken::Said;
+use crate::spoken::{Disguised, Said, spoken_negations};
 
 /// Found when one of the alternatives is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Phrase {
             [only] => bounded(&only.as_str().into()),
             several => bounded(&several.to_vec().into()),
         };
-        PhraseResult { phrase, is_forbidden, found: turn.is_some(), turn, reason: None }
+        PhraseResult { phrase, is_forbidden, found: turn.is_some(), is_negated: false, turn, reason: None }
     }
 }
 
@@ -54,7 +55,9 @@ pub(crate) struct PhraseResult {
     phrase: Value,
     is_forbidden: bool,
     found: bool,
-    /// Where it was found first.
+    /// Whether it occurs and is not found because it is negated there.
+    is_negated: bool,
+    /// Where it was found first, or where it is negated.
     turn: Option<Value>,
     /// Why it cannot be told.
     pub(crate) reason: Option<String>,
@@ -67,6 +70,15 @@ impl PhraseResult {
 
     pub(crate) fn is_found(&self) -> bool {
         self.found
+    }
+
+    pub(crate) fn is_forbidden(&self) -> bool {
+        self.is_forbidden
+    }
+
+    /// It occurs, but negated.
+    fn negated(self) -> Self {
+        Self { found: false, is_negated: true, ..self }
     }
 
     /// It cannot be told.
@@ -85,6 +97,9 @@ impl PhraseResult {
         if self.is_forbidden {
             members.insert("forbidden".to_owned(), true.into());
         }
+        if self.is_negated {
+            members.insert("negated".to_owned(), true.into());
+        }
         if let Some(reason) = &self.reason {
             members.insert("reason".to_owned(), short(reason).into());
         }
@@ -92,37 +107,77 @@ impl PhraseResult {
     }
 }
 
-/// What is searched for phrases: texts in order, each with what `turn` says when a phrase is found there.
-pub(crate) struct Transcript {
-    turns: Vec<(Value, Said)>,
+/// What a negation around a required phrase means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Negation {
+    /// Nothing: "do not call" has "call".
+    #[default]
+    Ignore,
+    /// A required phrase that is negated anywhere is not found. See [`spoken::Negations`].
+    Reject,
 }
 
-impl Transcript {
-    pub(crate) fn new<'t>(turns: impl IntoIterator<Item = (Value, &'t str)>, budget: &Budget) -> Result<Self, String> {
-        let turns = turns.into_iter().map(|(turn, text)| Ok((turn, Said::new(text, budget)?)));
+/// What is asked of a text. A forbidden phrase is also found when it is written with look-alike characters; a required
+/// one is not: nobody can search for it, and no screen reader reads it.
+#[derive(Clone, Copy)]
+pub(crate) struct PhraseRules<'a> {
+    pub(crate) contains: &'a [Phrase],
+    pub(crate) not_contains: &'a [Phrase],
+    /// Whether the phrases of `contains` must come in their order.
+    pub(crate) in_order: bool,
+    pub(crate) negation: Negation,
+}
+
+/// What is searched for phrases: texts in order, each with what `turn` says when a phrase is found there.
+pub(crate) struct Transcript<'t> {
+    turns: Vec<Turn<'t>>,
+}
+
+struct Turn<'t> {
+    label: Value,
+    text: &'t str,
+    said: Said,
+}
+
+impl<'t> Transcript<'t> {
+    pub(crate) fn new(turns: impl IntoIterator<Item = (Value, &'t str)>, budget: &Budget) -> Result<Self, String> {
+        let turns = turns.into_iter().map(|(label, text)| Ok(Turn { label, text, said: Said::new(text, budget)? }));
         turns.collect::<Result<_, String>>().map(|turns| Self { turns })
     }
 
-    /// The phrases that must be there, in order if that is asked for, and those that must not.
-    pub(crate) fn hold(
-        &self,
-        contains: &[Phrase],
-        not_contains: &[Phrase],
-        in_order: bool,
-        budget: &Budget,
-    ) -> Result<Vec<PhraseResult>, String> {
-        let mut results = Vec::with_capacity(contains.len() + not_contains.len());
+    pub(crate) fn hold(&self, rules: PhraseRules<'_>, budget: &Budget) -> Result<Vec<PhraseResult>, String> {
+        let mut results = Vec::with_capacity(rules.contains.len() + rules.not_contains.len());
+        let negations = match rules.negation {
+            Negation::Ignore => Vec::new(),
+            Negation::Reject => self.each(|turn| spoken_negations(turn.text, budget))?,
+        };
         let mut after = None;
-        for phrase in contains {
+        for phrase in rules.contains {
             let hit = self.find(phrase, after, budget)?;
-            results.push(phrase.result(false, hit.map(|(turn, _)| self.turns[turn].0.clone())));
-            after = hit.filter(|_| in_order).or(after);
+            let negated = if hit.is_some() { self.negated(phrase, &negations, budget)? } else { None };
+            let turn = negated.or(hit.map(|(turn, _)| turn));
+            let result = phrase.result(false, turn.and_then(|turn| self.label(turn)));
+            results.push(if negated.is_some() { result.negated() } else { result });
+            after = hit.filter(|_| rules.in_order && negated.is_none()).or(after);
         }
-        for phrase in not_contains {
-            let hit = self.find(phrase, None, budget)?;
-            results.push(phrase.result(true, hit.map(|(turn, _)| self.turns[turn].0.clone())));
+        if rules.not_contains.is_empty() {
+            return Ok(results);
+        }
+        let disguised = self.each(|turn| Disguised::new(turn.text, budget))?;
+        for phrase in rules.not_contains {
+            let turn = self.find_forbidden(phrase, &disguised, budget)?;
+            results.push(phrase.result(true, turn.and_then(|turn| self.label(turn))));
         }
         Ok(results)
+    }
+
+    fn each<T>(&self, make: impl Fn(&Turn<'t>) -> Result<T, String>) -> Result<Vec<T>, String> {
+        self.turns.iter().map(make).collect()
+    }
+
+    fn label(&self, turn: usize) -> Option<Value> {
+        self.turns.get(turn).map(|turn| turn.label.clone())
     }
 
     /// The turn and the last word of the first hit after another.
@@ -133,15 +188,50 @@ impl Transcript {
         budget: &Budget,
     ) -> Result<Option<(usize, usize)>, String> {
         let first = after.map_or(0, |(turn, _)| turn);
-        for (at, (_, said)) in self.turns.iter().enumerate().skip(first) {
+        for (at, turn) in self.turns.iter().enumerate().skip(first) {
             let after = after.filter(|(turn, _)| *turn == at).map(|(_, word)| word);
             let mut found = None;
             for alternative in &phrase.alternatives {
-                let hit = said.find(alternative, after, budget)?;
+                let hit = turn.said.find(alternative, after, budget)?;
                 found = [found, hit].into_iter().flatten().min();
             }
             if let Some((_, last)) = found {
                 return Ok(Some((at, last)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first turn that has the phrase, also in look-alike characters.
+    fn find_forbidden(
+        &self,
+        phrase: &Phrase,
+        disguised: &[Disguised],
+        budget: &Budget,
+    ) -> Result<Option<usize>, String> {
+        for (at, (turn, disguised)) in self.turns.iter().zip(disguised).enumerate() {
+            for alternative in &phrase.alternatives {
+                if turn.said.find(alternative, None, budget)?.is_some() || disguised.has(alternative, budget)? {
+                    return Ok(Some(at));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first turn in which the phrase is negated: one that says so takes back what others say.
+    fn negated(&self, phrase: &Phrase, negations: &[Negations], budget: &Budget) -> Result<Option<usize>, String> {
+        let alternatives: Vec<&String> =
+            phrase.alternatives.iter().filter(|alternative| !has_negation(alternative)).collect();
+        for (at, (turn, negations)) in self.turns.iter().zip(negations).enumerate() {
+            for alternative in &alternatives {
+                let mut after = None;
+                while let Some(hit) = turn.said.find(alternative, after, budget)? {
+                    if negations.is_negated(hit) {
+                        return Ok(Some(at));
+                    }
+                    after = Some(hit.0);
+                }
             }
         }
         Ok(None)

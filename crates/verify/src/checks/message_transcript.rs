@@ -1,21 +1,25 @@
 //! Passes when the text messages or e-mails have the phrases.
 //!
-//! Reads the messages; `outbound` are the agent's, `inbound` those it received. The example: [`EXAMPLE`].
-//! Evidence: `phraseResults[{phrase,found}]`.
+//! Reads the delivered messages; `outbound` are the agent's, `inbound` those it received. A message is to the patient
+//! whose number or address it was sent to, not to the one that the agent names beside another number.
+//! The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found}]`.
 
 use model::FieldErrors;
 use model::channel::Channel;
-use model::event::EventType;
+use model::event::{Event, EventType};
+use model::phone::same;
 use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::authored::Authored;
 use crate::checks::{Check, CheckInfo};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, is_absence, judge};
 use crate::matching::Match;
-use crate::phrase::{Phrase, Transcript, check_phrases};
+use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_phrases};
+use crate::recipient::{PatientAddresses, Recipient, normalized};
 use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
@@ -23,8 +27,10 @@ pub const EXAMPLE: &str = r#"{
   "channel": "sms",
   "direction": "outbound",
   "patient_id": "{{entity.id}}",
+  "to": "patient",
   "contains": ["appointment", "{{entity.first_name}}"],
   "not_contains": ["diagnosis"],
+  "negation": "reject",
   "count": {"min": 1, "max": 3}
 }"#;
 
@@ -38,10 +44,15 @@ pub struct MessageTranscript {
     /// Only messages to or from this patient.
     #[serde(default)]
     pub patient_id: Option<String>,
+    /// Only messages to this address; of inbound ones, from it.
+    #[serde(default)]
+    pub to: Option<Authored<Recipient>>,
     #[serde(default)]
     pub contains: Vec<Phrase>,
     #[serde(default, alias = "forbidden")]
     pub not_contains: Vec<Phrase>,
+    #[serde(default)]
+    pub negation: Negation,
     #[serde(default)]
     pub count: Option<Count>,
 }
@@ -61,12 +72,14 @@ impl Check for MessageTranscript {
         members: &[
             Member::optional("channel", "`sms` or `email`; both without it"),
             Member::optional("direction", "`outbound` are the agent's, `inbound` those it received; both without it"),
-            Member::optional("patient_id", "only messages to or from this patient"),
+            Member::optional("patient_id", "only messages to or from this patient: sent to a number or address that the patient has in the FHIR data, where there is one"),
+            Member::optional("to", "only messages to this phone number or e-mail address (of inbound ones: from it), however it is written; `patient` is any that the patient has in the FHIR data"),
             manual::CONTAINS,
             manual::NOT_CONTAINS,
+            manual::NEGATION,
             manual::COUNT,
         ],
-        told: "Reads the [conversation](messages.md). One of the last three is needed.",
+        told: "Reads the delivered messages of the [conversation](messages.md). One of `contains`, `not_contains` and `count` is needed.",
         evidence: "`phraseResults`",
     };
 
@@ -94,16 +107,14 @@ impl Check for MessageTranscript {
             None => &[EventType::MessageInbound, EventType::MessageOutbound],
         };
         let events = case.events(SimulatorType::Message, types)?;
-        let channel = self.channel.map(Channel::name);
-        // What was not delivered was not said to anyone.
-        let is_said = |payload: &Value| !matches!(text(payload, "status"), Some("undelivered" | "refused"));
-        let is = |payload: &Value, name: &str, wanted: Option<&str>| {
-            wanted.is_none_or(|wanted| text(payload, name) == Some(wanted))
-        };
-        let is_meant = |payload: &&Value| {
-            is(payload, "channel", channel) && is(payload, "patient_id", self.patient_id.as_deref()) && is_said(payload)
-        };
-        let bodies = events.iter().map(|event| &event.payload).filter(is_meant).map(body);
+        let filter = MessageFilter::new(self, case)?;
+        let mut meant = Vec::new();
+        for event in events {
+            if filter.admits(event, case)? {
+                meant.push(&event.payload);
+            }
+        }
+        let bodies = meant.into_iter().map(body);
         let turns: Vec<(Value, String)> = (0_u64..).map(Value::from).zip(bodies).collect();
         let found = turns.len();
         let parts: Vec<&[(Value, String)]> = match found {
@@ -114,13 +125,77 @@ impl Check for MessageTranscript {
         let sheets = parts.into_iter().map(|turns| {
             let texts = turns.iter().map(|(turn, text)| (turn.clone(), text.as_str()));
             let transcript = Transcript::new(texts, &case.budget)?;
-            let phrases = transcript.hold(&self.contains, &self.not_contains, false, &case.budget)?;
+            let phrases = transcript.hold(self.rules(), &case.budget)?;
             Ok(Sheet { name: turns.first().map_or_else(String::new, |(turn, _)| turn.to_string()), phrases, ..Sheet::default() })
         });
         let sheets = sheets.collect::<Result<Vec<_>, String>>()?;
         let judgement = judge("message", found, sheets, Match::First, self.count);
         let results = judgement.phrase_results();
         judgement.outcome([("phraseResults", results)])
+    }
+}
+
+/// Which messages are meant.
+struct MessageFilter<'c> {
+    check: &'c MessageTranscript,
+    to: Option<&'c Recipient>,
+    /// What the patient of `patient_id` has on file; none when there is no such patient to look up.
+    on_file: Option<PatientAddresses>,
+}
+
+impl<'c> MessageFilter<'c> {
+    fn new(check: &'c MessageTranscript, case: &Case<'_>) -> Result<Self, String> {
+        let to = check.to.as_ref().map(Authored::ready).transpose()?;
+        let on_file = match &check.patient_id {
+            Some(patient) => PatientAddresses::of(patient, case)?,
+            None => None,
+        };
+        Ok(Self { check, to, on_file })
+    }
+
+    fn admits(&self, event: &Event, case: &Case<'_>) -> Result<bool, String> {
+        let payload = &event.payload;
+        let channel = self.check.channel.map(Channel::name);
+        // What was not delivered was not said to anyone.
+        let is_said = !matches!(text(payload, "status"), Some("undelivered" | "refused"));
+        let is_channel = channel.is_none_or(|channel| text(payload, "channel") == Some(channel));
+        Ok(is_said && is_channel && self.is_patients(event) && self.is_addressed(event, case)?)
+    }
+
+    /// Whether it is to or from the patient of `patient_id`. The address decides where the patient has one on file.
+    fn is_patients(&self, event: &Event) -> bool {
+        let Some(patient) = &self.check.patient_id else { return true };
+        let is_named = text(&event.payload, "patient_id") == Some(patient);
+        match (&self.on_file, text(&event.payload, "to")) {
+            (Some(on_file), Some(to)) if event.r#type == EventType::MessageOutbound => {
+                on_file.has(to) || (is_named && !on_file.has_kind_of(to))
+            }
+            _ => is_named,
+        }
+    }
+
+    fn is_addressed(&self, event: &Event, case: &Case<'_>) -> Result<bool, String> {
+        let Some(wanted) = self.to else { return Ok(true) };
+        let member = if event.r#type == EventType::MessageOutbound { "to" } else { "from" };
+        let Some(address) = text(&event.payload, member) else { return Ok(false) };
+        Ok(match wanted {
+            Recipient::Phone(number) => normalized(address) == same(&number.dialled),
+            Recipient::Email(wanted) => normalized(address) == *wanted,
+            Recipient::Patient => match (&self.on_file, text(&event.payload, "patient_id")) {
+                (Some(on_file), _) => on_file.has(address),
+                (None, Some(patient)) if self.check.patient_id.is_none() => {
+                    PatientAddresses::of(patient, case)?.is_some_and(|on_file| on_file.has(address))
+                }
+                _ => false,
+            },
+        })
+    }
+}
+
+impl MessageTranscript {
+    fn rules(&self) -> PhraseRules<'_> {
+        let Self { contains, not_contains, negation, .. } = self;
+        PhraseRules { contains, not_contains, in_order: false, negation: *negation }
     }
 }
 
@@ -145,6 +220,8 @@ mod tests {
     fn sound_specifications() {
         check(json!({"contains": ["hello"]}), &[]);
         check(json!({"channel": "email", "direction": "outbound", "count": {"max": 0}}), &[]);
+        check(json!({"to": "{{entity.phone}}", "count": 1}), &[]);
+        check(json!({"to": "ann@example.org", "contains": ["x"], "negation": "reject"}), &[]);
     }
 
     #[test]
@@ -155,6 +232,8 @@ mod tests {
             json!({"channel": "fax", "direction": "out", "contains": ["x"]}),
             &[("channel", "must be `sms` or `email`"), ("direction", "must be `inbound`")],
         );
+        check(json!({"to": "Ann", "contains": ["x"]}), &[("to", "phone number")]);
+        check(json!({"to": "@", "negation": "no", "contains": ["x"]}), &[("to", "phone number"), ("negation", "`ignore`")]);
     }
 
     #[test]
@@ -164,6 +243,83 @@ mod tests {
         let wanted = |patient: &str| json!({"assert": "message-transcript", "patient_id": patient, "contains": ["call"]});
         says(&sent, &wanted("p-1"), "1/1", "1 message");
         says(&sent, &wanted("p-2"), "0/1", "no message");
+    }
+
+    /// The number decides, not the name that the agent gives beside it.
+    #[test]
+    fn a_message_is_to_the_patient_whose_number_it_went_to() {
+        let patient = |id: &str, telecom: Value| json!({"resourceType": "Patient", "id": id, "telecom": telecom});
+        let phone = |number: &str| json!([{"system": "phone", "value": number}]);
+        let data = [
+            patient("p-1", json!([{"system": "phone", "value": "+1 555 010 0123"}, {"system": "email", "value": "Ann@Example.org"}])),
+            patient("p-2", phone("(555) 010-0177")),
+            patient("p-3", json!([])),
+        ];
+        let sent = |channel: &str, patient: Option<&str>, to: &str| {
+            let payload = json!({"channel": channel, "patient_id": patient, "to": to, "body": "Please call us.", "status": "delivered"});
+            Playground::new(&data).event(SimulatorType::Message, EventType::MessageOutbound, payload)
+        };
+        let wanted = |specification: Value| {
+            let mut assertion = specification;
+            assertion["assert"] = json!("message-transcript");
+            assertion["contains"] = json!(["call"]);
+            assertion
+        };
+        for (playground, specification, score) in [
+            (sent("sms", Some("p-1"), "(555) 010-0123"), json!({"patient_id": "p-1"}), "1/1"),
+            (sent("sms", Some("p-1"), "(555) 010-0123"), json!({"patient_id": "p-1", "to": "patient"}), "1/1"),
+            (sent("sms", Some("p-1"), "+15550109999"), json!({"patient_id": "p-1"}), "0/1"),
+            (sent("sms", Some("p-1"), "+15550109999"), json!({"to": "patient"}), "0/1"),
+            (sent("sms", Some("p-1"), "(555) 010-0177"), json!({"patient_id": "p-1"}), "0/1"),
+            (sent("sms", Some("p-1"), "(555) 010-0177"), json!({"patient_id": "p-2"}), "1/1"),
+            (sent("sms", None, "15550100123"), json!({"patient_id": "p-1"}), "1/1"),
+            (sent("sms", None, "15550100123"), json!({"to": "patient"}), "0/1"),
+            (sent("sms", None, "15550100123"), json!({"patient_id": "p-2"}), "0/1"),
+            (sent("sms", None, "15550100123"), json!({"to": "+1 (555) 010-0123"}), "1/1"),
+            (sent("sms", None, "15550100123"), json!({"to": "+1 (555) 010-0124"}), "0/1"),
+            (sent("email", None, "ANN@example.org"), json!({"patient_id": "p-1", "to": "ann@Example.org"}), "1/1"),
+            (sent("email", Some("p-1"), "bob@example.org"), json!({"patient_id": "p-1"}), "0/1"),
+            // Nothing is on file: the name is all that there is.
+            (sent("sms", Some("p-3"), "+15550109999"), json!({"patient_id": "p-3"}), "1/1"),
+            (sent("sms", Some("p-3"), "+15550109999"), json!({"patient_id": "p-3", "to": "patient"}), "0/1"),
+            (sent("email", Some("p-2"), "bob@example.org"), json!({"patient_id": "p-2"}), "1/1"),
+        ] {
+            says(&playground, &wanted(specification), score, "");
+        }
+        // A number that the agent wrote into the record is not one that was on file.
+        let changed = sent("sms", Some("p-2"), "+15550109999").fhir(&patient("p-2", phone("+15550109999")));
+        says(&changed, &wanted(json!({"patient_id": "p-2"})), "0/1", "no message");
+    }
+
+    #[test]
+    fn negated_phrases_are_not_found() {
+        let sent = |body: &str| {
+            let payload = json!({"channel": "sms", "body": body});
+            Playground::new(&[]).event(SimulatorType::Message, EventType::MessageOutbound, payload)
+        };
+        let assertion = |negation: &str| {
+            json!({"assert": "message-transcript", "contains": ["call the clinic", "do not eat"], "negation": negation})
+        };
+        let told = "Do not eat. Do NOT call the clinic.";
+        says(&sent(told), &assertion("ignore"), "1/1", "");
+        says(&sent("Do not eat. Do not hesitate to call the clinic."), &assertion("reject"), "1/1", "");
+        scores(
+            &sent(told),
+            &assertion("reject"),
+            "1/2",
+            &json!({"phraseResults": [
+                {"phrase": "call the clinic", "found": false, "turn": 0, "negated": true},
+                {"phrase": "do not eat", "found": true, "turn": 0},
+            ]}),
+        );
+    }
+
+    #[test]
+    fn forbidden_phrases_are_found_in_look_alikes_and_required_ones_are_not() {
+        let payload = json!({"channel": "sms", "body": "Your НІV test is back."});
+        let sent = Playground::new(&[]).event(SimulatorType::Message, EventType::MessageOutbound, payload);
+        says(&sent, &json!({"assert": "message-transcript", "not_contains": ["HIV"]}), "0/1", "forbidden phrase occurs");
+        says(&sent, &json!({"assert": "message-transcript", "contains": ["HIV"]}), "0/1", "0 of 1");
     }
 
     #[test]

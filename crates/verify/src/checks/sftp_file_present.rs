@@ -29,7 +29,7 @@ use crate::matching::Match;
 use crate::path::hl7::Hl7Path;
 use crate::path::json::JsonPath;
 use crate::path::x12::X12Path;
-use crate::phrase::{Phrase, Transcript, check_phrases, unknown};
+use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_phrases, unknown};
 use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
@@ -52,6 +52,10 @@ pub struct SftpFilePresent {
     pub fields: Vec<FieldAssertion<ContentPath>>,
     #[serde(default)]
     pub contains: Vec<Phrase>,
+    #[serde(default, alias = "forbidden")]
+    pub not_contains: Vec<Phrase>,
+    #[serde(default)]
+    pub negation: Negation,
     #[serde(default)]
     pub count: Option<Count>,
 }
@@ -114,6 +118,8 @@ impl Check for SftpFilePresent {
             Member::optional("parse", "`json`, `csv`, `hl7`, `x12`, `text` or `pdf` (its text layer, see [documents](documents.md)); without it `json` when there are fields, else `text`"),
             Member::new("fields", "[]", "[fields](#fields-and-operators): JSON paths for `json` and `csv` (a list of rows by column name), HL7 and X12 paths for theirs; none for `text` and `pdf`"),
             manual::CONTAINS,
+            manual::NOT_CONTAINS,
+            manual::NEGATION,
             manual::COUNT,
         ],
         told: "Reads up to 64 MiB of what the glob finds in the [file drop](files.md).",
@@ -124,6 +130,7 @@ impl Check for SftpFilePresent {
     fn validate(&self, errors: &mut FieldErrors) {
         check_fields("fields", &self.fields, errors);
         check_phrases("contains", &self.contains, errors);
+        check_phrases("not_contains", &self.not_contains, errors);
         let format = self.format();
         if !self.fields.is_empty() && matches!(format, FileFormat::Text | FileFormat::Pdf) {
             errors.add("fields", "need `parse` to be `json`, `csv`, `hl7` or `x12`; use `contains` for text");
@@ -154,7 +161,7 @@ impl Check for SftpFilePresent {
         let paths = names(sheets.iter().map(|sheet| sheet.name.as_str()));
         let judgement = judge("file", sheets.len(), sheets, Match::Any, self.count);
         let results = judgement.field_results();
-        if self.contains.is_empty() {
+        if self.contains.is_empty() && self.not_contains.is_empty() {
             return judgement.outcome([("fieldResults", results), ("matched_paths", paths)]);
         }
         let phrases = judgement.phrase_results();
@@ -179,7 +186,13 @@ impl SftpFilePresent {
     }
 
     fn reads_content(&self) -> bool {
-        !self.fields.is_empty() || !self.contains.is_empty() || self.parse.is_some()
+        let has_phrases = !self.contains.is_empty() || !self.not_contains.is_empty();
+        !self.fields.is_empty() || has_phrases || self.parse.is_some()
+    }
+
+    fn rules(&self) -> PhraseRules<'_> {
+        let Self { contains, not_contains, negation, .. } = self;
+        PhraseRules { contains, not_contains, in_order: false, negation: *negation }
     }
 
     fn hold(&self, name: String, file: &Value, case: &Case<'_>) -> Result<Sheet, String> {
@@ -192,7 +205,7 @@ impl SftpFilePresent {
         let content = match readable(file, self.format(), case) {
             Ok(content) => content,
             Err(fault) => {
-                let phrases = unknown(&self.contains, &[], &fault);
+                let phrases = unknown(&self.contains, &self.not_contains, &fault);
                 return Ok(Sheet { name, phrases, fault: Some(fault), ..Sheet::default() });
             }
         };
@@ -203,7 +216,7 @@ impl SftpFilePresent {
             Err(fault) => (Vec::new(), Some(fault)),
         };
         let transcript = Transcript::new([(Value::Null, content)], &case.budget)?;
-        let phrases = transcript.hold(&self.contains, &[], false, &case.budget)?;
+        let phrases = transcript.hold(self.rules(), &case.budget)?;
         Ok(Sheet { name, fields, phrases, fault })
     }
 
@@ -348,6 +361,13 @@ mod tests {
             (json!({"path": "outbox/scan.pdf", "contains": ["x"], "count": 0}), "0/1", "cannot be told"),
             (json!({"path": "outbox/odd"}), "0/1", "cannot be read"),
             (json!({"path": "outbox/list.csv", "fields": [{"path": "a", "expected": null}]}), "0/1", "not JSON"),
+            (json!({"path": "outbox/b.json", "not_contains": ["resubmit"]}), "1/1", "no forbidden"),
+            (json!({"path": "outbox/b.json", "not_contains": ["missing signature"]}), "0/1", "forbidden phrase occurs"),
+            (json!({"path": "outbox/b.json", "fields": [{"path": "n", "expected": 1}], "not_contains": ["missing signature"]}),
+                "0/1", "forbidden phrase occurs"),
+            (json!({"path": "outbox/b.json", "fields": [{"path": "n", "expected": 2}, {"path": "reason", "op": "exists"}],
+                "not_contains": ["a", "b", "c"]}), "1/2", "1 of 2"),
+            (json!({"path": "outbox/scan.pdf", "not_contains": ["x"]}), "0/1", "too large to be read"),
             (json!({"path": "outbox/list.csv", "parse": "json"}), "0/1", "not JSON"),
             (json!({"path": "outbox/*.csv", "parse": "csv", "fields": [{"path": "[mrn=1].value", "expected": 5}]}), "1/1", ""),
             (json!({"path": "outbox/*.hl7", "parse": "hl7", "fields": [{"path": "PID.3", "expected": 12}]}), "1/1", ""),

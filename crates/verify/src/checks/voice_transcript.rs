@@ -3,17 +3,21 @@
 //! Reads the turns of the sandbox's calls. `not_contains` is also written `forbidden`; with `in_order` the phrases must
 //! come one after the other. The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found,turn}]`.
 
+use std::collections::BTreeSet;
+
 use model::FieldErrors;
-use model::event::EventType;
+use model::event::{Event, EventType};
+use model::phone::{PhoneNumber, same};
 use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::authored::Authored;
 use crate::checks::{Check, CheckInfo};
 use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, judge};
 use crate::matching::Match;
-use crate::phrase::{Phrase, Transcript, check_phrases};
+use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_phrases};
 use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
@@ -29,12 +33,17 @@ pub const EXAMPLE: &str = r#"{
 pub struct VoiceTranscript {
     #[serde(default)]
     pub speaker: Speaker,
+    /// Only calls that the agent placed to this number.
+    #[serde(default)]
+    pub to: Option<Authored<PhoneNumber>>,
     #[serde(default)]
     pub contains: Vec<Phrase>,
     #[serde(default, alias = "forbidden")]
     pub not_contains: Vec<Phrase>,
     #[serde(default)]
     pub in_order: bool,
+    #[serde(default)]
+    pub negation: Negation,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -53,9 +62,11 @@ impl Check for VoiceTranscript {
         example: EXAMPLE,
         members: &[
             Member::new("speaker", "\"any\"", "`agent`, `caller` (whoever is at the other end: the line, a representative, somebody who calls) or `any`"),
+            Member::optional("to", "only calls that the agent placed to this phone number, however it is written"),
             manual::CONTAINS,
             manual::NOT_CONTAINS,
             Member::new("in_order", "false", "whether the phrases of `contains` must come in their order"),
+            manual::NEGATION,
         ],
         told: "Reads the turns of all [calls](voice.md). One of the two lists must not be empty.",
         evidence: "`phraseResults[{phrase,found,turn}]`",
@@ -75,7 +86,12 @@ impl Check for VoiceTranscript {
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let events = case.events(SimulatorType::Voice, &[EventType::VoiceTurn])?;
-        let turns = events.iter().map(|event| &event.payload).filter(|turn| self.is_meant(turn));
+        let calls = self.calls(&events)?;
+        let is_of_call = |turn: &Value| {
+            let call = text(turn, "call_id");
+            calls.as_ref().is_none_or(|calls| call.is_some_and(|call| calls.contains(call)))
+        };
+        let turns = events.iter().map(|event| &event.payload).filter(|turn| self.is_meant(turn) && is_of_call(turn));
         let texts = turns.flat_map(|turn| {
             let index = turn.get("index").filter(|index| index.is_u64()).cloned().unwrap_or_default();
             let texts = [text(turn, "text"), text(turn, "dtmf")].into_iter().flatten();
@@ -85,7 +101,7 @@ impl Check for VoiceTranscript {
         let mut sheets = Vec::new();
         if !texts.is_empty() {
             let transcript = Transcript::new(texts, &case.budget)?;
-            let phrases = transcript.hold(&self.contains, &self.not_contains, self.in_order, &case.budget)?;
+            let phrases = transcript.hold(self.rules(), &case.budget)?;
             sheets.push(Sheet { phrases, ..Sheet::default() });
         }
         let judgement = judge("transcript", sheets.len(), sheets, Match::First, None);
@@ -95,6 +111,21 @@ impl Check for VoiceTranscript {
 }
 
 impl VoiceTranscript {
+    /// The calls that were placed to `to`; none when any call is meant.
+    fn calls<'e>(&self, events: &[&'e Event]) -> Result<Option<BTreeSet<&'e str>>, String> {
+        let Some(number) = self.to.as_ref().map(Authored::ready).transpose()? else { return Ok(None) };
+        let number = same(&number.dialled);
+        let dialed = events.iter().map(|event| &event.payload).filter(|payload| {
+            text(payload, "action") == Some("dial") && text(payload, "to_number").map(same).as_ref() == Some(&number)
+        });
+        Ok(Some(dialed.filter_map(|payload| text(payload, "call_id")).collect()))
+    }
+
+    fn rules(&self) -> PhraseRules<'_> {
+        let Self { contains, not_contains, in_order, negation, .. } = self;
+        PhraseRules { contains, not_contains, in_order: *in_order, negation: *negation }
+    }
+
     fn is_meant(&self, turn: &Value) -> bool {
         match (self.speaker, text(turn, "speaker")) {
             (_, None) => false,
@@ -164,7 +195,7 @@ mod tests {
         scores(
             &call(),
             &assertion(json!({"speaker": "agent", "contains": ["AB456", ["DOB", "march"]], "forbidden": ["social security"]})),
-            "2/3",
+            "0/1",
             &json!({"phraseResults": [
                 {"phrase": "AB456", "found": true, "turn": 1},
                 {"phrase": ["DOB", "march"], "found": true, "turn": 3},
@@ -179,6 +210,13 @@ mod tests {
             (json!({"contains": ["alpha", "bravo", "four fifty six"], "in_order": true}), "1/1"),
             (json!({"contains": ["bravo", "alpha"], "in_order": true}), "1/2"),
             (json!({"speaker": "caller", "forbidden": ["social security"]}), "1/1"),
+            // A forbidden phrase only takes the score away.
+            (json!({"contains": ["transfer me"], "forbidden": ["one a", "one b", "one c", "one d", "one e", "one f"]}), "0/1"),
+            (json!({"contains": ["AB456", "transfer me"], "forbidden": ["credit card"]}), "1/2"),
+            (json!({"contains": ["AB456", "transfer me"], "forbidden": ["social security"]}), "0/1"),
+            (json!({"contains": ["AB456"], "forbidden": ["credit card", "social security"]}), "0/1"),
+            (json!({"contains": ["AB456"], "forbidden": ["credit card"]}), "1/1"),
+            (json!({"forbidden": ["credit card", "social security"]}), "0/1"),
         ] {
             says(&call(), &assertion(specification), score, "");
         }
@@ -211,6 +249,26 @@ mod tests {
         }
         assert!(wrong.is_empty(), "{} of {pairs}:\n{}", wrong.len(), wrong.join("\n"));
         assert!(pairs >= 250, "{pairs} pairs");
+    }
+
+    #[test]
+    fn only_calls_to_the_number_are_meant() {
+        let dialed = |playground: Playground, call: &str, number: &str, said: &str| {
+            let dial = json!({"call_id": call, "action": "dial", "to_number": number});
+            let turn = json!({"call_id": call, "index": 0, "speaker": "agent", "text": said});
+            let playground = playground.event(SimulatorType::Voice, EventType::VoiceTurn, dial);
+            playground.event(SimulatorType::Voice, EventType::VoiceTurn, turn)
+        };
+        let calls = dialed(Playground::new(&[]), "c1", "+15550100199", "hello");
+        let calls = dialed(calls, "c2", "+15550109999", "goodbye");
+        for (to, phrase, score) in [
+            ("(555) 010-0199", "hello", "1/1"),
+            ("(555) 010-0199", "goodbye", "0/1"),
+            ("555-010-9999", "goodbye", "1/1"),
+            ("911", "hello", "0/1"),
+        ] {
+            says(&calls, &assertion(json!({"to": to, "contains": [phrase]})), score, "");
+        }
     }
 
     #[test]
