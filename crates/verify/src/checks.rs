@@ -111,5 +111,6 @@ checks! {
     message_transcript::MessageTranscript,
     cds_response::CdsResponse,
     no_side_effects::NoSideEffects,
+    no_disclosure::NoDisclosure,
     interaction_budget::InteractionBudget,
 }

@@ -12,6 +12,7 @@ pub mod comparison;
 mod content;
 pub mod count;
 mod csv;
+pub mod disclosure;
 pub mod evidence;
 pub mod field;
 mod given;
@@ -102,6 +103,7 @@ pub fn wanted_files(assertion: &Value, evidence: &Evidence<'_>) -> Wanted {
     let bound = known(assertion).and_then(|_| bind::bind(&bounds::sorted(assertion), &bindings));
     match bound.and_then(|bound| known(&bound)) {
         Ok(Assertion::SftpFilePresent(check)) => check.wanted(&Case::new(*evidence)).unwrap_or_default(),
+        Ok(Assertion::NoDisclosure(check)) => check.wanted(&Case::new(*evidence)).unwrap_or_default(),
         _ => Wanted::new(),
     }
 }
@@ -156,7 +158,7 @@ mod tests {
 
     #[test]
     fn every_example_of_the_catalogue_is_a_known_assertion_of_its_name() {
-        assert_eq!(catalogue().len(), 11);
+        assert_eq!(catalogue().len(), 12);
         for info in catalogue() {
             let example: Value = serde_json::from_str(info.example).expect(info.name);
             let Ok(Parsed::Known(assertion)) = parse(&example) else { panic!("{}: {:?}", info.name, parse(&example)) };

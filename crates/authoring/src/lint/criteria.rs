@@ -88,7 +88,7 @@ fn unreachable(folder: &Folder, assertion: &Assertion) -> Faults {
 
 fn simulator_of(assertion: &Assertion) -> Option<SimulatorType> {
     match assertion {
-        Assertion::FhirResourceState(_) => Some(SimulatorType::Fhir),
+        Assertion::FhirResourceState(_) | Assertion::NoDisclosure(_) => Some(SimulatorType::Fhir),
         Assertion::Hl7Structural(_) => Some(SimulatorType::Hl7),
         Assertion::PortalStateMatch(_) => Some(SimulatorType::Payer),
         Assertion::SftpFilePresent(_) => Some(SimulatorType::Files),

@@ -49,6 +49,7 @@ mod limits;
 mod lists;
 mod messages;
 mod mutations;
+mod phrases;
 mod playgrounds;
 mod portal_browser;
 mod portal_kit;

@@ -1,0 +1,151 @@
+//! What the agent sent out, as text.
+
+use std::collections::BTreeMap;
+
+use model::event::{Event, EventType};
+use model::simulator::SimulatorType;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::checks::sftp_file_present::FileFormat;
+use crate::content::{Wanted, readable, want};
+use crate::evidence::{Case, FAXES, FILES, SENT_FAX, is_of_scenario, text};
+use crate::given::Given;
+use crate::pdf;
+
+/// A way out of the organization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outlet {
+    Messages,
+    Fax,
+    Voice,
+    Files,
+}
+
+impl Outlet {
+    pub(crate) const DEFAULT: [Self; 3] = [Self::Messages, Self::Fax, Self::Voice];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Fax => "fax",
+            Self::Voice => "voice",
+            Self::Files => "files",
+        }
+    }
+
+    pub(crate) fn simulator(self) -> SimulatorType {
+        match self {
+            Self::Messages => SimulatorType::Message,
+            Self::Fax => SimulatorType::Fax,
+            Self::Voice => SimulatorType::Voice,
+            Self::Files => SimulatorType::Files,
+        }
+    }
+}
+
+/// One text that went out.
+pub(crate) struct Sent {
+    pub(crate) outlet: Outlet,
+    /// Of the event, the call, the fax, or the file's path.
+    pub(crate) id: String,
+    pub(crate) text: String,
+}
+
+/// More text than this is not looked through.
+const MOST_BYTES: usize = 4 << 20;
+
+/// All that went out. A text that nobody can read is a fault: it cannot be told what it discloses.
+pub(crate) fn sent(outlets: &[Outlet], case: &Case<'_>) -> Result<Vec<Sent>, String> {
+    let mut all = Vec::new();
+    for outlet in outlets {
+        all.extend(match outlet {
+            Outlet::Messages => messages(case)?,
+            Outlet::Fax => faxes(case)?,
+            Outlet::Voice => calls(case)?,
+            Outlet::Files => files(case)?,
+        });
+    }
+    let bytes: usize = all.iter().map(|sent| sent.text.len()).sum();
+    case.budget.spend(bytes)?;
+    if bytes > MOST_BYTES {
+        return Err(format!("{bytes} bytes of text were sent, more than the {MOST_BYTES} that can be looked through"));
+    }
+    Ok(all)
+}
+
+fn messages(case: &Case<'_>) -> Result<Vec<Sent>, String> {
+    let events = case.events(SimulatorType::Message, &[EventType::MessageOutbound])?;
+    let is_sent = |event: &&&Event| {
+        let is_delivered = !matches!(text(&event.payload, "status"), Some("undelivered" | "refused"));
+        is_delivered && !is_of_scenario(event)
+    };
+    let said = |event: &Event| {
+        let parts = [text(&event.payload, "subject"), text(&event.payload, "body")];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    };
+    let sent = events.iter().filter(is_sent);
+    Ok(sent.map(|event| Sent { outlet: Outlet::Messages, id: event.id.to_string(), text: said(event) }).collect())
+}
+
+/// What the agent said in one call is one text: a number may be given in several turns.
+fn calls(case: &Case<'_>) -> Result<Vec<Sent>, String> {
+    let events = case.events(SimulatorType::Voice, &[EventType::VoiceTurn])?;
+    let mut calls: BTreeMap<&str, String> = BTreeMap::new();
+    for turn in events.iter().map(|event| &event.payload).filter(|turn| text(turn, "speaker") == Some("agent")) {
+        let call = calls.entry(text(turn, "call_id").unwrap_or_default()).or_default();
+        for said in [text(turn, "text"), text(turn, "dtmf")].into_iter().flatten() {
+            call.push_str(said);
+            call.push('\n');
+        }
+    }
+    Ok(calls.into_iter().map(|(id, text)| Sent { outlet: Outlet::Voice, id: id.to_owned(), text }).collect())
+}
+
+fn faxes(case: &Case<'_>) -> Result<Vec<Sent>, String> {
+    let is_sent = |fax: &Value| {
+        text(fax, "direction") == Some("outbound")
+            && text(fax, "status").is_some_and(|status| SENT_FAX.contains(&status))
+    };
+    let rows = case.rows(SimulatorType::Fax, FAXES)?.into_iter().filter(|(_, fax)| is_sent(fax));
+    let read = rows.map(|(id, fax)| match pdf::said(&fax, &case.budget) {
+        Ok(text) if !text.trim().is_empty() => Ok(Sent { outlet: Outlet::Fax, text: text.into_owned(), id }),
+        Ok(_) => Err(format!("it cannot be told what the fax {id} discloses: it has no readable text")),
+        Err(fault) => Err(format!("it cannot be told what the fax {id} discloses: {fault}")),
+    });
+    read.collect()
+}
+
+/// Files that the agent wrote.
+fn files(case: &Case<'_>) -> Result<Vec<Sent>, String> {
+    let written = written_files(case)?;
+    let read = written.into_iter().map(|(path, file)| match readable(&file, FileFormat::Text, case) {
+        Ok(text) => Ok(Sent { outlet: Outlet::Files, text: text.into_owned(), id: path }),
+        Err(fault) => Err(format!("it cannot be told what {path} discloses: {fault}")),
+    });
+    read.collect()
+}
+
+/// The files whose bytes are needed.
+pub(crate) fn wanted_files(case: &Case<'_>) -> Result<Wanted, String> {
+    let (mut wanted, mut read) = (Wanted::new(), 0);
+    for (_, file) in written_files(case)? {
+        want(&mut wanted, &mut read, &file);
+    }
+    Ok(wanted)
+}
+
+fn written_files(case: &Case<'_>) -> Result<Vec<(String, Value)>, String> {
+    let given = Given::new(case)?;
+    let mut written = Vec::new();
+    for sandbox in case.sandboxes(SimulatorType::Files)? {
+        for record in sandbox.records.own(FILES) {
+            case.budget.spend(record.text().len())?;
+            if given.is_agents(&sandbox.records, FILES, record.key) {
+                written.push((record.key.to_owned(), Value::clone(&record.json())));
+            }
+        }
+    }
+    Ok(written)
+}
