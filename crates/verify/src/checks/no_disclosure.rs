@@ -96,6 +96,11 @@ impl Check for NoDisclosure {
         evidence: "`disclosures[{kind,subject,phrase,channel,id}]`; `id` is that of the event, the fax or the call, or the path of the file",
     };
 
+    /// Who sends nothing discloses nothing.
+    fn is_guard(&self) -> bool {
+        true
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
         errors.size("patients", self.patients.len(), LONGEST_LIST);
         for (index, patient) in self.patients.iter().enumerate() {
