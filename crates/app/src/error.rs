@@ -36,6 +36,9 @@ pub enum AppError {
     /// The server has too much to do of this kind now.
     #[error("{0}")]
     Busy(&'static str),
+    /// The server lacks something that only its operator can provide.
+    #[error("{0}")]
+    Unavailable(&'static str),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("{0}")]

@@ -15,6 +15,8 @@ const PROGRAM: &str = "tesseract";
 /// A page takes a second; a page of noise takes more.
 const LONGEST: Duration = Duration::from_secs(60);
 const LONGEST_TEXT: u64 = 1 << 20;
+/// Of the engine's name and version.
+const LONGEST_NAME: usize = 100;
 
 #[derive(Debug, thiserror::Error)]
 pub enum OcrFault {
@@ -24,6 +26,20 @@ pub enum OcrFault {
     TooSlow,
     #[error("the page could not be read")]
     Failed,
+}
+
+/// The name and the version of the program, such as `tesseract 5.3.0`. Blocks until the program has answered.
+pub fn engine() -> Result<String, OcrFault> {
+    let output = Command::new(PROGRAM).arg("--version").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => OcrFault::Unavailable,
+        _ => OcrFault::Failed,
+    })?;
+    // Older versions say it on the standard error.
+    let said = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+    let said = String::from_utf8_lossy(&said);
+    let line: String = said.lines().next().unwrap_or(PROGRAM).trim().chars().take(LONGEST_NAME).collect();
+    Ok(line)
 }
 
 /// The words of one page. Blocks until they are read: call it off the threads that serve others.

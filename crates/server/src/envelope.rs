@@ -119,6 +119,10 @@ impl From<AppError> for ApiError {
             AppError::PreconditionFailed => Self::new(Code::PreconditionFailed, error.to_string()),
             AppError::TooLarge(message) => Self::new(Code::PayloadTooLarge, message),
             AppError::Busy(message) => Self { retry_after_seconds: Some(1), ..Self::new(Code::Unavailable, message) },
+            AppError::Unavailable(message) => {
+                tracing::error!(%message, "the server lacks something");
+                Self::new(Code::Unavailable, message)
+            }
             AppError::Store(error) => Self::from_store(&error),
             AppError::Internal(message) => {
                 tracing::error!(%message, "internal error");

@@ -114,6 +114,20 @@ pub fn is_guard(assertion: &Value) -> bool {
     !is_deeper(assertion, DEEPEST) && known(assertion).is_ok_and(|assertion| assertion.is_guard())
 }
 
+/// The faxes whose pages nobody could read, because the server had no OCR, where the outcome depends on what they say. A
+/// task with such a criterion cannot be scored: that the server lacks something must not decide.
+pub fn undecided_faxes(assertion: &Value, evidence: &Evidence<'_>) -> Vec<String> {
+    if is_deeper(assertion, DEEPEST) {
+        return Vec::new();
+    }
+    let bindings = Bindings { entity: evidence.entity, task: evidence.task };
+    let bound = known(assertion).and_then(|_| bind::bind(&bounds::sorted(assertion), &bindings));
+    match bound.and_then(|bound| known(&bound)) {
+        Ok(Assertion::FaxDocument(check)) => check.undecided(&Case::new(*evidence)).unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
 fn known(assertion: &Value) -> Result<Assertion, String> {
     match parse(assertion) {
         Ok(Parsed::Known(assertion)) => Ok(assertion),

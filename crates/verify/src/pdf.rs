@@ -1,4 +1,4 @@
-//! What a document says whose bytes are in its row: the text layer of a PDF.
+//! The text of a document whose bytes are in its row: what a person would see of a PDF's text layer.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(crate) fn said<'v>(row: &'v Value, budget: &Budget) -> Result<Cow<'v, str>, 
 
 /// Pictures have no words here: what OCR makes of them depends on the machine, and a score must not.
 pub(crate) fn read(bytes: &[u8], budget: &Budget) -> Result<String, String> {
-    let (read, cost) = documents::text_and_cost(bytes);
+    let (read, cost) = documents::visible_text_and_cost(bytes);
     // Many files that are made to be slow come out of the one budget of the assertion.
     budget.spend(usize::try_from(cost).unwrap_or(usize::MAX))?;
     let read = match read {
@@ -30,7 +30,7 @@ pub(crate) fn read(bytes: &[u8], budget: &Budget) -> Result<String, String> {
         Err(fault) => return Err(format!("its content cannot be read: {fault}")),
     };
     if read.needs_ocr() {
-        return Err("its pages are pictures, which have no text to be read".to_owned());
+        return Err("its pages have no visible text: they are pictures, or their text is hidden".to_owned());
     }
     Ok(read.joined())
 }

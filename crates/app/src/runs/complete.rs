@@ -11,7 +11,7 @@ use store::task_runs::{self, Ending, StoredCriterionRun, StoredTaskRun};
 
 use super::evaluate::{self, Judged};
 use super::reach::Reach;
-use super::{end, snapshots, views};
+use super::{end, snapshots, unread_faxes, views};
 use crate::once::{Holder, Keep};
 use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
 
@@ -118,6 +118,7 @@ async fn scored(app: &App, run: &StoredRun, task_run: &StoredTaskRun) -> Result<
     let playground = playground.ok_or_else(|| AppError::Internal("a started task run has no playground".into()))?;
     let snapshot = snapshots::of(app, run).await?;
     let task = snapshots::task(&snapshot, &task_run.task)?.clone();
+    unread_faxes::check(app, &snapshot, &task, playground).await?;
     let (begun_at, sealed) = (app.now(), app.seal(playground, app.now()).await?);
     let frozen = Arc::new(app.frozen(playground, sealed.world).await?);
     let judged = app.judge(Arc::clone(&snapshot), task, Arc::clone(&frozen)).await?;

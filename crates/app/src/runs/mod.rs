@@ -11,6 +11,7 @@ mod snapshots;
 mod start;
 pub mod statistics;
 pub mod tasks;
+mod unread_faxes;
 mod views;
 
 use std::sync::Arc;

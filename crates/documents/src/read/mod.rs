@@ -101,10 +101,27 @@ pub fn text_and_cost(bytes: &[u8]) -> (Result<Text, Fault>, u64) {
     (read, STEPS - budget.left())
 }
 
+/// The text that a person would see: the text layer without what is invisible, covered, off the page, too small or too
+/// faint to read. A page that is a picture has none: see [`Text::needs_ocr`].
+pub fn visible_text(bytes: &[u8]) -> Result<Text, Fault> {
+    read_pages(bytes, |bytes| pdf::visible_text(bytes, &Budget::new()))
+}
+
+/// The same as [`visible_text`], with its cost in steps.
+pub fn visible_text_and_cost(bytes: &[u8]) -> (Result<Text, Fault>, u64) {
+    let budget = Budget::new();
+    let read = read_pages(bytes, |bytes| pdf::visible_text(bytes, &budget));
+    (read, STEPS - budget.left())
+}
+
 fn read_text(bytes: &[u8], budget: &Budget) -> Result<Text, Fault> {
+    read_pages(bytes, |bytes| pdf::text(bytes, budget))
+}
+
+fn read_pages(bytes: &[u8], read: impl Fn(&[u8]) -> Result<Vec<String>, Fault>) -> Result<Text, Fault> {
     let kind = checked_kind(bytes)?;
     let pages = match kind {
-        Kind::Pdf => pdf::text(bytes, budget)?,
+        Kind::Pdf => read(bytes)?,
         Kind::Tiff => vec![String::new(); tiff::count(bytes)?],
         Kind::Png | Kind::Jpeg => vec![String::new()],
     };

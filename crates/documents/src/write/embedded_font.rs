@@ -130,7 +130,7 @@ fn subset(face: &Face, glyphs: &BTreeSet<GlyphId>) -> Vec<u8> {
     ])
 }
 
-fn offset(loca: &[u8], index: usize, is_long: bool) -> Option<usize> {
+pub(crate) fn offset(loca: &[u8], index: usize, is_long: bool) -> Option<usize> {
     if is_long {
         let bytes = loca.get(index * 4..index * 4 + 4)?;
         return Some(u32::from_be_bytes(bytes.try_into().ok()?) as usize);
@@ -140,7 +140,7 @@ fn offset(loca: &[u8], index: usize, is_long: bool) -> Option<usize> {
 }
 
 /// The glyphs that a composite one is made of.
-fn components(outline: &[u8]) -> Vec<u16> {
+pub(crate) fn components(outline: &[u8]) -> Vec<u16> {
     let number = |at: usize| Some(u16::from_be_bytes(outline.get(at..at + 2)?.try_into().ok()?));
     let mut parts = Vec::new();
     // A negative number of contours marks a composite.

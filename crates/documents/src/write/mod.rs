@@ -1,6 +1,6 @@
 //! Files of our own pages.
 
-mod embedded_font;
+pub(crate) mod embedded_font;
 mod pdf_file;
 pub(crate) mod pdf_pages;
 pub(crate) mod tiff;

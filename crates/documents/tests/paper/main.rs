@@ -5,6 +5,7 @@
 mod hostile;
 mod reading;
 mod rendering;
+mod visible;
 
 use documents::Document;
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use documents::{Fault, Kind, PageImage, images, kind, page, scans, text};
 
 const LETTER: &str = "Prior Authorization Denial Letter Dear Dr. Núñez, the request for CPT 72148";
 
-fn sample(name: &str) -> Vec<u8> {
+pub(crate) fn sample(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/tests/paper/samples/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
@@ -21,7 +21,7 @@ fn scan(bytes: &[u8], number: usize) -> Result<Option<PageImage>, Fault> {
     found
 }
 
-fn words(text: &str) -> String {
+pub(crate) fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -16,6 +16,7 @@ mod effects;
 mod errors;
 mod fax;
 mod fax_hostile;
+mod fax_visible;
 mod fhir_atomicity;
 mod fhir_client;
 mod fhir_concurrency;

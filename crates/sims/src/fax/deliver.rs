@@ -99,7 +99,7 @@ impl Delivered {
             ("status", "received".into()),
             ("received_at", sent["sent_at"].clone()),
         ]);
-        for member in ["content_type", "pages", "size", "sha256", "ocr_status", "text_sources", "text"] {
+        for member in ["content_type", "pages", "size", "sha256", "ocr_status", "ocr_engine", "text_sources", "text"] {
             row.extend(sent.get(member).map(|value| (member.to_owned(), value.clone())));
         }
         row.insert("read".to_owned(), false.into());

@@ -13,7 +13,7 @@ pub mod send;
 pub mod steps;
 
 pub use reference::Source;
-pub use rows::{Direction, Kept, OcrStatus, PageWords, TextSource, Words, contents};
+pub use rows::{Direction, Kept, OcrStatus, PageWords, TextSource, Unread, Words, contents, unread};
 
 use model::simulator::SimulatorType;
 use serde_json::json;

@@ -90,8 +90,13 @@ pub fn mark(sandbox: &Sandbox, actor: &str, context: &Context<'_>, (id, read): (
 }
 
 /// Keeps what was read in a fax that nobody had read, so that it is read once.
-pub fn keep_words(sandbox: &Sandbox, context: &Context<'_>, id: &str, words: &Words) -> Outcome<Option<Kept>> {
-    let Some(mut row) = find(sandbox, Direction::Inbound, id) else {
+pub fn keep_words(
+    sandbox: &Sandbox,
+    context: &Context<'_>,
+    (direction, id): (Direction, &str),
+    words: &Words,
+) -> Outcome<Option<Kept>> {
+    let Some(mut row) = find(sandbox, direction, id) else {
         return Outcome { answer: None, changes: Vec::new(), events: Vec::new() };
     };
     let (mut changes, mut events) = (Vec::new(), Vec::new());
@@ -100,7 +105,7 @@ pub fn keep_words(sandbox: &Sandbox, context: &Context<'_>, id: &str, words: &Wo
             members.extend(words.members());
         }
         changes.push(sandbox.put(FAXES, id, &row, context.now));
-        let told = json!({"id": id, "ocr_status": words.ocr_status.name()});
+        let told = json!({"id": id, "ocr_status": words.ocr_status.name(), "ocr_engine": words.ocr_engine});
         let summary = format!("the pages of {id} were read");
         let event = event(sandbox, "line", summary, told);
         events.push(NewEvent { r#type: EventType::FaxStatus, ..event });

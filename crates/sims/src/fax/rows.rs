@@ -1,9 +1,11 @@
 //! Faxes as they are kept and shown. Their ids follow time.
 
+use model::SandboxId;
 use model::reading::Hints;
+use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use world::{Record, Sandbox};
+use world::{Record, Sandbox, World};
 
 use super::steps::FAXES;
 use crate::document::Document;
@@ -34,6 +36,8 @@ impl Direction {
 pub struct Words {
     pub pages: Vec<PageWords>,
     pub ocr_status: OcrStatus,
+    /// The program that read the pictures, with its version: `tesseract 5.3.0`.
+    pub ocr_engine: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +97,9 @@ impl Words {
         let sources: Vec<&str> = self.pages.iter().map(|page| page.source.name()).collect();
         let mut members = Map::new();
         members.insert("ocr_status".to_owned(), self.ocr_status.name().into());
+        if let Some(engine) = &self.ocr_engine {
+            members.insert("ocr_engine".to_owned(), engine.as_str().into());
+        }
         members.insert("text_sources".to_owned(), sources.into());
         if !joined.trim().is_empty() {
             members.insert("text".to_owned(), joined.into());
@@ -130,9 +137,11 @@ impl Kept {
         model::reading::read(document, Hints::default()).into_result().ok()
     }
 
-    /// Whether nobody has tried yet to find out what it says.
+    /// Whether nobody has tried yet to find out what it says, or the server had no OCR then.
     pub fn is_unread(&self) -> bool {
-        self.0.get("ocr_status").is_none() && self.0.get("text").is_none()
+        let status = text(&self.0, "ocr_status");
+        let is_unavailable = status == Some(OcrStatus::Unavailable.name());
+        is_unavailable || (status.is_none() && self.0.get("text").is_none())
     }
 
     /// What it says, page by page.
@@ -147,8 +156,35 @@ impl Kept {
             serde_json::json!({"page": number, "source": source, "text": said})
         });
         let pages: Vec<Value> = pages.collect();
-        serde_json::json!({"id": self.0.get("id"), "ocr_status": ocr_status(&self.0), "text": whole, "pages": pages})
+        let mut said = serde_json::json!({"id": self.0.get("id"), "ocr_status": ocr_status(&self.0)});
+        if let Some(engine) = self.0.get("ocr_engine") {
+            said["ocr_engine"] = engine.clone();
+        }
+        said["text"] = whole.into();
+        said["pages"] = pages.into();
+        said
     }
+}
+
+/// A fax of the agent whose pictures nobody could read when it was sent, because the server had no OCR.
+#[derive(Clone, Debug)]
+pub struct Unread {
+    pub sandbox: SandboxId,
+    pub id: String,
+    pub kept: Kept,
+}
+
+/// All such faxes of a playground.
+pub fn unread(world: &World) -> Vec<Unread> {
+    let lines = world.sandboxes.values().filter(|sandbox| sandbox.kind == SimulatorType::Fax);
+    let faxes = lines.flat_map(|sandbox| all(sandbox).map(|record| (sandbox.id.clone(), record)));
+    let unread = faxes.filter_map(|(sandbox, record)| {
+        let row = Value::clone(&record.json());
+        let is_unread = text(&row, "direction") == Some(Direction::Outbound.name())
+            && text(&row, "ocr_status") == Some(OcrStatus::Unavailable.name());
+        is_unread.then(|| Unread { sandbox, id: record.key.to_owned(), kept: Kept(row) })
+    });
+    unread.collect()
 }
 
 /// Where the bytes of a fax are: in the row, or in the blob of their hash.

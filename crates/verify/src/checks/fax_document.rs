@@ -1,16 +1,20 @@
 //! Passes when the agent sent a fax whose text has the phrases.
 //!
-//! Reads the sent faxes, their text from the document or by OCR. `pages` is a number or a range, as `count` is.
+//! Reads the sent faxes: the visible text of the document, or what OCR read when it was sent. `pages` is a number or a
+//! range, as `count` is. `every_page` is a phrase or a list of alternatives, one of which must be on each page.
 //! The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found}]`, `matched[]`.
+
+use std::collections::BTreeSet;
 
 use model::FieldErrors;
 use model::phone::PhoneNumber;
 use model::phone::same;
 use model::simulator::SimulatorType;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::authored::Authored;
+use crate::bounds::MOST_LISTED;
 use crate::checks::{Check, CheckInfo};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated, FAXES, SENT_FAX, text};
@@ -20,12 +24,20 @@ use crate::pdf;
 use crate::phrase::{Negation, Phrase, PhraseResult, PhraseRules, Transcript, check_phrases, unknown};
 use crate::manual::{self, Member};
 
+/// Why what was not found is unknown.
+const UNREAD_PAGES: &str = "some pages of the fax could not be read";
+/// Between the pages of a text.
+const PAGE_END: char = '\u{c}';
+/// A fax has no more.
+const MOST_PAGES: u64 = 200;
+
 pub const EXAMPLE: &str = r#"{
   "assert": "fax-document",
   "to_number": "+1 555 010 0199",
   "contains": ["{{entity.name}}", ["letter of medical necessity", "statement of medical necessity"]],
   "not_contains": ["draft"],
   "pages": {"max": 10},
+  "every_page": ["{{entity.name}}", "MRN {{entity.mrn}}"],
   "count": 1
 }"#;
 
@@ -43,6 +55,8 @@ pub struct FaxDocument {
     #[serde(default)]
     pub pages: Option<Count>,
     #[serde(default)]
+    pub every_page: Option<Phrase>,
+    #[serde(default)]
     pub count: Option<Count>,
 }
 
@@ -57,10 +71,14 @@ impl Check for FaxDocument {
             manual::NOT_CONTAINS,
             manual::NEGATION,
             Member::optional("pages", "how many pages, written as [`count`](#match-and-count) is"),
+            Member::optional(
+                "every_page",
+                "a phrase, or a list of alternatives: each page must have one of them. A fax with another page, such as one about somebody else, is not a match and is listed in `foreign_pages`",
+            ),
             manual::COUNT,
         ],
-        told: "Reads what was kept when the [fax](fax.md) was sent: the text layer, or what OCR read then. Where pages could not be read, what is not found counts as unknown. A fax that failed was not sent.",
-        evidence: "`phraseResults`, `matched[]`",
+        told: "Reads what was kept when the [fax](fax.md) was sent: the [visible text](documents.md) of the document, or what OCR read then. Where pages could not be read, what is not found counts as unknown; if that decides the score and the server had no OCR, the task cannot be completed there. A fax that failed was not sent.",
+        evidence: "`phraseResults`, `matched[]`, `foreign_pages[{fax,pages}]`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -76,24 +94,83 @@ impl Check for FaxDocument {
     }
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
-        let number = self.to_number.as_ref().map(|number| number.ready()).transpose()?;
-        let number = number.map(|number| same(&number.dialled));
-        let mut sheets = Vec::new();
-        for (name, fax) in case.rows(SimulatorType::Fax, FAXES)? {
-            if self.is_meant(&fax, number.as_deref()) {
-                sheets.push(Sheet { phrases: self.hold(&fax, case)?, name, ..Sheet::default() });
-            }
-        }
+        let Candidates { sheets, foreign } = self.candidates(case)?;
         let perfect = sheets.iter().filter(|sheet| sheet.is_perfect()).map(|sheet| sheet.name.as_str());
         let matched = names(perfect);
         let judgement = judge("fax", sheets.len(), sheets, Match::Any, self.count);
         let matched = if is_absence(self.count) { judgement.names() } else { matched };
         let results = judgement.phrase_results();
-        judgement.outcome([("phraseResults", results), ("matched", matched)])
+        match self.every_page {
+            Some(_) => judgement.outcome([
+                ("phraseResults", results),
+                ("matched", matched),
+                ("foreign_pages", foreign.into()),
+            ]),
+            None => judgement.outcome([("phraseResults", results), ("matched", matched)]),
+        }
     }
 }
 
+/// The faxes that may be what the author means.
+struct Candidates {
+    sheets: Vec<Sheet>,
+    /// Faxes with pages that have none of the `every_page` phrases.
+    foreign: Vec<Value>,
+}
+
+/// What `every_page` finds.
+enum Pages {
+    Fitting,
+    /// The numbers of pages without any of the phrases.
+    Foreign(Vec<usize>),
+    /// Pages that could not be read may have them.
+    Unknown,
+}
+
 impl FaxDocument {
+    fn candidates(&self, case: &Case<'_>) -> Result<Candidates, String> {
+        let number = self.to_number.as_ref().map(|number| number.ready()).transpose()?;
+        let number = number.map(|number| same(&number.dialled));
+        let mut candidates = Candidates { sheets: Vec::new(), foreign: Vec::new() };
+        for (name, fax) in case.rows(SimulatorType::Fax, FAXES)? {
+            if !self.is_meant(&fax, number.as_deref()) {
+                continue;
+            }
+            let mut phrases = self.hold(&fax, case)?;
+            match self.pages_of(&fax, case)? {
+                Pages::Fitting => {}
+                Pages::Unknown => phrases.extend(unknown(self.every_page.as_slice(), &[], UNREAD_PAGES)),
+                Pages::Foreign(pages) => {
+                    let pages: Vec<usize> = pages.into_iter().take(MOST_LISTED).collect();
+                    if candidates.foreign.len() < MOST_LISTED {
+                        candidates.foreign.push(json!({"fax": name, "pages": pages}));
+                    }
+                    continue;
+                }
+            }
+            candidates.sheets.push(Sheet { phrases, name, ..Sheet::default() });
+        }
+        Ok(candidates)
+    }
+
+    /// The faxes whose unread pages decide the outcome, where the server had no OCR to read them.
+    pub(crate) fn undecided(&self, case: &Case<'_>) -> Result<Vec<String>, String> {
+        let unread: BTreeSet<String> = case
+            .rows(SimulatorType::Fax, FAXES)?
+            .into_iter()
+            .filter(|(_, fax)| text(fax, "ocr_status") == Some("unavailable"))
+            .map(|(name, _)| name)
+            .collect();
+        if unread.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sheets = self.candidates(case)?.sheets;
+        let is_decided = self.count.is_none() && sheets.iter().any(Sheet::is_perfect);
+        let is_open = |sheet: &Sheet| sheet.phrases.iter().any(|phrase| phrase.reason.is_some());
+        let open = sheets.iter().filter(|sheet| unread.contains(&sheet.name) && is_open(sheet));
+        Ok(if is_decided { Vec::new() } else { open.map(|sheet| sheet.name.clone()).collect() })
+    }
+
     /// Whether it was sent, to this number and with so many pages.
     fn is_meant(&self, fax: &Value, number: Option<&str>) -> bool {
         let was_sent = text(fax, "direction") == Some("outbound")
@@ -119,6 +196,32 @@ impl FaxDocument {
             }
         }
     }
+
+    fn pages_of(&self, fax: &Value, case: &Case<'_>) -> Result<Pages, String> {
+        let Some(phrase) = self.every_page.as_slice().first() else { return Ok(Pages::Fitting) };
+        let said = pdf::said(fax, &case.budget).unwrap_or_default();
+        let count = fax.get("pages").and_then(Value::as_u64).unwrap_or(1).min(MOST_PAGES);
+        let mut texts = said.split(PAGE_END);
+        let (mut foreign, mut is_unknown) = (Vec::new(), false);
+        for number in 1..=count as usize {
+            let page = texts.next().unwrap_or_default();
+            let transcript = Transcript::new([(Value::Null, page)], &case.budget)?;
+            let held = transcript.hold(std::slice::from_ref(phrase), &[], false, &case.budget)?;
+            if held.iter().all(PhraseResult::is_found) {
+                continue;
+            }
+            if page.trim().is_empty() && has_unread_pages(fax) {
+                is_unknown = true;
+            } else {
+                foreign.push(number);
+            }
+        }
+        Ok(match (foreign.is_empty(), is_unknown) {
+            (false, _) => Pages::Foreign(foreign),
+            (true, true) => Pages::Unknown,
+            (true, false) => Pages::Fitting,
+        })
+    }
 }
 
 /// Whether some of its pages are pictures that nobody could read.
@@ -128,7 +231,7 @@ fn has_unread_pages(fax: &Value) -> bool {
 
 /// What was not found may stand on a page that could not be read.
 fn doubted(result: PhraseResult) -> PhraseResult {
-    if result.is_found() { result } else { result.unknown("some pages of the fax could not be read") }
+    if result.is_found() { result } else { result.unknown(UNREAD_PAGES) }
 }
 
 #[cfg(test)]
@@ -216,9 +319,37 @@ mod tests {
             json!({"direction": "outbound", "to_number": "+15550100199", "status": "sent", "pages": 1, "base64": base64})
         };
         let contains = json!({"assert": "fax-document", "contains": ["letter of medical necessity", "Dr. Núñez"]});
-        for (change, score) in [("", "1/1"), (r#""look": "scanned","#, "1/1"), (r#""text_layer": false,"#, "0/1")] {
+        // Words behind a scan are not what the scan shows.
+        for (change, score) in [("", "1/1"), (r#""look": "scanned","#, "0/1"), (r#""text_layer": false,"#, "0/1")] {
             let playground = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "f1", &fax(change));
             says(&playground, &contains, score, "");
         }
+    }
+
+    #[test]
+    fn every_page_must_be_about_the_patient() {
+        let fax = |text: &str, ocr_status: &str| {
+            json!({"direction": "outbound", "status": "sent", "to_number": "+15550100199", "pages": 2, "text": text,
+                "ocr_status": ocr_status})
+        };
+        let assertion = json!({"assert": "fax-document", "contains": ["order"], "every_page": ["Minh Tran", "MRN 4411"]});
+        for (text, ocr_status, score) in [
+            ("Order for Minh Tran\u{c}Results, MRN 4411", "not_needed", "1/1"),
+            ("Order for Minh Tran\u{c}Results of Ana Lopez", "not_needed", "0/1"),
+            ("Order for Minh Tran\u{c}", "not_needed", "0/1"),
+            ("Order for Minh Tran\u{c}", "unavailable", "1/2"),
+            ("Order for Minh Tran", "not_needed", "0/1"),
+        ] {
+            let playground = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "a", &fax(text, ocr_status));
+            says(&playground, &assertion, score, "");
+        }
+        let foreign = fax("Order for Minh Tran\u{c}Results of Ana Lopez", "done");
+        let playground = Playground::new(&[]).write(SimulatorType::Fax, "faxes", "a", &foreign);
+        scores(
+            &playground,
+            &json!({"assert": "fax-document", "every_page": "Minh Tran"}),
+            "0/1",
+            &json!({"phraseResults": [], "matched": [], "foreign_pages": [{"fax": "a", "pages": [2]}]}),
+        );
     }
 }

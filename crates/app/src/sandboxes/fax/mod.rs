@@ -12,10 +12,13 @@ pub use sims::fax::read::Filter;
 use sims::fax::read::{self, Look};
 pub use sims::fax::send::MOST_BYTES;
 use sims::fax::send::{self, Plan, Refusal};
-use sims::fax::{Kept, Source};
+use sims::fax::{Kept, Source, Unread, Words};
 use sims::files::Content;
 use sims::once::{Token, UsedOtherwise};
+use store::sandboxes::StoredSandbox;
 use world::{Context, Outcome, Sandbox, World};
+
+use paper::Sight;
 
 use super::Access;
 use crate::contents::Reader;
@@ -52,7 +55,7 @@ pub async fn send(
         (None, None) => Err("must be given".to_owned()),
     };
     let read = match bytes {
-        Ok(bytes) => paper::read(app, bytes.clone()).await?.map(|paper| (paper, bytes)),
+        Ok(bytes) => paper::read(app, bytes.clone(), Sight::Visible).await?.map(|paper| (paper, bytes)),
         Err(fault) => Err(fault),
     };
     let (paper, bytes) = match read {
@@ -152,16 +155,50 @@ pub async fn page(
 pub async fn text(app: &App, access: &Access, direction: Direction, id: &str) -> Result<Value, AppError> {
     let mut kept = look(app, access, (direction, id), Look::Text).await?;
     if kept.is_unread() {
-        let read = paper::read(app, bytes(app, &kept).await?).await?;
-        if let Ok(paper) = read {
+        let read = paper::read(app, bytes(app, &kept).await?, sight(direction)).await?;
+        if let Some(paper) = read.ok().filter(|paper| is_news(&kept, &paper.words)) {
             let fax = id.to_owned();
             let keep = in_sandbox(access, move |_, sandbox, _, context| {
-                read::keep_words(sandbox, context, &fax, &paper.words)
+                read::keep_words(sandbox, context, (direction, &fax), &paper.words)
             });
             kept = app.tell(&access.sandbox, keep).await??.ok_or(AppError::NotFound("fax"))?;
         }
     }
     Ok(kept.said())
+}
+
+/// What is read of a document: of the agent's own faxes only what their recipients see.
+fn sight(direction: Direction) -> Sight {
+    match direction {
+        Direction::Outbound => Sight::Visible,
+        Direction::Inbound => Sight::TextLayer,
+    }
+}
+
+/// Whether another attempt at reading found out more.
+fn is_news(kept: &Kept, words: &Words) -> bool {
+    kept.member("ocr_status") != words.ocr_status.name()
+}
+
+/// Reads the agent's faxes again whose pages could not be read when they were sent, because the server had no OCR then.
+pub(crate) async fn read_unread(app: &App, sandboxes: &[StoredSandbox], world: &World) -> Result<(), AppError> {
+    for Unread { sandbox, id, kept } in sims::fax::unread(world) {
+        let Some(line) = sandboxes.iter().find(|one| one.id == sandbox) else { continue };
+        let read = paper::read(app, bytes(app, &kept).await?, Sight::Visible).await?;
+        let Some(paper) = read.ok().filter(|paper| is_news(&kept, &paper.words)) else { continue };
+        let keep = move |world: &World, context: &Context<'_>| match world.sandboxes.get(&sandbox) {
+            Some(sandbox) => {
+                let kept = read::keep_words(sandbox, context, (Direction::Outbound, &id), &paper.words);
+                Outcome { answer: (), changes: kept.changes, events: kept.events }
+            }
+            None => Outcome { answer: (), changes: Vec::new(), events: Vec::new() },
+        };
+        // A playground that has ended stays as it is.
+        if let Err(error) = app.tell(line, keep).await {
+            tracing::warn!(%error, "what was read of a fax could not be kept");
+        }
+    }
+    Ok(())
 }
 
 /// Marks a fax of the inbox as read, or as not read.

@@ -26,9 +26,18 @@ pub(super) fn decoded(base64: &str) -> Result<Bytes, AppError> {
     Ok(bytes.into())
 }
 
+/// Which text of a document counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// All that programs can read.
+    TextLayer,
+    /// What a person would see.
+    Visible,
+}
+
 /// The document, or what is wrong with it.
-pub(super) async fn read(app: &App, bytes: Bytes) -> Result<Result<Paper, String>, AppError> {
-    let (read, bytes) = app.inner.papers.run(move || (looked_at(&bytes), bytes)).await?;
+pub(super) async fn read(app: &App, bytes: Bytes, sight: Sight) -> Result<Result<Paper, String>, AppError> {
+    let (read, bytes) = app.inner.papers.run(move || (looked_at(&bytes, sight), bytes)).await?;
     let looked = match read {
         Ok(looked) => looked,
         Err(fault) => return Ok(Err(fault)),
@@ -37,7 +46,7 @@ pub(super) async fn read(app: &App, bytes: Bytes) -> Result<Result<Paper, String
         return Ok(Ok(looked.paper));
     }
     let Looked { mut paper, pictures } = looked;
-    let (words, status) = app.inner.ocr.run(move || recognised(&bytes, &pictures)).await?;
+    let (words, status, engine) = app.inner.ocr.run(move || recognised(&bytes, &pictures)).await?;
     for (number, text) in words {
         let page = paper.words.pages.get_mut(number.saturating_sub(1));
         if let Some(page) = page.filter(|_| !text.is_empty()) {
@@ -45,6 +54,7 @@ pub(super) async fn read(app: &App, bytes: Bytes) -> Result<Result<Paper, String
         }
     }
     paper.words.ocr_status = status;
+    paper.words.ocr_engine = engine;
     Ok(bounded(paper))
 }
 
@@ -55,14 +65,18 @@ struct Looked {
     pictures: Vec<usize>,
 }
 
-fn looked_at(bytes: &[u8]) -> Result<Looked, String> {
+fn looked_at(bytes: &[u8], sight: Sight) -> Result<Looked, String> {
     if bytes.len() > MOST_BYTES {
         return Err(format!("must have at most {MOST_BYTES} bytes, has {}", bytes.len()));
     }
     if !matches!(documents::kind(bytes), Some(Kind::Pdf | Kind::Tiff)) {
         return Err("must be a PDF or TIFF file".to_owned());
     }
-    let Text { kind, pages } = documents::text(bytes).map_err(|fault| fault.to_string())?;
+    let read = match sight {
+        Sight::TextLayer => documents::text(bytes),
+        Sight::Visible => documents::visible_text(bytes),
+    };
+    let Text { kind, pages } = read.map_err(|fault| fault.to_string())?;
     if !(1..=MOST_PAGES).contains(&pages.len()) {
         return Err(format!("must have 1 to {MOST_PAGES} pages, has {}", pages.len()));
     }
@@ -71,7 +85,7 @@ fn looked_at(bytes: &[u8]) -> Result<Looked, String> {
         let source = if text.trim().is_empty() { TextSource::None } else { TextSource::TextLayer };
         PageWords { text, source }
     });
-    let words = Words { pages: words.collect(), ocr_status: OcrStatus::NotNeeded };
+    let words = Words { pages: words.collect(), ocr_status: OcrStatus::NotNeeded, ocr_engine: None };
     let content_type = kind.content_type();
     let paper = Paper { content_type, pages: words.pages.len(), size: bytes.len(), sha256: sha256_hex(bytes), words };
     bounded(paper).map(|paper| Looked { paper, pictures })
@@ -125,8 +139,9 @@ fn bounded(paper: Paper) -> Result<Paper, String> {
     Ok(paper)
 }
 
-/// What the pictures say, as far as this machine can tell.
-fn recognised(bytes: &[u8], pictures: &[usize]) -> (Vec<(usize, String)>, OcrStatus) {
+/// What the pictures say, as far as this machine can tell, and which program read them.
+fn recognised(bytes: &[u8], pictures: &[usize]) -> (Vec<(usize, String)>, OcrStatus, Option<String>) {
+    let Ok(engine) = ocr::engine() else { return (Vec::new(), OcrStatus::Unavailable, None) };
     let started = Instant::now();
     let (mut words, mut status) = (Vec::new(), OcrStatus::Done);
     let read = documents::scans(bytes, pictures, &mut |number, page| {
@@ -148,5 +163,5 @@ fn recognised(bytes: &[u8], pictures: &[usize]) -> (Vec<(usize, String)>, OcrSta
     if status == OcrStatus::Unavailable {
         words.clear();
     }
-    (words, if read.is_ok() { status } else { OcrStatus::Failed })
+    (words, if read.is_ok() { status } else { OcrStatus::Failed }, Some(engine))
 }

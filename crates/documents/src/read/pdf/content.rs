@@ -3,17 +3,24 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::drawing::Path;
 use super::file::File;
-use super::font::Font;
+use super::font::{Font, Glyph};
 use super::lexer::Lexer;
 use super::lines::{Lines, Piece, Spot};
 use super::matrix::Matrix;
 use super::object::{Dictionary, Object, Stream};
+use super::paint::raster::{Area, Bounds, Contour, FillRule};
+use super::paint::{GlyphMark, Graphics, Painter};
 use crate::fault::Fault;
 
 /// Forms within forms.
 const DEEPEST: usize = 12;
 const MOST_STATES: usize = 200;
+/// Contours of glyphs that clip.
+const MOST_CLIPPING: usize = 50_000;
+/// In points: the size of the smallest print that a person reads.
+const SMALLEST_PRINT: f32 = 3.9;
 
 /// What is remembered from page to page.
 #[derive(Default)]
@@ -24,6 +31,8 @@ pub(super) struct Seen {
     pub(super) text: String,
     pub(super) pieces: Vec<Piece>,
     pub(super) pictures: Vec<Shown>,
+    /// About where glyphs are that are painted at all.
+    pub(super) cells: Vec<Bounds>,
 }
 
 /// A picture that a page shows.
@@ -36,18 +45,24 @@ pub(super) struct Shown {
 }
 
 pub(super) struct Reader<'a, 'f> {
-    file: &'a File<'a>,
+    pub(super) file: &'a File<'a>,
     fonts: &'f mut Fonts,
     lines: Lines<'a>,
     pub(super) pictures: Vec<Shown>,
+    cells: Vec<Bounds>,
     depth: usize,
+    /// Present when the page is painted, to tell what can be seen of it.
+    pub(super) painter: Option<Painter>,
+    /// How many pixels of pictures may still be decoded.
+    pub(super) image_pixels: usize,
 }
 
 #[derive(Clone)]
-struct State {
-    page: Matrix,
-    font: Option<Rc<Font>>,
-    size: f32,
+pub(super) struct State {
+    pub(super) page: Matrix,
+    pub(super) graphics: Graphics,
+    pub(super) font: Option<Rc<Font>>,
+    pub(super) size: f32,
     letter_space: f32,
     word_space: f32,
     stretch: f32,
@@ -57,17 +72,46 @@ struct State {
 
 impl<'a, 'f> Reader<'a, 'f> {
     pub(super) fn new(file: &'a File<'a>, fonts: &'f mut Fonts) -> Self {
-        Self { file, fonts, lines: Lines::new(file.budget), pictures: Vec::new(), depth: 0 }
+        let (lines, pictures, cells) = (Lines::new(file.budget), Vec::new(), Vec::new());
+        Self { file, fonts, lines, pictures, cells, depth: 0, painter: None, image_pixels: 0 }
+    }
+
+    /// A reader that also paints the page.
+    pub(super) fn painting(file: &'a File<'a>, fonts: &'f mut Fonts, painter: Painter, image_pixels: usize) -> Self {
+        Self { painter: Some(painter), image_pixels, ..Self::new(file, fonts) }
     }
 
     pub(super) fn finish(self) -> Seen {
         let (text, pieces) = self.lines.finish();
-        Seen { text, pieces, pictures: self.pictures }
+        Seen { text, pieces, pictures: self.pictures, cells: self.cells }
     }
 
-    pub(super) fn read(&mut self, content: &[u8], resources: &Dictionary, page: Matrix) -> Result<(), Fault> {
+    /// What a person would see of the page, and how many pixels of pictures may still be decoded.
+    pub(super) fn finish_visible(mut self) -> Result<(String, usize), Fault> {
+        for (glyph, is_visible) in self.painter.take().map(Painter::finish).unwrap_or_default() {
+            if is_visible {
+                self.lines.add(&glyph.text, glyph.start, glyph.end)?;
+            }
+        }
+        Ok((self.lines.finish().0, self.image_pixels))
+    }
+
+    /// The state at the beginning of a page.
+    pub(super) fn graphics(&self) -> Graphics {
+        Graphics::new(self.painter.as_ref().map_or(Area::EMPTY, Painter::area))
+    }
+
+    pub(super) fn read(
+        &mut self,
+        content: &[u8],
+        resources: &Dictionary,
+        page: Matrix,
+        graphics: Graphics,
+    ) -> Result<(), Fault> {
+        let hidden = self.painter.as_ref().map_or(0, |painter| painter.hidden);
         let state = State {
             page,
+            graphics,
             font: None,
             size: 0.0,
             letter_space: 0.0,
@@ -83,13 +127,17 @@ impl<'a, 'f> Reader<'a, 'f> {
             line: Matrix::IDENTITY,
             local: BTreeMap::new(),
             resources,
+            path: Path::default(),
+            layers: Vec::new(),
+            text_clip: Vec::new(),
         };
         let mut lexer = Lexer::new(content, 0, self.file.budget);
         let mut operands: Vec<Object> = Vec::new();
         while let Some(object) = lexer.object()? {
             match object {
                 Object::Word(word) if word == "ID" => {
-                    skip_inline_picture(&mut lexer, content);
+                    let bytes = inline_picture(&mut lexer, content);
+                    self.inline(&scene, &operands, bytes)?;
                     operands.clear();
                 }
                 Object::Word(word) => {
@@ -99,6 +147,10 @@ impl<'a, 'f> Reader<'a, 'f> {
                 operand if operands.len() < 64 => operands.push(operand),
                 _ => {}
             }
+        }
+        // Layers that are not closed end with the content.
+        if let Some(painter) = &mut self.painter {
+            painter.hidden = hidden;
         }
         Ok(())
     }
@@ -138,7 +190,14 @@ impl<'a, 'f> Reader<'a, 'f> {
                     self.run(scene, name)?;
                 }
             }
-            _ => scene.set(word, number),
+            _ => {
+                scene.set(word, number);
+                if self.painter.is_some() {
+                    self.draw(scene, word, operands)?;
+                } else if word == "Tr" {
+                    scene.state.graphics.text_mode = number(0) as u8;
+                }
+            }
         }
         Ok(())
     }
@@ -151,10 +210,119 @@ impl<'a, 'f> Reader<'a, 'f> {
             let state = &scene.state;
             let space = if glyph.is_space { state.word_space } else { 0.0 };
             let width = glyph.width * state.size + state.letter_space + space;
+            let placed = scene.glyph_matrix();
             scene.advance(width);
-            self.lines.add(&glyph.text, start, scene.spot())?;
+            let end = scene.spot();
+            if self.painter.is_some() {
+                self.draw_glyph(scene, &font, &glyph, placed, (start, end))?;
+                continue;
+            }
+            if !matches!(scene.state.graphics.text_mode, 3 | 7) {
+                self.cells.push(cell(&font, start, end));
+            }
+            self.lines.add(&glyph.text, start, end)?;
         }
         Ok(())
+    }
+
+    /// Draws a glyph and keeps what it stands for.
+    fn draw_glyph(
+        &mut self,
+        scene: &mut Scene<'_>,
+        font: &Font,
+        glyph: &Glyph,
+        placed: Matrix,
+        (start, end): (Spot, Spot),
+    ) -> Result<(), Fault> {
+        self.file.budget.spend(150)?;
+        match font.type3() {
+            Some(dictionary) => self.draw_type3(scene, (font, dictionary), glyph, placed, (start, end)),
+            None => self.draw_outline(scene, font, glyph, placed, (start, end)),
+        }
+    }
+
+    /// Runs the content stream that draws a glyph.
+    fn draw_type3(
+        &mut self,
+        scene: &Scene<'_>,
+        (font, dictionary): (&Font, &Dictionary),
+        glyph: &Glyph,
+        placed: Matrix,
+        (start, end): (Spot, Spot),
+    ) -> Result<(), Fault> {
+        let state = &scene.state;
+        let Some(owner) = self.begin_glyph(&glyph.text, (start, end), None)? else { return Ok(()) };
+        let Some(name) = font.glyph_name(self.file, glyph)? else { return Ok(()) };
+        let procedures = self.file.resolve(dictionary.get("CharProcs"))?;
+        let procedure = procedures.dictionary().map_or(&Object::Null, |procedures| procedures.get(&name));
+        let Object::Stream(stream) = self.file.resolve(procedure)?.into_owned() else { return Ok(()) };
+        if self.depth >= DEEPEST || matches!(state.graphics.text_mode, 3 | 7) {
+            return Ok(());
+        }
+        let matrix = self.numbers(dictionary.get("FontMatrix"))?;
+        let matrix = <[f32; 6]>::try_from(matrix).map_or(Matrix([0.001, 0.0, 0.0, 0.001, 0.0, 0.0]), Matrix);
+        let own = self.file.resolve(dictionary.get("Resources"))?;
+        let content = self.file.content(&stream)?;
+        let outer = self.painter.as_mut().map_or(0, |painter| std::mem::replace(&mut painter.owner, owner));
+        self.depth += 1;
+        let resources = own.dictionary().unwrap_or(scene.resources);
+        let result = self.read(&content, resources, matrix.then(placed), state.graphics.clone());
+        self.depth -= 1;
+        if let Some(painter) = &mut self.painter {
+            painter.owner = outer;
+        }
+        result
+    }
+
+    fn draw_outline(
+        &mut self,
+        scene: &mut Scene<'_>,
+        font: &Font,
+        glyph: &Glyph,
+        placed: Matrix,
+        (start, end): (Spot, Spot),
+    ) -> Result<(), Fault> {
+        let (outline, text) = font.shape(self.file, glyph)?;
+        let Some(owner) = self.begin_glyph(text.as_deref().unwrap_or_default(), (start, end), Some(placed))? else {
+            return Ok(());
+        };
+        let (budget, graphics) = (self.file.budget, &scene.state.graphics);
+        let Some(painter) = &mut self.painter else { return Ok(()) };
+        let placed = placed.then(painter.device);
+        budget.spend(outline.iter().map(Vec::len).sum())?;
+        let contour = |contour: &Contour| -> Contour { contour.iter().map(|point| placed.apply(*point)).collect() };
+        let contours: Vec<Contour> = outline.iter().map(contour).collect();
+        if matches!(graphics.text_mode, 0 | 2 | 4 | 6) {
+            painter.fill(&contours, FillRule::NonZero, graphics, owner, budget)?;
+        }
+        if matches!(graphics.text_mode, 1 | 2 | 5 | 6) {
+            let closed = |contour: &Contour| contour.iter().chain(contour.first()).copied().collect();
+            let closed: Vec<Contour> = contours.iter().map(closed).collect();
+            let width = graphics.line_width * scene.state.page.then(painter.device).scale();
+            painter.stroke(&closed, width, graphics, owner, budget)?;
+        }
+        if graphics.text_mode >= 4 && scene.text_clip.len() < MOST_CLIPPING {
+            scene.text_clip.extend(contours);
+        }
+        Ok(())
+    }
+
+    /// The number of the glyph that is drawn next; none while no painting goes on.
+    fn begin_glyph(
+        &mut self,
+        text: &str,
+        (start, end): (Spot, Spot),
+        em: Option<Matrix>,
+    ) -> Result<Option<u32>, Fault> {
+        let Some(painter) = &mut self.painter else { return Ok(None) };
+        // Text within a glyph is part of that glyph.
+        if painter.owner != 0 {
+            return Ok(Some(painter.owner));
+        }
+        let size = em.map(|em| em.smaller_side() * painter.points_per_unit);
+        let is_large_enough = size.is_none_or(|size| size >= SMALLEST_PRINT);
+        let pixels = start.size * painter.device.scale();
+        painter.begin(GlyphMark::new(text.to_owned(), start, end, is_large_enough, pixels)).map(Some)
     }
 
     fn font(&mut self, scene: &mut Scene<'_>, name: &str) -> Result<Option<Rc<Font>>, Fault> {
@@ -163,6 +331,14 @@ impl<'a, 'f> Reader<'a, 'f> {
         }
         let listed = self.file.resolve(scene.resources.get("Font"))?;
         let named = listed.dictionary().map_or(&Object::Null, |fonts| fonts.get(name));
+        let font = self.font_object(named)?;
+        if scene.local.len() < 200 {
+            scene.local.insert(name.to_owned(), font.clone());
+        }
+        Ok(font)
+    }
+
+    pub(super) fn font_object(&mut self, named: &Object) -> Result<Option<Rc<Font>>, Fault> {
         let number = named.reference();
         let known = number.and_then(|number| self.fonts.0.get(&number)).cloned();
         let font = match known {
@@ -178,9 +354,6 @@ impl<'a, 'f> Reader<'a, 'f> {
             }
             self.fonts.0.insert(number, Rc::clone(font));
         }
-        if scene.local.len() < 200 {
-            scene.local.insert(name.to_owned(), font.clone());
-        }
         Ok(font)
     }
 
@@ -192,32 +365,35 @@ impl<'a, 'f> Reader<'a, 'f> {
         let object = self.file.resolve(named)?;
         let Object::Stream(stream) = object.as_ref() else { return Ok(()) };
         match stream.dictionary.get("Subtype").name() {
+            Some("Image" | "Form") if !self.shows_layer(stream.dictionary.get("OC"))? => Ok(()),
+            Some("Image") if self.painter.is_some() => self.picture(scene, stream),
             Some("Image") if self.pictures.len() < 1000 => {
                 let [a, b, c, d, ..] = scene.state.page.0;
                 let (width, area) = ((a * a + b * b).sqrt(), (a * d - b * c).abs());
                 self.pictures.push(Shown { stream: stream.clone(), width, area });
                 Ok(())
             }
-            Some("Form") => self.form(stream, scene.resources, scene.state.page),
+            Some("Form") => self.form(stream, scene.resources, scene.state.page, scene.state.graphics.clone()),
             _ => Ok(()),
         }
     }
 
-    fn form(&mut self, stream: &Stream, resources: &Dictionary, page: Matrix) -> Result<(), Fault> {
+    fn form(&mut self, stream: &Stream, resources: &Dictionary, page: Matrix, graphics: Graphics) -> Result<(), Fault> {
         if self.depth >= DEEPEST {
             return Ok(());
         }
         let own = self.file.resolve(stream.dictionary.get("Resources"))?;
         let matrix = self.numbers(stream.dictionary.get("Matrix"))?;
         let matrix = <[f32; 6]>::try_from(matrix).map_or(Matrix::IDENTITY, Matrix);
+        let graphics = self.within_form(stream, matrix.then(page), graphics)?;
         let content = self.file.content(stream)?;
         self.depth += 1;
-        let result = self.read(&content, own.dictionary().unwrap_or(resources), matrix.then(page));
+        let result = self.read(&content, own.dictionary().unwrap_or(resources), matrix.then(page), graphics);
         self.depth -= 1;
         result
     }
 
-    fn numbers(&self, object: &Object) -> Result<Vec<f32>, Fault> {
+    pub(super) fn numbers(&self, object: &Object) -> Result<Vec<f32>, Fault> {
         let listed = self.file.resolve(object)?;
         Ok(listed.array().iter().take(6).filter_map(Object::number).map(|number| number as f32).collect())
     }
@@ -235,20 +411,61 @@ impl<'a, 'f> Reader<'a, 'f> {
             normal = self.file.resolve(states.get(state))?.into_owned();
         }
         let Object::Stream(stream) = normal else { return Ok(()) };
-        let corner = self.numbers(dictionary.get("Rect"))?;
-        let at = |index: usize| corner.get(index).copied().unwrap_or(0.0);
-        self.form(&stream, resources, Matrix::moved(at(0), at(1)))
+        if self.painter.is_some() && !self.shows_annotation(dictionary)? {
+            return Ok(());
+        }
+        let placed = self.annotation_matrix(dictionary, &stream)?;
+        let graphics = self.graphics();
+        self.form(&stream, resources, placed, graphics)
+    }
+
+    /// From what the appearance's matrix makes of its box to the rectangle of the annotation (ISO 32000-1, 12.5.5).
+    fn annotation_matrix(&self, annotation: &Dictionary, appearance: &Stream) -> Result<Matrix, Fault> {
+        let rectangle = self.numbers(annotation.get("Rect"))?;
+        let at = |index: usize| rectangle.get(index).copied().unwrap_or(0.0);
+        let corner = Matrix::moved(at(0).min(at(2)), at(1).min(at(3)));
+        let matrix = self.numbers(appearance.dictionary.get("Matrix"))?;
+        let matrix = <[f32; 6]>::try_from(matrix).map_or(Matrix::IDENTITY, Matrix);
+        let Ok([x0, y0, x1, y1]) = <[f32; 4]>::try_from(self.numbers(appearance.dictionary.get("BBox"))?) else {
+            return Ok(corner);
+        };
+        let corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)].map(|point| matrix.apply(point));
+        let Some(bounds) = Bounds::of(corners.into_iter()) else { return Ok(corner) };
+        let factor = |wanted: f32, own: f32| if own > 0.0 { wanted.abs() / own } else { 1.0 };
+        let (across, up) = (factor(at(2) - at(0), bounds.width()), factor(at(3) - at(1), bounds.height()));
+        Ok(Matrix([across, 0.0, 0.0, up, -bounds.left * across, -bounds.top * up]).then(corner))
+    }
+}
+
+/// About the place of a glyph, with room for accents and descenders.
+fn cell(font: &Font, start: Spot, end: Spot) -> Bounds {
+    const ANYWHERE: f32 = 10_000_000.0;
+    // The glyphs of such a font may be of any size.
+    if font.type3().is_some() {
+        return Bounds { left: -ANYWHERE, top: -ANYWHERE, right: ANYWHERE, bottom: ANYWHERE };
+    }
+    let room = start.size.max(end.size) * 1.5;
+    Bounds {
+        left: start.at.0.min(end.at.0) - room,
+        top: start.at.1.min(end.at.1) - room,
+        right: start.at.0.max(end.at.0) + room,
+        bottom: start.at.1.max(end.at.1) + room,
     }
 }
 
 /// One content stream as it is gone through.
-struct Scene<'r> {
-    state: State,
+pub(super) struct Scene<'r> {
+    pub(super) state: State,
     states: Vec<State>,
     text: Matrix,
     line: Matrix,
     local: BTreeMap<String, Option<Rc<Font>>>,
-    resources: &'r Dictionary,
+    pub(super) resources: &'r Dictionary,
+    pub(super) path: Path,
+    /// The marked parts around, and whether each is a layer that is not shown.
+    pub(super) layers: Vec<bool>,
+    /// Glyphs that narrow the clip when the text ends.
+    pub(super) text_clip: Vec<Contour>,
 }
 
 impl Scene<'_> {
@@ -290,6 +507,12 @@ impl Scene<'_> {
         self.text = Matrix::moved(width * self.state.stretch, 0.0).then(self.text);
     }
 
+    /// From ems to the units of the page.
+    fn glyph_matrix(&self) -> Matrix {
+        let state = &self.state;
+        Matrix([state.size * state.stretch, 0.0, 0.0, state.size, 0.0, state.rise]).then(self.text).then(state.page)
+    }
+
     fn spot(&self) -> Spot {
         let placed = self.text.then(self.state.page);
         let (x, y) = placed.along();
@@ -299,10 +522,11 @@ impl Scene<'_> {
     }
 }
 
-/// To the `EI` that ends the bytes of a picture in the middle of operators.
-fn skip_inline_picture(lexer: &mut Lexer<'_>, content: &[u8]) {
+/// The bytes of a picture in the middle of operators, up to the `EI` that ends them.
+fn inline_picture<'c>(lexer: &mut Lexer<'_>, content: &'c [u8]) -> &'c [u8] {
     let rest = content.get(lexer.at..).unwrap_or_default();
     let is_end = |window: &[u8]| matches!(window, [before, b'E', b'I', after] if super::lexer::is_space(*before) && super::lexer::is_space(*after));
-    let end = rest.windows(4).position(is_end).map_or(rest.len(), |at| at + 3);
-    lexer.at += end;
+    let end = rest.windows(4).position(is_end);
+    lexer.at += end.map_or(rest.len(), |at| at + 3);
+    rest.get(1..end.unwrap_or(rest.len())).unwrap_or_default()
 }

@@ -22,6 +22,34 @@ static BY_NAME: LazyLock<BTreeMap<&str, char>> = LazyLock::new(|| {
     NAMES.lines().filter_map(read).collect()
 });
 
+static BY_CHARACTER: LazyLock<BTreeMap<char, Vec<&str>>> = LazyLock::new(|| {
+    let mut names: BTreeMap<char, Vec<&str>> = BTreeMap::new();
+    for (name, character) in BY_NAME.iter() {
+        names.entry(*character).or_default().push(name);
+    }
+    names
+});
+
+/// The names under which fonts have the glyph of a character.
+pub(super) fn names_of(character: char) -> Vec<String> {
+    let listed = BY_CHARACTER.get(&character).map(Vec::as_slice).unwrap_or_default();
+    let by_number = format!("uni{:04X}", character as u32);
+    listed.iter().map(|name| (*name).to_owned()).chain([by_number]).collect()
+}
+
+/// The name of a code's glyph in Adobe's standard encoding.
+pub(super) fn standard_name(code: usize) -> Option<&'static str> {
+    static STANDARD_TABLE: LazyLock<Vec<Option<char>>> = LazyLock::new(|| table(STANDARD));
+    let character = match code {
+        0x27 => '’',
+        0x60 => '‘',
+        _ => STANDARD_TABLE.get(code).copied().flatten()?,
+    };
+    // `quotesingle` and `grave` are in the upper half.
+    let names = BY_CHARACTER.get(&character)?;
+    names.iter().copied().min_by_key(|name| (name.starts_with("uni"), name.len()))
+}
+
 /// All 256 codes of an encoding, given by its upper half; the lower half is ASCII.
 pub(super) fn table(upper: &str) -> Vec<Option<char>> {
     let lower = (0..128_u8).map(|code| matches!(code, 32..=126).then(|| char::from(code)));

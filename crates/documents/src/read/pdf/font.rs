@@ -1,11 +1,15 @@
 //! What the codes of a font say, and how wide they are (ISO 32000-1, 9.6 and 9.7).
 
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::cmap::CodeMap;
 use super::encoding::{self, MAC_ROMAN, STANDARD, WIN_ANSI};
 use super::file::File;
 use super::object::{Dictionary, Object};
+use super::outline::{Program, Selector};
+use super::paint::raster::Contour;
 use crate::fault::Fault;
 use crate::font::Fonts;
 
@@ -15,6 +19,11 @@ pub(super) struct Font {
     codes: Codes,
     widths: BTreeMap<u32, f32>,
     default_width: f32,
+    /// The dictionary that names the font program: that of the descendant in a composite font.
+    dictionary: Dictionary,
+    /// Read when a glyph is drawn first.
+    program: OnceCell<(Program, Selector)>,
+    outlines: RefCell<BTreeMap<u32, Rc<Vec<Contour>>>>,
 }
 
 enum Codes {
@@ -31,6 +40,9 @@ pub(super) struct Glyph {
     pub(super) width: f32,
     /// To which the spacing of words applies.
     pub(super) is_space: bool,
+    pub(super) code: u32,
+    /// What the encoding says of the code, whatever the Unicode map says.
+    encoded: Option<String>,
 }
 
 impl Font {
@@ -65,7 +77,9 @@ impl Font {
         if widths.is_empty() {
             widths = usual_widths(dictionary, &texts);
         }
-        Ok(Self { unicode, codes: Codes::Single(texts), widths, default_width: 0.5 })
+        let dictionary = dictionary.clone();
+        let (program, outlines) = (OnceCell::new(), RefCell::default());
+        Ok(Self { unicode, codes: Codes::Single(texts), widths, default_width: 0.5, dictionary, program, outlines })
     }
 
     fn composite(file: &File<'_>, dictionary: &Dictionary, unicode: CodeMap) -> Result<Self, Fault> {
@@ -85,7 +99,64 @@ impl Font {
         let default_width = file.resolve(descendant.get("DW"))?.number().unwrap_or(1000.0) as f32 / 1000.0;
         let listed = file.resolve(descendant.get("W"))?;
         let widths = composite_widths(file, listed.array())?;
-        Ok(Self { unicode, codes: Codes::Several { lengths, is_unicode }, widths, default_width })
+        let (codes, dictionary) = (Codes::Several { lengths, is_unicode }, descendant.clone());
+        let (program, outlines) = (OnceCell::new(), RefCell::default());
+        Ok(Self { unicode, codes, widths, default_width, dictionary, program, outlines })
+    }
+
+    /// The dictionary of a font whose glyphs are drawn by content streams.
+    pub(super) fn type3(&self) -> Option<&Dictionary> {
+        Some(&self.dictionary).filter(|dictionary| dictionary.get("Subtype").name() == Some("Type3"))
+    }
+
+    /// The name of a code's glyph.
+    pub(super) fn glyph_name(&self, file: &File<'_>, glyph: &Glyph) -> Result<Option<String>, Fault> {
+        let (_, selector) = self.program(file)?;
+        Ok(selector.names.get(&glyph.code).cloned())
+    }
+
+    /// The contours of a glyph in ems, and what a reader takes them for. None for a font of symbols that is not embedded.
+    pub(super) fn shape(&self, file: &File<'_>, glyph: &Glyph) -> Result<(Rc<Vec<Contour>>, Option<String>), Fault> {
+        const MOST_KEPT: usize = 10_000;
+        let (program, selector) = self.program(file)?;
+        // A font that is not embedded is shown by its encoding, whatever the Unicode map says.
+        let text = match program {
+            Program::Symbols => None,
+            Program::Substitute => glyph.encoded.as_deref().map(plainer),
+            _ => Some(glyph.text.clone()),
+        };
+        if let Some(outline) = self.outlines.borrow().get(&glyph.code) {
+            return Ok((Rc::clone(outline), text));
+        }
+        let outline = Rc::new(program.outline(selector, glyph.code, glyph.encoded.as_deref()));
+        file.budget.spend(1000)?;
+        let mut outlines = self.outlines.borrow_mut();
+        if outlines.len() >= MOST_KEPT {
+            outlines.clear();
+        }
+        outlines.insert(glyph.code, Rc::clone(&outline));
+        Ok((outline, text))
+    }
+
+    fn program(&self, file: &File<'_>) -> Result<&(Program, Selector), Fault> {
+        if let Some(program) = self.program.get() {
+            return Ok(program);
+        }
+        let is_composite = matches!(self.codes, Codes::Several { .. });
+        let program = Program::load(file, &self.dictionary, is_composite)?;
+        let encoding = file.resolve(self.dictionary.get("Encoding"))?;
+        let glyphs_of_cids = match file.resolve(self.dictionary.get("CIDToGIDMap"))?.as_ref() {
+            Object::Stream(stream) => Some(file.content(stream)?),
+            _ => None,
+        };
+        let is_encoded = encoding.name().is_some()
+            || encoding.dictionary().is_some_and(|details| details.get("BaseEncoding").name().is_some());
+        let names = match encoding.dictionary() {
+            Some(details) => differences(file, details)?,
+            None => BTreeMap::new(),
+        };
+        let selector = Selector { is_composite, names, is_encoded, glyphs_of_cids };
+        Ok(self.program.get_or_init(|| (program, selector)))
     }
 
     pub(super) fn glyphs(&self, string: &[u8]) -> Vec<Glyph> {
@@ -112,9 +183,10 @@ impl Font {
             Codes::Several { is_unicode: true, .. } => char::from_u32(code).map(String::from),
             Codes::Several { .. } => None,
         };
-        let text = self.unicode.text(code).map(ToOwned::to_owned).or_else(own).unwrap_or_default();
+        let encoded = own();
+        let text = self.unicode.text(code).map(ToOwned::to_owned).or_else(|| encoded.clone()).unwrap_or_default();
         let width = self.widths.get(&code).copied().unwrap_or(self.default_width);
-        Glyph { text: plainer(&text), width, is_space: bytes == [32] }
+        Glyph { text: plainer(&text), width, is_space: bytes == [32], code, encoded }
     }
 }
 
@@ -150,24 +222,33 @@ fn encoded(file: &File<'_>, dictionary: &Dictionary) -> Result<Vec<Option<String
     };
     let mut texts: Vec<Option<String>> =
         encoding::table(upper).into_iter().map(|character| character.map(String::from)).collect();
-    let differences = match details {
-        Some(details) => file.resolve(details.get("Differences"))?.into_owned(),
-        None => Object::Null,
+    let names = match details {
+        Some(details) => differences(file, details)?,
+        None => BTreeMap::new(),
     };
-    let mut code = 0;
-    for item in differences.array().iter().take(1000) {
+    for (code, name) in &names {
+        if let Some(place) = texts.get_mut(*code as usize) {
+            *place = encoding::of_glyph(name);
+        }
+    }
+    Ok(texts)
+}
+
+/// `[65 /A /B 97 /a]`: the names of glyphs from a code on.
+fn differences(file: &File<'_>, encoding: &Dictionary) -> Result<BTreeMap<u32, String>, Fault> {
+    let listed = file.resolve(encoding.get("Differences"))?;
+    let (mut names, mut code) = (BTreeMap::new(), 0_u32);
+    for item in listed.array().iter().take(1000) {
         match item {
-            Object::Number(number) => code = *number as usize,
+            Object::Number(number) => code = *number as u32,
             Object::Name(name) => {
-                if let Some(place) = texts.get_mut(code) {
-                    *place = encoding::of_glyph(name);
-                }
+                names.insert(code, name.clone());
                 code = code.saturating_add(1);
             }
             _ => {}
         }
     }
-    Ok(texts)
+    Ok(names)
 }
 
 /// The fonts that every reader has need not say their widths: Helvetica's are those of our own face, and the others are near.

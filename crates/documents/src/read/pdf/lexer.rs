@@ -225,7 +225,8 @@ impl<'a> Lexer<'a> {
         let raw = raw.get(..length.min(LONGEST_WORD)).unwrap_or_default();
         match raw {
             b"null" => Object::Null,
-            b"true" | b"false" => Object::Boolean,
+            b"true" => Object::Boolean(true),
+            b"false" => Object::Boolean(false),
             _ => Object::Word(raw.iter().map(|byte| char::from(*byte)).collect()),
         }
     }

@@ -33,4 +33,32 @@ impl Matrix {
         let [_, _, c, d, ..] = self.0;
         (c * c + d * d).sqrt()
     }
+
+    pub(super) fn apply(self, (x, y): (f32, f32)) -> (f32, f32) {
+        let [a, b, c, d, e, f] = self.0;
+        (a * x + c * y + e, b * x + d * y + f)
+    }
+
+    /// None if everything would lie on a line.
+    pub(super) fn inverse(self) -> Option<Self> {
+        let [a, b, c, d, e, f] = self.0;
+        let area = a * d - b * c;
+        let inverse = Self([d / area, -b / area, -c / area, a / area, (c * f - d * e) / area, (b * e - a * f) / area]);
+        inverse.0.iter().all(|number| number.is_finite()).then_some(inverse)
+    }
+
+    /// How much larger lengths become, on the whole.
+    pub(super) fn scale(self) -> f32 {
+        let [a, b, c, d, ..] = self.0;
+        (a * d - b * c).abs().sqrt()
+    }
+
+    /// The lesser of what a width and a height of one become, also when they are no longer at right angles.
+    pub(super) fn smaller_side(self) -> f32 {
+        let [a, b, c, d, ..] = self.0;
+        let (width, height) = ((a * a + b * b).sqrt(), (c * c + d * d).sqrt());
+        let longer = width.max(height);
+        let across = if longer > 0.0 { (a * d - b * c).abs() / longer } else { 0.0 };
+        width.min(height).min(across)
+    }
 }

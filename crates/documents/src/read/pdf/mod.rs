@@ -3,8 +3,10 @@
 //! A reader of our own, because none of the libraries bounds what a hostile file makes it do, and because a check must find
 //! the same text every time: everything here is counted against one budget.
 
+mod cff;
 mod cmap;
 mod content;
+mod drawing;
 mod drawn;
 mod encoding;
 mod file;
@@ -13,17 +15,23 @@ mod lexer;
 mod lines;
 mod matrix;
 mod object;
+mod outline;
 mod pages;
+mod paint;
 mod pictures;
 mod search;
 mod stream;
 mod tables;
+mod type1;
+
+use std::rc::Rc;
 
 use content::{Fonts, Reader, Seen};
 use file::File;
 use matrix::Matrix;
 use object::Object;
 use pages::Page;
+use paint::{Layers, MOST_IMAGE_PIXELS, Painter};
 
 use super::budget::Budget;
 use super::{PageImage, Visit};
@@ -33,6 +41,28 @@ pub(super) fn text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>, Fault> 
     let (file, pages) = open(bytes, budget)?;
     let mut fonts = Fonts::default();
     pages.iter().map(|page| Ok(look(&file, page, &mut fonts)?.text)).collect()
+}
+
+/// The text that a person would see on each page.
+pub(super) fn visible_text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>, Fault> {
+    let (file, pages) = open(bytes, budget)?;
+    let layers = Rc::new(Layers::read(&file)?);
+    let (mut fonts, mut image_pixels) = (Fonts::default(), MOST_IMAGE_PIXELS);
+    let mut texts = Vec::new();
+    for page in &pages {
+        let seen = look(&file, page, &mut fonts)?;
+        if seen.text.is_empty() || seen.cells.is_empty() {
+            texts.push(String::new());
+            continue;
+        }
+        let painter = Painter::new(page.frame(&file)?, Rc::clone(&layers), &seen.cells, budget)?;
+        let mut reader = Reader::painting(&file, &mut fonts, painter, image_pixels);
+        read_page(&mut reader, &file, page)?;
+        let (text, left) = reader.finish_visible()?;
+        image_pixels = left;
+        texts.push(text);
+    }
+    Ok(texts)
 }
 
 pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fault> {
@@ -86,6 +116,12 @@ fn open<'a>(bytes: &'a [u8], budget: &'a Budget) -> Result<(File<'a>, Vec<Page>)
 
 /// What a page says and shows. A part that is damaged is left out; only what is too large ends the reading.
 fn look(file: &File<'_>, page: &Page, fonts: &mut Fonts) -> Result<Seen, Fault> {
+    let mut reader = Reader::new(file, fonts);
+    read_page(&mut reader, file, page)?;
+    Ok(reader.finish())
+}
+
+fn read_page(reader: &mut Reader<'_, '_>, file: &File<'_>, page: &Page) -> Result<(), Fault> {
     let mut content = Vec::new();
     let listed = file.resolve(page.dictionary.get("Contents"))?;
     let parts = match listed.as_ref() {
@@ -99,13 +135,13 @@ fn look(file: &File<'_>, page: &Page, fonts: &mut Fonts) -> Result<Seen, Fault> 
             content.push(b'\n');
         }
     }
-    let mut reader = Reader::new(file, fonts);
-    forgiven(reader.read(&content, &page.resources, Matrix::IDENTITY))?;
+    let graphics = reader.graphics();
+    forgiven(reader.read(&content, &page.resources, Matrix::IDENTITY, graphics))?;
     // The fields of a form that was filled in are not in the page's own content.
     for annotation in file.resolve(page.dictionary.get("Annots"))?.array() {
         forgiven(reader.annotation(annotation, &page.resources))?;
     }
-    Ok(reader.finish())
+    Ok(())
 }
 
 fn forgiven<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {

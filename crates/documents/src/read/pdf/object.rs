@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Object {
     Null,
-    Boolean,
+    Boolean(bool),
     Number(f64),
     /// Without its slash.
     Name(String),
@@ -55,6 +55,10 @@ impl Object {
     /// Whole and not negative; what is far too large becomes the largest.
     pub(super) fn whole(&self) -> Option<usize> {
         self.number().filter(|number| *number >= 0.0 && number.fract() == 0.0).map(|number| number as usize)
+    }
+
+    pub(super) fn is_true(&self) -> bool {
+        matches!(self, Self::Boolean(true))
     }
 
     pub(super) fn name(&self) -> Option<&str> {

@@ -66,6 +66,9 @@ struct Fax {
     sha256: String,
     /// `not_needed`, `done`, `unavailable`, `failed`, or `on_request` before the text of a scan was first asked for.
     ocr_status: String,
+    /// The program that read pages that are pictures, with its version.
+    #[schema(required = false)]
+    ocr_engine: String,
     /// Whether a fax of the inbox was read.
     #[schema(required = false)]
     read: bool,
@@ -78,6 +81,9 @@ struct FaxText {
     id: String,
     /// Whether pictures were read: `not_needed`, `done`, `unavailable` (the server has no OCR) or `failed`.
     ocr_status: String,
+    /// The program that read pages that are pictures, with its version, such as `tesseract 5.3.0`.
+    #[schema(required = false)]
+    ocr_engine: String,
     /// All pages, with a form feed between them; none if nothing could be read.
     text: Option<String>,
     pages: Vec<FaxPage>,

@@ -1,0 +1,326 @@
+//! The operators that paint: paths, colors, clips, pictures, layers (ISO 32000-1, 8.4 to 8.11).
+
+use super::content::{Reader, Scene};
+use super::matrix::Matrix;
+use super::object::{Dictionary, Object, Stream};
+use super::paint::raster::{Contour, FillRule, Point};
+use super::paint::{Blend, Color, ColorSpace, Graphics, Picture, color};
+use crate::fault::Fault;
+
+/// Points of one path.
+const MOST_POINTS: usize = 500_000;
+/// Pieces of a curve.
+const PIECES: usize = 8;
+
+/// The path that is being made, in pixels.
+#[derive(Default)]
+pub(super) struct Path {
+    contours: Vec<Contour>,
+    /// In the units of the content.
+    last: Point,
+    points: usize,
+    /// A clip takes effect when the path is painted.
+    clip: Option<FillRule>,
+}
+
+impl Path {
+    fn start(&mut self, point: Point, placed: Matrix) {
+        self.last = point;
+        self.points += 1;
+        self.contours.push(vec![placed.apply(point)]);
+    }
+
+    fn line(&mut self, point: Point, placed: Matrix) {
+        match self.contours.last_mut() {
+            Some(contour) => {
+                self.points += 1;
+                contour.push(placed.apply(point));
+                self.last = point;
+            }
+            None => self.start(point, placed),
+        }
+    }
+
+    fn curve(&mut self, first: Point, second: Point, end: Point, placed: Matrix) {
+        let start = self.last;
+        for piece in 1..=PIECES {
+            let t = piece as f32 / PIECES as f32;
+            let u = 1.0 - t;
+            let blend = |a: f32, b: f32, c: f32, d: f32| {
+                u * u * u * a + 3.0 * u * u * t * b + 3.0 * u * t * t * c + t * t * t * d
+            };
+            let point = (blend(start.0, first.0, second.0, end.0), blend(start.1, first.1, second.1, end.1));
+            self.line(point, placed);
+        }
+        self.last = end;
+    }
+
+    fn close(&mut self) {
+        if let Some(contour) = self.contours.last_mut() {
+            contour.extend(contour.first().copied());
+        }
+    }
+
+    fn rectangle(&mut self, (x, y): Point, (width, height): Point, placed: Matrix) {
+        self.start((x, y), placed);
+        for point in [(x + width, y), (x + width, y + height), (x, y + height), (x, y)] {
+            self.line(point, placed);
+        }
+    }
+}
+
+impl Reader<'_, '_> {
+    /// One operator that is not about text.
+    pub(super) fn draw(&mut self, scene: &mut Scene<'_>, word: &str, operands: &[Object]) -> Result<(), Fault> {
+        match word {
+            "m" | "l" | "c" | "v" | "y" | "h" | "re" => self.extend_path(scene, word, operands),
+            "f" | "F" | "f*" | "B" | "B*" | "b" | "b*" | "S" | "s" | "n" => self.paint_path(scene, word),
+            "W" | "W*" => {
+                scene.path.clip = Some(if word == "W" { FillRule::NonZero } else { FillRule::EvenOdd });
+                Ok(())
+            }
+            "ET" => self.clip_to_text(scene),
+            "BMC" => {
+                self.enter(scene, false);
+                Ok(())
+            }
+            "BDC" => self.begin_marked(scene, operands),
+            "EMC" => {
+                if scene.layers.pop() == Some(true)
+                    && let Some(painter) = &mut self.painter
+                {
+                    painter.hidden = painter.hidden.saturating_sub(1);
+                }
+                Ok(())
+            }
+            "gs" => self.set_graphics(scene, operands),
+            "sh" => self.paint_shading(scene, operands),
+            _ => self.set_color(scene, word, operands),
+        }
+    }
+
+    fn extend_path(&self, scene: &mut Scene<'_>, word: &str, operands: &[Object]) -> Result<(), Fault> {
+        let Some(painter) = &self.painter else { return Ok(()) };
+        let number = |index: usize| operands.get(index).and_then(Object::number).unwrap_or(0.0) as f32;
+        let point = |index: usize| (number(index), number(index + 1));
+        let placed = scene.state.page.then(painter.device);
+        let path = &mut scene.path;
+        match word {
+            "m" => path.start(point(0), placed),
+            "l" => path.line(point(0), placed),
+            "c" => path.curve(point(0), point(2), point(4), placed),
+            "v" => path.curve(path.last, point(0), point(2), placed),
+            "y" => path.curve(point(0), point(2), point(2), placed),
+            "re" => path.rectangle(point(0), point(2), placed),
+            _ => path.close(),
+        }
+        if path.points > MOST_POINTS {
+            return Err(Fault::TooLarge("a path has more than 500 000 points"));
+        }
+        Ok(())
+    }
+
+    fn paint_path(&mut self, scene: &mut Scene<'_>, word: &str) -> Result<(), Fault> {
+        let Some(painter) = &mut self.painter else { return Ok(()) };
+        let budget = self.file.budget;
+        let mut path = std::mem::take(&mut scene.path);
+        if matches!(word, "s" | "b" | "b*") {
+            path.close();
+        }
+        let (owner, graphics) = (painter.owner, &mut scene.state.graphics);
+        let rule = if word.ends_with('*') { FillRule::EvenOdd } else { FillRule::NonZero };
+        if matches!(word, "f" | "F" | "f*" | "B" | "B*" | "b" | "b*") {
+            painter.fill(&path.contours, rule, graphics, owner, budget)?;
+        }
+        if matches!(word, "B" | "B*" | "b" | "b*" | "S" | "s") {
+            let width = graphics.line_width * scene.state.page.then(painter.device).scale();
+            painter.stroke(&path.contours, width, graphics, owner, budget)?;
+        }
+        if let Some(rule) = path.clip {
+            graphics.clip = graphics.clip.narrowed(&path.contours, rule, budget)?;
+        }
+        Ok(())
+    }
+
+    fn clip_to_text(&self, scene: &mut Scene<'_>) -> Result<(), Fault> {
+        let contours = std::mem::take(&mut scene.text_clip);
+        if !contours.is_empty() {
+            let graphics = &mut scene.state.graphics;
+            graphics.clip = graphics.clip.narrowed(&contours, FillRule::NonZero, self.file.budget)?;
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, scene: &mut Scene<'_>, is_hidden: bool) {
+        if let Some(painter) = &mut self.painter {
+            painter.hidden += usize::from(is_hidden);
+        }
+        scene.layers.push(is_hidden);
+    }
+
+    /// `/OC /Layer1 BDC`.
+    fn begin_marked(&mut self, scene: &mut Scene<'_>, operands: &[Object]) -> Result<(), Fault> {
+        let mut is_hidden = false;
+        if let [Object::Name(tag), Object::Name(name)] = operands
+            && tag == "OC"
+        {
+            let listed = self.file.resolve(scene.resources.get("Properties"))?;
+            let layer = listed.dictionary().map_or(&Object::Null, |listed| listed.get(name));
+            is_hidden = !self.shows_layer(layer)?;
+        }
+        self.enter(scene, is_hidden);
+        Ok(())
+    }
+
+    /// True where nothing is painted: then layers do not matter.
+    pub(super) fn shows_layer(&self, layer: &Object) -> Result<bool, Fault> {
+        match &self.painter {
+            Some(painter) if !matches!(layer, Object::Null) => painter.layers.shows(self.file, layer),
+            _ => Ok(true),
+        }
+    }
+
+    /// Whether a reader shows an annotation (ISO 32000-1, 12.5.3).
+    pub(super) fn shows_annotation(&self, annotation: &Dictionary) -> Result<bool, Fault> {
+        const INVISIBLE: usize = 1;
+        const HIDDEN: usize = 2;
+        const NO_VIEW: usize = 32;
+        let flags = self.file.resolve(annotation.get("F"))?.whole().unwrap_or(0);
+        let is_popup = self.file.resolve(annotation.get("Subtype"))?.name() == Some("Popup");
+        let is_hidden = flags & (INVISIBLE | HIDDEN | NO_VIEW) != 0;
+        Ok(!is_popup && !is_hidden && self.shows_layer(annotation.get("OC"))?)
+    }
+
+    /// The state within a form: its box clips, and a group is as opaque as the state around it says.
+    pub(super) fn within_form(
+        &self,
+        stream: &Stream,
+        placed: Matrix,
+        mut graphics: Graphics,
+    ) -> Result<Graphics, Fault> {
+        let Some(painter) = &self.painter else { return Ok(graphics) };
+        if let Ok([x0, y0, x1, y1]) = <[f32; 4]>::try_from(self.numbers(stream.dictionary.get("BBox"))?) {
+            let placed = placed.then(painter.device);
+            let corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)];
+            let contour: Contour = corners.into_iter().map(|corner| placed.apply(corner)).collect();
+            graphics.clip = graphics.clip.narrowed(&[contour], FillRule::NonZero, self.file.budget)?;
+        }
+        if self.file.resolve(stream.dictionary.get("Group"))?.dictionary().is_some() {
+            graphics.group_opacity *= graphics.fill_opacity;
+            (graphics.fill_opacity, graphics.stroke_opacity) = (1.0, 1.0);
+        }
+        Ok(graphics)
+    }
+
+    fn set_graphics(&mut self, scene: &mut Scene<'_>, operands: &[Object]) -> Result<(), Fault> {
+        let [Object::Name(name)] = operands else { return Ok(()) };
+        let listed = self.file.resolve(scene.resources.get("ExtGState"))?;
+        let named = listed.dictionary().map_or(&Object::Null, |states| states.get(name));
+        let settings = self.file.resolve(named)?;
+        let Some(settings) = settings.dictionary() else { return Ok(()) };
+        let graphics = &mut scene.state.graphics;
+        let number = |name: &str| -> Result<Option<f32>, Fault> {
+            Ok(self.file.resolve(settings.get(name))?.number().map(|number| number as f32))
+        };
+        if let Some(opacity) = number("ca")? {
+            graphics.fill_opacity = opacity.clamp(0.0, 1.0);
+        }
+        if let Some(opacity) = number("CA")? {
+            graphics.stroke_opacity = opacity.clamp(0.0, 1.0);
+        }
+        if let Some(width) = number("LW")? {
+            graphics.line_width = width;
+        }
+        let blend = self.file.resolve(settings.get("BM"))?;
+        if let Some(name) = blend.name().or_else(|| blend.array().first().and_then(Object::name)) {
+            graphics.blend = Blend::named(name);
+        }
+        match self.file.resolve(settings.get("SMask"))?.as_ref() {
+            Object::Null => {}
+            Object::Name(_) => graphics.has_soft_mask = false,
+            _ => graphics.has_soft_mask = true,
+        }
+        let font = self.file.resolve(settings.get("Font"))?;
+        if let [font, size] = font.array() {
+            scene.state.size = size.number().unwrap_or(0.0) as f32;
+            scene.state.font = self.font_object(font)?;
+        }
+        Ok(())
+    }
+
+    fn set_color(&mut self, scene: &mut Scene<'_>, word: &str, operands: &[Object]) -> Result<(), Fault> {
+        let numbers: Vec<f32> = operands.iter().filter_map(Object::number).map(|number| number as f32).collect();
+        let chosen = |space: ColorSpace| Color { luma: space.luma(&numbers), space };
+        let resources = scene.resources;
+        let graphics = &mut scene.state.graphics;
+        match word {
+            "w" => graphics.line_width = numbers.first().copied().unwrap_or(1.0),
+            "Tr" => graphics.text_mode = numbers.first().copied().unwrap_or(0.0) as u8,
+            "g" => graphics.fill = chosen(ColorSpace::Gray),
+            "G" => graphics.stroke = chosen(ColorSpace::Gray),
+            "rg" => graphics.fill = chosen(ColorSpace::Rgb),
+            "RG" => graphics.stroke = chosen(ColorSpace::Rgb),
+            "k" => graphics.fill = chosen(ColorSpace::Cmyk),
+            "K" => graphics.stroke = chosen(ColorSpace::Cmyk),
+            "cs" | "CS" => {
+                let space = ColorSpace::read(self.file, resources, operands.first().unwrap_or(&Object::Null), 0)?;
+                let color = Color { luma: space.initial(), space };
+                *(if word == "cs" { &mut graphics.fill } else { &mut graphics.stroke }) = color;
+            }
+            "sc" | "scn" | "SC" | "SCN" => {
+                let place = if word.starts_with('s') { &mut graphics.fill } else { &mut graphics.stroke };
+                place.luma = match (&place.space, operands.last()) {
+                    (ColorSpace::Pattern, Some(Object::Name(name))) => pattern(self, resources, name)?,
+                    (space, _) => space.luma(&numbers),
+                };
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn paint_shading(&mut self, scene: &Scene<'_>, operands: &[Object]) -> Result<(), Fault> {
+        let [Object::Name(name)] = operands else { return Ok(()) };
+        let listed = self.file.resolve(scene.resources.get("Shading"))?;
+        let named = listed.dictionary().map_or(&Object::Null, |shadings| shadings.get(name));
+        let luma = color::shading(self.file, scene.resources, named)?;
+        let graphics = &scene.state.graphics;
+        let ink = super::paint::Ink { luma, ..graphics.fill_ink() };
+        let (budget, clip) = (self.file.budget, &graphics.clip);
+        self.painter.as_mut().map_or(Ok(()), |painter| painter.flood(ink, clip, budget))
+    }
+
+    /// A picture of the file.
+    pub(super) fn picture(&mut self, scene: &Scene<'_>, stream: &Stream) -> Result<(), Fault> {
+        let packed = self.file.packed(stream)?;
+        self.paint_picture(scene, &stream.dictionary, packed)
+    }
+
+    /// A picture in the middle of operators.
+    pub(super) fn inline(&mut self, scene: &Scene<'_>, operands: &[Object], bytes: &[u8]) -> Result<(), Fault> {
+        let entries = operands.chunks_exact(2).filter_map(|pair| match pair {
+            [Object::Name(name), value] => Some((name.clone(), value.clone())),
+            _ => None,
+        });
+        self.paint_picture(scene, &Dictionary(entries.collect()), bytes)
+    }
+
+    fn paint_picture(&mut self, scene: &Scene<'_>, dictionary: &Dictionary, packed: &[u8]) -> Result<(), Fault> {
+        let Some(painter) = &mut self.painter else { return Ok(()) };
+        let (owner, placed) = (painter.owner, scene.state.page.then(painter.device));
+        if !painter.shows_picture(placed, owner) {
+            return Ok(());
+        }
+        let picture = Picture::read(self.file, scene.resources, dictionary, packed, &mut self.image_pixels)?;
+        painter.picture(&picture, placed, &scene.state.graphics, owner, self.file.budget)
+    }
+}
+
+/// How light a pattern is; none for one that is drawn.
+fn pattern(reader: &Reader<'_, '_>, resources: &Dictionary, name: &str) -> Result<Option<f32>, Fault> {
+    let listed = reader.file.resolve(resources.get("Pattern"))?;
+    let named = listed.dictionary().map_or(&Object::Null, |patterns| patterns.get(name));
+    let pattern = reader.file.resolve(named)?;
+    let Some(dictionary) = pattern.dictionary() else { return Ok(None) };
+    color::shading(reader.file, resources, dictionary.get("Shading"))
+}

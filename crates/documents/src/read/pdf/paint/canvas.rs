@@ -1,0 +1,264 @@
+//! A page as pixels of gray, with what each pixel would be without the glyph that shows there.
+
+use std::rc::Rc;
+
+use super::raster::{Area, Contour, FillRule, Mask, fill};
+use crate::fault::Fault;
+use crate::read::budget::Budget;
+
+/// Clips that are not rectangles, within each other. Each keeps a mask.
+const DEEPEST_CLIP: usize = 32;
+/// Less opacity than this leaves a pixel as it is.
+const LEAST_OPACITY: f32 = 1.0 / 512.0;
+/// From here on what is painted hides everything below it.
+const OPAQUE: f32 = 0.99;
+
+/// How what is painted combines with what is below it (ISO 32000-1, 11.3.5). The other modes count as `Normal`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::read::pdf) enum Blend {
+    #[default]
+    Normal,
+    Multiply,
+    Screen,
+    Darken,
+    Lighten,
+    Difference,
+}
+
+impl Blend {
+    pub(in crate::read::pdf) fn named(name: &str) -> Self {
+        match name {
+            "Multiply" | "ColorBurn" => Self::Multiply,
+            "Screen" | "ColorDodge" => Self::Screen,
+            "Darken" => Self::Darken,
+            "Lighten" => Self::Lighten,
+            "Difference" | "Exclusion" => Self::Difference,
+            _ => Self::Normal,
+        }
+    }
+
+    fn of(self, below: f32, painted: f32) -> f32 {
+        match self {
+            Self::Normal => painted,
+            Self::Multiply => below * painted / 255.0,
+            Self::Screen => below + painted - below * painted / 255.0,
+            Self::Darken => below.min(painted),
+            Self::Lighten => below.max(painted),
+            Self::Difference => (below - painted).abs(),
+        }
+    }
+}
+
+/// What a shape is painted with.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::read::pdf) struct Ink {
+    /// From 0, black, to 255, white. None if it cannot be determined.
+    pub(in crate::read::pdf) luma: Option<f32>,
+    pub(in crate::read::pdf) opacity: f32,
+    pub(in crate::read::pdf) blend: Blend,
+}
+
+/// The part of the page that may be painted on.
+#[derive(Clone, Debug)]
+pub(in crate::read::pdf) struct Clip {
+    pub(in crate::read::pdf) area: Area,
+    mask: Option<Rc<Mask>>,
+    depth: usize,
+}
+
+impl Clip {
+    pub(in crate::read::pdf) fn all(area: Area) -> Self {
+        Self { area, mask: None, depth: 0 }
+    }
+
+    /// What is also inside the contours. No contours leave nothing.
+    pub(in crate::read::pdf) fn narrowed(
+        &self,
+        contours: &[Contour],
+        rule: FillRule,
+        budget: &Budget,
+    ) -> Result<Self, Fault> {
+        if let [contour] = contours
+            && let Some(area) = rectangle(contour)
+        {
+            return Ok(Self { area: self.area.intersection(area), ..self.clone() });
+        }
+        let nothing = Self { area: Area::EMPTY, mask: None, depth: self.depth };
+        if self.depth >= DEEPEST_CLIP {
+            return Ok(nothing);
+        }
+        let Some(mut mask) = fill(contours, rule, self.area, budget)? else { return Ok(nothing) };
+        let area = mask.area;
+        if let Some(earlier) = &self.mask {
+            let places = (area.top..area.bottom).flat_map(|y| (area.left..area.right).map(move |x| (x, y)));
+            for (covered, (x, y)) in mask.coverage.iter_mut().zip(places) {
+                *covered = (u16::from(*covered) * u16::from(earlier.at(x, y)) / 255) as u8;
+            }
+        }
+        Ok(Self { area, mask: Some(Rc::new(mask)), depth: self.depth + 1 })
+    }
+
+    /// From 0 to 1.
+    fn at(&self, x: usize, y: usize) -> f32 {
+        self.mask.as_ref().map_or(1.0, |mask| f32::from(mask.at(x, y)) / 255.0)
+    }
+}
+
+/// The pixels of a rectangle whose sides are parallel to those of the page, to the nearest edges.
+fn rectangle(contour: &Contour) -> Option<Area> {
+    let corners = match contour.as_slice() {
+        [corners @ .., last] if corners.len() == 4 && corners.first() == Some(last) => corners,
+        corners => corners,
+    };
+    let [(x0, y0), (x1, y1), (x2, y2), (x3, y3)] = corners.try_into().ok()?;
+    let near = |a: f32, b: f32| (a - b).abs() < 0.01;
+    let is_upright = near(x0, x1) && near(x2, x3) && near(y1, y2) && near(y3, y0);
+    let is_lying = near(y0, y1) && near(y2, y3) && near(x1, x2) && near(x3, x0);
+    (is_upright || is_lying).then(|| Area {
+        left: x0.min(x2).round() as usize,
+        top: y0.min(y2).round() as usize,
+        right: x0.max(x2).round() as usize,
+        bottom: y0.max(y2).round() as usize,
+    })
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pixel {
+    shown: f32,
+    /// What would be shown without the glyph that owns the pixel.
+    without: f32,
+    /// A glyph, from 1; 0 for none.
+    owner: u32,
+    /// How much of the pixel the glyph covers.
+    share: u8,
+    /// False below a picture or pattern that cannot be decoded.
+    is_known: bool,
+}
+
+impl Pixel {
+    /// How much the glyph changes it.
+    fn held(self) -> f32 {
+        if self.owner == 0 { 0.0 } else { (self.shown - self.without).abs() }
+    }
+}
+
+const PAPER: Pixel = Pixel { shown: 255.0, without: 255.0, owner: 0, share: 0, is_known: true };
+
+pub(in crate::read::pdf) struct Canvas {
+    pub(in crate::read::pdf) area: Area,
+    pixels: Vec<Pixel>,
+}
+
+impl Canvas {
+    pub(in crate::read::pdf) fn white(width: usize, height: usize) -> Self {
+        let area = Area { left: 0, top: 0, right: width, bottom: height };
+        Self { area, pixels: vec![PAPER; width * height] }
+    }
+
+    /// Paints a shape. `owner` is the glyph that it is part of, or 0.
+    pub(in crate::read::pdf) fn paint(
+        &mut self,
+        mask: &Mask,
+        clip: &Clip,
+        ink: Ink,
+        owner: u32,
+        budget: &Budget,
+    ) -> Result<(), Fault> {
+        let area = mask.area.intersection(clip.area).intersection(self.area);
+        if area.is_empty() {
+            return Ok(());
+        }
+        budget.spend(area.width() * area.height())?;
+        for y in area.top..area.bottom {
+            for x in area.left..area.right {
+                let covered = f32::from(mask.at(x, y)) / 255.0;
+                if covered > 0.0 {
+                    self.dab((x, y), covered * clip.at(x, y), ink, owner);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Paints a whole rectangle.
+    pub(in crate::read::pdf) fn paint_area(
+        &mut self,
+        area: Area,
+        clip: &Clip,
+        ink: Ink,
+        budget: &Budget,
+    ) -> Result<(), Fault> {
+        let area = area.intersection(clip.area).intersection(self.area);
+        if area.is_empty() {
+            return Ok(());
+        }
+        budget.spend(area.width() * area.height())?;
+        for y in area.top..area.bottom {
+            for x in area.left..area.right {
+                self.dab((x, y), clip.at(x, y), ink, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Paints one pixel, as far as the clip lets it.
+    pub(in crate::read::pdf) fn dot(
+        &mut self,
+        (x, y): (usize, usize),
+        covered: f32,
+        clip: &Clip,
+        ink: Ink,
+        owner: u32,
+    ) {
+        self.dab((x, y), covered * clip.at(x, y), ink, owner);
+    }
+
+    /// Paints the part of a pixel that a shape covers.
+    fn dab(&mut self, (x, y): (usize, usize), covered: f32, ink: Ink, owner: u32) {
+        let Some(pixel) = self.pixels.get_mut(y * self.area.right + x) else { return };
+        let opacity = covered * ink.opacity;
+        if opacity < LEAST_OPACITY {
+            return;
+        }
+        let Some(luma) = ink.luma else {
+            pixel.is_known = false;
+            return;
+        };
+        let is_normal = ink.blend == Blend::Normal;
+        let is_opaque = opacity > OPAQUE && is_normal;
+        let mixed = |below: f32| {
+            if is_opaque { luma } else { below + (ink.blend.of(below, luma) - below) * opacity }
+        };
+        let (before, after, held) = (pixel.shown, mixed(pixel.shown), pixel.shown - pixel.without);
+        let is_own = owner != 0 && pixel.owner == owner;
+        let is_stronger = owner != 0 && !is_own && (after - before).abs() > pixel.held();
+        let adds = is_own && (after - pixel.without).abs() >= held.abs();
+        let share = (covered * 255.0) as u8;
+        if is_stronger {
+            *pixel = Pixel { shown: after, without: before, owner, share, is_known: pixel.is_known };
+        } else if adds {
+            (pixel.shown, pixel.share) = (after, pixel.share.max(share));
+        } else {
+            // Both shapes cover the same part of the pixel, as far as they can: a shape over another of the same outline
+            // leaves nothing of it, not even at the edges.
+            let hidden = ink.opacity * (f32::from(share) / f32::from(pixel.share.max(1))).min(1.0);
+            pixel.without = if is_own { pixel.without } else { mixed(pixel.without) };
+            let is_hiding = is_normal && pixel.owner != 0;
+            pixel.shown = if is_hiding { pixel.without + held * (1.0 - hidden) } else { after };
+        }
+        pixel.is_known |= is_opaque;
+    }
+
+    /// How much a glyph changes a pixel of the finished page.
+    pub(in crate::read::pdf) fn contrast(&self, x: usize, y: usize, owner: u32) -> f32 {
+        match self.pixels.get(y * self.area.right + x) {
+            Some(pixel) if pixel.owner == owner && pixel.is_known => (pixel.shown - pixel.without).abs(),
+            _ => 0.0,
+        }
+    }
+
+    /// What is shown, where it is known.
+    pub(in crate::read::pdf) fn luma(&self, x: usize, y: usize) -> Option<f32> {
+        self.pixels.get(y * self.area.right + x).filter(|pixel| pixel.is_known).map(|pixel| pixel.shown)
+    }
+}

@@ -1,0 +1,150 @@
+//! Decides whether a person would see a glyph.
+
+use super::canvas::Canvas;
+use super::raster::{Bounds, Mask};
+use crate::read::pdf::lines::Spot;
+
+/// Difference in lightness, of 255, that a person sees.
+const LEAST_CONTRAST: f32 = 32.0;
+/// Of the ink of a glyph.
+const LEAST_SHARE: f32 = 0.5;
+/// The strongest pixel must differ by so much, however thin the strokes are.
+const LEAST_PEAK: f32 = 20.0;
+/// Of letters and digits: the longer side of the ink, in pixels. The x-height of 4 point print is 3 pixels.
+const LEAST_EXTENT: f32 = 2.6;
+/// One glyph may stand for so many characters, as ligatures do.
+const MOST_CHARACTERS: usize = 4;
+/// The least width of each of them, in ems.
+const LEAST_WIDTH: f32 = 0.1;
+/// Coverage below this is noise.
+const LEAST_COVERAGE: u8 = 6;
+
+/// A glyph that was drawn, and what it stands for.
+pub(in crate::read::pdf) struct GlyphMark {
+    pub(in crate::read::pdf) text: String,
+    pub(in crate::read::pdf) start: Spot,
+    pub(in crate::read::pdf) end: Spot,
+    /// Whether the print is large enough.
+    pub(in crate::read::pdf) is_large_enough: bool,
+    /// The size of an em in pixels.
+    pub(in crate::read::pdf) em: f32,
+    mask: Option<Mask>,
+    /// Of the whole shape, also off the page.
+    bounds: Option<Bounds>,
+    /// How light its ink is.
+    luma: Option<f32>,
+}
+
+impl GlyphMark {
+    pub(in crate::read::pdf) fn new(text: String, start: Spot, end: Spot, is_large_enough: bool, em: f32) -> Self {
+        Self { text, start, end, is_large_enough, em, mask: None, bounds: None, luma: None }
+    }
+
+    /// Whether another glyph is the same one, drawn again at nearly the same place.
+    pub(super) fn is_printed_over_by(&self, other: &Self) -> bool {
+        let size = self.start.size.max(0.01);
+        let (dx, dy) = (other.start.at.0 - self.start.at.0, other.start.at.1 - self.start.at.1);
+        let is_near = dx.abs() <= size * 0.12 && dy.abs() <= size * 0.12;
+        let is_as_large = (other.start.size - self.start.size).abs() <= size * 0.1;
+        self.text == other.text && is_near && is_as_large && self.is_large_enough == other.is_large_enough
+    }
+
+    /// How many bytes the mask takes once another is added.
+    pub(super) fn size_with(&self, mask: &Mask) -> usize {
+        let area = self.mask.as_ref().map_or(mask.area, |own| own.area.union(mask.area));
+        area.width() * area.height()
+    }
+
+    /// Adds a part of its shape; `bounds` are those of the whole part, also off the page.
+    pub(super) fn add(&mut self, mask: Mask, bounds: Bounds, luma: Option<f32>) {
+        self.luma = luma;
+        let last = self.bounds.unwrap_or(bounds);
+        self.bounds = Some(Bounds {
+            left: last.left.min(bounds.left),
+            top: last.top.min(bounds.top),
+            right: last.right.max(bounds.right),
+            bottom: last.bottom.max(bounds.bottom),
+        });
+        self.mask = Some(match self.mask.take() {
+            Some(own) => own.merged(&mask),
+            None => mask,
+        });
+    }
+
+    pub(super) fn is_visible(&self, canvas: &Canvas, number: u32) -> bool {
+        // Nobody sees a space, and nobody is misled by one.
+        if self.text.chars().all(char::is_whitespace) {
+            return true;
+        }
+        let (Some(mask), Some(bounds)) = (&self.mask, self.bounds) else { return false };
+        self.is_large_enough
+            && self.has_room(bounds)
+            && is_painted(mask, bounds, canvas, number)
+            && stands_out(mask, self.luma, canvas)
+    }
+
+    /// Whether the ink is large enough for what it stands for.
+    fn has_room(&self, bounds: Bounds) -> bool {
+        let extent = bounds.width().max(bounds.height());
+        let characters = self.text.chars().count();
+        let is_letter = self.text.chars().any(char::is_alphanumeric);
+        let is_wide = characters < 2 || extent >= characters as f32 * LEAST_WIDTH * self.em;
+        characters <= MOST_CHARACTERS && is_wide && (!is_letter || extent >= LEAST_EXTENT)
+    }
+}
+
+/// Whether the finished page would differ without the glyph, at most of the glyph's own pixels.
+fn is_painted(mask: &Mask, bounds: Bounds, canvas: &Canvas, number: u32) -> bool {
+    let (mut ink, mut seen, mut peak) = (0.0_f32, 0.0_f32, 0.0_f32);
+    for (covered, x, y) in pixels(mask) {
+        let (contrast, share) = (canvas.contrast(x, y, number), f32::from(covered) / 255.0);
+        ink += share;
+        if contrast >= share * LEAST_CONTRAST {
+            seen += share;
+            peak = peak.max(contrast);
+        }
+    }
+    // What is off the page has ink as well.
+    let on_page = (mask.area.width() * mask.area.height()) as f32;
+    let whole = bounds.width() * bounds.height();
+    ink *= (whole / on_page.max(1.0)).max(1.0);
+    ink > 0.0 && seen >= ink * LEAST_SHARE && peak >= LEAST_PEAK
+}
+
+/// Whether the ink differs from what is around it, on the page and by its own color.
+fn stands_out(mask: &Mask, luma: Option<f32>, canvas: &Canvas) -> bool {
+    let (mut inside, mut weight, mut cubes) = (0.0_f32, 0.0_f32, 0.0_f32);
+    let (mut outside, mut count) = (0.0_f32, 0.0_f32);
+    let around = mask.area.grown(2).intersection(canvas.area);
+    for y in around.top..around.bottom {
+        for x in around.left..around.right {
+            let Some(luma) = canvas.luma(x, y) else { continue };
+            let covered = mask.at(x, y);
+            let share = f32::from(covered) / 255.0;
+            inside += luma * share * share;
+            weight += share * share;
+            cubes += share * share * share;
+            if covered < LEAST_COVERAGE {
+                outside += luma;
+                count += 1.0;
+            }
+        }
+    }
+    if weight <= 0.0 || count <= 0.0 {
+        return weight > 0.0;
+    }
+    // Pixels that are covered in part show only part of the contrast.
+    let (difference, full) = ((inside / weight - outside / count).abs(), cubes / weight);
+    let differs = luma.is_none_or(|luma| (luma - outside / count).abs() >= LEAST_CONTRAST * 0.35);
+    differs && difference >= LEAST_CONTRAST * 0.35 * full
+}
+
+fn pixels(mask: &Mask) -> impl Iterator<Item = (u8, usize, usize)> {
+    let area = mask.area;
+    let places = (area.top..area.bottom).flat_map(move |y| (area.left..area.right).map(move |x| (x, y)));
+    mask.coverage
+        .iter()
+        .zip(places)
+        .filter(|(covered, _)| **covered >= LEAST_COVERAGE)
+        .map(|(covered, (x, y))| (*covered, x, y))
+}

@@ -1,0 +1,371 @@
+//! Paints a page in gray and keeps track of its glyphs, to tell which of them a person would see.
+//!
+//! Nothing is shown to anybody: the pixels only answer what each glyph changes on the finished page, whatever is painted
+//! before or after it.
+
+mod canvas;
+pub(super) mod color;
+mod function;
+mod glyphs;
+mod image;
+mod layers;
+pub(super) mod raster;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+pub(super) use canvas::{Blend, Clip, Ink};
+pub(super) use color::ColorSpace;
+pub(super) use function::numbers;
+pub(super) use glyphs::GlyphMark;
+pub(super) use image::Picture;
+pub(super) use layers::Layers;
+
+use canvas::Canvas;
+use raster::{Area, Bounds, Contour, FillRule, Mask, Point};
+
+use super::matrix::Matrix;
+use crate::fault::Fault;
+use crate::read::budget::Budget;
+
+/// 108 dots an inch: strokes of 4 point print are about half a pixel wide.
+const PIXELS_PER_POINT: f32 = 1.5;
+/// In points: larger pages are looked at as if they were printed on paper of 17 inches.
+const LONGEST_SIDE: f32 = 1224.0;
+/// Of all pictures of a document.
+pub(super) const MOST_IMAGE_PIXELS: usize = 96 << 20;
+const MOST_GLYPHS: usize = 200_000;
+/// Bytes of the glyphs' masks, of one page.
+const MOST_MASKS: usize = 32 << 20;
+const TILE: usize = 16;
+
+/// The shown part of a page, in its own units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) left: f32,
+    pub(super) bottom: f32,
+    pub(super) right: f32,
+    pub(super) top: f32,
+}
+
+/// The part of the graphics state that says how things look.
+#[derive(Clone)]
+pub(super) struct Graphics {
+    pub(super) clip: Clip,
+    pub(super) fill: Color,
+    pub(super) stroke: Color,
+    pub(super) fill_opacity: f32,
+    pub(super) stroke_opacity: f32,
+    /// Of the groups around.
+    pub(super) group_opacity: f32,
+    pub(super) blend: Blend,
+    /// A mask that is not evaluated: text below it is not counted.
+    pub(super) has_soft_mask: bool,
+    pub(super) line_width: f32,
+    pub(super) text_mode: u8,
+}
+
+#[derive(Clone)]
+pub(super) struct Color {
+    pub(super) space: ColorSpace,
+    pub(super) luma: Option<f32>,
+}
+
+impl Graphics {
+    pub(super) fn new(area: Area) -> Self {
+        let black = Color { space: ColorSpace::Gray, luma: Some(0.0) };
+        Self {
+            clip: Clip::all(area),
+            fill: black.clone(),
+            stroke: black,
+            fill_opacity: 1.0,
+            stroke_opacity: 1.0,
+            group_opacity: 1.0,
+            blend: Blend::Normal,
+            has_soft_mask: false,
+            line_width: 1.0,
+            text_mode: 0,
+        }
+    }
+
+    pub(super) fn fill_ink(&self) -> Ink {
+        Ink { luma: self.fill.luma, opacity: self.fill_opacity * self.group_opacity, blend: self.blend }
+    }
+
+    pub(super) fn stroke_ink(&self) -> Ink {
+        Ink { luma: self.stroke.luma, opacity: self.stroke_opacity * self.group_opacity, blend: self.blend }
+    }
+}
+
+pub(super) struct Painter {
+    /// From the units of the page to pixels.
+    pub(super) device: Matrix,
+    /// How many points one unit of the page is when it is printed.
+    pub(super) points_per_unit: f32,
+    canvas: Canvas,
+    glyphs: Vec<GlyphMark>,
+    /// The glyphs by what they stand for and about where they are, to find those that are printed twice.
+    placed: BTreeMap<(String, i32, i32), u32>,
+    pub(super) layers: Rc<Layers>,
+    /// How many layers around are not shown.
+    pub(super) hidden: usize,
+    /// The glyph that is being drawn by a content stream; 0 for none.
+    pub(super) owner: u32,
+    tiles: Tiles,
+    masks_left: usize,
+}
+
+impl Painter {
+    /// `cells` are the places of glyphs, in units of the page: nothing else is painted.
+    pub(super) fn new(frame: Frame, layers: Rc<Layers>, cells: &[Bounds], budget: &Budget) -> Result<Self, Fault> {
+        let (width, height) = (frame.right - frame.left, frame.top - frame.bottom);
+        let points_per_unit = (LONGEST_SIDE / width.max(height)).min(1.0);
+        let scale = points_per_unit * PIXELS_PER_POINT;
+        let pixels = |length: f32| ((length * scale).ceil() as usize).max(1);
+        let device = Matrix([scale, 0.0, 0.0, -scale, -frame.left * scale, frame.top * scale]);
+        let (width, height) = (pixels(width), pixels(height));
+        budget.spend(width * height / 8)?;
+        let canvas = Canvas::white(width, height);
+        let mut tiles = Tiles::new(canvas.area);
+        cells.iter().for_each(|cell| tiles.mark(*cell, device));
+        let (glyphs, placed, masks_left) = (Vec::new(), BTreeMap::new(), MOST_MASKS);
+        Ok(Self { device, points_per_unit, canvas, glyphs, placed, layers, hidden: 0, owner: 0, tiles, masks_left })
+    }
+
+    pub(super) fn area(&self) -> Area {
+        self.canvas.area
+    }
+
+    /// Begins a glyph and returns its number, from 1.
+    pub(super) fn begin(&mut self, mark: GlyphMark) -> Result<u32, Fault> {
+        if let Some(number) = self.same(&mark) {
+            return Ok(number);
+        }
+        if self.glyphs.len() >= MOST_GLYPHS {
+            return Err(Fault::TooLarge("a page has more than 200 000 letters"));
+        }
+        let (column, row) = self.place(&mark);
+        self.placed.insert((mark.text.clone(), column, row), self.glyphs.len() as u32 + 1);
+        self.glyphs.push(mark);
+        Ok(self.glyphs.len() as u32)
+    }
+
+    /// The glyph that this one is printed over, to make it bolder or by mistake.
+    fn same(&self, mark: &GlyphMark) -> Option<u32> {
+        let (column, row) = self.place(mark);
+        let around = [-1, 0, 1].into_iter().flat_map(|down| [-1, 0, 1].map(|right| (right, down)));
+        let mut near = around.filter_map(|(right, down)| {
+            self.placed.get(&(mark.text.clone(), column.saturating_add(right), row.saturating_add(down))).copied()
+        });
+        near.find(|number| {
+            let earlier = (*number as usize).checked_sub(1).and_then(|index| self.glyphs.get(index));
+            earlier.is_some_and(|earlier| earlier.is_printed_over_by(mark))
+        })
+    }
+
+    /// Squares of four pixels.
+    fn place(&self, mark: &GlyphMark) -> (i32, i32) {
+        let (x, y) = self.device.apply(mark.start.at);
+        ((x / 4.0).floor() as i32, (y / 4.0).floor() as i32)
+    }
+
+    /// All glyphs, with whether a person would see them.
+    pub(super) fn finish(self) -> Vec<(GlyphMark, bool)> {
+        let (canvas, glyphs) = (self.canvas, self.glyphs);
+        glyphs
+            .into_iter()
+            .zip(1..)
+            .map(|(mark, number)| {
+                let is_visible = mark.is_visible(&canvas, number);
+                (mark, is_visible)
+            })
+            .collect()
+    }
+
+    pub(super) fn fill(
+        &mut self,
+        contours: &[Contour],
+        rule: FillRule,
+        graphics: &Graphics,
+        owner: u32,
+        budget: &Budget,
+    ) -> Result<(), Fault> {
+        if self.hidden > 0 || !self.matters(contours, 0.0, owner) {
+            return Ok(());
+        }
+        let within = if owner == 0 { graphics.clip.area } else { self.area() };
+        match raster::fill(contours, rule, within, budget)? {
+            Some(mask) => self.lay(mask, contours, graphics, graphics.fill_ink(), owner, budget),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn stroke(
+        &mut self,
+        contours: &[Contour],
+        width: f32,
+        graphics: &Graphics,
+        owner: u32,
+        budget: &Budget,
+    ) -> Result<(), Fault> {
+        if self.hidden > 0 || !self.matters(contours, width, owner) {
+            return Ok(());
+        }
+        let within = if owner == 0 { graphics.clip.area } else { self.area() };
+        match raster::stroke(contours, width, within, budget)? {
+            Some(mask) => self.lay(mask, contours, graphics, graphics.stroke_ink(), owner, budget),
+            None => Ok(()),
+        }
+    }
+
+    /// Paints a mask, and keeps it if it is part of a glyph.
+    fn lay(
+        &mut self,
+        mask: Mask,
+        contours: &[Contour],
+        graphics: &Graphics,
+        ink: Ink,
+        owner: u32,
+        budget: &Budget,
+    ) -> Result<(), Fault> {
+        let ink = if owner != 0 && graphics.has_soft_mask { Ink { opacity: 0.0, ..ink } } else { ink };
+        self.canvas.paint(&mask, &graphics.clip, ink, owner, budget)?;
+        if owner != 0
+            && let Some(bounds) = Bounds::of(contours.iter().flatten().copied())
+        {
+            self.keep(mask, bounds, ink.luma, owner);
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, mask: Mask, bounds: Bounds, luma: Option<f32>, owner: u32) {
+        let glyph = (owner as usize).checked_sub(1).and_then(|index| self.glyphs.get_mut(index));
+        let Some(glyph) = glyph else { return };
+        let Some(left) = self.masks_left.checked_sub(glyph.size_with(&mask)) else { return };
+        self.masks_left = left;
+        glyph.add(mask, bounds, luma);
+    }
+
+    /// Paints all that the clip leaves.
+    pub(super) fn flood(&mut self, ink: Ink, clip: &Clip, budget: &Budget) -> Result<(), Fault> {
+        if self.hidden > 0 {
+            return Ok(());
+        }
+        self.canvas.paint_area(clip.area, clip, ink, budget)
+    }
+
+    /// Whether a picture with this matrix could hide a glyph, or lies below one.
+    pub(super) fn shows_picture(&self, placed: Matrix, owner: u32) -> bool {
+        self.hidden == 0 && self.matters(&[square(placed)], 0.0, owner)
+    }
+
+    /// Paints a picture: the unit square, transformed.
+    pub(super) fn picture(
+        &mut self,
+        picture: &Picture,
+        placed: Matrix,
+        graphics: &Graphics,
+        owner: u32,
+        budget: &Budget,
+    ) -> Result<(), Fault> {
+        let corners = square(placed);
+        let (Some(bounds), Some(inverse)) = (Bounds::of(corners.iter().copied()), placed.inverse()) else {
+            return Ok(());
+        };
+        let area = bounds.area().intersection(self.area());
+        let painted = area.intersection(graphics.clip.area);
+        if painted.is_empty() {
+            return Ok(());
+        }
+        budget.spend(area.width() * area.height() * 4)?;
+        let mut mask = Mask { area, coverage: Vec::with_capacity(area.width() * area.height()) };
+        let ink = graphics.fill_ink();
+        for y in area.top..area.bottom {
+            for x in area.left..area.right {
+                let (luma, opacity) = sampled(picture, inverse, (x, y), ink.luma);
+                mask.coverage.push((opacity * 255.0) as u8);
+                let is_painted = x >= painted.left && x < painted.right && y >= painted.top && y < painted.bottom;
+                if opacity > 0.0 && is_painted {
+                    self.canvas.dot((x, y), opacity, &graphics.clip, Ink { luma, ..ink }, owner);
+                }
+            }
+        }
+        if owner != 0 {
+            self.keep(mask, bounds, ink.luma, owner);
+        }
+        Ok(())
+    }
+
+    fn matters(&self, contours: &[Contour], margin: f32, owner: u32) -> bool {
+        owner != 0
+            || Bounds::of(contours.iter().flatten().copied()).is_some_and(|bounds| {
+                let area = bounds.area().grown(margin.clamp(0.0, 10_000.0) as usize);
+                self.tiles.any(area)
+            })
+    }
+}
+
+fn square(placed: Matrix) -> Contour {
+    [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)].into_iter().map(|corner| placed.apply(corner)).collect()
+}
+
+/// The mean of nine places within a pixel.
+fn sampled(picture: &Picture, inverse: Matrix, (x, y): (usize, usize), current: Option<f32>) -> (Option<f32>, f32) {
+    let (mut light, mut opacity) = (Some(0.0_f32), 0.0_f32);
+    for (right, down) in [0, 1, 2].into_iter().flat_map(|down| [0, 1, 2].map(|right| (right, down))) {
+        let place = (x as f32 + (right as f32 + 0.5) / 3.0, y as f32 + (down as f32 + 0.5) / 3.0);
+        let (across, up) = inverse.apply(place);
+        if !(0.0..1.0).contains(&across) || !(0.0..1.0).contains(&up) {
+            continue;
+        }
+        let (luma, part) = picture.at(across, 1.0 - up, current);
+        opacity += part;
+        light = if part > 0.0 { light.zip(luma).map(|(light, luma)| light + luma * part) } else { light };
+    }
+    if opacity > 0.0 { (light.map(|light| light / opacity), opacity / 9.0) } else { (None, 0.0) }
+}
+
+/// Which parts of the page have glyphs.
+struct Tiles {
+    columns: usize,
+    rows: usize,
+    used: Vec<bool>,
+}
+
+impl Tiles {
+    fn new(area: Area) -> Self {
+        let (columns, rows) = (area.right.div_ceil(TILE), area.bottom.div_ceil(TILE));
+        Self { columns, rows, used: vec![false; columns * rows] }
+    }
+
+    fn range(&self, area: Area) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
+        let columns = area.left / TILE..area.right.div_ceil(TILE).min(self.columns);
+        let rows = area.top / TILE..area.bottom.div_ceil(TILE).min(self.rows);
+        (columns, rows)
+    }
+
+    fn mark(&mut self, cell: Bounds, device: Matrix) {
+        let corners: [Point; 4] =
+            [(cell.left, cell.top), (cell.right, cell.top), (cell.right, cell.bottom), (cell.left, cell.bottom)];
+        match Bounds::of(corners.into_iter().map(|corner| device.apply(corner))) {
+            Some(bounds) => {
+                let (columns, rows) = self.range(bounds.area().grown(2));
+                for row in rows {
+                    let (from, to) = (row * self.columns + columns.start, row * self.columns + columns.end);
+                    if let Some(tiles) = self.used.get_mut(from..to.max(from)) {
+                        tiles.fill(true);
+                    }
+                }
+            }
+            None => self.used.fill(true),
+        }
+    }
+
+    fn any(&self, area: Area) -> bool {
+        let (columns, mut rows) = self.range(area);
+        rows.any(|row| {
+            let (from, to) = (row * self.columns + columns.start, row * self.columns + columns.end);
+            self.used.get(from..to.max(from)).is_some_and(|tiles| tiles.contains(&true))
+        })
+    }
+}

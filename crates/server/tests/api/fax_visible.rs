@@ -1,0 +1,138 @@
+//! A fax is scored by what its recipient sees: hidden words, pages about somebody else and unread scans do not pass.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::runs::{Agent, Bench, solver};
+use testkit::{TestServer, both_databases};
+
+use crate::fax::{CLINIC, Line, referral};
+
+/// A page of operators, with Helvetica as `F`.
+fn page(content: &str) -> Vec<u8> {
+    pages(&[content])
+}
+
+fn pages(contents: &[&str]) -> Vec<u8> {
+    let kids: String = (0..contents.len()).map(|index| format!("{} 0 R ", 4 + index * 2)).collect();
+    let mut file = format!(
+        "%PDF-1.7\n1 0 obj\n<</Type /Catalog /Pages 2 0 R>>\nendobj\n\
+         2 0 obj\n<</Type /Pages /MediaBox [0 0 612 792] /Kids [{kids}] /Count {}>>\nendobj\n\
+         3 0 obj\n<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>\nendobj\n",
+        contents.len()
+    );
+    for (index, content) in contents.iter().enumerate() {
+        let number = 4 + index * 2;
+        file.push_str(&format!(
+            "{number} 0 obj\n<</Type /Page /Contents {} 0 R /Resources <</Font <</F 3 0 R>>>>>>\nendobj\n\
+             {} 0 obj\n<</Length {}>>\nstream\n{content}\nendstream\nendobj\n",
+            number + 1,
+            number + 1,
+            content.len()
+        ));
+    }
+    file.push_str("trailer\n<</Root 1 0 R>>\n");
+    file.into_bytes()
+}
+
+const COVER: &str = "BT /F 12 Tf 72 700 Td (Records for Maria Hernandez, MRN-00412) Tj ET";
+
+fn line_with(words: &str) -> String {
+    format!("{COVER} {words}")
+}
+
+fn criterion(label: &str, assertion: Value) -> Value {
+    json!({"label": label, "assertion": assertion})
+}
+
+/// An agent with a fax line and a file drop, in a task with one criterion.
+async fn begun(server: &TestServer, assertion: Value) -> (Agent, Line, String) {
+    let author = server.organization("Acme").await;
+    let bench = Bench::new(&author, json!({"name": "Records"})).await;
+    for simulator in [json!({"type": "Fax", "name": "Fax"}), json!({"type": "Files", "name": "Drop"})] {
+        let simulator = author.post("/simulators", simulator).await.expect(201).id();
+        let path = format!("/environments/{}/simulators/{simulator}", bench.environment);
+        author.send(Method::POST, &path, &[], None).await.expect(200);
+    }
+    bench.task_with(json!({"name": "Send it"}), &[criterion("sent", assertion)]).await;
+    let reference = bench.publish().await;
+    let solver = solver(server, &author, "agent-1").await;
+    let agent = Agent::begin(server, &solver, &reference, false).await;
+    let started = agent.start(0).await.expect(200).json;
+    let path = |name: &str| started["endpoints"][name].as_str().unwrap().to_owned();
+    let line = Line { caller: agent.caller.clone(), path: path("fax") };
+    let files = path("files");
+    (agent, line, files)
+}
+
+fn wants_immunizations() -> Value {
+    json!({"assert": "fax-document", "to_number": CLINIC, "contains": ["Maria Hernandez", "immunization history"]})
+}
+
+both_databases! {
+    async fn hidden_words_are_not_sent(server: TestServer) {
+        let words = |before: &str| line_with(&format!("BT {before} /F 12 Tf 72 650 Td (Immunization history) Tj ET"));
+        for (content, score) in [
+            (words(""), 1.0),
+            (words("0 0 0.4 rg"), 1.0),
+            (words("3 Tr"), 0.5),
+            (words("1 g"), 0.5),
+            (line_with("BT /F 12 Tf 72 -650 Td (Immunization history) Tj ET"), 0.5),
+            (line_with("BT /F 0.5 Tf 72 650 Td (Immunization history) Tj ET"), 0.5),
+            (format!("{} 1 g 60 640 300 30 re f", words("")), 0.5),
+        ] {
+            let (agent, line, _) = begun(&server, wants_immunizations()).await;
+            let sent = line.upload(CLINIC, "records.pdf", &page(&content)).await.expect(201);
+            let text = line.get(&format!("/faxes/{}/text", sent.id())).await.expect(200);
+            assert_eq!(text["text"].as_str().unwrap().contains("Immunization"), score > 0.9, "{content}");
+            let result = agent.complete(0).await.expect(200);
+            assert_eq!(result["score"], json!(score), "{content}: {}", result.text());
+        }
+    }
+
+    async fn pages_about_somebody_else_do_not_match(server: TestServer) {
+        let other = "BT /F 12 Tf 72 700 Td (Records for Pat Smith, MRN-00777) Tj ET";
+        let assertion = json!({"assert": "fax-document", "contains": ["records"], "pages": {"max": 3},
+            "every_page": ["Maria Hernandez", "MRN-00412"]});
+        for (contents, score) in [(vec![COVER, COVER], 1.0), (vec![COVER, other], 0.0), (vec![COVER, ""], 0.0), (vec![COVER; 4], 0.0)] {
+            let (agent, line, _) = begun(&server, assertion.clone()).await;
+            line.upload(CLINIC, "records.pdf", &pages(&contents)).await.expect(201);
+            let result = agent.complete(0).await.expect(200);
+            assert_eq!(result["score"], json!(score), "{contents:?}: {}", result.text());
+            let foreign = &result["checks"][0]["evidence"]["foreign_pages"];
+            assert_eq!(foreign.as_array().unwrap().is_empty(), contents.len() == 4 || score > 0.9, "{}", result.text());
+        }
+    }
+
+    async fn hidden_words_are_not_in_a_file(server: TestServer) {
+        let assertion = json!({"assert": "sftp-file-present", "path": "outbox/*.pdf", "parse": "pdf", "contains": ["immunization history"]});
+        for (before, score) in [("0 g", 1.0), ("3 Tr", 0.0), ("1 1 1 rg", 0.0)] {
+            let (agent, _, files) = begun(&server, assertion.clone()).await;
+            let content = line_with(&format!("BT {before} /F 12 Tf 72 650 Td (Immunization history) Tj ET"));
+            let path = format!("{files}/outbox/records.pdf");
+            agent.caller.put_bytes(&path, "application/pdf", page(&content)).await.expect(201);
+            let result = agent.complete(0).await.expect(200);
+            assert_eq!(result["score"], json!(score), "{before}: {}", result.text());
+        }
+    }
+
+    /// A scan with words behind it is read by OCR, or not at all: then nothing is scored, because the server lacks something
+    /// and the agent does not.
+    async fn that_a_server_has_no_ocr_decides_nothing(server: TestServer) {
+        let scan = documents::render(&referral(json!({"look": "scanned"}))).unwrap().bytes;
+        let assertion = json!({"assert": "fax-document", "contains": ["palpitations"]});
+        let (agent, line, _) = begun(&server, assertion).await;
+        let sent = line.upload(CLINIC, "scan.pdf", &scan).await.expect(201);
+        if sent["ocr_status"] == "done" {
+            assert!(sent["ocr_engine"].as_str().unwrap().starts_with("tesseract"), "{}", sent.text());
+            assert_eq!(agent.complete(0).await.expect(200)["score"], json!(1.0));
+            return;
+        }
+        assert_eq!((&sent["ocr_status"], &sent["ocr_engine"]), (&json!("unavailable"), &Value::Null));
+        let refused = agent.complete(0).await.refused(503, "UNAVAILABLE");
+        assert!(refused.text().contains("tesseract"), "{}", refused.text());
+        // The task is still open, and a fax that can be read decides it.
+        let readable = documents::render(&referral(json!({}))).unwrap().bytes;
+        line.upload(CLINIC, "referral.pdf", &readable).await.expect(201);
+        assert_eq!(agent.complete(0).await.expect(200)["score"], json!(1.0));
+    }
+}
