@@ -33,11 +33,21 @@ impl Local {
             Some(_) => None,
             None => Some(tempfile::Builder::new().prefix("verial-").tempdir().context("no temporary folder")?),
         };
-        let data = match (&temporary, data) {
-            (Some(folder), _) => folder.path().to_owned(),
-            (None, Some(data)) => data.to_owned(),
-            (None, None) => "verial-data".into(),
-        };
+        Self::start_on(data.unwrap_or(Path::new("verial-data")), temporary, listen).await
+    }
+
+    /// On a folder that is gone afterwards, and that is not where programs create temporary files: agents must not read it,
+    /// and can therefore not create anything beside it.
+    pub(crate) async fn start_apart(listen: SocketAddr) -> anyhow::Result<Self> {
+        let apart = tempfile::Builder::new().prefix("verial-").tempdir_in("/var/tmp");
+        match apart {
+            Ok(folder) => Self::start_on(Path::new(""), Some(folder), listen).await,
+            Err(_) => Self::start(None, listen).await,
+        }
+    }
+
+    async fn start_on(data: &Path, temporary: Option<tempfile::TempDir>, listen: SocketAddr) -> anyhow::Result<Self> {
+        let data = temporary.as_ref().map_or(data, tempfile::TempDir::path).to_owned();
         let (listener, sftp) = (TcpListener::bind(listen).await, TcpListener::bind("127.0.0.1:0").await?);
         let listener = listener.with_context(|| format!("cannot listen on {listen}"))?;
         let url = format!("http://{}", listener.local_addr()?);

@@ -7,6 +7,7 @@ mod call;
 mod compare;
 mod completions;
 mod config;
+mod confine;
 mod demo;
 mod document;
 mod exit;
@@ -68,6 +69,9 @@ enum Command {
     Document(document::Arguments),
     /// Do a task of a bundled benchmark, as the command of `verial run --agent`
     ReferenceAgent(reference::Arguments),
+    /// Start a command without access to hidden files; `verial run --local` starts agents this way
+    #[command(hide = true)]
+    Confine(confine::Policy),
     /// Print completions for a shell
     Completions(completions::Arguments),
     /// Print a page of the manual that is made from the code
@@ -152,6 +156,7 @@ fn obey(command: Command) -> anyhow::Result<()> {
         Command::Call(arguments) => call::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Rescore(arguments) => rescore::run(&arguments),
+        Command::Confine(policy) => confine::run(&policy),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Manual { page } => {
             output::say(manual::made(page, command_line()));

@@ -27,6 +27,8 @@ pub(crate) fn build(journal: &Journal, path: &str, summaries: &[Option<RunSummar
         benchmark: journal.benchmark.clone(),
         name: named.map_or_else(|| journal.benchmark.clone(), |created| created.benchmark.name.clone()),
         scored: journal.scored,
+        isolation: journal.isolation,
+        reference: journal.reference,
         agent: AgentReport { command: journal.agent.clone(), name: journal.agent_name.clone() },
         server: journal.url.clone(),
         journal: path.to_owned(),

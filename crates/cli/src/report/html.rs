@@ -8,7 +8,7 @@ use model::score::Verdict;
 use super::critical::{failures, guards_last, tally};
 use super::model::{CheckReport, Report, RunReport, TaskReport, TaskStatus, axis_name};
 use super::svg::{Bar, bars};
-use super::{bounds, compared, headline, short};
+use super::{bounds, compared, conditions, headline, short};
 use crate::output::text::is_hostile;
 
 const STYLE: &str = include_str!("report.css");
@@ -49,6 +49,9 @@ fn head(page: &mut String, report: &Report) {
         ("journal", report.journal.as_str()),
     ] {
         let _ = write!(page, "<dt>{name}</dt><dd>{}</dd>", text(value));
+    }
+    for (name, value) in conditions(report) {
+        let _ = write!(page, "<dt>{name}</dt><dd>{value}</dd>");
     }
     if report.resumed > 0 {
         let _ = write!(page, "<dt>gone on with</dt><dd>{} times</dd>", report.resumed);

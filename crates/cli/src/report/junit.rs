@@ -92,6 +92,12 @@ fn suite(xml: &mut String, report: &Report, run: &RunReport) {
             let _ = write!(xml, "<property name=\"{name}\" value=\"{value}\"/>");
         }
     }
+    if let Some(isolation) = report.isolation {
+        let _ = write!(xml, "<property name=\"isolation\" value=\"{}\"/>", isolation.name());
+    }
+    if report.reference {
+        xml.push_str("<property name=\"reference\" value=\"true\"/>");
+    }
     xml.push_str("</properties>\n");
     for task in &run.tasks {
         case(xml, report, task);

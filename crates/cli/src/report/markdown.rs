@@ -7,7 +7,7 @@ use model::score::Verdict;
 
 use super::critical::{beside, guards_last, tally};
 use super::model::{Report, RunReport, TaskReport, TaskStatus};
-use super::{bound, bounds, compared, gone_on, headline, short};
+use super::{bound, bounds, compared, conditions, gone_on, headline, short};
 use crate::output::text::harmless;
 
 pub(crate) fn render(report: &Report) -> String {
@@ -29,6 +29,9 @@ pub(crate) fn render(report: &Report) -> String {
     }
     for (name, mean) in report.axes() {
         let _ = writeln!(page, "- Axis {}: {mean:.4}", text(name));
+    }
+    for (name, value) in conditions(report) {
+        let _ = writeln!(page, "- {name}: {value}");
     }
     if let Some(often) = gone_on(report.resumed) {
         let _ = writeln!(page, "- {often}");

@@ -14,6 +14,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use crate::confine::Isolation;
 use crate::output::{say, say_json, tell as tell_user};
 use model::Report;
 
@@ -102,6 +103,20 @@ fn headline(report: &Report) -> String {
             format!("{whole}  {}{failures}{between}", verdict.map_or("", ::model::score::Verdict::name))
         }
     }
+}
+
+/// Under which conditions the agent worked, where they limit what its score says.
+fn conditions(report: &Report) -> Vec<(&'static str, &'static str)> {
+    let isolation = report.isolation.map(|isolation| {
+        let words = match (isolation, report.scored) {
+            (Isolation::Landlock, _) => "landlock",
+            (Isolation::None, false) => "none",
+            (Isolation::None, true) => "none: the agent could read the criteria",
+        };
+        ("isolation", words)
+    });
+    let reference = report.reference.then_some(("agent", "the bundled reference agent, which knows the criteria"));
+    isolation.into_iter().chain(reference).collect()
 }
 
 /// That the runs were gone on with, and how often.

@@ -8,6 +8,7 @@ use model::stats::{PairedDifference, Statistics};
 use serde::Serialize;
 use serde_json::{Number, Value};
 
+use crate::confine::Isolation;
 use crate::run::journal::AgentEnd;
 
 #[derive(Serialize)]
@@ -16,6 +17,10 @@ pub(crate) struct Report {
     pub(crate) benchmark: String,
     pub(crate) name: String,
     pub(crate) scored: bool,
+    /// What kept the agent of a local run away from the criteria; null if another process runs the server.
+    pub(crate) isolation: Option<Isolation>,
+    /// The agent was the bundled reference agent.
+    pub(crate) reference: bool,
     pub(crate) agent: AgentReport,
     pub(crate) server: String,
     pub(crate) journal: String,

@@ -5,7 +5,7 @@ use model::score::Verdict;
 
 use super::critical::{beside, guards_last, tally};
 use super::model::{CheckReport, Hint, Report, RunReport, TaskReport, TaskStatus, axis_name};
-use super::{bound, bounds, compared, gone_on, headline, short};
+use super::{bound, bounds, compared, conditions, gone_on, headline, short};
 use crate::output::style::Colour;
 use crate::output::table::Cell;
 use crate::output::text::{cut, harmless, width, wrap, wrap_whole};
@@ -204,6 +204,10 @@ fn summary(report: &Report, style: Style, most: usize, lines: &mut Vec<String>) 
             push_wrapped(&what, 0, most, lines);
             lines.push(format!("      {word}"));
         }
+    }
+    for (name, value) in conditions(report) {
+        let colour = if value == "landlock" { Colour::Dim } else { Colour::Warning };
+        lines.extend(wrap(&format!("{name}: {value}"), most).iter().map(|line| style.paint(colour, line)));
     }
     if let Some(often) = gone_on(report.resumed) {
         lines.push(style.paint(Colour::Dim, &often));

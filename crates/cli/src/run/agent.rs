@@ -1,11 +1,13 @@
 //! The agent's command: started in a process group of its own, watched, and ended with all that it started.
 
+use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::Context;
+use model::api_key::masked;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout};
@@ -19,8 +21,9 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 /// What the shell says when it cannot start a command.
 const NOT_STARTED: [i32; 2] = [126, 127];
 
-/// What of our own environment is nobody else's business.
-const SECRETS: [&str; 2] = ["VERIAL_API_KEY", "VERIAL_SOLVER_KEY"];
+/// Variables that lead to keys or to the data of a server.
+const SECRETS: [&str; 6] =
+    ["VERIAL_API_KEY", "VERIAL_SOLVER_KEY", "VERIAL_DATABASE", "VERIAL_DATA", "VERIAL_BLOBS", "VERIAL_CONFIG"];
 
 pub(crate) struct Agent {
     group: i32,
@@ -48,17 +51,26 @@ pub(crate) enum End {
 
 impl Agent {
     pub(crate) fn start(command: &str, variables: &[(&str, String)], log: &Path) -> anyhow::Result<Self> {
-        let capture = Capture::open(log)?;
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(command).process_group(0);
-        shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        for name in SECRETS {
-            shell.env_remove(name);
+        Self::spawn(shell, variables, log)
+    }
+
+    /// The launcher makes a session, and so a process group, of its own.
+    pub(crate) fn start_confined(launcher: Command, variables: &[(&str, String)], log: &Path) -> anyhow::Result<Self> {
+        Self::spawn(launcher, variables, log)
+    }
+
+    fn spawn(mut command: Command, variables: &[(&str, String)], log: &Path) -> anyhow::Result<Self> {
+        let capture = Capture::open(log)?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for (name, _) in std::env::vars_os().filter(|(name, value)| is_secret(name, value)) {
+            command.env_remove(name);
         }
         for (name, value) in variables {
-            shell.env(name, value.replace('\0', ""));
+            command.env(name, value.replace('\0', ""));
         }
-        let mut child = shell.spawn().context("cannot start `sh` for the agent")?;
+        let mut child = command.spawn().context("cannot start `sh` for the agent")?;
         let group = i32::try_from(child.id()).context("a process number beyond all bounds")?;
         let mut readers = Vec::new();
         if let Some(stream) = child.stdout.take() {
@@ -125,6 +137,12 @@ impl Agent {
         };
         ended.ok().flatten()
     }
+}
+
+/// By its name, or because a key of ours is in its value.
+fn is_secret(name: &OsStr, value: &OsStr) -> bool {
+    let value = value.to_string_lossy();
+    SECRETS.iter().any(|secret| name == *secret) || masked(&value) != value
 }
 
 /// Threads and no tasks: a stream that a stranger holds open must not keep this process from ending.

@@ -76,7 +76,8 @@ pub(crate) struct Arguments {
     /// Of a scored run, fetch details with the organization key; who can read the report then knows the criteria
     #[arg(long)]
     pub(crate) evidence: bool,
-    /// Where every step is written down [default: .verial/runs/ID.json]
+    /// Where every step is written down [default: .verial/runs/ID.json in the working directory; of a local run in DIR of
+    /// --data, or in the home directory]
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<PathBuf>,
     /// Go on with an interrupted run: its journal, or its id
@@ -91,6 +92,16 @@ pub(crate) struct Arguments {
     /// With --local: where its data stays; else it is gone afterwards
     #[arg(long, value_name = "DIR", requires = "local")]
     pub(crate) data: Option<PathBuf>,
+    /// With --local: a file or folder that the agent must not read, besides the server's data, benchmark folders, the
+    /// journal and keys; repeatable
+    #[arg(long, value_name = "PATH")]
+    pub(crate) hide: Vec<PathBuf>,
+    /// With --local: start the agent without isolation, so that it could read the criteria; reports say so
+    #[arg(long)]
+    pub(crate) no_isolation: bool,
+    /// Behave as on a system without Landlock; for tests
+    #[arg(long, hide = true)]
+    pub(crate) assume_no_landlock: bool,
 }
 
 impl Arguments {

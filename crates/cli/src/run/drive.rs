@@ -15,6 +15,7 @@ use super::journal::{CreatedRecord, JournalFile, Place, Step, TaskRecord};
 use super::patience::{Outages, insist_aloud};
 use super::progress::Progress;
 use super::task;
+use crate::confine::Confinement;
 
 /// Who asks for runs.
 pub(crate) enum Asker {
@@ -26,6 +27,8 @@ pub(crate) enum Asker {
 pub(crate) struct Drive {
     pub(crate) asker: Asker,
     pub(crate) journal: JournalFile,
+    /// How agents are isolated, if they are.
+    pub(crate) confinement: Option<Confinement>,
     pub(crate) interrupt: Interrupt,
     pub(crate) progress: Progress,
     pub(crate) outages: Outages,

@@ -55,6 +55,10 @@ impl Handover {
         Ok(Self { variables, file })
     }
 
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// What is too long for a variable is only in the file.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
         let fits = |(name, value): &(&'static str, String)| {

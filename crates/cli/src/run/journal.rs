@@ -9,10 +9,11 @@ use model::run::{RunBenchmark, TaskRunResult};
 use model::{BenchmarkRunId, TaskId, TaskRunId};
 use serde::{Deserialize, Serialize};
 
+use crate::confine::Isolation;
 use crate::exit::usage;
-use crate::stored::write_private;
+use crate::stored::{Stored, write_private};
 
-pub(crate) const FOLDER: &str = ".verial/runs";
+const FOLDER: &str = ".verial/runs";
 const VERSION: u32 = 1;
 
 /// One call of `verial run`, with all its repetitions.
@@ -30,6 +31,12 @@ pub(crate) struct Journal {
     pub(crate) url: String,
     /// The data of the server that this process ran itself.
     pub(crate) local_data: Option<PathBuf>,
+    /// What kept the agent of a local run away from the criteria.
+    #[serde(default)]
+    pub(crate) isolation: Option<Isolation>,
+    /// The agent is the bundled reference agent.
+    #[serde(default)]
+    pub(crate) reference: bool,
     /// How often it was gone on with.
     pub(crate) resumed: u32,
     pub(crate) runs: Vec<RunRecord>,
@@ -121,6 +128,8 @@ impl Journal {
             agent_name: None,
             url: url.to_owned(),
             local_data: None,
+            isolation: None,
+            reference: false,
             resumed: 0,
             runs: vec![RunRecord::default(); repeat as usize],
         }
@@ -210,7 +219,27 @@ fn lock(journal: &Path) -> anyhow::Result<File> {
     }
 }
 
-fn lock_of(journal: &Path) -> PathBuf {
+/// Where the journal of a run is kept unless the user names a file. That of a local run is not in the working directory:
+/// it would have to be hidden from the agent there, which could then not create files in it.
+pub(crate) fn default_path(id: &str, is_local: bool, data: Option<&Path>) -> PathBuf {
+    let folder = match (is_local, data) {
+        (true, Some(data)) => data.join("runs"),
+        (true, None) => home_folder().unwrap_or_else(|| FOLDER.into()),
+        (false, _) => FOLDER.into(),
+    };
+    folder.join(format!("{id}.json"))
+}
+
+fn home_folder() -> Option<PathBuf> {
+    Some(Stored::path().ok()?.parent()?.join("runs"))
+}
+
+/// Logs and credentials of a journal's agents: beside it, in a folder of its name.
+pub(crate) fn logs_of(journal: &Path) -> PathBuf {
+    journal.with_extension("logs")
+}
+
+pub(crate) fn lock_of(journal: &Path) -> PathBuf {
     let mut name = journal.as_os_str().to_owned();
     name.push(".lock");
     PathBuf::from(name)
@@ -222,7 +251,8 @@ fn find(named: &str) -> anyhow::Result<PathBuf> {
         return Ok(path);
     }
     let mut known = Vec::new();
-    for entry in std::fs::read_dir(FOLDER).into_iter().flatten().flatten() {
+    let folders = std::iter::once(PathBuf::from(FOLDER)).chain(home_folder());
+    for entry in folders.flat_map(std::fs::read_dir).flatten().flatten() {
         let path = entry.path();
         let is_journal = path.extension().is_some_and(|extension| extension == "json");
         let text = if is_journal { std::fs::read_to_string(&path).unwrap_or_default() } else { String::new() };

@@ -1,7 +1,6 @@
 //! Before the first agent: the server, the key, the journal.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
@@ -9,18 +8,21 @@ use anyhow::Context;
 use app::Clock;
 use client::Client;
 use model::Ulid;
+use model::api_key::masked;
 use tokio::sync::Semaphore;
 
 use super::arguments::Arguments;
 use super::drive::{Asker, Drive};
 use super::interrupt::Interrupt;
-use super::journal::{FOLDER, Journal, JournalFile, Step};
+use super::journal::{Journal, JournalFile, Step, default_path};
 use super::patience::Outages;
 use super::progress::Progress;
 use crate::auth::check_solver_key;
+use crate::confine::{self, Confinement, Isolation, Secrets};
 use crate::exit::usage;
 use crate::local::{self, Local};
 use crate::output::tell;
+use crate::reference::{REFERENCE_NAME, is_reference};
 use crate::report::model::Hint;
 use crate::stored::Stored;
 
@@ -49,6 +51,7 @@ impl Setup {
 pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Setup> {
     check_outputs(arguments)?;
     let resumed = arguments.resume.as_deref().map(JournalFile::open).transpose()?;
+    let isolation = isolation(arguments, resumed.as_ref())?;
     let local = start_local(arguments, resumed.as_ref()).await?;
     let url = match (&local, &resumed) {
         (Some(local), _) => local.url.clone(),
@@ -63,8 +66,12 @@ pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Setup> {
         loaded.context("cannot load the bundled benchmarks")?;
     }
     let journal = match resumed {
-        Some(journal) => go_on(journal, arguments, &url)?,
-        None => begin(arguments, local.as_ref(), &url)?,
+        Some(journal) => go_on(journal, arguments, &url, isolation)?,
+        None => begin(arguments, local.as_ref(), &url, isolation)?,
+    };
+    let confinement = match (&local, isolation) {
+        (Some(local), Some(Isolation::Landlock)) => Some(confinement(arguments, local, &journal)?),
+        _ => None,
     };
     let interrupt = Interrupt::listen()?;
     tell(format_args!("journal: {}", journal.path().display()));
@@ -78,6 +85,7 @@ pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Setup> {
     let drive = Drive {
         asker,
         journal,
+        confinement,
         interrupt,
         progress,
         outages: Outages::default(),
@@ -113,7 +121,56 @@ async fn start_local(arguments: &Arguments, resumed: Option<&JournalFile>) -> an
         return Err(usage("this run's server and its data are gone; give --data to runs that are to be gone on with"));
     }
     let data = kept.or_else(|| arguments.data.clone());
-    Ok(Some(Local::start(data.as_deref(), SocketAddr::from(([127, 0, 0, 1], 0))).await?))
+    let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
+    Ok(Some(match data {
+        Some(data) => Local::start(Some(&data), loopback).await?,
+        None => Local::start_apart(loopback).await?,
+    }))
+}
+
+/// What can isolate the agent from a server in this process; nothing is known of other servers.
+fn isolation(arguments: &Arguments, resumed: Option<&JournalFile>) -> anyhow::Result<Option<Isolation>> {
+    let resumed = resumed.map(JournalFile::read);
+    let is_local = arguments.local || resumed.as_ref().is_some_and(|journal| journal.local_data.is_some());
+    if !is_local {
+        return Ok(None);
+    }
+    if arguments.no_isolation {
+        return Ok(Some(Isolation::None));
+    }
+    if confine::is_available() && !arguments.assume_no_landlock {
+        refuse_visible_keys()?;
+        return Ok(Some(Isolation::Landlock));
+    }
+    if arguments.scored || resumed.is_some_and(|journal| journal.scored) {
+        return Err(usage(
+            "a scored local run needs an isolated agent, and this system cannot isolate it (that takes Linux 5.13 or \
+             later with Landlock enabled): the agent could read the criteria. Use a server on another machine, or give \
+             --no-isolation; reports then say `isolation: none`",
+        ));
+    }
+    Ok(Some(Isolation::None))
+}
+
+/// Everyone on the machine can read the command line of a process, also an isolated agent.
+fn refuse_visible_keys() -> anyhow::Result<()> {
+    match std::env::args().any(|word| masked(&word) != word) {
+        false => Ok(()),
+        true => Err(usage("the agent could read the key on this command line; a local run needs no key")),
+    }
+}
+
+fn confinement(arguments: &Arguments, local: &Local, journal: &JournalFile) -> anyhow::Result<Confinement> {
+    let record = journal.read();
+    let slug = record.benchmark.split('@').next().unwrap_or_default();
+    let is_ours = crate::reference::is_this_program(&record.agent);
+    let binary_tells = record.scored && !is_ours && agents::bundled::slugs().contains(&slug);
+    let secrets = Secrets { data: &local.data, journal: journal.path(), binary_tells, more: &arguments.hide };
+    let confinement = Confinement::new(&secrets)?;
+    if let Some(notice) = confinement.notice() {
+        tell(format_args!("note: {notice}"));
+    }
+    Ok(confinement)
 }
 
 /// A solver's key where there is one, else the organization's.
@@ -155,25 +212,41 @@ fn check_bundled(arguments: &Arguments, wanted: Option<&str>) -> anyhow::Result<
     }
 }
 
-fn begin(arguments: &Arguments, local: Option<&Local>, url: &str) -> anyhow::Result<JournalFile> {
+fn begin(
+    arguments: &Arguments,
+    local: Option<&Local>,
+    url: &str,
+    isolation: Option<Isolation>,
+) -> anyhow::Result<JournalFile> {
     let (benchmark, agent) = (arguments.benchmark.as_deref(), arguments.agent.as_deref());
     let (benchmark, agent) = (benchmark.context("which benchmark?")?, agent.context("which agent?")?);
     let id = fresh_id()?;
-    let path = arguments.journal.clone().unwrap_or_else(|| PathBuf::from(FOLDER).join(format!("{id}.json")));
+    let default = || default_path(&id, local.is_some(), arguments.data.as_deref());
+    let path = arguments.journal.clone().unwrap_or_else(default);
     let mut journal = Journal::new(id, benchmark, agent, url, arguments.repeat);
     journal.scored = arguments.scored;
-    journal.agent_name.clone_from(&arguments.agent_name);
+    journal.reference = is_reference(agent);
+    journal.agent_name = arguments.agent_name.clone().or_else(|| journal.reference.then(|| REFERENCE_NAME.to_owned()));
+    journal.isolation = isolation;
     journal.local_data = local.map(|local| local.data.clone());
     JournalFile::create(path, journal)
 }
 
-fn go_on(file: JournalFile, arguments: &Arguments, url: &str) -> anyhow::Result<JournalFile> {
+fn go_on(
+    file: JournalFile,
+    arguments: &Arguments,
+    url: &str,
+    isolation: Option<Isolation>,
+) -> anyhow::Result<JournalFile> {
     file.change(|journal| {
         journal.resumed += 1;
         url.clone_into(&mut journal.url);
         if let Some(agent) = &arguments.agent {
             journal.agent.clone_from(agent);
         }
+        journal.reference |= is_reference(&journal.agent);
+        // A journal of an earlier version says nothing: its agents were not isolated.
+        journal.isolation = isolation.map(|now| now.weaker(journal.isolation.unwrap_or(Isolation::None)));
     })?;
     Ok(file)
 }

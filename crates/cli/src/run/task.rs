@@ -1,6 +1,6 @@
 //! One task: start, agent, complete. Whatever an earlier process had begun is gone on with from where it was.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use model::run::{Phase, StartedTaskRun, TaskRunResult};
 use super::agent::{Agent, End, Times, end_leftover};
 use super::drive::Drive;
 use super::handover::Handover;
-use super::journal::{CreatedRecord, Place, Step, TaskRecord};
+use super::journal::{CreatedRecord, Place, Step, TaskRecord, logs_of};
 use super::patience::insist;
 
 /// From where it is to its end, or to where it cannot go on.
@@ -74,8 +74,7 @@ async fn sample(
         task.step = Step::Working;
         task.attempts += 1;
     })?;
-    let agent = Agent::start(&drive.journal.read().agent, &handover.variables(), &log);
-    let agent = match agent {
+    let agent = match start_agent(drive, &handover, &log) {
         Ok(agent) => agent,
         Err(error) => return agent_missing(drive, place, &format!("{error:#}")),
     };
@@ -85,7 +84,11 @@ async fn sample(
     if end == End::ByItself && ended.was_not_started() {
         let code = ended.exit_code.unwrap_or_default();
         drive.journal.change_task(place, |task| task.agent = Some(ended))?;
-        let words = format!("the shell could not start the agent's command (exit code {code}); see {}", log.display());
+        let confined = if drive.confinement.is_some() { ", perhaps because it is hidden from the agent" } else { "" };
+        let words = format!(
+            "the shell could not start the agent's command (exit code {code}){confined}; see {}",
+            log.display()
+        );
         return agent_missing(drive, place, &words);
     }
     let was_away = drive.outages.count() > outages;
@@ -101,6 +104,16 @@ async fn sample(
         }
     })?;
     Ok(true)
+}
+
+fn start_agent(drive: &Drive, handover: &Handover, log: &Path) -> anyhow::Result<Agent> {
+    let command = drive.journal.read().agent;
+    match &drive.confinement {
+        Some(confinement) => {
+            Agent::start_confined(confinement.launcher(&command, handover.file())?, &handover.variables(), log)
+        }
+        None => Agent::start(&command, &handover.variables(), log),
+    }
 }
 
 /// Nothing was sampled: the step before is where a later process goes on, and the next task would fare no better.
@@ -187,7 +200,6 @@ fn times(drive: &Drive, started: &StartedTaskRun) -> Times {
     Times { work: drive.timeout.map_or(allowed, |limit| limit.min(allowed)), grace: drive.grace }
 }
 
-/// Logs and credentials: beside the journal, in a folder of its name.
 fn folder(drive: &Drive) -> PathBuf {
-    drive.journal.path().with_extension("logs")
+    logs_of(drive.journal.path())
 }

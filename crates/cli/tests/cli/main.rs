@@ -21,6 +21,7 @@ mod fhir_bombs;
 mod folders;
 mod groups;
 mod house;
+mod isolation;
 mod object_storage;
 mod process;
 mod push_cut;
