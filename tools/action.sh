@@ -25,6 +25,7 @@ run() {
         --junit "$folder/junit.xml" --report "$folder/report.html" --markdown "$folder/report.md")
     if [[ ${INPUT_SCORED:-} == true ]]; then words+=(--scored); fi
     if [[ ${INPUT_LOCAL:-} == true ]]; then words+=(--local); fi
+    if [[ ${INPUT_ISOLATION:-} == false ]]; then words+=(--no-isolation); fi
     if [[ -n ${INPUT_URL:-} ]]; then words+=(--url "$INPUT_URL"); fi
     if [[ -n ${INPUT_AGENT_NAME:-} ]]; then words+=(--agent-name "$INPUT_AGENT_NAME"); fi
     if [[ -n ${INPUT_TIMEOUT:-} ]]; then words+=(--timeout "$INPUT_TIMEOUT"); fi

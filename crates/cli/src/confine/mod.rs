@@ -141,16 +141,23 @@ impl Confinement {
 
     /// What a user has to know whose agent works in a folder with hidden things in it.
     pub(crate) fn notice(&self) -> Option<String> {
+        let shown = |path: &PathBuf| crate::output::text::harmless(&path.display().to_string());
         let working = std::env::current_dir().ok()?.canonicalize().ok()?;
-        let shown = |path: &Path| crate::output::text::harmless(&path.display().to_string());
         if let Some(around) = self.hidden.iter().find(|hidden| working.starts_with(hidden)) {
             return Some(format!("the agent cannot read the working directory: {} is hidden from it", shown(around)));
         }
-        let within: Vec<String> =
-            self.hidden.iter().filter_map(|path| path.strip_prefix(&working).ok()).map(shown).collect();
-        (!within.is_empty()).then(|| {
-            let within = within.join(", ");
-            format!("the agent can use the folders and files of the working directory, but neither list it nor create new entries in it, because {within} is hidden")
-        })
+        let within = |folder: &PathBuf| -> Vec<String> {
+            self.hidden.iter().filter(|path| path.starts_with(folder)).map(shown).collect()
+        };
+        // The home directory is expected to have keys in it, and few agents create files there.
+        let folders = [working, std::env::temp_dir().canonicalize().ok()?];
+        let (folder, hidden) =
+            folders.iter().map(|folder| (folder, within(folder))).find(|(_, hidden)| !hidden.is_empty())?;
+        Some(format!(
+            "the agent can neither list {} nor create entries in it, only use those that are there, because of what is \
+             hidden from it: {}",
+            shown(folder),
+            hidden.join(", ")
+        ))
     }
 }

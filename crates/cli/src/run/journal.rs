@@ -251,8 +251,13 @@ fn find(named: &str) -> anyhow::Result<PathBuf> {
         return Ok(path);
     }
     let mut known = Vec::new();
-    let folders = std::iter::once(PathBuf::from(FOLDER)).chain(home_folder());
-    for entry in folders.flat_map(std::fs::read_dir).flatten().flatten() {
+    let mut folders: Vec<PathBuf> = [Some(FOLDER.into()), home_folder()]
+        .into_iter()
+        .flatten()
+        .filter_map(|path| path.canonicalize().ok())
+        .collect();
+    folders.dedup();
+    for entry in folders.iter().flat_map(std::fs::read_dir).flatten().flatten() {
         let path = entry.path();
         let is_journal = path.extension().is_some_and(|extension| extension == "json");
         let text = if is_journal { std::fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
