@@ -226,10 +226,27 @@ fn begin(
     let mut journal = Journal::new(id, benchmark, agent, url, arguments.repeat);
     journal.scored = arguments.scored;
     journal.reference = is_reference(agent);
-    journal.agent_name = arguments.agent_name.clone().or_else(|| journal.reference.then(|| REFERENCE_NAME.to_owned()));
     journal.isolation = isolation;
+    journal.agent_name = filed_under(arguments.agent_name.clone(), &journal);
     journal.local_data = local.map(|local| local.data.clone());
     JournalFile::create(path, journal)
+}
+
+/// What the server files the runs under. A score that says little about an agent is not among those of its other runs.
+fn filed_under(name: Option<String>, journal: &Journal) -> Option<String> {
+    const LONGEST: usize = 200;
+    let is_open = journal.scored && journal.isolation == Some(Isolation::None);
+    let marks = [journal.reference.then_some(REFERENCE_NAME), is_open.then_some("isolation: none")];
+    let missing = |mark: &&str| !name.as_deref().unwrap_or_default().contains(mark);
+    let marks: Vec<&str> = marks.into_iter().flatten().filter(missing).collect();
+    match (name, marks.join(", ")) {
+        (name, marks) if marks.is_empty() => name,
+        (None, marks) => Some(marks),
+        (Some(name), marks) => {
+            let room = LONGEST.saturating_sub(marks.len() + " ()".len());
+            Some(format!("{} ({marks})", name.chars().take(room).collect::<String>()))
+        }
+    }
 }
 
 fn go_on(
@@ -247,6 +264,7 @@ fn go_on(
         journal.reference |= is_reference(&journal.agent);
         // A journal of an earlier version says nothing: its agents were not isolated.
         journal.isolation = isolation.map(|now| now.weaker(journal.isolation.unwrap_or(Isolation::None)));
+        journal.agent_name = filed_under(journal.agent_name.take(), journal);
     })?;
     Ok(file)
 }
@@ -276,4 +294,31 @@ fn fresh_id() -> anyhow::Result<String> {
     getrandom::fill(&mut chance).map_err(|error| anyhow::anyhow!("no randomness: {error}"))?;
     let now = u64::try_from(Clock::system().now().milliseconds()).unwrap_or_default();
     Ok(Ulid::new(now, u128::from_le_bytes(chance)).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_say_little_about_an_agent_are_filed_apart() {
+        let mut journal = Journal::new("id".into(), "b@1", "agent", "http://a", 1);
+        let filed = |name: Option<&str>, journal: &Journal| filed_under(name.map(ToOwned::to_owned), journal);
+        assert_eq!((filed(None, &journal), filed(Some("v1"), &journal)), (None, Some("v1".into())));
+        journal.isolation = Some(Isolation::None);
+        assert_eq!(
+            filed(Some("v1"), &journal),
+            Some("v1".into()),
+            "the agent of an unscored run may know the criteria"
+        );
+        journal.scored = true;
+        assert_eq!(filed(None, &journal), Some("isolation: none".into()));
+        let marked = filed(Some("v1"), &journal);
+        assert_eq!(marked.as_deref(), Some("v1 (isolation: none)"));
+        assert_eq!(filed(marked.as_deref(), &journal), marked, "a resumed run is not marked twice");
+        journal.reference = true;
+        journal.isolation = Some(Isolation::Landlock);
+        assert_eq!(filed(Some("v1"), &journal), Some("v1 (verial reference-agent)".into()));
+        assert_eq!(filed(Some(&"x".repeat(200)), &journal).map(|name| name.len()), Some(200));
+    }
 }

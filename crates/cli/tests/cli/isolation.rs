@@ -249,7 +249,7 @@ fn without_isolation_a_scored_local_run_is_refused_or_marked() {
     assert!(!desk.work.join(".verial").exists() && !desk.home.join(".verial/runs").exists(), "nothing was begun");
 
     let marked: Value = report(&mut run(&["--scored", "--no-isolation", "--junit", "j.xml"]), 0);
-    assert_eq!(marked["isolation"], "none");
+    assert_eq!((&marked["isolation"], &marked["agent"]["name"]), (&json!("none"), &json!("isolation: none")));
     let junit = fs::read_to_string(desk.work.join("j.xml")).unwrap();
     assert!(junit.contains("<property name=\"isolation\" value=\"none\"/>"), "{junit}");
     let (card, _) = ended(&mut run(&["--scored", "--no-isolation"]), 0);
