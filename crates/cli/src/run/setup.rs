@@ -142,7 +142,9 @@ fn isolation(arguments: &Arguments, resumed: Option<&JournalFile>) -> anyhow::Re
         refuse_visible_keys()?;
         return Ok(Some(Isolation::Landlock));
     }
-    if arguments.scored || resumed.is_some_and(|journal| journal.scored) {
+    // A run that is marked already goes on as it began.
+    let is_isolated = |journal: &Journal| journal.scored && journal.isolation != Some(Isolation::None);
+    if arguments.scored || resumed.as_ref().is_some_and(is_isolated) {
         return Err(usage(
             "a scored local run needs an isolated agent, and this system cannot isolate it (that takes Linux 5.13 or \
              later with Landlock enabled): the agent could read the criteria. Use a server on another machine, or give \

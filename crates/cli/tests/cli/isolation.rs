@@ -237,6 +237,14 @@ fn runs_of_the_reference_agent_say_so_in_every_form() {
         card.contains(&format!("isolation: {isolation}")) && card.contains("the bundled reference agent"),
         "{card}"
     );
+
+    let again = |more: &[&str]| desk.run(&[&["run", "--resume", journal, "--assume-no-landlock"], more].concat());
+    if has_landlock() {
+        let (_, told) = ended(&mut again(&[]), 2);
+        assert!(told.contains("--no-isolation"), "{told}");
+        assert_eq!(report(&mut again(&["--no-isolation"]), 0)["isolation"], "none", "the weaker one counts");
+    }
+    assert_eq!(report(&mut again(&[]), 0)["isolation"], "none", "a marked run goes on as it began");
 }
 
 #[test]
@@ -266,4 +274,31 @@ fn a_key_on_the_command_line_is_refused_because_agents_can_read_it() {
     let words = ["run", "fax-referral@1", "--local", "--agent", "true", "--api-key", SECRET_KEY];
     let (_, told) = ended(&mut desk.run(&words), 2);
     assert!(told.contains("needs no key") && !told.contains(SECRET_KEY), "{told}");
+}
+
+/// Authors start their agents in the benchmark's own folder.
+#[test]
+fn an_agent_in_the_benchmark_s_folder_reads_its_own_files_only() {
+    if !has_landlock() {
+        return;
+    }
+    let desk = Desk::new();
+    desk.own_benchmark(&desk.home.join("data"));
+    let folder = desk.work.join("chest-x-rays");
+    fs::write(folder.join("agent.sh"), "cat benchmark.yaml tasks/* \"$PWD\"/datasets/*/* answers.txt; cat prompt.txt")
+        .unwrap();
+    fs::write(folder.join("prompt.txt"), "You are an agent.").unwrap();
+    fs::write(folder.join("answers.txt"), MARKER).unwrap();
+    let run = |hidden: &str| {
+        let mut command =
+            desk.run(&["run", "chest-x-rays@1", "--local", "--scored", "--agent", "sh agent.sh", "--data"]);
+        command.arg(desk.home.join("data")).args(["--hide", hidden]).current_dir(&folder);
+        command
+    };
+    let told = report(&mut run("answers.txt"), 0);
+    let log = fs::read_to_string(told["runs"][0]["tasks"][0]["agent"]["log"].as_str().unwrap()).unwrap();
+    assert!(log.contains("You are an agent.") && log.contains("benchmark.yaml"), "{log}");
+    assert!(!log.contains(MARKER) && !log.contains("slug:") && !log.contains("resourceType"), "{log}");
+    let (_, told) = ended(&mut run("no-such-file"), 2);
+    assert!(told.contains("--hide: no-such-file does not exist"), "{told}");
 }
