@@ -61,6 +61,11 @@ pub(crate) fn bytes<const N: usize>() -> Result<[u8; N], AppError> {
     Ok(random)
 }
 
+/// What the order of a run's tasks is derived from: a number that JSON readers keep exactly.
+pub(crate) fn order_seed() -> Result<i64, AppError> {
+    Ok(i64::from_le_bytes(bytes::<8>()?) & ((1 << 53) - 1))
+}
+
 pub(crate) fn secret(kind: KeyKind) -> Result<Secret, AppError> {
     for _ in 0..100 {
         if let Some(secret) = Secret::from_random(kind, &bytes::<RANDOM_BYTES>()?) {

@@ -1,6 +1,7 @@
 //! What is wrong with a folder, or likely to be, told without a server: what the server would refuse, what leads
 //! nowhere, what is never used, what no agent can fail or pass, and what depends on the day.
 
+mod answer_leaks;
 pub(crate) mod criteria;
 mod data;
 mod rules;

@@ -43,6 +43,12 @@ impl fmt::Display for Ulid {
     }
 }
 
+/// The number of a text that [`is_ulid`] accepts.
+fn number(text: &str) -> Ulid {
+    let digit = |byte: u8| ALPHABET.iter().position(|letter| *letter == byte).unwrap_or_default() as u128;
+    Ulid(text.bytes().fold(0, |number, byte| (number << 5) | digit(byte)))
+}
+
 /// Only the canonical upper-case form is an id: two spellings of one id would be two cache keys.
 fn is_ulid(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -64,6 +70,10 @@ pub trait Id: Sized + Clone + fmt::Display + FromStr<Err = InvalidId> {
     const NOUN: &'static str;
     fn from_ulid(ulid: Ulid) -> Self;
     fn as_str(&self) -> &str;
+    /// What follows the prefix.
+    fn ulid(&self) -> Ulid {
+        number(self.as_str().strip_prefix(Self::PREFIX).unwrap_or_default())
+    }
 }
 
 macro_rules! ids {
@@ -149,6 +159,9 @@ mod tests {
         assert!(early < late);
         assert_eq!(early.to_string().parse::<TaskId>(), Ok(early.clone()));
         assert!(early.to_string().parse::<CriterionId>().is_err());
+        assert_eq!(late.ulid(), Ulid::new(1_001, 0));
+        let text = "01K9Z3T5Q8W7N4M2R6V0XBHCDE";
+        assert_eq!(TaskId::from_ulid(format!("tr_{text}").parse::<TaskRunId>().unwrap().ulid()).as_str(), format!("task_{text}"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub mod idempotency;
 mod job;
 pub mod keys;
 pub mod layers;
+pub mod leaderboards;
 pub mod log;
 mod migrate;
 pub mod organizations;

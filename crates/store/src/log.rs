@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use model::event::{Event, EventType};
 use model::page::{Page, PageRequest};
-use model::{EventId, Id, PlaygroundId, SandboxId, Timestamp};
+use model::{EventId, Id, KeyId, PlaygroundId, SandboxId, Timestamp};
 use world::{Change, Seq};
 
 use crate::paging::{Order, Paged};
@@ -43,6 +43,27 @@ pub struct Entry {
     pub summary: String,
     pub payload: Text,
     pub changes: Vec<(Change, Option<Text>)>,
+}
+
+impl Entry {
+    /// Whether a key of the organization changed or sent something. Reads are no writes, though some record that a message
+    /// was read or that someone is logged in.
+    pub fn is_organization_write(&self) -> bool {
+        let is_write = match self.r#type {
+            EventType::Hl7Inbound
+            | EventType::FileRead
+            | EventType::PortalLogin
+            | EventType::PortalView
+            | EventType::PortalSearch
+            | EventType::VoiceRead
+            | EventType::FaxRead
+            | EventType::MessageRead
+            | EventType::AuthToken => false,
+            EventType::Hl7Outbound | EventType::VoiceTurn | EventType::FaxOutbound | EventType::MessageOutbound => true,
+            _ => !self.changes.is_empty(),
+        };
+        is_write && self.actor.starts_with(KeyId::PREFIX)
+    }
 }
 
 /// What became of an append.

@@ -6,7 +6,7 @@ use crate::value::bind;
 use crate::{Db, StoreError};
 
 /// Number and text. A migration that has been released never changes; the next change is the next number.
-const MIGRATIONS: [(i64, &str); 7] = [
+const MIGRATIONS: [(i64, &str); 8] = [
     (1, include_str!("../migrations/0001_foundation.sql")),
     (2, include_str!("../migrations/0002_playgrounds.sql")),
     (3, include_str!("../migrations/0003_runs.sql")),
@@ -14,6 +14,7 @@ const MIGRATIONS: [(i64, &str); 7] = [
     (5, include_str!("../migrations/0005_server_secrets.sql")),
     (6, include_str!("../migrations/0006_version_audits.sql")),
     (7, include_str!("../migrations/0007_critical_criteria.sql")),
+    (8, include_str!("../migrations/0008_series.sql")),
 ];
 
 pub(crate) fn apply(db: &mut Db<'_>, now: Timestamp) -> Result<(), StoreError> {

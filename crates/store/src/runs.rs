@@ -6,7 +6,7 @@ use model::publication::Snapshot;
 use model::run::{Phase, RunBenchmark, RunFilter, Status};
 use model::score::{self, Axes, Score, Verdict};
 use model::slug::VersionRef;
-use model::{BenchmarkRunId, OrgId, SolverId, TaskId, Timestamp};
+use model::{BenchmarkRunId, OrgId, PlaygroundId, SolverId, TaskId, Timestamp};
 
 use crate::paging::{Order, Paged};
 use crate::value::{Row, Value, bind, json_text};
@@ -21,7 +21,15 @@ pub struct StoredRun {
     pub benchmark: RunBenchmark,
     pub content_hash: String,
     pub agent: Option<String>,
+    /// The solver's `agent_version` when the run was made.
+    pub agent_version: Option<String>,
     pub scored: bool,
+    /// What the order of a scored run's tasks is derived from.
+    pub order_seed: Option<i64>,
+    /// The run has only some of the benchmark's tasks.
+    pub partial_selection: bool,
+    /// The organization's key wrote into the sandboxes of its tasks.
+    pub organization_writes: bool,
     pub concurrency: i64,
     pub phase: Phase,
     pub status: Status,
@@ -32,6 +40,7 @@ pub struct StoredRun {
     pub started_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
     pub token_expires_at: Timestamp,
+    /// Since when the series that the run counts in is on the leaderboard.
     pub published_at: Option<Timestamp>,
     /// Of the version that is run; none for a draft.
     pub audit: Option<VersionAudit>,
@@ -47,9 +56,15 @@ impl StoredRun {
         Some(VersionRef { slug: self.benchmark.slug.clone()?, version: self.benchmark.version? })
     }
 
-    /// What its score lies between, as far as that is known.
+    /// Nobody can work on it any more: it is completed or cancelled, or its token has expired.
+    pub fn has_ended(&self, now: Timestamp) -> bool {
+        self.status != Status::Active || self.token_expires_at <= now
+    }
+
+    /// What its score lies between, as far as that is known. An audit is of all tasks, not of a selection.
     pub fn bounds(&self) -> Bounds {
-        self.audit.as_ref().map(VersionAudit::bounds).unwrap_or_default()
+        let audit = self.audit.as_ref().filter(|_| !self.partial_selection);
+        audit.map(VersionAudit::bounds).unwrap_or_default()
     }
 
     /// The same of one of its tasks.
@@ -80,19 +95,25 @@ pub struct RunCredential {
     pub expires_at: Timestamp,
 }
 
-const COLUMNS: &str = "r.id, r.org_id, r.solver_id, r.benchmark_id, r.slug, r.version, r.name, r.content_hash, r.agent,
-    r.scored, r.concurrency, r.phase, r.status, r.score, r.axes,
+pub(crate) const COLUMNS: &str = "r.id, r.org_id, r.solver_id, r.benchmark_id, r.slug, r.version, r.name, r.content_hash,
+    r.agent, r.agent_version, r.scored, r.order_seed, r.partial_selection, r.organization_writes, r.concurrency, r.phase,
+    r.status, r.score, r.axes,
     (select cast(coalesce(sum(t.critical_failures), 0) as bigint) from task_runs t where t.benchmark_run_id = r.id),
     (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.verdict = 'pass'),
-    (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.clean = 1), r.created_at, r.started_at, r.completed_at,
-    r.token_expires_at, r.published_at, a.audit";
-const TABLES: &str = "benchmark_runs r left join version_audits a on a.slug = r.slug and a.version = r.version";
+    (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.clean = 1), r.created_at, r.started_at,
+    r.completed_at, r.token_expires_at, p.published_at, a.audit";
+pub(crate) const TABLES: &str = "benchmark_runs r
+    left join version_audits a on a.slug = r.slug and a.version = r.version
+    left join published_series p on p.slug = r.slug and p.version = r.version and p.solver_id = r.solver_id
+        and p.agent = coalesce(r.agent, '') and p.agent_version = coalesce(r.agent_version, '')
+        and r.scored = 1 and r.partial_selection = 0";
 
 pub fn insert(db: &mut Db<'_>, run: &StoredRun, token_hash: &str) -> Result<(), StoreError> {
     let sql =
         "insert into benchmark_runs (id, org_id, solver_id, benchmark_id, slug, version, name, content_hash, agent,
-        scored, concurrency, phase, status, created_at, token_hash, token_expires_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+        scored, concurrency, phase, status, created_at, token_hash, token_expires_at, agent_version, order_seed,
+        partial_selection)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
     let RunBenchmark { id: benchmark, slug, version, name } = &run.benchmark;
     db.execute(
         sql,
@@ -112,7 +133,10 @@ pub fn insert(db: &mut Db<'_>, run: &StoredRun, token_hash: &str) -> Result<(), 
             run.status.name(),
             run.created_at,
             token_hash,
-            run.token_expires_at
+            run.token_expires_at,
+            &run.agent_version,
+            run.order_seed,
+            run.partial_selection
         ],
     )?;
     Ok(())
@@ -169,7 +193,7 @@ pub fn list(
     paged.fetch(db, parameters, page, read, |run| run.id.to_string())
 }
 
-/// Completed runs of a version that the organization made, oldest first, at most so many of the newest.
+/// Completed runs of all tasks of a version that the organization made, oldest first, at most so many of the newest.
 pub fn completed(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -178,7 +202,8 @@ pub fn completed(
     most: i64,
 ) -> Result<Vec<StoredRun>, StoreError> {
     let mut sql = format!(
-        "select {COLUMNS} from {TABLES} where r.slug = $1 and r.version = $2 and r.org_id = $3 and r.status = 'completed'"
+        "select {COLUMNS} from {TABLES} where r.slug = $1 and r.version = $2 and r.org_id = $3 and r.status = 'completed'
+        and r.partial_selection = 0"
     );
     let mut parameters: Vec<Value<'_>> = bind![&reference.slug, reference.version, org].to_vec();
     let filters = [("solver_id", filter.solver_id.as_ref().map(ToString::to_string)), ("agent", filter.agent.clone())];
@@ -193,35 +218,6 @@ pub fn completed(
     let mut found: Vec<StoredRun> = db.query(&sql, &parameters)?.iter_mut().map(read).collect::<Result<_, _>>()?;
     found.reverse();
     Ok(found)
-}
-
-/// A published run and whose it is.
-#[derive(Clone, Debug)]
-pub struct PublishedRun {
-    pub run: StoredRun,
-    pub alias: String,
-    pub organization: String,
-    pub agent_description: Option<String>,
-    pub agent_version: Option<String>,
-}
-
-/// Every run of a version that stands on its leaderboard, whoever made it.
-pub fn published(db: &mut Db<'_>, reference: &VersionRef) -> Result<Vec<PublishedRun>, StoreError> {
-    let sql = format!(
-        "select {COLUMNS}, s.alias, o.name, s.agent_description, s.agent_version from {TABLES}
-        join solvers s on s.id = r.solver_id join organizations o on o.id = r.org_id
-        where r.slug = $1 and r.version = $2 and r.published_at is not null order by r.id"
-    );
-    let read_one = |row: &mut Row| {
-        Ok(PublishedRun {
-            run: read(row)?,
-            alias: row.text()?,
-            organization: row.text()?,
-            agent_description: row.text_or_null()?,
-            agent_version: row.text_or_null()?,
-        })
-    };
-    db.query(&sql, bind![&reference.slug, reference.version])?.iter_mut().map(read_one).collect()
 }
 
 /// Not scoped by organization: whoever asks has found the run under its own.
@@ -259,12 +255,15 @@ pub fn end(
     Ok(db.execute(sql, bind![id, status.name(), verdict, score, axes, now])? == 1)
 }
 
-pub fn set_published(db: &mut Db<'_>, id: &BenchmarkRunId, at: Option<Timestamp>) -> Result<(), StoreError> {
-    db.execute("update benchmark_runs set published_at = $2 where id = $1", bind![id, at])?;
+/// Records that the organization's key wrote into a sandbox of this playground. Nothing happens outside of runs.
+pub fn mark_organization_writes(db: &mut Db<'_>, playground: &PlaygroundId) -> Result<(), StoreError> {
+    let sql = "update benchmark_runs set organization_writes = 1 where organization_writes = 0 and id = (
+        select t.benchmark_run_id from playgrounds g join task_runs t on t.id = g.task_run_id where g.id = $1)";
+    db.execute(sql, bind![playground])?;
     Ok(())
 }
 
-fn read(row: &mut Row) -> Result<StoredRun, StoreError> {
+pub(crate) fn read(row: &mut Row) -> Result<StoredRun, StoreError> {
     Ok(StoredRun {
         id: row.parsed()?,
         org: row.parsed()?,
@@ -277,7 +276,11 @@ fn read(row: &mut Row) -> Result<StoredRun, StoreError> {
         },
         content_hash: row.text()?,
         agent: row.text_or_null()?,
+        agent_version: row.text_or_null()?,
         scored: row.flag()?,
+        order_seed: row.integer_or_null()?,
+        partial_selection: row.flag()?,
+        organization_writes: row.flag()?,
         concurrency: row.integer()?,
         phase: row.parsed()?,
         status: row.parsed()?,

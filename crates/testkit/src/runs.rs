@@ -72,7 +72,7 @@ pub struct Agent {
     pub run: String,
     /// The answer to the creation.
     pub created: Value,
-    /// Task runs, in the order of the tasks.
+    /// Task runs, in the order of the answer: that of the tasks, or of a scored run a shuffled one.
     pub task_runs: Vec<String>,
 }
 
@@ -99,6 +99,19 @@ impl Agent {
         let mut body = fields;
         body["benchmark"] = json!(benchmark);
         Self::from(server, &solver.post("/v1/benchmark-runs", body).await.expect(201))
+    }
+
+    /// With the task runs of a scored run in the benchmark's order, which only its organization can tell.
+    pub async fn in_order(mut self, owner: &Caller) -> Self {
+        let run = owner.get(&format!("/benchmark-runs/{}", self.run)).await.expect(200).json;
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let task_runs = run["task_runs"].as_array().unwrap().iter();
+        // Ids of tasks rise in the order in which they were written.
+        let mut known: Vec<(String, String)> =
+            task_runs.map(|task_run| (text(&task_run["task_id"]), text(&task_run["id"]))).collect();
+        known.sort();
+        self.task_runs = known.into_iter().map(|(_, id)| id).collect();
+        self
     }
 
     pub async fn start(&self, task: usize) -> Answer {

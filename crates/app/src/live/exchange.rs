@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{EventId, Id, PlaygroundId, SandboxId};
+use store::Db;
 use store::log::{self, Appended, Entry, Text};
 use store::sandboxes::StoredSandbox;
 use world::{Change, Context, NewEvent, Outcome, Seq, World};
@@ -220,7 +221,7 @@ impl App {
                 batch.take_seen();
                 return if is_only_seen { Ok(()) } else { Err(ended()) };
             }
-            if self.append(live, batch, loaded.world.seq).await? {
+            if self.append(live, batch, &loaded).await? {
                 live.publish(Loaded::new(next, loaded.has_ended, loaded.ends_at), doubts);
                 return Ok(());
             }
@@ -268,13 +269,22 @@ impl App {
     }
 
     /// Whether the entries are in the log now; if not, someone else was faster.
-    async fn append(&self, live: &Live, batch: &mut Batch, expected: Seq) -> Result<bool, AppError> {
+    async fn append(&self, live: &Live, batch: &mut Batch, loaded: &Loaded) -> Result<bool, AppError> {
         for entry in &mut batch.entries {
             self.place(entry).await?;
         }
         let entries = Arc::new(std::mem::take(&mut batch.entries));
-        let (id, written) = (live.id.clone(), Arc::clone(&entries));
-        let appended = self.store().append(move |db| log::append(db, &id, expected, &written)).await;
+        let (id, expected, written) = (live.id.clone(), loaded.world.seq, Arc::clone(&entries));
+        // Only the playground of a task run has an end.
+        let is_marked = loaded.ends_at.is_some() && entries.iter().any(Entry::is_organization_write);
+        let append = move |db: &mut Db<'_>| {
+            let appended = log::append(db, &id, expected, &written)?;
+            if is_marked && appended != Appended::Refused {
+                store::runs::mark_organization_writes(db, &id)?;
+            }
+            Ok::<_, AppError>(appended)
+        };
+        let appended = self.store().append(append).await;
         if matches!(appended, Ok(Appended::At(_))) {
             self.push_arrivals(&entries);
         } else {

@@ -5,7 +5,10 @@ mod channels;
 mod complete;
 mod end;
 mod evaluate;
+pub mod leaderboards;
+mod neutral;
 mod reach;
+mod selection;
 mod rescore;
 mod snapshots;
 mod start;
@@ -19,7 +22,7 @@ use std::sync::Arc;
 use model::api_key::KeyKind;
 use model::benchmark::Benchmark;
 use model::page::{Page, PageRequest};
-use model::publication::Snapshot;
+use model::publication::{FrozenTask, Snapshot};
 use model::run::{
     BenchmarkRun, CreatedRun, CriticalFailure, MOST_CRITICAL_CRITERIA, NewRun, NewSolverRun, Phase, RunBenchmark,
     RunFilter, RunSummary, Status,
@@ -50,6 +53,8 @@ struct Plan {
     source: Source,
     scored: bool,
     agent: Option<String>,
+    /// Ids or names of tasks; none for all of them.
+    tasks: Option<Vec<String>>,
 }
 
 enum Source {
@@ -76,9 +81,9 @@ pub async fn create(
 ) -> Result<Created<CreatedRun>, AppError> {
     new.validate()?;
     let source = version_source(app, &grant.org, &new.benchmark).await?;
-    let NewSolverRun { scored, agent, .. } = new;
-    let plan = Plan { org: grant.org.clone(), solver: Some(grant.solver.clone()), source, scored, agent };
-    make(app, grant, once, plan).await
+    let NewSolverRun { scored, agent, tasks, .. } = new;
+    let plan = Plan { org: grant.org.clone(), solver: Some(grant.solver.clone()), source, scored, agent, tasks };
+    make(app, (grant.into(), grant.into()), once, plan).await
 }
 
 /// The organization's own run, of a version or of a draft.
@@ -89,13 +94,13 @@ pub async fn create_as_owner(
     new: NewRun,
 ) -> Result<Created<CreatedRun>, AppError> {
     new.validate()?;
-    let NewRun { benchmark_id, benchmark, scored, agent, solver_id } = new;
+    let NewRun { benchmark_id, benchmark, scored, agent, solver_id, tasks } = new;
     let source = match (benchmark_id, benchmark) {
         (Some(draft), _) => Source::Draft(draft),
         (None, reference) => version_source(app, &grant.org, &reference.unwrap_or_default()).await?,
     };
-    let plan = Plan { org: grant.org.clone(), solver: solver_id, source, scored, agent };
-    make(app, grant, once, plan).await
+    let plan = Plan { org: grant.org.clone(), solver: solver_id, source, scored, agent, tasks };
+    make(app, (grant.into(), grant.into()), once, plan).await
 }
 
 async fn version_source(app: &App, org: &OrgId, reference: &str) -> Result<Source, AppError> {
@@ -118,29 +123,35 @@ async fn version_source(app: &App, org: &OrgId, reference: &str) -> Result<Sourc
 
 async fn make(
     app: &App,
-    holder: impl Into<Holder>,
+    (holder, reach): (Holder, Reach),
     once: Option<Once>,
     plan: Plan,
 ) -> Result<Created<CreatedRun>, AppError> {
     let token = chance::secret(KeyKind::Run)?;
     let (hash, shown_token) = (credentials::hash(&token), token.reveal().to_owned());
+    let order_seed = plan.scored.then(chance::order_seed).transpose()?;
     let (id, now, ids) = (app.new_id::<BenchmarkRunId>(), app.now(), app.clone());
     let work = move |db: &mut Db<'_>| {
-        if let Some(solver) = &plan.solver {
-            store::solvers::find(db, &plan.org, solver)?.ok_or(AppError::missing::<SolverId>())?;
-        }
+        let solver = match &plan.solver {
+            Some(solver) => {
+                Some(store::solvers::find(db, &plan.org, solver)?.ok_or(AppError::missing::<SolverId>())?)
+            }
+            None => None,
+        };
         let (content, is_draft) = match &plan.source {
             Source::Version(content) => (content.clone(), false),
             Source::Draft(draft) => (frozen_draft(db, &plan.org, draft, now)?, true),
         };
-        let run = new_run(&id, &plan, &content, now);
+        let tasks = selection::tasks(&content.snapshot, plan.tasks.as_deref(), order_seed)?;
+        let agent_version = solver.and_then(|solver| solver.agent_version);
+        let run = StoredRun { agent_version, order_seed, ..new_run(&id, &plan, &content, now) };
         store::runs::insert(db, &run, &hash)?;
         if is_draft {
             store::runs::insert_draft(db, &run.id, &content.snapshot)?;
         }
-        let task_runs = new_task_runs(&ids, &run, &content.snapshot);
+        let task_runs = new_task_runs(&ids, &run, &tasks, content.snapshot.timeout);
         task_runs.iter().try_for_each(|task_run| task_runs::insert(db, task_run))?;
-        Ok(views::created(&run, &task_runs, &content.snapshot, &shown_token))
+        Ok(views::created(&run, &task_runs, &content, &shown_token, reach.task_identity(&run, now)))
     };
     app.once(holder, once, Keep::Sealed, work).await
 }
@@ -164,7 +175,11 @@ fn new_run(id: &BenchmarkRunId, plan: &Plan, content: &Content, now: Timestamp) 
         benchmark: benchmark.clone(),
         content_hash: content_hash.clone(),
         agent: plan.agent.clone(),
+        agent_version: None,
         scored: plan.scored,
+        order_seed: None,
+        partial_selection: plan.tasks.is_some(),
+        organization_writes: false,
         concurrency: snapshot.concurrency,
         phase: Phase::Created,
         status: Status::Active,
@@ -179,16 +194,16 @@ fn new_run(id: &BenchmarkRunId, plan: &Plan, content: &Content, now: Timestamp) 
     }
 }
 
-/// One for each task, in the benchmark's order.
-fn new_task_runs(app: &App, run: &StoredRun, snapshot: &Snapshot) -> Vec<StoredTaskRun> {
-    let made = |(task, position): (&model::publication::FrozenTask, i64)| StoredTaskRun {
+/// One for each task, in the same order.
+fn new_task_runs(app: &App, run: &StoredRun, tasks: &[&FrozenTask], timeout: i64) -> Vec<StoredTaskRun> {
+    let made = |(task, position): (&&FrozenTask, i64)| StoredTaskRun {
         id: app.new_id::<TaskRunId>(),
         org: run.org.clone(),
         run: run.id.clone(),
         position,
         task: task.id.clone(),
         name: task.name.clone(),
-        timeout: task.timeout.unwrap_or(snapshot.timeout),
+        timeout: task.timeout.unwrap_or(timeout),
         phase: Phase::Created,
         status: Status::Active,
         result: None,
@@ -203,7 +218,7 @@ fn new_task_runs(app: &App, run: &StoredRun, snapshot: &Snapshot) -> Vec<StoredT
         deadline_at: None,
         completed_at: None,
     };
-    snapshot.tasks.iter().zip(0..).map(made).collect()
+    tasks.iter().zip(0..).map(made).collect()
 }
 
 /// For the run's own token.
@@ -218,15 +233,15 @@ pub async fn get_as_solver(app: &App, grant: &SolverGrant, id: &BenchmarkRunId) 
 
 async fn summary(app: &App, reach: Reach, id: &BenchmarkRunId) -> Result<RunSummary, AppError> {
     end::expire_overdue(app, &reach.org, id).await?;
-    let wanted = id.clone();
+    let (scope, wanted) = (reach.clone(), id.clone());
     let read = move |db: &mut Db<'_>| {
-        let run = reach.run(db, &wanted)?;
+        let run = scope.run(db, &wanted)?;
         let task_runs = task_runs::of_run(db, &run.id)?;
         Ok::<_, AppError>((run, task_runs))
     };
     let (run, task_runs) = app.store().read(read).await?;
     let snapshot = snapshots::of(app, &run).await?;
-    Ok(views::summary(&run, &task_runs, &snapshot))
+    Ok(views::summary(&run, &task_runs, &snapshot, reach.task_identity(&run, app.now())))
 }
 
 /// For the organization, with its task runs and their criteria.
@@ -346,7 +361,8 @@ fn started_of(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<Vec<T
     Ok(all.into_iter().filter(|task_run| task_run.phase == Phase::Started).map(|task_run| task_run.id).collect())
 }
 
-/// Puts a completed run on the leaderboard. Publishing twice is publishing once.
+/// Puts the series of a completed run on the leaderboard: all scored runs of the version by its solver with its agent and
+/// agent version, also those that are yet to come. Publishing twice is publishing once.
 pub async fn publish(
     app: &App,
     grant: &OrgGrant,
@@ -357,7 +373,7 @@ pub async fn publish(
     let work = move |db: &mut Db<'_>| {
         let run = found(db, &org, &id)?;
         check_publishable(&run)?;
-        store::runs::set_published(db, &run.id, Some(run.published_at.unwrap_or(now)))?;
+        store::leaderboards::publish(db, &run, now)?;
         whole(db, &org, &id)
     };
     app.once(grant, once, Keep::Plain, work).await
@@ -368,6 +384,10 @@ fn check_publishable(run: &StoredRun) -> Result<(), AppError> {
         format!("the run is {}; only a completed one can stand on the leaderboard", run.status.name())
     } else if !run.scored {
         "the run was not scored: its agent could read details and evidence; make one with `scored: true`".to_owned()
+    } else if run.partial_selection {
+        "the run has only a selection of the benchmark's tasks; make one of all tasks".to_owned()
+    } else if run.organization_writes {
+        "the organization's key wrote into the sandboxes of the run; make one that only its agent works on".to_owned()
     } else if run.reference().is_none() {
         "the run is of a draft; publish the benchmark and run a version of it".to_owned()
     } else if run.solver.is_none() {
@@ -378,6 +398,7 @@ fn check_publishable(run: &StoredRun) -> Result<(), AppError> {
     Err(AppError::conflict(reason))
 }
 
+/// Takes the series of the run off the leaderboard, if it counts in one.
 pub async fn unpublish(
     app: &App,
     grant: &OrgGrant,
@@ -387,7 +408,9 @@ pub async fn unpublish(
     let (org, id) = (grant.org.clone(), id.clone());
     let work = move |db: &mut Db<'_>| {
         let run = found(db, &org, &id)?;
-        store::runs::set_published(db, &run.id, None)?;
+        if run.published_at.is_some() {
+            store::leaderboards::unpublish(db, &run)?;
+        }
         whole(db, &org, &id)
     };
     app.once(grant, once, Keep::Plain, work).await

@@ -1,10 +1,11 @@
 //! Which runs a caller can reach. What is out of reach is not found.
 
-use model::{BenchmarkRunId, OrgId, SolverId, TaskRunId};
+use model::{BenchmarkRunId, OrgId, SolverId, TaskRunId, Timestamp};
 use store::Db;
 use store::runs::StoredRun;
 use store::task_runs::{self, StoredTaskRun};
 
+use super::neutral::TaskIdentity;
 use crate::{AppError, OrgGrant, RunGrant, SolverGrant};
 
 #[derive(Clone)]
@@ -51,6 +52,17 @@ impl Reach {
     /// Whether the organization asks, and not an agent.
     pub(crate) fn is_of_organization(&self) -> bool {
         self.only_run.is_none() && self.only_solver.is_none()
+    }
+
+    /// The agent of a scored run must not know which tasks it does. The organization always does, and the solver key does
+    /// when the run has ended.
+    pub(crate) fn task_identity(&self, run: &StoredRun, now: Timestamp) -> TaskIdentity {
+        let is_solver = self.only_run.is_none();
+        if !run.scored || self.is_of_organization() || (is_solver && run.has_ended(now)) {
+            TaskIdentity::Real
+        } else {
+            TaskIdentity::Neutral
+        }
     }
 
     fn has(&self, run: &StoredRun) -> bool {

@@ -17,6 +17,7 @@ use store::task_runs::{self, Ending, StoredTaskRun};
 use store::{Db, playgrounds};
 use world::World;
 
+use super::neutral::{self, TaskIdentity};
 use super::reach::Reach;
 use super::{channels, end, snapshots};
 use crate::once::{Holder, Keep};
@@ -70,7 +71,8 @@ async fn begin(
         Ok(scene) => scene,
         Err(faults) => return fail(app, reach, &task_run, faults).await,
     };
-    let started = stage.shown(&scene, &snapshot, &app.addresses(base));
+    let identity = reach.task_identity(&run, stage.now);
+    let started = stage.shown(&scene, &snapshot, &app.addresses(base), identity);
     let (run_id, playground, world) = (run.id.clone(), stage.playground.clone(), scene.world);
     let entries: Arc<[Entry]> = scene.entries.into();
     let (brought, sandboxes) = (Arc::clone(&entries), stage.sandboxes.clone());
@@ -226,7 +228,13 @@ impl Stage {
         Ok(store::runs::note_start(db, &run.id, self.now)?)
     }
 
-    fn shown(&self, scene: &Scene, snapshot: &Snapshot, base: &Addresses) -> StartedTaskRun {
+    fn shown(
+        &self,
+        scene: &Scene,
+        snapshot: &Snapshot,
+        base: &Addresses,
+        identity: TaskIdentity,
+    ) -> StartedTaskRun {
         let doors = format!("{}{}", base.base, channels::doors_of(&self.task_run.id));
         let sandbox = |stored: &StoredSandbox| StartedSandbox {
             id: stored.id.clone(),
@@ -239,13 +247,22 @@ impl Stage {
             phase: Phase::Started,
             started_at: self.now,
             deadline_at: self.deadline,
-            task: StartedTask {
-                name: self.task.name.clone(),
-                tags: self.task.tags.clone(),
-                task_item: scene.task_item.clone(),
-            },
+            task: self.shown_task(scene, identity),
             endpoints: channels::of_task_run(snapshot, &self.task_run.id),
             sandboxes: self.sandboxes.iter().map(sandbox).collect(),
+        }
+    }
+
+    fn shown_task(&self, scene: &Scene, identity: TaskIdentity) -> StartedTask {
+        let task_item = scene.task_item.clone();
+        match identity {
+            TaskIdentity::Real => {
+                StartedTask { name: self.task.name.clone(), tags: self.task.tags.clone(), task_item }
+            }
+            TaskIdentity::Neutral => {
+                let name = neutral::name(Some(&task_item), self.task_run.position);
+                StartedTask { name, tags: Vec::new(), task_item }
+            }
         }
     }
 }

@@ -1,18 +1,15 @@
-//! Numbers over many runs: of one version, of several side by side, and of those that stand on a leaderboard.
+//! Numbers over many runs: of one version, and of several side by side.
 
-use std::collections::BTreeMap;
-
-use model::audit::Bounds;
-use model::run::{Leaderboard, LeaderboardEntry, LeaderboardSolver, MOST_COMPARED, RunBenchmark, RunFilter, Status};
+use model::run::{MOST_COMPARED, RunFilter, Status};
 use model::slug::VersionRef;
 use model::stats::{self, Comparison, RunSample, Statistics, TaskSample};
 use model::{BenchmarkId, BenchmarkRunId, FieldErrors, OrgId};
-use store::runs::{PublishedRun, StoredRun};
+use store::runs::StoredRun;
 use store::task_runs::{self, StoredTaskRun};
 use store::{Db, versions};
 
 use super::found;
-use crate::{App, AppError, OrgGrant, Principal};
+use crate::{App, AppError, OrgGrant};
 
 /// The newest so many runs count.
 const MOST_RUNS: i64 = 1000;
@@ -131,68 +128,4 @@ fn sample(run: &StoredRun, task_runs: &[StoredTaskRun]) -> Option<RunSample> {
     let tasks = task_runs.iter().filter_map(task).collect();
     let critical_failures = run.counts.critical_failures;
     Some(RunSample { run: run.id.clone(), score, axes, tasks, critical_failures, bounds: run.bounds() })
-}
-
-/// Public for Public benchmarks; else for whoever belongs to the organization that owns it.
-pub async fn leaderboard(
-    app: &App,
-    reader: Option<&Principal>,
-    reference: &VersionRef,
-) -> Result<Leaderboard, AppError> {
-    let org = reader.map(|reader| reader.org().clone());
-    let reference = reference.clone();
-    let read = move |db: &mut Db<'_>| {
-        let version = versions::find_heading(db, org.as_ref(), &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
-        let published = store::runs::published(db, &reference)?;
-        let benchmark = RunBenchmark {
-            id: version.benchmark,
-            slug: Some(reference.slug.clone()),
-            version: Some(reference.version),
-            name: version.name,
-        };
-        let bounds = version.audit.map(|audit| audit.bounds()).unwrap_or_default();
-        Ok::<_, AppError>((benchmark, bounds, published))
-    };
-    let (benchmark, Bounds { floor, ceiling }, published) = app.store().read(read).await?;
-    Ok(Leaderboard { benchmark, floor, ceiling, entries: entries(published) })
-}
-
-fn entries(published: Vec<PublishedRun>) -> Vec<LeaderboardEntry> {
-    let mut by_solver: BTreeMap<(String, LeaderboardSolver), Vec<StoredRun>> = BTreeMap::new();
-    for PublishedRun { run, alias, organization, agent_description, agent_version } in published {
-        let solver = LeaderboardSolver { alias, organization, agent_description, agent_version };
-        let id = run.solver.as_ref().map(ToString::to_string).unwrap_or_default();
-        by_solver.entry((id, solver)).or_default().push(run);
-    }
-    let mut entries: Vec<LeaderboardEntry> =
-        by_solver.into_iter().filter_map(|((_, solver), runs)| entry(solver, &runs)).collect();
-    entries.sort_by(|left, right| {
-        let by_score = right.mean.total_cmp(&left.mean).then(right.best.total_cmp(&left.best));
-        by_score.then_with(|| left.solver.cmp(&right.solver))
-    });
-    for place in 0..entries.len() {
-        let is_tied = place > 0 && entries[place].mean == entries[place - 1].mean;
-        entries[place].rank = if is_tied { entries[place - 1].rank } else { place as u64 + 1 };
-    }
-    entries
-}
-
-fn entry(solver: LeaderboardSolver, runs: &[StoredRun]) -> Option<LeaderboardEntry> {
-    let samples: Vec<RunSample> = runs.iter().filter_map(|run| sample(run, &[])).collect();
-    let numbers = stats::statistics(&samples);
-    let best = samples.iter().map(|sample| &sample.score).max()?;
-    let ended = || runs.iter().filter_map(|run| run.completed_at);
-    let axes = numbers.axes.into_iter().filter_map(|(name, axis)| Some((name, axis.mean?)));
-    Some(LeaderboardEntry {
-        rank: 0,
-        solver,
-        runs: numbers.n,
-        best: best.to_f64(),
-        mean: numbers.mean?,
-        interval: numbers.interval,
-        critical_failures: numbers.critical_failures,
-        axes: axes.collect(),
-        first_run_at: ended().min()?,
-        last_run_at: ended().max()?,
-    })
 }

@@ -1,4 +1,4 @@
-//! Runs as each caller may see them. In a scored run an agent sees neither details nor evidence.
+//! Runs as each caller may see them. In a scored run an agent sees neither details nor evidence, nor which tasks it does.
 
 use model::audit::Bounds;
 use model::publication::Snapshot;
@@ -11,13 +11,22 @@ use serde_json::{Number, Value};
 use store::runs::StoredRun;
 use store::task_runs::{StoredCriterionRun, StoredTaskRun};
 
-use super::channels;
+use super::neutral::{self, TaskIdentity};
+use super::{Content, channels};
 
-pub(super) fn created(run: &StoredRun, task_runs: &[StoredTaskRun], snapshot: &Snapshot, token: &str) -> CreatedRun {
+pub(super) fn created(
+    run: &StoredRun,
+    task_runs: &[StoredTaskRun],
+    content: &Content,
+    token: &str,
+    identity: TaskIdentity,
+) -> CreatedRun {
+    let snapshot = &content.snapshot;
     CreatedRun {
         benchmark_run_id: run.id.clone(),
         benchmark: run.benchmark.clone(),
         scored: run.scored,
+        partial_selection: run.partial_selection,
         phase: run.phase,
         status: run.status,
         agent: run.agent.clone(),
@@ -25,17 +34,23 @@ pub(super) fn created(run: &StoredRun, task_runs: &[StoredTaskRun], snapshot: &S
         bearer_token_expires_at: run.token_expires_at,
         concurrency: run.concurrency,
         endpoints: channels::of_run(snapshot, &run.id),
-        task_runs: task_runs.iter().map(|task_run| run_task(run, task_run)).collect(),
+        task_runs: run_tasks(run, task_runs, snapshot, identity),
     }
 }
 
-pub(super) fn summary(run: &StoredRun, task_runs: &[StoredTaskRun], snapshot: &Snapshot) -> RunSummary {
+pub(super) fn summary(
+    run: &StoredRun,
+    task_runs: &[StoredTaskRun],
+    snapshot: &Snapshot,
+    identity: TaskIdentity,
+) -> RunSummary {
     let (score, axes) = shown(run.result.as_ref());
     let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds());
     RunSummary {
         benchmark_run_id: run.id.clone(),
         benchmark: run.benchmark.clone(),
         scored: run.scored,
+        partial_selection: run.partial_selection,
         phase: run.phase,
         status: run.status,
         verdict: run.verdict(),
@@ -53,8 +68,24 @@ pub(super) fn summary(run: &StoredRun, task_runs: &[StoredTaskRun], snapshot: &S
         bearer_token_expires_at: run.token_expires_at,
         concurrency: run.concurrency,
         endpoints: channels::of_run(snapshot, &run.id),
-        task_runs: task_runs.iter().map(|task_run| run_task(run, task_run)).collect(),
+        task_runs: run_tasks(run, task_runs, snapshot, identity),
     }
+}
+
+fn run_tasks(
+    run: &StoredRun,
+    task_runs: &[StoredTaskRun],
+    snapshot: &Snapshot,
+    identity: TaskIdentity,
+) -> Vec<RunTask> {
+    let shown = |task_run: &StoredTaskRun| {
+        let mut shown = run_task(run, task_run);
+        if identity == TaskIdentity::Neutral {
+            neutral::hide(&mut shown, task_run, snapshot);
+        }
+        shown
+    };
+    task_runs.iter().map(shown).collect()
 }
 
 fn run_task(run: &StoredRun, task_run: &StoredTaskRun) -> RunTask {
@@ -91,6 +122,9 @@ pub(super) fn run(run: &StoredRun, task_runs: &[StoredTaskRun]) -> BenchmarkRun 
         solver_id: run.solver.clone(),
         agent: run.agent.clone(),
         scored: run.scored,
+        partial_selection: run.partial_selection,
+        organization_writes: run.organization_writes,
+        order_seed: run.order_seed,
         phase: run.phase,
         status: run.status,
         verdict: run.verdict(),

@@ -208,3 +208,53 @@ fn a_fault_does_not_hide_others() {
     let found = found(&files);
     assert_eq!(found.iter().filter(|one| one.severity == Severity::Error).count(), 2, "{found:#?}");
 }
+
+/// Two tasks that are told apart by their names and tags.
+fn triage(inbox: &str, label: &str, title: &str) -> Files {
+    let mut files = starter();
+    files.remove(TASK);
+    for (name, tag) in [("Return: Ada Stone, no signature", "no-action"), ("Accept: Ada Stone", "action")] {
+        let is_return = tag == "no-action";
+        let (inbox, label, title) =
+            if is_return { (inbox, label, title) } else { ("inbox/1.json", "The task is done", "Triage") };
+        let text = format!(
+            "name: \"{name}\"\ntags: [{tag}]\nentities: [chart/Ada Stone]\n\
+             task_item: {{title: \"{title}\", instruction: \"Triage the referral of {{{{entity.mrn}}}}.\"}}\n\
+             scenario: {{steps: [{{do: file, path: \"{inbox}\", content: x}}]}}\n\
+             criteria:\n  - label: \"{label}\"\n    assertion: {{assert: no-side-effects, require: [fhir/Task]}}\n"
+        );
+        files.insert(format!("tasks/{tag}.yaml"), text.into_bytes());
+    }
+    let benchmark = String::from_utf8(files["benchmark.yaml"].clone()).unwrap();
+    let drop = "    - {name: Drop, type: Files}\n";
+    files.insert("benchmark.yaml".into(), (benchmark + drop).into_bytes());
+    files
+}
+
+#[test]
+fn what_an_agent_sees_must_not_repeat_the_name_or_the_tags_of_its_task() {
+    let leaks = |files: &Files| -> Vec<String> {
+        let found = found(files).iter().map(ToString::to_string).collect::<Vec<_>>();
+        found.into_iter().filter(|one| one.contains("scored runs")).collect()
+    };
+    assert_eq!(leaks(&triage("inbox/1.json", "The task is done", "Triage")), [] as [String; 0]);
+    for (files, part) in [
+        (triage("inbox/no-signature-1.json", "x", "Triage"), "the file name `inbox/no-signature-1.json`"),
+        (triage("inbox/1.json", "No action was taken", "Triage"), "repeats \"no action\""),
+        (triage("inbox/1.json", "x", "A return"), "the title `A return`"),
+    ] {
+        let found = leaks(&files);
+        assert!(found.len() == 1 && found[0].contains(part), "{found:#?}");
+    }
+    let mut named = triage("inbox/1.json", "x", "Triage");
+    let benchmark = String::from_utf8(named["benchmark.yaml"].clone()).unwrap();
+    named.insert("benchmark.yaml".into(), benchmark.replace("name: Drop", "name: Returns without signature").into_bytes());
+    assert_eq!(leaks(&named), [] as [String; 0], "other words");
+    let benchmark = benchmark.replace("name: Drop", "name: No signature");
+    named.insert("benchmark.yaml".into(), benchmark.into_bytes());
+    assert!(leaks(&named)[0].contains("the simulator's name `No signature`"), "{:#?}", leaks(&named));
+    let told = leaks(&triage("inbox/{{task.name}}.json", "x", "Triage"));
+    assert!(told.iter().any(|one| one.contains("uses `{{task.name}}`")), "{told:#?}");
+    // The patient's name is no answer, and what every task is called tells none apart.
+    assert_eq!(leaks(&triage("inbox/Ada Stone.json", "x", "Triage")), [] as [String; 0]);
+}

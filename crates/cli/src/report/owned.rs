@@ -24,6 +24,7 @@ pub(crate) fn summary(run: BenchmarkRun) -> RunSummary {
         benchmark_run_id: run.id,
         benchmark: run.benchmark,
         scored: run.scored,
+        partial_selection: run.partial_selection,
         phase: run.phase,
         status: run.status,
         verdict: run.verdict,

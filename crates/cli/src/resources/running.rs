@@ -207,6 +207,7 @@ pub(crate) const RUNS: Resource = Resource {
         Field::new("scored", "scored", Kind::Flag, "Without details for the agent, and fit for the leaderboard"),
         text("agent", "Which agent, or which configuration of it"),
         Field::new("solver", "solver_id", Kind::Text, "The solver that it is run for"),
+        Field::new("task", "tasks", Kind::Texts, "Only this task, by name or id; repeatable"),
     ],
     update: &[],
     filters: &[
@@ -253,7 +254,7 @@ pub(crate) const RUNS: Resource = Resource {
             &["br_…"],
         ),
         Verb::post("cancel", "End the run without scoring it", "/benchmark-runs/{}/cancel", &["br_…"]),
-        Verb::post("publish", "Put it on the leaderboard", "/benchmark-runs/{}/publish", &["br_…"]),
-        Verb::post("unpublish", "Take it off the leaderboard", "/benchmark-runs/{}/unpublish", &["br_…"]),
+        Verb::post("publish", "Put its series (solver and agent) on the leaderboard", "/benchmark-runs/{}/publish", &["br_…"]),
+        Verb::post("unpublish", "Take its series off the leaderboard", "/benchmark-runs/{}/unpublish", &["br_…"]),
     ],
 };

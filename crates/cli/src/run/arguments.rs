@@ -31,6 +31,9 @@ pub(crate) struct Arguments {
     /// The agent sees no details of checks; fit for the leaderboard
     #[arg(long)]
     pub(crate) scored: bool,
+    /// Only this task, by name or id; repeatable. Such a run counts in no leaderboard and no statistics
+    #[arg(long = "task", value_name = "NAME")]
+    pub(crate) tasks: Vec<String>,
     /// How many runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeat: u32,
@@ -81,7 +84,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<PathBuf>,
     /// Go on with an interrupted run: its journal, or its id
-    #[arg(long, value_name = "JOURNAL|RUN", conflicts_with_all = ["benchmark", "scored", "repeat", "agent_name", "journal", "local"])]
+    #[arg(long, value_name = "JOURNAL|RUN", conflicts_with_all = ["benchmark", "scored", "tasks", "repeat", "agent_name", "journal", "local"])]
     pub(crate) resume: Option<String>,
     /// Start a server in this process, with the bundled benchmarks
     #[arg(long)]

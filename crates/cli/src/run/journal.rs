@@ -24,6 +24,9 @@ pub(crate) struct Journal {
     /// `slug@version`.
     pub(crate) benchmark: String,
     pub(crate) scored: bool,
+    /// Names or ids of the tasks that are run; empty for all of them.
+    #[serde(default)]
+    pub(crate) tasks: Vec<String>,
     /// The agent's command.
     pub(crate) agent: String,
     /// What the runs are filed under.
@@ -124,6 +127,7 @@ impl Journal {
             id,
             benchmark: benchmark.to_owned(),
             scored: false,
+            tasks: Vec::new(),
             agent: agent.to_owned(),
             agent_name: None,
             url: url.to_owned(),

@@ -18,13 +18,14 @@ use std::time::Duration;
 use anyhow::Context;
 use client::{Client, ClientError};
 use model::BenchmarkRunId;
-use model::run::RunSummary;
+use model::run::{RunSummary, Status};
 use model::stats::{PairedDifference, RunSample, compare};
 
 pub(crate) use agent::{Agent, End, Times};
 pub(crate) use arguments::Arguments;
 use drive::{Asker, Drive};
 use gate::Asked;
+use journal::{CreatedRecord, RunRecord};
 pub(crate) use handover::Handover;
 pub(crate) use interrupt::Interrupt;
 use patience::insist;
@@ -103,14 +104,15 @@ fn ended(report: &Report, step: &str) -> anyhow::Result<()> {
 /// The report with its gate.
 async fn reported(arguments: &Arguments, drive: &Drive) -> anyhow::Result<Report> {
     let mut summaries = Vec::new();
-    for record in &drive.journal.read().runs {
-        summaries.push(match &record.created {
-            Some(created) => {
-                let client = drive.asker.client().with_key(&created.token);
-                insist(drive.patience, || client.run_summary(&created.run)).await.ok()
-            }
+    for (run, record) in drive.journal.read().runs.iter().enumerate() {
+        let summary = match &record.created {
+            Some(created) => summary(drive, created).await,
             None => None,
-        });
+        };
+        if let Some(summary) = summary.as_ref().filter(|summary| summary.status != Status::Active) {
+            drive.journal.change(|journal| name_tasks(journal.runs.get_mut(run), summary))?;
+        }
+        summaries.push(summary);
     }
     if arguments.evidence {
         fetch_evidence(drive).await?;
@@ -132,12 +134,30 @@ async fn reported(arguments: &Arguments, drive: &Drive) -> anyhow::Result<Report
     Ok(report)
 }
 
+/// With the key that made the run, if the run has ended: then it reads the real ids and names of a scored run's tasks.
+/// Until then, and where the key cannot read the run, as the agent sees it.
+async fn summary(drive: &Drive, created: &CreatedRecord) -> Option<RunSummary> {
+    let agent = drive.asker.client().with_key(&created.token);
+    let seen = insist(drive.patience, || agent.run_summary(&created.run)).await.ok();
+    if seen.as_ref().is_some_and(|seen| !seen.scored || seen.status == Status::Active) {
+        return seen;
+    }
+    insist(drive.patience, || drive.asker.summary(&created.run)).await.ok().or(seen)
+}
+
+/// Replaces the neutral ids and names of a scored run's tasks, by which nothing could be compared.
+fn name_tasks(record: Option<&mut RunRecord>, summary: &RunSummary) {
+    for task in record.into_iter().flat_map(|record| &mut record.tasks) {
+        if let Some(known) = summary.task_runs.iter().find(|known| known.id == task.task_run) {
+            task.task.clone_from(&known.task_id);
+            task.name.clone_from(&known.name);
+        }
+    }
+}
+
 /// These runs against one that is there already, paired by task.
 async fn against(asker: &Asker, baseline: &BenchmarkRunId, ours: Vec<RunSample>) -> anyhow::Result<PairedDifference> {
-    let theirs: RunSummary = match asker {
-        Asker::Solver(client) => client.run_summary(baseline).await?,
-        Asker::Organization(client, _) => report::owned::summary(client.run(baseline).await?),
-    };
+    let theirs = asker.summary(baseline).await?;
     let theirs = build::sample(&theirs).with_context(|| format!("{baseline} has no score to compare with"))?;
     let groups = [("these runs".to_owned(), ours), (baseline.to_string(), vec![theirs])];
     compare(&groups).differences.into_iter().next().context("nothing to compare")

@@ -230,6 +230,7 @@ fn begin(
     journal.reference = is_reference(agent);
     journal.isolation = isolation;
     journal.agent_name = filed_under(arguments.agent_name.clone(), &journal);
+    journal.tasks.clone_from(&arguments.tasks);
     journal.local_data = local.map(|local| local.data.clone());
     JournalFile::create(path, journal)
 }

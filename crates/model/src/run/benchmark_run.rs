@@ -13,18 +13,25 @@ use crate::{BenchmarkId, BenchmarkRunId, FieldErrors, SolverId, TaskId, TaskRunI
 /// Runs that one comparison takes.
 pub const MOST_COMPARED: usize = 100;
 
+/// Tasks that one request can select.
+const MOST_SELECTED: usize = 1000;
+
 /// What a solver asks for.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSolverRun {
     /// `slug@version`.
     pub benchmark: String,
-    /// Without details and evidence for the agent, and fit for the leaderboard.
+    /// Without details and evidence for the agent, with neutral task names in shuffled order, and fit for the leaderboard.
     #[serde(default)]
     pub scored: bool,
     /// Which agent, or which configuration of it: runs can be filtered and compared by this.
     #[schema(max_length = 200)]
     pub agent: Option<String>,
+    /// Only these tasks, by id or name. The run is then a `partial_selection`, outside of leaderboards and statistics.
+    #[serde(default)]
+    #[schema(min_items = 1, max_items = 1000)]
+    pub tasks: Option<Vec<String>>,
 }
 
 /// What an organization asks for: one of `benchmark_id` and `benchmark`.
@@ -41,6 +48,10 @@ pub struct NewRun {
     pub agent: Option<String>,
     /// The solver that it is run for.
     pub solver_id: Option<SolverId>,
+    /// Only these tasks, by id or name. The run is then a `partial_selection`, outside of leaderboards and statistics.
+    #[serde(default)]
+    #[schema(min_items = 1, max_items = 1000)]
+    pub tasks: Option<Vec<String>>,
 }
 
 impl NewRun {
@@ -50,6 +61,7 @@ impl NewRun {
             errors.add("benchmark", "name the benchmark by one of `benchmark_id` and `benchmark`");
         }
         check_agent(self.agent.as_deref(), &mut errors);
+        check_tasks(self.tasks.as_deref(), &mut errors);
         errors.into_result()
     }
 }
@@ -58,6 +70,7 @@ impl NewSolverRun {
     pub fn validate(&self) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::new();
         check_agent(self.agent.as_deref(), &mut errors);
+        check_tasks(self.tasks.as_deref(), &mut errors);
         errors.into_result()
     }
 }
@@ -65,6 +78,12 @@ impl NewSolverRun {
 fn check_agent(agent: Option<&str>, errors: &mut FieldErrors) {
     if let Some(agent) = agent {
         errors.length("agent", agent, 1..=200);
+    }
+}
+
+fn check_tasks(tasks: Option<&[String]>, errors: &mut FieldErrors) {
+    if let Some(tasks) = tasks.filter(|tasks| tasks.is_empty() || tasks.len() > MOST_SELECTED) {
+        errors.add("tasks", format!("must name 1 to {MOST_SELECTED} tasks, got {}", tasks.len()));
     }
 }
 
@@ -83,6 +102,9 @@ pub struct CreatedRun {
     pub benchmark_run_id: BenchmarkRunId,
     pub benchmark: RunBenchmark,
     pub scored: bool,
+    /// The run has only the tasks that were asked for, and is outside of leaderboards and statistics.
+    #[serde(default)]
+    pub partial_selection: bool,
     pub phase: Phase,
     pub status: Status,
     pub agent: Option<String>,
@@ -102,6 +124,9 @@ pub struct RunSummary {
     pub benchmark_run_id: BenchmarkRunId,
     pub benchmark: RunBenchmark,
     pub scored: bool,
+    /// The run has only the tasks that were asked for, and is outside of leaderboards and statistics.
+    #[serde(default)]
+    pub partial_selection: bool,
     pub phase: Phase,
     pub status: Status,
     /// Null until it is completed; stays null when it is cancelled.
@@ -136,7 +161,8 @@ pub struct RunSummary {
     pub task_runs: Vec<RunTask>,
 }
 
-/// A task of the run, in the list of them.
+/// A task of the run, in the list of them. Agents of a scored run see an id that belongs to this run alone and a neutral
+/// name; when the run has ended, its solver key reads the real ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunTask {
     pub id: TaskRunId,
@@ -171,6 +197,15 @@ pub struct BenchmarkRun {
     pub solver_id: Option<SolverId>,
     pub agent: Option<String>,
     pub scored: bool,
+    /// The run has only the tasks that were asked for, and is outside of leaderboards and statistics.
+    #[serde(default)]
+    pub partial_selection: bool,
+    /// The organization's key wrote into the sandboxes of a task: the run cannot be published, and counts 0 in its series.
+    #[serde(default)]
+    pub organization_writes: bool,
+    /// Of a scored run: its tasks are in the order of SHA-256 over `{order_seed}:{task_id}`.
+    #[serde(default)]
+    pub order_seed: Option<i64>,
     pub phase: Phase,
     pub status: Status,
     pub verdict: Option<Verdict>,
@@ -204,7 +239,7 @@ pub struct BenchmarkRun {
     pub started_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
     pub bearer_token_expires_at: Timestamp,
-    /// Since when it stands on the leaderboard.
+    /// Since when its series (solver, agent and agent version) is on the leaderboard.
     pub published_at: Option<Timestamp>,
     /// Only where one run is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]

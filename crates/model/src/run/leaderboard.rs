@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::RunBenchmark;
 use crate::Timestamp;
-use crate::stats::Interval;
+use crate::stats::{Interval, PassHat};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Leaderboard {
@@ -21,14 +21,24 @@ pub struct Leaderboard {
     pub entries: Vec<LeaderboardEntry>,
 }
 
-/// One solver's published runs.
+/// A published series: all scored runs of the version by one solver with one agent and agent version. Cancelled and expired
+/// runs count with 0 for unfinished tasks, and runs that the organization's key wrote into count 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LeaderboardEntry {
     /// Equal means have equal ranks.
     pub rank: u64,
     pub solver: LeaderboardSolver,
-    /// How many runs it has published.
+    /// The `agent` that the runs were made with.
+    #[serde(default)]
+    pub agent: Option<String>,
+    /// How many runs count; of a longer series the newest 1000 do.
     pub runs: u64,
+    /// How many of them were cancelled or expired before all tasks were done.
+    #[serde(default)]
+    pub unfinished_runs: u64,
+    /// How many scored runs of this version the solver has made under any agent and agent version.
+    #[serde(default)]
+    pub solver_runs: u64,
     pub best: f64,
     pub mean: f64,
     /// Of the mean; null for one run.
@@ -37,6 +47,9 @@ pub struct LeaderboardEntry {
     #[serde(default)]
     #[schema(minimum = 0)]
     pub critical_failures: i64,
+    /// pass^k, the mean over the tasks, for each k from 1 to 10 that every task has as many runs for.
+    #[serde(default)]
+    pub pass_hat: Vec<PassHat>,
     /// Mean per axis.
     pub axes: BTreeMap<String, f64>,
     pub first_run_at: Timestamp,
@@ -45,9 +58,11 @@ pub struct LeaderboardEntry {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub struct LeaderboardSolver {
+    /// The name that the solver is known by.
     pub alias: String,
     /// The name of its organization.
     pub organization: String,
     pub agent_description: Option<String>,
+    /// As it was when the runs were made.
     pub agent_version: Option<String>,
 }

@@ -4,6 +4,7 @@ mod benchmark_run;
 mod criterion_run;
 mod critical_failure;
 mod leaderboard;
+mod order;
 mod phase;
 mod rescore;
 mod shown;
@@ -15,6 +16,7 @@ pub use benchmark_run::{
 pub use criterion_run::CriterionRun;
 pub use critical_failure::{CriticalFailure, MOST_CRITICAL_CRITERIA};
 pub use leaderboard::{Leaderboard, LeaderboardEntry, LeaderboardSolver};
+pub use order::shuffled;
 pub use phase::{Illegal, Phase, Status, Step};
 pub use rescore::{CriteriaChange, Rescore, RescoredCriterion, RescoredTask};
 pub use shown::{ShownAxes, ShownAxis, shown_axes};

@@ -27,7 +27,9 @@ pub struct StartedTaskRun {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StartedTask {
+    /// In a scored run, for its token: `task_item.title`, or "Task" and the place in this run's order.
     pub name: String,
+    /// In a scored run, for its token: empty.
     pub tags: Vec<String>,
     /// The instruction, as the author wrote it, with its templates filled in.
     #[schema(value_type = Option<Object>)]

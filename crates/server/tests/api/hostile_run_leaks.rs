@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver, wants_code};
 use testkit::{Answer, Caller, TestServer, both_databases};
 
-use crate::hostile_run_trap::{Held, LATE, MARK, Trap};
+use crate::hostile_run_trap::{Held, LATE, MARK, NAME, Trap};
 use crate::request::{Request, send_all};
 use crate::surface::Surface;
 
@@ -19,7 +19,10 @@ both_databases! {
         other.write(basic(&format!("{MARK}-another-run"))).await.expect(201);
         let mut held = Held::begin(&server, &trap, true).await;
         held.find_out(&trap).await;
-        let mut crawl = Crawl { server: &server, surface: &surface, trap: &trap, forbidden: vec![MARK, LATE], asked: 0 };
+        let task_ids = trap.task_ids();
+        let unknown: Vec<&str> = task_ids.iter().map(String::as_str).chain([MARK, NAME]).collect();
+        let forbidden = unknown.iter().copied().chain([LATE]).collect();
+        let mut crawl = Crawl { server: &server, surface: &surface, trap: &trap, forbidden, asked: 0 };
         crawl.look(&held.agent.created.to_string(), "the creation");
         crawl.everything(&held).await;
         let started = held.start(&server, 0).await;
@@ -28,7 +31,7 @@ both_databases! {
             held.agent.write(basic(code)).await.expect(201);
         }
         crawl.everything(&held).await;
-        crawl.forbidden = vec![MARK];
+        crawl.forbidden = unknown;
         let completed = held.complete("once").await.expect(200);
         crawl.look(&completed.text(), "the completion");
         assert_eq!(completed["checks"].as_array().unwrap().len(), 8);
@@ -42,7 +45,11 @@ both_databases! {
         crawl.everything(&held).await;
         let last = format!("/task-runs/{}/cancel", held.agent.task_runs[1]);
         trap.author.send(Method::POST, &last, &[], None).await.expect(200);
-        assert_eq!(held.agent.read().await["status"], "completed");
+        let ended = held.agent.read().await;
+        assert_eq!(ended["status"], "completed");
+        crawl.look(&ended.to_string(), "the end, to the run's token");
+        // The solver key now reads what the tasks are.
+        crawl.forbidden = vec![MARK];
         crawl.everything(&held).await;
         trap.author.post(&format!("/benchmark-runs/{}/publish", held.agent.run), json!({})).await.expect(200);
         crawl.everything(&held).await;

@@ -11,6 +11,8 @@ use crate::fhir_client::{entry, token_request, transaction};
 pub(crate) const MARK: &str = "qzx7mark";
 /// In every mark of what an agent may see when the task is completed: labels and axes.
 pub(crate) const LATE: &str = "qzx7late";
+/// In names and tags of tasks, which the agent of a scored run must not see before the run has ended.
+pub(crate) const NAME: &str = "qzx7name";
 
 /// Who wrote the benchmark, and all that it is made of.
 pub(crate) struct Trap {
@@ -79,6 +81,14 @@ impl Trap {
     }
 }
 
+impl Trap {
+    /// In lower case.
+    pub(crate) fn task_ids(&self) -> Vec<String> {
+        let tasks = self.ids.iter().filter(|(name, _)| *name == "task_id");
+        tasks.map(|(_, id)| id.to_lowercase()).collect()
+    }
+}
+
 /// Environment, data, entity and tasks with their criteria.
 async fn author_marked(author: &Caller, bench: &Bench) -> Vec<(&'static str, String)> {
     let environment = format!("/environments/{}", bench.environment);
@@ -131,12 +141,12 @@ fn arrives(code: &str, after_seconds: i64) -> Value {
 }
 
 fn first_task() -> Value {
-    json!({"name": "First", "task_item": {"instruction": "Do it for {{entity.data.shown}}."},
+    json!({"name": format!("{NAME}-first"), "tags": [format!("{NAME}-tag")], "task_item": {"instruction": "Do it for {{entity.data.shown}}."},
         "scenario": {"steps": [arrives("brought by the scenario", 0), arrives(&mark("later"), 86_400)]}})
 }
 
 fn second_task() -> Value {
-    json!({"name": "Second", "task_item": {"instruction": mark("second-item")}, "tags": [mark("second-tag")],
+    json!({"name": format!("{NAME}-second"), "task_item": {"instruction": mark("second-item")}, "tags": [mark("second-tag")],
         "scenario": {"steps": [arrives(&mark("second-step"), 0)]}})
 }
 
@@ -173,7 +183,7 @@ pub(crate) struct Held {
 
 impl Held {
     pub(crate) async fn begin(server: &TestServer, trap: &Trap, scored: bool) -> Self {
-        let agent = Agent::begin(server, &trap.solver, &trap.reference, scored).await;
+        let agent = Agent::begin(server, &trap.solver, &trap.reference, scored).await.in_order(&trap.author).await;
         let mut ids = vec![("benchmark_run_id", agent.run.clone())];
         ids.extend(agent.task_runs.iter().map(|id| ("task_run_id", id.clone())));
         ids.push(("criterion_run_id", "crun_01K9Z3T5Q8W7N4M2R6V0XBHCDE".into()));

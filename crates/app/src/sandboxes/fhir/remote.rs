@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use model::api_key::masked;
 use model::event::EventType;
+use model::{Id, KeyId};
 use serde_json::{Value, json};
 use sims::fhir::config::Remote;
 use sims::fhir::{depth, judge};
@@ -30,6 +31,11 @@ pub(super) async fn exchange(
     // Of a sandbox that has ended, the other server must not hear any more.
     let nothing = |_: &world::World, _: &world::Context<'_>| Outcome { answer: (), changes: vec![], events: vec![] };
     app.ask(&access.sandbox, Cost::Light, nothing).await?;
+    if access.client.name.starts_with(KeyId::PREFIX) && !sims::fhir::answer::is_read_only(&request) {
+        // The other server's changes are not in our log, where those of the organization are looked for.
+        let playground = access.sandbox.playground.clone();
+        app.store().write(move |db| store::runs::mark_organization_writes(db, &playground)).await?;
+    }
     let response = match access.client.scopes.as_ref().and_then(|scopes| judge::refusal(scopes, &mut request)) {
         Some(refusal) => refusal,
         None => match call(app, remote, &request).await {

@@ -117,7 +117,9 @@ async fn cancel_run(
     Ok(Done(app::runs::cancel(&state.app, &grant, &run, once).await?))
 }
 
-/// Put a completed run with `scored: true` on the leaderboard of its version.
+/// Put the series of a completed run with `scored: true` on the leaderboard of its version: all scored runs by its solver
+/// with its agent and agent version, also later ones. 409 for a selection of tasks, and if the organization's key wrote
+/// into the run's sandboxes.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/publish", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
@@ -131,7 +133,7 @@ async fn publish_run(
     Ok(Done(app::runs::publish(&state.app, &grant, &run, once).await?))
 }
 
-/// Take a run off the leaderboard.
+/// Take the series of a run off the leaderboard.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/unpublish", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
@@ -224,7 +226,7 @@ struct StatisticsQuery {
     agent: Option<String>,
 }
 
-/// Numbers over the organization's completed runs of a version: mean, spread, intervals, pass@k and pass^k, per task and
+/// Numbers over the organization's completed runs of all tasks of a version: mean, spread, intervals, pass@k and pass^k, per task and
 /// per axis.
 #[utoipa::path(get, path = "/benchmarks/{benchmark_id}/stats", tag = "runs",
     params(("benchmark_id" = String, Path, description = "`slug@version`"), StatisticsQuery),

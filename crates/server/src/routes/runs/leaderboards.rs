@@ -22,7 +22,7 @@ async fn get_leaderboard(
 ) -> Result<Tagged<Leaderboard>, ApiError> {
     let no_such = |()| ApiError::new(Code::NotFound, "no such benchmark");
     let reference: VersionRef = reference.parse().map_err(no_such)?;
-    Ok(Tagged(app::runs::statistics::leaderboard(&state.app, reader.as_ref(), &reference).await?))
+    Ok(Tagged(app::runs::leaderboards::leaderboard(&state.app, reader.as_ref(), &reference).await?))
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {

@@ -1,0 +1,135 @@
+//! Leaderboards: published series of scored runs, ranked by their mean.
+//!
+//! A series cannot be picked from: every scored run of the version by the same solver, agent and agent version counts as
+//! soon as nobody can work on it any more. What is unfinished then counts 0, and so does a run that the organization's key
+//! wrote into: to leave it out would let the organization take bad runs out of the mean by writing into them.
+
+use std::collections::BTreeMap;
+
+use model::audit::Bounds;
+use model::run::{Leaderboard, LeaderboardEntry, LeaderboardSolver, RunBenchmark, Status};
+use model::score::{self, Axes, AxisScore, Score};
+use model::slug::VersionRef;
+use model::stats::{self, RunSample, TaskSample};
+use model::{BenchmarkId, BenchmarkRunId, SolverId};
+use store::leaderboards::{self as stored, CountedRun, CountedTask};
+use store::runs::StoredRun;
+use store::{Db, versions};
+
+use crate::{App, AppError, Principal};
+
+/// Public for Public benchmarks; else for whoever belongs to the organization that owns it.
+pub async fn leaderboard(
+    app: &App,
+    reader: Option<&Principal>,
+    reference: &VersionRef,
+) -> Result<Leaderboard, AppError> {
+    let org = reader.map(|reader| reader.org().clone());
+    let (reference, now) = (reference.clone(), app.now());
+    let read = move |db: &mut Db<'_>| {
+        let version = versions::find_heading(db, org.as_ref(), &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
+        let counted = Counted {
+            runs: stored::counted_runs(db, &reference, now)?,
+            tasks: stored::counted_tasks(db, &reference, now)?,
+            runs_by_solver: stored::runs_by_solver(db, &reference, now)?,
+        };
+        let benchmark = RunBenchmark {
+            id: version.benchmark,
+            slug: Some(reference.slug.clone()),
+            version: Some(reference.version),
+            name: version.name,
+        };
+        let bounds = version.audit.map(|audit| audit.bounds()).unwrap_or_default();
+        Ok::<_, AppError>((benchmark, bounds, counted))
+    };
+    let (benchmark, Bounds { floor, ceiling }, counted) = app.store().read(read).await?;
+    Ok(Leaderboard { benchmark, floor, ceiling, entries: entries(counted) })
+}
+
+/// Everything that counts on one leaderboard.
+struct Counted {
+    runs: Vec<CountedRun>,
+    tasks: BTreeMap<BenchmarkRunId, Vec<CountedTask>>,
+    runs_by_solver: BTreeMap<SolverId, u64>,
+}
+
+/// The solver is there for every counted run; agent and agent version tell its series apart.
+type SeriesKey = (Option<SolverId>, Option<String>, Option<String>);
+
+fn entries(counted: Counted) -> Vec<LeaderboardEntry> {
+    let Counted { runs, mut tasks, runs_by_solver } = counted;
+    let mut series: BTreeMap<SeriesKey, (LeaderboardSolver, Vec<(StoredRun, RunSample)>)> = BTreeMap::new();
+    for CountedRun { run, alias, organization, agent_description } in runs {
+        let sample = sample(&run, tasks.remove(&run.id).unwrap_or_default());
+        let key = (run.solver.clone(), run.agent.clone(), run.agent_version.clone());
+        let agent_version = run.agent_version.clone();
+        let solver = LeaderboardSolver { alias, organization, agent_description, agent_version };
+        series.entry(key).or_insert_with(|| (solver, Vec::new())).1.push((run, sample));
+    }
+    let made = |((solver_id, agent, _), (solver, runs)): (SeriesKey, (LeaderboardSolver, Vec<_>))| {
+        let solver_runs = solver_id.and_then(|id| runs_by_solver.get(&id).copied()).unwrap_or_default();
+        Some(LeaderboardEntry { agent, solver_runs, ..entry(solver, runs)? })
+    };
+    let mut entries: Vec<LeaderboardEntry> = series.into_iter().filter_map(made).collect();
+    entries.sort_by(|left, right| {
+        let by_score = right.mean.total_cmp(&left.mean).then(right.best.total_cmp(&left.best));
+        by_score.then_with(|| (&left.solver, &left.agent).cmp(&(&right.solver, &right.agent)))
+    });
+    for place in 0..entries.len() {
+        let is_tied = place > 0 && entries[place].mean == entries[place - 1].mean;
+        entries[place].rank = if is_tied { entries[place - 1].rank } else { place as u64 + 1 };
+    }
+    entries
+}
+
+fn entry(solver: LeaderboardSolver, counted: Vec<(StoredRun, RunSample)>) -> Option<LeaderboardEntry> {
+    let (runs, samples): (Vec<StoredRun>, Vec<RunSample>) = counted.into_iter().unzip();
+    let numbers = stats::statistics(&samples);
+    let best = samples.iter().map(|sample| &sample.score).max()?;
+    let unfinished = runs.iter().filter(|run| run.status != Status::Completed).count();
+    let ended = || runs.iter().map(|run| run.completed_at.unwrap_or(run.token_expires_at));
+    let axes = numbers.axes.into_iter().filter_map(|(name, axis)| Some((name, axis.mean?)));
+    Some(LeaderboardEntry {
+        rank: 0,
+        solver,
+        agent: None,
+        runs: numbers.n,
+        unfinished_runs: unfinished as u64,
+        solver_runs: 0,
+        best: best.to_f64(),
+        mean: numbers.mean?,
+        interval: numbers.interval,
+        pass_hat: numbers.pass_hat,
+        axes: axes.collect(),
+        first_run_at: ended().min()?,
+        last_run_at: ended().max()?,
+    })
+}
+
+/// What a run counts.
+fn sample(run: &StoredRun, tasks: Vec<CountedTask>) -> RunSample {
+    let results: Vec<(Score, Axes)> = tasks.iter().map(|task| counted(run, task.result.clone())).collect();
+    // A completed run has a score; of others the same mean is taken of what there is.
+    let (score, axes) = match &run.result {
+        Some(result) => counted(run, Some(result.clone())),
+        None => score::run(&results),
+    };
+    let task_sample = |(task, (score, _)): (CountedTask, (Score, Axes))| {
+        let verdict = score.verdict();
+        TaskSample { task: task.task, name: task.name, score, verdict }
+    };
+    let tasks = tasks.into_iter().zip(results).map(task_sample).collect();
+    RunSample { run: run.id.clone(), score, axes, tasks, bounds: run.bounds() }
+}
+
+/// Nothing that is unfinished, and nothing of a run that the organization's key wrote into.
+fn counted(run: &StoredRun, result: Option<(Score, Axes)>) -> (Score, Axes) {
+    match result {
+        None => (Score::zero(), Axes::new()),
+        Some((_, axes)) if run.organization_writes => {
+            let zero = |(name, axis): (String, AxisScore)| (name, AxisScore { score: Score::zero(), ..axis });
+            (Score::zero(), axes.into_iter().map(zero).collect())
+        }
+        Some(result) => result,
+    }
+}
