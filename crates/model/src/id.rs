@@ -161,7 +161,10 @@ mod tests {
         assert!(early.to_string().parse::<CriterionId>().is_err());
         assert_eq!(late.ulid(), Ulid::new(1_001, 0));
         let text = "01K9Z3T5Q8W7N4M2R6V0XBHCDE";
-        assert_eq!(TaskId::from_ulid(format!("tr_{text}").parse::<TaskRunId>().unwrap().ulid()).as_str(), format!("task_{text}"));
+        assert_eq!(
+            TaskId::from_ulid(format!("tr_{text}").parse::<TaskRunId>().unwrap().ulid()).as_str(),
+            format!("task_{text}")
+        );
     }
 
     #[test]

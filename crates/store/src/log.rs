@@ -268,3 +268,28 @@ fn read_event(row: &mut Row) -> Result<StoredEvent, StoreError> {
     let event = Event { id, sandbox_id, seq, r#type, at, actor, summary, payload: payload.0 };
     Ok(StoredEvent { event, blob: payload.1 })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_organization_changes_or_sends_is_a_write_of_it() {
+        let entry = |r#type: EventType, actor: &str| Entry {
+            id: EventId::from_ulid(model::Ulid(1)),
+            sandbox: SandboxId::from_ulid(model::Ulid(1)),
+            r#type,
+            at: Timestamp(0),
+            actor: actor.to_owned(),
+            summary: String::new(),
+            payload: Text::Inline("{}".into()),
+            changes: Vec::new(),
+        };
+        let key = "key_01K9Z3T5Q8W7N4M2R6V0XBHCDE";
+        let sent = [EventType::Hl7Outbound, EventType::VoiceTurn, EventType::FaxOutbound, EventType::MessageOutbound];
+        for r#type in EventType::ALL.iter().copied() {
+            assert_eq!(entry(r#type, key).is_organization_write(), sent.contains(&r#type), "{}", r#type.name());
+            assert!(!entry(r#type, "br_01K9Z3T5Q8W7N4M2R6V0XBHCDE").is_organization_write());
+        }
+    }
+}

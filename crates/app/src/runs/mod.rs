@@ -8,8 +8,8 @@ mod evaluate;
 pub mod leaderboards;
 mod neutral;
 mod reach;
-mod selection;
 mod rescore;
+mod selection;
 mod snapshots;
 mod start;
 pub mod statistics;
@@ -133,9 +133,7 @@ async fn make(
     let (id, now, ids) = (app.new_id::<BenchmarkRunId>(), app.now(), app.clone());
     let work = move |db: &mut Db<'_>| {
         let solver = match &plan.solver {
-            Some(solver) => {
-                Some(store::solvers::find(db, &plan.org, solver)?.ok_or(AppError::missing::<SolverId>())?)
-            }
+            Some(solver) => Some(store::solvers::find(db, &plan.org, solver)?.ok_or(AppError::missing::<SolverId>())?),
             None => None,
         };
         let (content, is_draft) = match &plan.source {

@@ -1,8 +1,8 @@
 //! Which tasks a run has, and in which order.
 
-use model::{FieldErrors, Id};
 use model::publication::{FrozenTask, Snapshot};
 use model::run::shuffled;
+use model::{FieldErrors, Id};
 
 use crate::AppError;
 

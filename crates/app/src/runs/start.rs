@@ -228,13 +228,7 @@ impl Stage {
         Ok(store::runs::note_start(db, &run.id, self.now)?)
     }
 
-    fn shown(
-        &self,
-        scene: &Scene,
-        snapshot: &Snapshot,
-        base: &Addresses,
-        identity: TaskIdentity,
-    ) -> StartedTaskRun {
+    fn shown(&self, scene: &Scene, snapshot: &Snapshot, base: &Addresses, identity: TaskIdentity) -> StartedTaskRun {
         let doors = format!("{}{}", base.base, channels::doors_of(&self.task_run.id));
         let sandbox = |stored: &StoredSandbox| StartedSandbox {
             id: stored.id.clone(),
@@ -256,9 +250,7 @@ impl Stage {
     fn shown_task(&self, scene: &Scene, identity: TaskIdentity) -> StartedTask {
         let task_item = scene.task_item.clone();
         match identity {
-            TaskIdentity::Real => {
-                StartedTask { name: self.task.name.clone(), tags: self.task.tags.clone(), task_item }
-            }
+            TaskIdentity::Real => StartedTask { name: self.task.name.clone(), tags: self.task.tags.clone(), task_item },
             TaskIdentity::Neutral => {
                 let name = neutral::name(Some(&task_item), self.task_run.position);
                 StartedTask { name, tags: Vec::new(), task_item }

@@ -29,9 +29,8 @@ pub(super) fn judge(folder: &Folder, tasks: &[(String, Task)], findings: &mut Fi
     for ((path, task), phrases) in tasks.iter().zip(&of_tasks) {
         templates(path, task, findings);
         let known = known_words(folder, task);
-        let is_telling = |phrase: &&Phrase| {
-            !of_tasks.iter().all(|others| others.contains(*phrase)) && !contains(&known, phrase)
-        };
+        let is_telling =
+            |phrase: &&Phrase| !of_tasks.iter().all(|others| others.contains(*phrase)) && !contains(&known, phrase);
         for phrase in phrases.iter().filter(is_telling) {
             for (place, text) in visible(folder, task) {
                 if contains(&words(&text), phrase) {

@@ -248,7 +248,10 @@ fn what_an_agent_sees_must_not_repeat_the_name_or_the_tags_of_its_task() {
     }
     let mut named = triage("inbox/1.json", "x", "Triage");
     let benchmark = String::from_utf8(named["benchmark.yaml"].clone()).unwrap();
-    named.insert("benchmark.yaml".into(), benchmark.replace("name: Drop", "name: Returns without signature").into_bytes());
+    named.insert(
+        "benchmark.yaml".into(),
+        benchmark.replace("name: Drop", "name: Returns without signature").into_bytes(),
+    );
     assert_eq!(leaks(&named), [] as [String; 0], "other words");
     let benchmark = benchmark.replace("name: Drop", "name: No signature");
     named.insert("benchmark.yaml".into(), benchmark.into_bytes());

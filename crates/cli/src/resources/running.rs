@@ -254,7 +254,12 @@ pub(crate) const RUNS: Resource = Resource {
             &["br_…"],
         ),
         Verb::post("cancel", "End the run without scoring it", "/benchmark-runs/{}/cancel", &["br_…"]),
-        Verb::post("publish", "Put its series (solver and agent) on the leaderboard", "/benchmark-runs/{}/publish", &["br_…"]),
+        Verb::post(
+            "publish",
+            "Put its series (solver and agent) on the leaderboard",
+            "/benchmark-runs/{}/publish",
+            &["br_…"],
+        ),
         Verb::post("unpublish", "Take its series off the leaderboard", "/benchmark-runs/{}/unpublish", &["br_…"]),
     ],
 };

@@ -25,9 +25,9 @@ pub(crate) use agent::{Agent, End, Times};
 pub(crate) use arguments::Arguments;
 use drive::{Asker, Drive};
 use gate::Asked;
-use journal::{CreatedRecord, RunRecord};
 pub(crate) use handover::Handover;
 pub(crate) use interrupt::Interrupt;
+use journal::{CreatedRecord, RunRecord};
 use patience::insist;
 use setup::Setup;
 

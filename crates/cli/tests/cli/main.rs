@@ -32,6 +32,7 @@ mod run_critical;
 mod run_faults;
 mod run_reports;
 mod run_resume;
+mod run_scored;
 mod run_stories;
 mod terminal;
 mod uploads;

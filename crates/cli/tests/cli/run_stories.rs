@@ -39,9 +39,9 @@ async fn the_scorecard_says_what_was_wrong_and_the_gate_decides() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_gets_its_task_and_no_key() {
     let arena = Arena::open().await;
-    let agent = r#"env > "env-$VERIAL_TASK"; ls -l "$VERIAL_CREDENTIALS_FILE" > mode; cat "$VERIAL_CREDENTIALS_FILE" > "given-$VERIAL_TASK"; echo said; echo warned >&2"#;
+    let agent = r#"env > "env-$VERIAL_INSTRUCTION"; ls -l "$VERIAL_CREDENTIALS_FILE" > mode; cat "$VERIAL_CREDENTIALS_FILE" > "given-$VERIAL_INSTRUCTION"; echo said; echo warned >&2"#;
     let told = report(arena.run(agent, &["--scored", "--agent-name", "v7"]).env("VERIAL_SOLVER_KEY", ""), 0);
-    let environment = arena.read("env-Write a");
+    let environment = arena.read("env-Write a.");
     let variable = |name: &str| {
         let line = environment.lines().find_map(|line| line.strip_prefix(&format!("{name}=")));
         line.unwrap_or_else(|| panic!("{name}: {environment}")).to_owned()
@@ -55,7 +55,7 @@ async fn an_agent_gets_its_task_and_no_key() {
     );
     assert!(!environment.contains(arena.key()), "the organization's key is no business of an agent");
     assert!(arena.read("mode").starts_with("-rw-------"), "{}", arena.read("mode"));
-    let given: Value = serde_json::from_str(&arena.read("given-Write a")).unwrap();
+    let given: Value = serde_json::from_str(&arena.read("given-Write a.")).unwrap();
     assert!(given["sandboxes"][0]["credentials"]["client_secret"].is_string(), "{given}");
     let file = variable("VERIAL_CREDENTIALS_FILE");
     assert!(!std::path::Path::new(&file).exists(), "{file} is left");

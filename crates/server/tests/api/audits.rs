@@ -71,7 +71,7 @@ both_databases! {
         let (author, reference, tasks) = benchmark(&server, "Public").await;
         record(&author, &reference, found(&tasks)).await.expect(200);
         let ann = solver(&server, &author, "ann").await;
-        let agent = Agent::begin(&server, &ann, &reference, true).await;
+        let agent = Agent::begin(&server, &ann, &reference, false).await;
         let nothing = (&Value::Null, &Value::Null);
         agent.start(0).await.expect(200);
         for shown in [agent.read().await, agent.result(0).await, agent.result(0).await["benchmark_run"].clone()] {

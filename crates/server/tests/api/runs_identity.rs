@@ -22,7 +22,9 @@ both_databases! {
         seen.push(case.solver.send(Method::POST, "/v1/benchmark-runs", &key, body).await.expect(201));
         for task in 0..3 {
             let at = |step: &str| format!("/v1/task-runs/{}{step}", agent.task_runs[task]);
-            let step = async |step: &str| agent.caller.send(Method::POST, &at(step), &key, None).await;
+            let step = async |step: &str| {
+                agent.caller.send(Method::POST, &at(step), &[("idempotency-key", &at(step))], None).await
+            };
             for _ in 0..2 {
                 seen.push(step("/start").await.expect(200));
             }

@@ -146,7 +146,8 @@ both_databases! {
         let agent = Agent::begin(&server, &ann, &first, true).await;
         agent.do_task(0, &["a"]).await;
         publish(&author, &agent.run).await.expect(200);
-        let task = &agent.created["task_runs"][0]["task_id"];
+        let task_run = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
+        let task = &task_run["task_id"];
         author.patch(&format!("/tasks/{}", task.as_str().unwrap()), json!({"name": "Changed"})).await.expect(200);
         let benchmark = agent.created["benchmark"]["id"].as_str().unwrap();
         author.post(&format!("/benchmarks/{benchmark}/publish"), json!({})).await.expect(201);

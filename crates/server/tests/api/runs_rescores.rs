@@ -103,7 +103,7 @@ async fn done(server: &TestServer) -> (Caller, Agent) {
     let bench = Bench::new(&author, json!({})).await;
     bench.task("Half", &[wants_code("a"), wants_code("b")]).await;
     bench.task("Whole", &[wants_code("a")]).await;
-    let agent = Agent::begin(server, &solver(server, &author, "agent-1").await, &bench.publish().await, true).await;
+    let agent = Agent::begin(server, &solver(server, &author, "agent-1").await, &bench.publish().await, false).await;
     agent.do_task(0, &["a"]).await;
     agent.do_task(1, &["a"]).await;
     (author, agent)
