@@ -31,6 +31,7 @@ pub struct CountedTask {
     pub task: TaskId,
     pub name: String,
     pub result: Option<(Score, Axes)>,
+    pub critical_failures: i64,
 }
 
 /// Puts the series that the run counts in on the leaderboard, unless it is there.
@@ -95,13 +96,18 @@ pub fn counted_tasks(
     now: Timestamp,
 ) -> Result<BTreeMap<BenchmarkRunId, Vec<CountedTask>>, StoreError> {
     let sql = format!(
-        "select t.benchmark_run_id, t.task_id, t.name, t.score, t.axes from task_runs t
+        "select t.benchmark_run_id, t.task_id, t.name, t.score, t.axes, t.critical_failures from task_runs t
         where t.benchmark_run_id in ({COUNTED}) order by t.benchmark_run_id, t.position"
     );
     let mut tasks: BTreeMap<BenchmarkRunId, Vec<CountedTask>> = BTreeMap::new();
     for mut row in db.query(&sql, bind![&reference.slug, reference.version, now, MOST_RUNS])? {
         let (run, task, name) = (row.parsed()?, row.parsed()?, row.text()?);
-        tasks.entry(run).or_default().push(CountedTask { task, name, result: read_result(&mut row)? });
+        tasks.entry(run).or_default().push(CountedTask {
+            task,
+            name,
+            result: read_result(&mut row)?,
+            critical_failures: row.integer()?,
+        });
     }
     Ok(tasks)
 }

@@ -99,6 +99,7 @@ fn entry(solver: LeaderboardSolver, counted: Vec<(StoredRun, RunSample)>) -> Opt
         best: best.to_f64(),
         mean: numbers.mean?,
         interval: numbers.interval,
+        critical_failures: numbers.critical_failures,
         pass_hat: numbers.pass_hat,
         axes: axes.collect(),
         first_run_at: ended().min()?,
@@ -116,10 +117,12 @@ fn sample(run: &StoredRun, tasks: Vec<CountedTask>) -> RunSample {
     };
     let task_sample = |(task, (score, _)): (CountedTask, (Score, Axes))| {
         let verdict = score.verdict();
-        TaskSample { task: task.task, name: task.name, score, verdict }
+        let critical_failures = task.critical_failures;
+        TaskSample { task: task.task, name: task.name, score, verdict, critical_failures }
     };
     let tasks = tasks.into_iter().zip(results).map(task_sample).collect();
-    RunSample { run: run.id.clone(), score, axes, tasks, bounds: run.bounds() }
+    let critical_failures = run.counts.critical_failures;
+    RunSample { run: run.id.clone(), score, axes, tasks, critical_failures, bounds: run.bounds() }
 }
 
 /// Nothing that is unfinished, and nothing of a run that the organization's key wrote into.
