@@ -136,6 +136,7 @@ impl Playground {
         let (entity, task) = (Some(&self.entity), Some(&self.task));
         let effects = sims::effects::of_agent(&self.world, &self.events);
         let (world, events, contents) = (&self.world, &self.events, &verify::NO_CONTENTS);
-        evaluate(assertion, &Evidence { world, events, effects: &effects, contents, entity, task })
+        let completed_seq = None;
+        evaluate(assertion, &Evidence { world, events, effects: &effects, completed_seq, contents, entity, task })
     }
 }

@@ -70,11 +70,12 @@ struct Inner {
     papers: slots::Slots,
     ocr: slots::Slots,
     sftp: Option<SftpAddress>,
+    engine: &'static str,
 }
 
 impl App {
     pub fn new(store: Store, blobs: Blobs, clock: Clock, options: impl Into<Options>) -> Self {
-        let Options { limits, allowed_hosts, mllp, sftp, spool } = options.into();
+        let Options { limits, allowed_hosts, mllp, sftp, spool, engine } = options.into();
         let inner = Inner {
             store,
             blobs,
@@ -95,6 +96,7 @@ impl App {
             ocr: slots::Slots::new(2, 32),
             sftp,
             limits,
+            engine: engine.unwrap_or(runs::ENGINE),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -128,6 +130,11 @@ impl App {
     /// How many dataset layers are in memory, and their bytes.
     pub fn loaded_layers(&self) -> (usize, u64) {
         self.inner.worlds.layers.loaded()
+    }
+
+    /// The version of the engine that scores here.
+    pub(crate) fn engine(&self) -> &'static str {
+        self.inner.engine
     }
 
     pub(crate) fn new_id<I: model::Id>(&self) -> I {

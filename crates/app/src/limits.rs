@@ -84,6 +84,8 @@ pub struct Options {
     pub sftp: Option<SftpAddress>,
     /// Where uploads wait until they are whole; the system's directory for temporary files by default.
     pub spool: Option<PathBuf>,
+    /// What stands for the engine's version in results. Only tests set it: they need two engines, and there is one.
+    pub engine: Option<&'static str>,
 }
 
 /// The address in the credentials of file drops.

@@ -41,7 +41,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         show(&report);
     }
-    if criteria.is_none() && !report.identical {
+    let is_of_same_engine = report.engine_before.as_ref() == Some(&report.engine_after);
+    if criteria.is_none() && !report.identical && is_of_same_engine {
         return Err(crate::exit::no("scoring again gave something else than what was kept"));
     }
     Ok(())
@@ -73,6 +74,10 @@ fn show(report: &Rescore) {
     let change = changed(report.score_before.as_ref(), report.score_after.as_ref());
     let failures = critical_failures(report.critical_failures_before, report.critical_failures_after);
     say(format_args!("\nscore {change}{failures}  {same}"));
+    if report.stored {
+        let before = report.engine_before.as_deref().unwrap_or("several engines");
+        say(format_args!("the result of {} is stored beside that of {before}", report.engine_after));
+    }
 }
 
 /// Of at most so many columns: it is the name that gives way.

@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let public = arguments.sftp_public.or(file.sftp_public);
     let address = sftp_address(public.as_deref(), sftp.local_addr()?.port())?;
     let spool = Some(storage.spool());
-    let app = storage.open(Options { limits, allowed_hosts, mllp, sftp: Some(address), spool })?;
+    let app = storage.open(Options { limits, allowed_hosts, mllp, sftp: Some(address), spool, engine: None })?;
     let public_url = arguments.public_url.or(file.public_url);
     block_on(serve(app, listen, sftp, public_url))
 }

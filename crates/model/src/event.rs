@@ -81,6 +81,25 @@ pub struct Event {
     pub payload: Value,
 }
 
+/// Member of the payload of every event that became due by itself: `{"settled": bool}`. Only the scheduler of the
+/// simulators writes it, and no simulator copies a client's members to the top of a payload, so no client can forge it.
+pub const SYSTEM_MARK: &str = "system";
+/// The actor of what the agent's earlier acts led to.
+pub const SYSTEM_ACTOR: &str = "system";
+
+impl Event {
+    /// Whether this became due by itself (a fax that was delivered later, a delayed determination, a delayed reply). The
+    /// event and the changes at its place in the log are nobody's request. Events of scenarios have a mark of their own.
+    pub fn is_system(&self) -> bool {
+        self.payload.get(SYSTEM_MARK).is_some_and(Value::is_object)
+    }
+
+    /// Whether this was settled after the task was completed, on the virtual clock.
+    pub fn is_settled(&self) -> bool {
+        self.payload.get(SYSTEM_MARK).and_then(|mark| mark.get("settled")) == Some(&Value::Bool(true))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

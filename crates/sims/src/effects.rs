@@ -80,9 +80,9 @@ pub fn of_agent(world: &World, events: &[Event]) -> Vec<Effect> {
     effects
 }
 
-/// Whether the event tells of the agent, and not of the scenario or of what time alone brings.
+/// Whether the event tells of the agent, and not of the scenario or of what became due by itself.
 fn is_of_agent(event: &Event) -> bool {
-    !is_of_scenario(event) && event.r#type != EventType::PortalDetermination
+    !is_of_scenario(event) && !event.is_system()
 }
 
 /// Whether the event tells of the scenario. What a step brought carries the step's number beside the actor: a client may

@@ -20,6 +20,7 @@ pub fn all_blobs(db: &mut Db<'_>) -> Result<BTreeSet<String>, StoreError> {
         "select distinct blob from events where blob is not null",
         "select distinct blob from changes where blob is not null",
         "select distinct evidence_blob from criterion_runs where evidence_blob is not null",
+        "select distinct criteria_blob from engine_task_results where criteria_blob is not null",
     ] {
         for mut row in db.query(sql, &[])? {
             names.insert(row.text()?);

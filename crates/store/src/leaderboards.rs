@@ -10,6 +10,7 @@ use model::slug::VersionRef;
 use model::{BenchmarkRunId, SolverId, TaskId, Timestamp};
 
 use crate::runs::{COLUMNS, StoredRun, TABLES, read, read_result};
+use crate::task_runs::read_sealed;
 use crate::value::{Row, bind};
 use crate::{Db, StoreError};
 
@@ -32,6 +33,8 @@ pub struct CountedTask {
     pub name: String,
     pub result: Option<(Score, Axes)>,
     pub critical_failures: i64,
+    /// That scored it.
+    pub engine: Option<String>,
 }
 
 /// Puts the series that the run counts in on the leaderboard, unless it is there.
@@ -96,7 +99,7 @@ pub fn counted_tasks(
     now: Timestamp,
 ) -> Result<BTreeMap<BenchmarkRunId, Vec<CountedTask>>, StoreError> {
     let sql = format!(
-        "select t.benchmark_run_id, t.task_id, t.name, t.score, t.axes, t.critical_failures from task_runs t
+        "select t.benchmark_run_id, t.task_id, t.name, t.score, t.axes, t.critical_failures, t.sealed from task_runs t
         where t.benchmark_run_id in ({COUNTED}) order by t.benchmark_run_id, t.position"
     );
     let mut tasks: BTreeMap<BenchmarkRunId, Vec<CountedTask>> = BTreeMap::new();
@@ -107,6 +110,7 @@ pub fn counted_tasks(
             name,
             result: read_result(&mut row)?,
             critical_failures: row.integer()?,
+            engine: read_sealed(&mut row)?.map(|sealed| sealed.engine),
         });
     }
     Ok(tasks)

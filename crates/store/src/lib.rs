@@ -8,6 +8,7 @@ pub mod criteria;
 pub mod datasets;
 mod db;
 mod dialect;
+pub mod engine_results;
 pub mod entities;
 pub mod environments;
 mod error;

@@ -42,6 +42,8 @@ pub struct StoredRun {
     pub token_expires_at: Timestamp,
     /// Since when the series that the run counts in is on the leaderboard.
     pub published_at: Option<Timestamp>,
+    /// That scored it; none while it is active, and when several engines scored its tasks.
+    pub engine: Option<String>,
     /// Of the version that is run; none for a draft.
     pub audit: Option<VersionAudit>,
 }
@@ -101,7 +103,7 @@ pub(crate) const COLUMNS: &str = "r.id, r.org_id, r.solver_id, r.benchmark_id, r
     (select cast(coalesce(sum(t.critical_failures), 0) as bigint) from task_runs t where t.benchmark_run_id = r.id),
     (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.verdict = 'pass'),
     (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.clean = 1), r.created_at, r.started_at,
-    r.completed_at, r.token_expires_at, p.published_at, a.audit";
+    r.completed_at, r.token_expires_at, p.published_at, r.engine, a.audit";
 pub(crate) const TABLES: &str = "benchmark_runs r
     left join version_audits a on a.slug = r.slug and a.version = r.version
     left join published_series p on p.slug = r.slug and p.version = r.version and p.solver_id = r.solver_id
@@ -245,14 +247,16 @@ pub fn end(
     id: &BenchmarkRunId,
     status: Status,
     result: Option<&(Score, Axes)>,
+    engine: Option<&str>,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
-    let sql = "update benchmark_runs set phase = 'completed', status = $2, verdict = $3, score = $4, axes = $5, completed_at = $6
-        where id = $1 and status = 'active'";
+    let sql =
+        "update benchmark_runs set phase = 'completed', status = $2, verdict = $3, score = $4, axes = $5, engine = $6,
+        completed_at = $7 where id = $1 and status = 'active'";
     let verdict = result.map(|(score, _)| score.verdict().name());
     let score = result.map(|(score, _)| score.to_string());
     let axes = result.map(|(_, axes)| score::axes_text(axes));
-    Ok(db.execute(sql, bind![id, status.name(), verdict, score, axes, now])? == 1)
+    Ok(db.execute(sql, bind![id, status.name(), verdict, score, axes, engine, now])? == 1)
 }
 
 /// Records that the organization's key wrote into a sandbox of this playground. Nothing happens outside of runs.
@@ -291,6 +295,7 @@ pub(crate) fn read(row: &mut Row) -> Result<StoredRun, StoreError> {
         completed_at: row.time_or_null()?,
         token_expires_at: row.time()?,
         published_at: row.time_or_null()?,
+        engine: row.text_or_null()?,
         audit: row.json_or_null()?,
     })
 }

@@ -36,6 +36,10 @@ pub struct StoredTaskRun {
     pub clean: bool,
     pub playground: Option<PlaygroundId>,
     pub sealed: Option<Sealed>,
+    /// Since when its playground cannot change any more. It may not be scored yet.
+    pub sealed_at: Option<Timestamp>,
+    /// The last entry of the log when it was completed: what comes after it was settled.
+    pub completed_seq: Option<i64>,
     pub failure: Option<String>,
     pub created_at: Timestamp,
     pub started_at: Option<Timestamp>,
@@ -48,14 +52,20 @@ impl StoredTaskRun {
         self.result.as_ref().map(|(score, _)| score.verdict())
     }
 
-    /// Started, and past its time.
+    /// Started, and not sealed yet: its sandboxes take traffic.
+    pub fn is_open(&self) -> bool {
+        self.phase == Phase::Started && self.sealed_at.is_none()
+    }
+
+    /// Open, and past its time.
     pub fn is_overdue(&self, now: Timestamp) -> bool {
-        self.phase == Phase::Started && self.deadline_at.is_some_and(|deadline| deadline <= now)
+        self.is_open() && self.deadline_at.is_some_and(|deadline| deadline <= now)
     }
 }
 
 const COLUMNS: &str = "id, org_id, benchmark_run_id, position, task_id, name, timeout, phase, status, score, axes,
-    critical_failures, clean, playground_id, sealed, failure, created_at, started_at, deadline_at, completed_at";
+    critical_failures, clean, playground_id, sealed, sealed_at, completed_seq, failure, created_at, started_at, deadline_at,
+    completed_at";
 
 pub fn insert(db: &mut Db<'_>, task_run: &StoredTaskRun) -> Result<(), StoreError> {
     let sql = "insert into task_runs (id, org_id, benchmark_run_id, position, task_id, name, timeout, phase, status, created_at, axes)
@@ -93,15 +103,16 @@ pub fn list(
     paged.fetch(db, parameters, page, read, |task_run| task_run.id.to_string())
 }
 
-/// Runs with a started task that is past its time: an organization's, or for the sweeper everyone's.
+/// Runs with an open task that is past its time: an organization's, or for the sweeper everyone's.
 pub fn overdue(
     db: &mut Db<'_>,
     org: Option<&OrgId>,
     now: Timestamp,
     most: i64,
 ) -> Result<Vec<BenchmarkRunId>, StoreError> {
-    let mut sql =
-        "select distinct benchmark_run_id from task_runs where phase = 'started' and deadline_at <= $1".to_owned();
+    let mut sql = "select distinct benchmark_run_id from task_runs
+        where phase = 'started' and sealed_at is null and deadline_at <= $1"
+        .to_owned();
     let mut parameters: Vec<Value<'_>> = bind![now, most].to_vec();
     if let Some(org) = org {
         parameters.push(org.to_string().into());
@@ -122,6 +133,38 @@ pub fn start(
     let sql = "update task_runs set phase = 'started', playground_id = $2, started_at = $3, deadline_at = $4
         where id = $1 and phase = 'created'";
     Ok(db.execute(sql, bind![id, playground, now, deadline])? == 1)
+}
+
+/// Records that a task run was sealed, in the transaction that ends its playground. False when it is not open any more, or
+/// past its deadline: then nothing may be sealed.
+pub fn seal(
+    db: &mut Db<'_>,
+    id: &TaskRunId,
+    sealed_at: Timestamp,
+    completed_seq: Option<i64>,
+) -> Result<bool, StoreError> {
+    let sql = "update task_runs set sealed_at = $2, completed_seq = $3
+        where id = $1 and phase = 'started' and sealed_at is null and deadline_at > $2";
+    Ok(db.execute(sql, bind![id, sealed_at, completed_seq])? == 1)
+}
+
+/// When a started task run was sealed, and where its log ended then; none if it is not sealed or has ended.
+pub fn sealing(db: &mut Db<'_>, id: &TaskRunId) -> Result<Option<(Timestamp, Option<i64>)>, StoreError> {
+    let sql = "select sealed_at, completed_seq from task_runs
+        where id = $1 and phase = 'started' and sealed_at is not null";
+    db.query_one(sql, bind![id])?.map(|mut row| Ok((row.time()?, row.integer_or_null()?))).transpose()
+}
+
+/// Task runs of everyone that were sealed in this time and are not scored yet: whoever was to score them has not. Oldest
+/// first.
+pub fn sealed_between(
+    db: &mut Db<'_>,
+    (from, until): (Timestamp, Timestamp),
+    most: i64,
+) -> Result<Vec<(OrgId, TaskRunId)>, StoreError> {
+    let sql = "select org_id, id from task_runs where phase = 'started' and sealed_at >= $1 and sealed_at <= $2
+        order by sealed_at, id limit $3";
+    db.query(sql, bind![from, until, most])?.iter_mut().map(|row| Ok((row.parsed()?, row.parsed()?))).collect()
 }
 
 /// How a task run ends.
@@ -179,6 +222,8 @@ fn read(row: &mut Row) -> Result<StoredTaskRun, StoreError> {
         clean: row.flag()?,
         playground: row.parsed_or_null()?,
         sealed: read_sealed(row)?,
+        sealed_at: row.time_or_null()?,
+        completed_seq: row.integer_or_null()?,
         failure: row.text_or_null()?,
         created_at: row.time()?,
         started_at: row.time_or_null()?,
@@ -187,7 +232,7 @@ fn read(row: &mut Row) -> Result<StoredTaskRun, StoreError> {
     })
 }
 
-fn read_sealed(row: &mut Row) -> Result<Option<Sealed>, StoreError> {
+pub(crate) fn read_sealed(row: &mut Row) -> Result<Option<Sealed>, StoreError> {
     let parse = |text: String| serde_json::from_str(&text).map_err(|error| StoreError::Corrupt(error.to_string()));
     row.text_or_null()?.map(parse).transpose()
 }

@@ -63,6 +63,12 @@ impl TestServer {
         Self::start_on(Arc::clone(&self.database), clock, Self::unhurried().into()).await
     }
 
+    /// A second server on the same database, whose engine has this version.
+    pub async fn another_node_with_engine(&self, engine: &'static str) -> Self {
+        let options = Options { engine: Some(engine), ..Self::unhurried().into() };
+        Self::start_on(Arc::clone(&self.database), self.clock.clone(), options).await
+    }
+
     async fn start_on(database: Arc<TestDatabase>, clock: Clock, options: Options) -> Self {
         let url = database.url().clone();
         let now = clock.now();

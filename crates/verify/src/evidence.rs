@@ -7,7 +7,7 @@ use model::event::{Event, EventType};
 use model::score::Score;
 use model::simulator::SimulatorType;
 use serde_json::{Map, Value};
-use world::{Effect, Sandbox, World};
+use world::{Effect, Sandbox, Seq, World};
 
 pub(crate) use sims::clearinghouse::effects::text as x12_text;
 pub(crate) use sims::effects::is_of_scenario;
@@ -25,6 +25,9 @@ pub struct Evidence<'a> {
     pub events: &'a [Event],
     /// What the agent did, in order: [`sims::effects::of_agent`].
     pub effects: &'a [Effect],
+    /// The last entry of the log when the task was completed. Later entries tell of what was settled after that. None for
+    /// results from before there was settling.
+    pub completed_seq: Option<Seq>,
     /// What files say that is not in their rows.
     pub contents: &'a Contents,
     /// For `{{entity.…}}`: `{name, ref, data}`.
@@ -63,8 +66,8 @@ pub struct Case<'a> {
 pub(crate) const FILES: &str = "files";
 /// Faxes are kept as `{direction, to_number, status, pages, text?, ocr_status?}`.
 pub(crate) const FAXES: &str = "faxes";
-/// A fax that failed was not sent.
-pub(crate) const SENT_FAX: [&str; 2] = ["queued", "sent"];
+/// A fax counts once it was delivered: not while it is queued, nor after it has failed.
+pub(crate) const SENT_FAX: [&str; 1] = ["sent"];
 
 impl<'a> Case<'a> {
     pub(crate) fn new(evidence: Evidence<'a>) -> Self {

@@ -29,6 +29,7 @@ pub mod phrase;
 #[cfg(test)]
 mod properties;
 pub mod recipient;
+mod scored_at;
 mod spoken;
 #[cfg(test)]
 mod testing;
@@ -41,6 +42,7 @@ use serde_json::Value;
 pub use checks::{Assertion, Check, CheckInfo, catalogue};
 pub use content::{Contents, NO_CONTENTS, Wanted};
 pub use evidence::{Evidence, Outcome};
+pub use scored_at::ScoredAt;
 
 use evidence::{Case, object};
 
@@ -61,15 +63,16 @@ pub fn parse(assertion: &Value) -> Result<Parsed, FieldErrors> {
     if is_deeper(assertion, DEEPEST) {
         return Err(FieldErrors::one("", format!("must not be nested deeper than {DEEPEST} levels")));
     }
-    let (name, specification) = reading::split_tag(assertion, "assert")?;
+    let (name, mut specification) = reading::split_tag(assertion, "assert")?;
     if name.trim().is_empty() {
         return Err(FieldErrors::one("assert", "must not be blank"));
     }
+    let scored_at = ScoredAt::take(&mut specification);
     let Some(read) = Assertion::read(&name, &specification) else {
         return Ok(Parsed::Unknown { name });
     };
 
-    let mut errors = FieldErrors::new();
+    let mut errors = scored_at.err().unwrap_or_default();
     template::check(assertion, &[Root::Entity, Root::Task], &mut errors);
     match read {
         Ok(assertion) => errors.into_result().map(|()| Parsed::Known(assertion)),
@@ -89,7 +92,10 @@ pub fn evaluate(assertion: &Value, evidence: &Evidence<'_>) -> Outcome {
         Ok(_) => bind::bind(&assertion, &Bindings { entity: evidence.entity, task: evidence.task }),
         Err(fault) => return Outcome::failed(format!("unsupported assertion: {fault}"), object([])),
     };
-    let evaluated = bound.and_then(|bound| known(&bound)).and_then(|known| known.evaluate(&Case::new(*evidence)));
+    let known = bound.and_then(|bound| known(&bound));
+    let evaluated = known.and_then(|known| {
+        scored_at::with_state(&assertion, evidence, |evidence| known.evaluate(&Case::new(*evidence)))
+    });
     evaluated.unwrap_or_else(|reason| Outcome::failed(bounds::short(&reason), object([])))
 }
 
@@ -102,8 +108,12 @@ pub fn wanted_files(assertion: &Value, evidence: &Evidence<'_>) -> Wanted {
     let bindings = Bindings { entity: evidence.entity, task: evidence.task };
     let bound = known(assertion).and_then(|_| bind::bind(&bounds::sorted(assertion), &bindings));
     match bound.and_then(|bound| known(&bound)) {
-        Ok(Assertion::SftpFilePresent(check)) => check.wanted(&Case::new(*evidence)).unwrap_or_default(),
-        Ok(Assertion::NoDisclosure(check)) => check.wanted(&Case::new(*evidence)).unwrap_or_default(),
+        Ok(Assertion::SftpFilePresent(check)) => scored_at::with_state(assertion, evidence, |evidence| {
+            check.wanted(&Case::new(*evidence)).unwrap_or_default()
+        }),
+        Ok(Assertion::NoDisclosure(check)) => scored_at::with_state(assertion, evidence, |evidence| {
+            check.wanted(&Case::new(*evidence)).unwrap_or_default()
+        }),
         _ => Wanted::new(),
     }
 }

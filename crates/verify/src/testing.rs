@@ -140,15 +140,20 @@ impl Playground {
 
     pub(crate) fn evaluate(&self, assertion: &Value) -> Outcome {
         let effects = sims::effects::of_agent(&self.world, &self.events);
-        let evidence = Evidence {
+        crate::evaluate(assertion, &Evidence { effects: &effects, ..self.evidence() })
+    }
+
+    /// As it is; nothing was settled, and no effects.
+    pub(crate) fn evidence(&self) -> Evidence<'_> {
+        Evidence {
             world: &self.world,
             events: &self.events,
-            effects: &effects,
+            effects: &[],
+            completed_seq: None,
             contents: &self.contents,
             entity: Some(&self.entity),
             task: Some(&self.task),
-        };
-        crate::evaluate(assertion, &evidence)
+        }
     }
 }
 

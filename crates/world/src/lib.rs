@@ -73,6 +73,17 @@ impl Sandbox {
 }
 
 impl World {
+    /// The world as it was after the entry `position` of the log. Nothing of later entries is left in it.
+    #[must_use]
+    pub fn at(&self, position: Seq) -> World {
+        let mut earlier = self.clone();
+        if position < self.seq {
+            earlier.sandboxes.values_mut().for_each(|sandbox| sandbox.records.rewind(position));
+            earlier.seq = position;
+        }
+        earlier
+    }
+
     pub fn apply(&mut self, seq: Seq, change: &Change) {
         if let Some(sandbox) = self.sandboxes.get_mut(&change.sandbox) {
             sandbox.records.apply(seq, change);

@@ -290,6 +290,28 @@ impl Records {
             .flat_map(|versions| versions.iter())
     }
 
+    /// Drops every version that a later entry of the log made.
+    pub(crate) fn rewind(&mut self, position: Seq) {
+        let is_later = |version: &Version| version.seq > position;
+        let mut kept = RedBlackTreeMapSync::new_sync();
+        for (name, records) in self.overlay.iter() {
+            let mut collection = records.clone();
+            for (key, versions) in records.iter().filter(|(_, versions)| versions.first().is_some_and(is_later)) {
+                let mut earlier = versions.clone();
+                while earlier.first().is_some_and(is_later) && earlier.drop_first_mut() {}
+                if earlier.is_empty() {
+                    collection.remove_mut(key);
+                } else {
+                    collection.insert_mut(Arc::clone(key), earlier);
+                }
+            }
+            if !collection.is_empty() {
+                kept.insert_mut(Arc::clone(name), collection);
+            }
+        }
+        self.overlay = kept;
+    }
+
     pub(crate) fn apply(&mut self, seq: Seq, change: &Change) {
         let Change { version: number, at, write, text, .. } = change;
         let version =
@@ -321,4 +343,49 @@ fn revision<'a>(collection: &'a str, key: &'a str, version: &'a Version) -> Revi
 fn baseline_revision(record: Record<'_>) -> Revision<'_> {
     let Record { collection, key, version, at, .. } = record;
     Revision { collection, key, version, at, seq: 0, write: Write::Create, record: Some(record) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Id, SandboxId, Ulid};
+
+    #[test]
+    fn rewinding_leaves_nothing_of_later_entries() {
+        let mut records = Records::new(Vec::new(), Timestamp(0));
+        let mut write = |seq: Seq, key: &str, text: Option<&str>| {
+            let change = Change {
+                sandbox: SandboxId::from_ulid(Ulid(1)),
+                collection: "rows".into(),
+                key: key.into(),
+                version: records.next_version("rows", key),
+                at: Timestamp(seq),
+                write: if text.is_some() { Write::Update } else { Write::Delete },
+                text: text.map(Into::into),
+            };
+            records.apply(seq, &change);
+        };
+        for (seq, key, text) in [
+            (1, "a", Some("1")),
+            (1, "b", Some("1")),
+            (2, "a", Some("2")),
+            (3, "b", None),
+            (3, "c", Some("3")),
+            (3, "c", Some("4")),
+        ] {
+            write(seq, key, text);
+        }
+        let live = |records: &Records| {
+            let rows = records.own("rows").map(|record| format!("{}{}", record.key, record.text()));
+            rows.collect::<Vec<_>>().join(" ")
+        };
+        let rewound = |position: Seq| {
+            let mut earlier = records.clone();
+            earlier.rewind(position);
+            earlier
+        };
+        assert_eq!([3, 2, 1, 0].map(|position| live(&rewound(position))), ["a2 c4", "a2 b1", "a1 b1", ""]);
+        assert_eq!(rewound(2).next_version("rows", "c"), 1);
+        assert_eq!(rewound(0).written_collections().count(), 0);
+    }
 }

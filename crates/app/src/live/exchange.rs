@@ -31,7 +31,7 @@ const MOST_SEEN: usize = 4096;
 /// What became due may make more due; what is due after this is left to whoever asks next.
 pub(super) const MOST_DUE: usize = 8;
 /// A playground that others change faster than we can is an overload.
-const MOST_ATTEMPTS: usize = 100;
+pub(super) const MOST_ATTEMPTS: usize = 100;
 
 impl App {
     /// Asks a question that changes nothing. Its events are written a few milliseconds later.

@@ -7,7 +7,7 @@ use model::run::Phase;
 use model::simulator::SimulatorType;
 use model::{BenchmarkRunId, TaskRunId};
 use store::sandboxes::StoredSandbox;
-use store::task_runs;
+use store::task_runs::{self, StoredTaskRun};
 
 use super::end;
 use super::reach::Reach;
@@ -105,7 +105,8 @@ pub async fn of_task_run(app: &App, grant: &RunGrant, id: &TaskRunId, kind: Simu
     let (_, task_run) = app.store().read(move |db| reach.task_run(db, &id)).await?;
     let words = match task_run.phase {
         Phase::Created => "is not started; start it first".to_owned(),
-        Phase::Started | Phase::Completed => format!("is {}; its sandboxes take no traffic", task_run.status.name()),
+        Phase::Started => "is completed and being scored; its sandboxes take no traffic".to_owned(),
+        Phase::Completed => format!("is {}; its sandboxes take no traffic", task_run.status.name()),
     };
     Err(AppError::conflict(format!("the task run {words}")))
 }
@@ -132,7 +133,7 @@ async fn started(app: &App, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>
     let read = app.store().read(move |db| {
         let all = task_runs::of_run(db, &id)?;
         let mut found = Vec::new();
-        for task_run in all.into_iter().filter(|task_run| task_run.phase == Phase::Started) {
+        for task_run in all.into_iter().filter(StoredTaskRun::is_open) {
             let sandboxes = match &task_run.playground {
                 Some(playground) => store::sandboxes::of_playground(db, playground)?,
                 None => Vec::new(),

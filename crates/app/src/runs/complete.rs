@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::run::{Phase, Status, TaskRun, TaskRunResult};
-use model::{CriterionRunId, FieldErrors, TaskRunId, Timestamp};
+use model::{CriterionRunId, FieldErrors, OrgId, TaskRunId, Timestamp};
 use serde_json::Value;
 use store::Db;
 use store::runs::StoredRun;
@@ -56,29 +56,68 @@ where
     let (scope, wanted) = (reach.clone(), id.clone());
     let (run, task_run) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
     let scored = match check_phase(&task_run) {
-        Ok(()) => Some(scored(app, &run, &task_run).await?),
+        Ok(()) => match scored(app, &run, &task_run).await? {
+            Some(scored) => Some(scored),
+            None => return Err(not_sealed(app, &reach, id).await?),
+        },
         // The caller may be repeating a request that succeeded. What is not even started may be before this is written.
         Err(_) if once.is_some() && task_run.phase == Phase::Completed => None,
         Err(error) => return Err(error),
     };
     let (task_run_id, now) = (id.clone(), app.now());
     let work = move |db: &mut Db<'_>| {
-        let (run, task_run) = reach.task_run(db, &task_run_id)?;
+        let (_, task_run) = reach.task_run(db, &task_run_id)?;
         check_phase(&task_run)?;
         let meanwhile = || AppError::conflict("the task run was started a moment ago; complete it again");
         let scored = scored.as_ref().ok_or_else(meanwhile)?;
-        task_runs::end(db, &task_run.id, &scored.ending, now)?;
-        scored.criteria.iter().try_for_each(|(criterion, _)| task_runs::insert_criterion(db, criterion))?;
-        end::finish_if_last(db, &run.id, now)?;
+        scored.write(db, &task_run, now)?;
         let (run, task_run) = reach.task_run(db, &task_run_id)?;
         Ok(shown(run, task_run, scored.criteria.clone()))
     };
     let answered = app.once(holder, once, Keep::Plain, work).await;
-    app.inner.started.forget(&run.id);
+    forget(app, &task_run);
+    answered
+}
+
+/// Scores what was sealed and not scored, because whoever was to do it has crashed. What was scored or has ended meanwhile
+/// is left alone.
+pub(super) async fn finish(app: &App, org: &OrgId, id: &TaskRunId) -> Result<(), AppError> {
+    let (scope, wanted) = (org.clone(), id.clone());
+    let read = move |db: &mut Db<'_>| {
+        let task_run = task_runs::find(db, &scope, &wanted)?;
+        let task_run = task_run.filter(|task_run| task_run.phase == Phase::Started && task_run.sealed_at.is_some());
+        let Some(task_run) = task_run else { return Ok(None) };
+        Ok::<_, AppError>(Some((super::found(db, &scope, &task_run.run)?, task_run)))
+    };
+    let Some((run, task_run)) = app.store().read(read).await? else { return Ok(()) };
+    let Some(scored) = scored(app, &run, &task_run).await? else { return Ok(()) };
+    let (org, id, now) = (org.clone(), id.clone(), app.now());
+    let write = move |db: &mut Db<'_>| match task_runs::find(db, &org, &id)? {
+        Some(task_run) if task_run.phase == Phase::Started => scored.write(db, &task_run, now),
+        _ => Ok(()),
+    };
+    let written = app.store().write(write).await;
+    forget(app, &task_run);
+    written
+}
+
+/// What memory has of a task run that has ended.
+fn forget(app: &App, task_run: &StoredTaskRun) {
+    app.inner.started.forget(&task_run.run);
     if let Some(playground) = &task_run.playground {
         app.forget(playground);
     }
-    answered
+}
+
+/// Why a task run could not be sealed: it has ended meanwhile.
+async fn not_sealed(app: &App, reach: &Reach, id: &TaskRunId) -> Result<AppError, AppError> {
+    let (scope, wanted) = (reach.clone(), id.clone());
+    let (run, _) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
+    end::expire_overdue(app, &run.org, &run.id).await?;
+    let (scope, wanted) = (reach.clone(), id.clone());
+    let (_, task_run) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
+    let changing = || AppError::conflict("the task run is just being ended by another request; read its result");
+    Ok(check_phase(&task_run).err().unwrap_or_else(changing))
 }
 
 fn check_phase(task_run: &StoredTaskRun) -> Result<(), AppError> {
@@ -113,17 +152,28 @@ struct Scored {
     criteria: Vec<(StoredCriterionRun, Value)>,
 }
 
-async fn scored(app: &App, run: &StoredRun, task_run: &StoredTaskRun) -> Result<Scored, AppError> {
+impl Scored {
+    fn write(&self, db: &mut Db<'_>, task_run: &StoredTaskRun, now: Timestamp) -> Result<(), AppError> {
+        task_runs::end(db, &task_run.id, &self.ending, now)?;
+        self.criteria.iter().try_for_each(|(criterion, _)| task_runs::insert_criterion(db, criterion))?;
+        end::finish_if_last(db, &task_run.run, now)
+    }
+}
+
+/// Seals a started task run and scores it. None when it cannot be sealed: it has ended, or its deadline has passed.
+async fn scored(app: &App, run: &StoredRun, task_run: &StoredTaskRun) -> Result<Option<Scored>, AppError> {
     let playground = task_run.playground.as_ref();
     let playground = playground.ok_or_else(|| AppError::Internal("a started task run has no playground".into()))?;
     let snapshot = snapshots::of(app, run).await?;
     let task = snapshots::task(&snapshot, &task_run.task)?.clone();
     unread_faxes::check(app, &snapshot, &task, playground).await?;
-    let (begun_at, sealed) = (app.now(), app.seal(playground, app.now()).await?);
-    let frozen = Arc::new(app.frozen(playground, sealed.world).await?);
+    let begun_at = app.now();
+    let Some(sealed) = app.seal(&task_run.id, playground).await? else { return Ok(None) };
+    app.inner.started.forget(&run.id);
+    let frozen = Arc::new(app.frozen(playground, sealed.world, sealed.completed_seq).await?);
     let judged = app.judge(Arc::clone(&snapshot), task, Arc::clone(&frozen)).await?;
     let (score, axes) = evaluate::total(&judged);
-    let state = evaluate::sealed(&frozen, &snapshot, &run.content_hash, (sealed.head, begun_at));
+    let state = evaluate::sealed(&frozen, &snapshot, &run.content_hash, app.engine(), sealed.sealed_at);
     let ending = Ending {
         status: Status::Completed,
         score,
@@ -137,7 +187,7 @@ async fn scored(app: &App, run: &StoredRun, task_run: &StoredTaskRun) -> Result<
     for (one, position) in judged.into_iter().zip(0..) {
         criteria.push(stored(app, task_run, one, position, begun_at).await?);
     }
-    Ok(Scored { ending, criteria })
+    Ok(Some(Scored { ending, criteria }))
 }
 
 async fn stored(

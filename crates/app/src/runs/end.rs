@@ -5,10 +5,17 @@ use model::{BenchmarkRunId, OrgId, PlaygroundId, Timestamp, score};
 use store::task_runs::{self, Ending, StoredTaskRun};
 use store::{Db, playgrounds};
 
+use super::{complete, engines};
 use crate::{App, AppError};
 
 /// Runs that one sweep looks after.
 const MOST_SWEPT: i64 = 1000;
+/// Task runs that one sweep scores.
+const MOST_FINISHED: i64 = 100;
+/// A completion that takes less than this after sealing is not disturbed.
+const EARLIEST_FINISH_MILLISECONDS: i64 = 60 * 1000;
+/// What could not be scored for so long is not tried again, unless somebody completes it.
+const LATEST_FINISH_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 
 /// Records what is past its time in a run: whoever looks first does it.
 pub(super) async fn expire_overdue(app: &App, org: &OrgId, run: &BenchmarkRunId) -> Result<(), AppError> {
@@ -82,8 +89,9 @@ pub(super) fn finish_if_last(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timesta
     if task_runs.iter().any(|task_run| task_run.phase != Phase::Completed) {
         return Ok(());
     }
+    let engine = engines::of_task_runs(&task_runs);
     let results: Vec<_> = task_runs.into_iter().filter_map(|task_run| task_run.result).collect();
-    store::runs::end(db, run, Status::Completed, Some(&score::run(&results)), now)?;
+    store::runs::end(db, run, Status::Completed, Some(&score::run(&results)), engine.as_deref(), now)?;
     Ok(())
 }
 
@@ -103,7 +111,21 @@ pub(super) async fn doubt(app: &App, run: &BenchmarkRunId) {
 }
 
 pub(super) async fn sweep(app: &App) -> Result<(), AppError> {
-    expire_some(app, None).await
+    let expired = expire_some(app, None).await;
+    finish_sealed(app).await.and(expired)
+}
+
+/// Scores what was sealed a while ago and is not scored yet: the server or the agent that was to do it has crashed.
+async fn finish_sealed(app: &App) -> Result<(), AppError> {
+    let ago = |milliseconds: i64| app.now().plus_milliseconds(-milliseconds);
+    let times = (ago(LATEST_FINISH_MILLISECONDS), ago(EARLIEST_FINISH_MILLISECONDS));
+    let sealed = app.store().read(move |db| task_runs::sealed_between(db, times, MOST_FINISHED)).await?;
+    let mut finished = Ok(());
+    for (org, task_run) in sealed {
+        // One that cannot be scored does not keep the others.
+        finished = complete::finish(app, &org, &task_run).await.and(finished);
+    }
+    finished
 }
 
 /// Records what is past its time in an organization's runs.

@@ -40,6 +40,8 @@ pub(super) struct Frozen {
     pub(super) events: Vec<Event>,
     /// What the agent did, in order.
     pub(super) effects: Vec<Effect>,
+    /// The last entry of the log when the task was completed; what comes after it was settled.
+    pub(super) completed_seq: Option<Seq>,
 }
 
 /// One criterion and what it came to.
@@ -71,7 +73,12 @@ pub(super) fn unscored_axes(task: &FrozenTask) -> Axes {
 }
 
 impl App {
-    pub(super) async fn frozen(&self, playground: &PlaygroundId, world: Arc<World>) -> Result<Frozen, AppError> {
+    pub(super) async fn frozen(
+        &self,
+        playground: &PlaygroundId,
+        world: Arc<World>,
+        completed_seq: Option<Seq>,
+    ) -> Result<Frozen, AppError> {
         let mut events: Vec<Event> = Vec::new();
         loop {
             let (id, after) = (playground.clone(), events.last().map_or(0, |event| event.seq));
@@ -82,7 +89,7 @@ impl App {
                 events.push(stored.event);
             }
             if is_last {
-                return Frozen::new(world, events).await;
+                return Frozen::new(world, events, completed_seq).await;
             }
         }
     }
@@ -141,10 +148,10 @@ impl App {
 
 impl Frozen {
     /// Finds the effects off the threads that serve others: there may be many versions.
-    async fn new(world: Arc<World>, events: Vec<Event>) -> Result<Self, AppError> {
+    async fn new(world: Arc<World>, events: Vec<Event>, completed_seq: Option<Seq>) -> Result<Self, AppError> {
         let found = tokio::task::spawn_blocking(move || {
             let effects = sims::effects::of_agent(&world, &events);
-            Self { world, events, effects }
+            Self { world, events, effects, completed_seq }
         });
         found.await.map_err(|_| AppError::Internal("finding the effects panicked".into()))
     }
@@ -170,8 +177,9 @@ impl Matter {
 
     fn with_evidence<T>(&self, frozen: &Frozen, contents: &Contents, work: impl FnOnce(&Evidence<'_>) -> T) -> T {
         let entity = snapshots::entity_value(&self.snapshot, self.criterion.input_entity_id.as_ref());
-        let Frozen { world, events, effects } = frozen;
-        work(&Evidence { world, events, effects, contents, entity: entity.as_ref(), task: Some(&self.task) })
+        let Frozen { world, events, effects, completed_seq } = frozen;
+        let (entity, task, completed_seq) = (entity.as_ref(), Some(&*self.task), *completed_seq);
+        work(&Evidence { world, events, effects, completed_seq, contents, entity, task })
     }
 
     fn judged(self, frozen: &Frozen, contents: &Contents) -> Judged {
@@ -190,15 +198,17 @@ pub(super) fn sealed(
     frozen: &Frozen,
     snapshot: &Snapshot,
     content_hash: &str,
-    (seq, sealed_at): (Seq, Timestamp),
+    engine: &str,
+    sealed_at: Timestamp,
 ) -> Sealed {
     Sealed {
         sealed_at,
-        seq,
+        seq: frozen.world.seq,
+        completed_seq: frozen.completed_seq,
         events: frozen.events.len() as u64,
         state_hash: state_hash(&frozen.world, snapshot),
         content_hash: content_hash.to_owned(),
-        engine: ENGINE.to_owned(),
+        engine: engine.to_owned(),
     }
 }
 

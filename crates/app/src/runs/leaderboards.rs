@@ -16,6 +16,7 @@ use store::leaderboards::{self as stored, CountedRun, CountedTask};
 use store::runs::StoredRun;
 use store::{Db, versions};
 
+use super::engines::{self, Selected};
 use crate::{App, AppError, Principal};
 
 /// Public for Public benchmarks; else for whoever belongs to the organization that owns it.
@@ -23,16 +24,16 @@ pub async fn leaderboard(
     app: &App,
     reader: Option<&Principal>,
     reference: &VersionRef,
+    engine: Option<String>,
 ) -> Result<Leaderboard, AppError> {
     let org = reader.map(|reader| reader.org().clone());
     let (reference, now) = (reference.clone(), app.now());
     let read = move |db: &mut Db<'_>| {
         let version = versions::find_heading(db, org.as_ref(), &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
-        let counted = Counted {
-            runs: stored::counted_runs(db, &reference, now)?,
-            tasks: stored::counted_tasks(db, &reference, now)?,
-            runs_by_solver: stored::runs_by_solver(db, &reference, now)?,
-        };
+        let mut tasks = stored::counted_tasks(db, &reference, now)?;
+        let selected = of_engine(db, stored::counted_runs(db, &reference, now)?, &mut tasks, engine.as_deref())?;
+        let runs_by_solver = stored::runs_by_solver(db, &reference, now)?;
+        let counted = Counted { runs: selected.runs, tasks, runs_by_solver };
         let benchmark = RunBenchmark {
             id: version.benchmark,
             slug: Some(reference.slug.clone()),
@@ -40,10 +41,43 @@ pub async fn leaderboard(
             name: version.name,
         };
         let bounds = version.audit.map(|audit| audit.bounds()).unwrap_or_default();
-        Ok::<_, AppError>((benchmark, bounds, counted))
+        Ok::<_, AppError>((benchmark, bounds, counted, (selected.engine, selected.other_engines)))
     };
-    let (benchmark, Bounds { floor, ceiling }, counted) = app.store().read(read).await?;
-    Ok(Leaderboard { benchmark, floor, ceiling, entries: entries(counted) })
+    let (benchmark, Bounds { floor, ceiling }, counted, (engine, other_engines)) = app.store().read(read).await?;
+    Ok(Leaderboard { benchmark, floor, ceiling, engine, other_engines, entries: entries(counted) })
+}
+
+/// The runs with the results of one engine. A run that never ended has no result of any engine and counts, unless another
+/// engine scored some of its tasks.
+fn of_engine(
+    db: &mut Db<'_>,
+    runs: Vec<CountedRun>,
+    tasks: &mut BTreeMap<BenchmarkRunId, Vec<CountedTask>>,
+    wanted: Option<&str>,
+) -> Result<Selected<CountedRun>, AppError> {
+    let (ended, unfinished): (Vec<CountedRun>, Vec<CountedRun>) =
+        runs.into_iter().partition(|counted| counted.run.status == Status::Completed);
+    let mut selected = engines::select(db, ended, wanted, |counted| &mut counted.run)?;
+    for counted in &selected.runs {
+        if selected.is_rescored(&counted.run.id) {
+            let of_engine = selected.task_runs(db, &counted.run.id)?;
+            for task in tasks.get_mut(&counted.run.id).into_iter().flatten() {
+                let scored = of_engine.iter().find(|one| one.task == task.task);
+                task.result = scored.and_then(|one| one.result.clone());
+            }
+        }
+    }
+    for counted in unfinished {
+        let scored = tasks.get(&counted.run.id).into_iter().flatten();
+        let mut engines = scored.filter_map(|task| task.engine.as_ref());
+        let engine = selected.engine.clone();
+        if engine.is_none() || engines.all(|other| Some(other) == engine.as_ref()) {
+            selected.runs.push(counted);
+        } else {
+            selected.other_engines += 1;
+        }
+    }
+    Ok(selected)
 }
 
 /// Everything that counts on one leaderboard.

@@ -4,6 +4,7 @@ pub mod access;
 mod channels;
 mod complete;
 mod end;
+pub mod engines;
 mod evaluate;
 pub mod leaderboards;
 mod neutral;
@@ -188,6 +189,7 @@ fn new_run(id: &BenchmarkRunId, plan: &Plan, content: &Content, now: Timestamp) 
         completed_at: None,
         token_expires_at: now.plus_milliseconds(lifetime),
         published_at: None,
+        engine: None,
         audit: None,
     }
 }
@@ -210,6 +212,8 @@ fn new_task_runs(app: &App, run: &StoredRun, tasks: &[&FrozenTask], timeout: i64
         clean: false,
         playground: None,
         sealed: None,
+        sealed_at: None,
+        completed_seq: None,
         failure: None,
         created_at: run.created_at,
         started_at: None,
@@ -254,6 +258,7 @@ fn whole(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<BenchmarkR
     let stored = task_runs::of_run(db, &run.id)?;
     let mut shown = views::run(&run, &stored);
     shown.critical_criteria = critical_criteria(db, &run)?;
+    shown.results = Some(engines::scores(db, &run)?);
     let mut with_criteria = Vec::new();
     for task_run in stored {
         let criteria = task_runs::criteria_of(db, &task_run.id)?;
@@ -305,7 +310,8 @@ pub async fn cancel(
     let work = move |db: &mut Db<'_>| {
         let run = active(db, &org, &id)?;
         end::cancel_rest(db, &run.id, now)?;
-        store::runs::end(db, &run.id, Status::Cancelled, None, now)?;
+        let engine = engines::of_task_runs(&task_runs::of_run(db, &run.id)?);
+        store::runs::end(db, &run.id, Status::Cancelled, None, engine.as_deref(), now)?;
         whole(db, &org, &id)
     };
     let cancelled = app.once(grant, once, Keep::Plain, work).await;

@@ -1,16 +1,18 @@
-//! Scoring again, from what is stored. Nothing is written.
+//! Scoring again, from what is stored. What is stored stays; the result of another engine is stored beside it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::publication::{FrozenTask, Snapshot};
-use model::run::{CriteriaChange, Rescore, RescoredCriterion, RescoredTask, Sealed, Status};
+use model::run::{CriteriaChange, Rescore, RescoredCriterion, RescoredTask, Status};
 use model::score::{self, Axes, Score};
 use model::{BenchmarkRunId, CriterionId, FieldErrors};
 use serde_json::Value;
+use store::engine_results::StoredEngineTask;
 use store::runs::StoredRun;
 use store::task_runs::{self, StoredCriterionRun, StoredTaskRun};
 
+use super::engines::{self, Rescored};
 use super::evaluate::{self, Judged};
 use super::{found, snapshots};
 use crate::{App, AppError, OrgGrant};
@@ -35,18 +37,26 @@ pub async fn rescore(
     let changes: Changes = criteria.into_iter().map(|change| (change.criterion_id, change.assertion)).collect();
     check_known(&snapshot, &changes)?;
     let mut rescored = Vec::new();
+    let mut of_engine = Vec::new();
     let mut results: Vec<(Score, Axes)> = Vec::new();
     for task_run in &task_runs {
         if task_run.status == Status::Completed {
-            let (task, result) = rescore_task(app, &run, &snapshot, task_run, &changes).await?;
+            let (task, result, stored) = rescore_task(app, &run, &snapshot, task_run, &changes).await?;
             rescored.push(task);
+            of_engine.push(stored);
             results.push(result);
         } else if let Some(result) = &task_run.result {
             results.push(result.clone());
         }
     }
     // A run that has no score keeps none.
-    let after = run.result.as_ref().map(|_| score::run(&results).0);
+    let after = run.result.as_ref().map(|_| score::run(&results));
+    let is_of_another = run.status == Status::Completed && run.engine.as_deref() != Some(app.engine());
+    let stored = changes.is_empty() && is_of_another;
+    if stored {
+        engines::store(app, &run, Rescored { result: after.clone(), task_runs: of_engine }).await?;
+    }
+    let after = after.map(|(score, _)| score);
     Ok(Rescore {
         identical: rescored.iter().all(|task| task.identical),
         score_before: run.result.as_ref().map(|(score, _)| score.rounded()),
@@ -55,6 +65,9 @@ pub async fn rescore(
         verdict_after: after.as_ref().map(Score::verdict),
         critical_failures_before: run.counts.critical_failures,
         critical_failures_after: rescored.iter().map(|task| task.critical_failures_after).sum(),
+        engine_before: run.engine.clone(),
+        engine_after: app.engine().to_owned(),
+        stored,
         task_runs: rescored,
     })
 }
@@ -74,18 +87,19 @@ async fn rescore_task(
     snapshot: &Arc<Snapshot>,
     task_run: &StoredTaskRun,
     changes: &Changes,
-) -> Result<(RescoredTask, (Score, Axes)), AppError> {
+) -> Result<(RescoredTask, (Score, Axes), StoredEngineTask), AppError> {
     let lost = || AppError::Internal("a completed task run has no evidence".into());
     let playground = task_run.playground.as_ref().ok_or_else(lost)?;
     let id = task_run.id.clone();
     let kept = app.store().read(move |db| task_runs::criteria_of(db, &id)).await?;
     let task = changed(snapshots::task(snapshot, &task_run.task)?, changes);
     let world = app.sealed(playground).await?;
-    let frozen = Arc::new(app.frozen(playground, world).await?);
+    let frozen = Arc::new(app.frozen(playground, world, task_run.completed_seq).await?);
     let judged = app.judge(Arc::clone(snapshot), task, Arc::clone(&frozen)).await?;
     app.forget(playground);
     let result = evaluate::total(&judged);
     let critical_failures = judged.iter().filter(|one| one.is_critical_failure()).count() as i64;
+    let stored = engines::rescored_task(app, task_run, result.clone(), &judged).await?;
     let mut criteria = Vec::new();
     for (before, after) in kept.iter().zip(judged) {
         let kept = app.text(before.evidence.clone()).await?;
@@ -93,8 +107,8 @@ async fn rescore_task(
     }
     let (before, sealed) = (task_run.result.clone().ok_or_else(lost)?, task_run.sealed.as_ref().ok_or_else(lost)?);
     // Another engine may have scored it; what it scored must be the same.
-    let now = evaluate::sealed(&frozen, snapshot, &run.content_hash, (frozen.world.seq, sealed.sealed_at));
-    let is_same_state = Sealed { engine: sealed.engine.clone(), ..now } == *sealed;
+    let now = evaluate::sealed(&frozen, snapshot, &run.content_hash, &sealed.engine, sealed.sealed_at);
+    let is_same_state = now == *sealed;
     let shown = RescoredTask {
         task_run_id: task_run.id.clone(),
         task_id: task_run.task.clone(),
@@ -108,7 +122,7 @@ async fn rescore_task(
         critical_failures_after: critical_failures,
         criteria,
     };
-    Ok((shown, result))
+    Ok((shown, result, stored))
 }
 
 fn changed(task: &FrozenTask, changes: &Changes) -> FrozenTask {

@@ -112,7 +112,7 @@ fn check_startable(db: &mut Db<'_>, run: &StoredRun, task_run: &StoredTaskRun) -
         return Err(AppError::conflict(format!("the run is {}; nothing in it can be started", run.status.name())));
     }
     let others = task_runs::of_run(db, &run.id)?;
-    let started: Vec<&StoredTaskRun> = others.iter().filter(|other| other.phase == Phase::Started).collect();
+    let started: Vec<&StoredTaskRun> = others.iter().filter(|other| other.is_open()).collect();
     if (started.len() as i64) < run.concurrency {
         return Ok(());
     }

@@ -5,9 +5,10 @@ use model::slug::VersionRef;
 use model::stats::{self, Comparison, RunSample, Statistics, TaskSample};
 use model::{BenchmarkId, BenchmarkRunId, FieldErrors, OrgId};
 use store::runs::StoredRun;
-use store::task_runs::{self, StoredTaskRun};
+use store::task_runs::StoredTaskRun;
 use store::{Db, versions};
 
+use super::engines::{self, Selected};
 use super::found;
 use crate::{App, AppError, OrgGrant};
 
@@ -36,15 +37,18 @@ pub async fn of_version(
     grant: &OrgGrant,
     reference: &VersionRef,
     filter: RunFilter,
+    engine: Option<String>,
 ) -> Result<Statistics, AppError> {
     let (org, reference) = (grant.org.clone(), reference.clone());
     let read = move |db: &mut Db<'_>| {
         versions::find_heading(db, Some(&org), &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
         let runs = store::runs::completed(db, &org, &reference, &filter, MOST_RUNS)?;
-        samples(db, runs)
+        let selected = engines::select(db, runs, engine.as_deref(), |run| run)?;
+        let samples = samples(db, &selected)?;
+        Ok::<_, AppError>((selected.engine, selected.other_engines, samples))
     };
-    let samples = app.store().read(read).await?;
-    Ok(stats::statistics(&samples))
+    let (engine, other_engines, samples) = app.store().read(read).await?;
+    Ok(Statistics { engine, other_engines, ..stats::statistics(&samples) })
 }
 
 pub async fn compare(
@@ -52,21 +56,29 @@ pub async fn compare(
     grant: &OrgGrant,
     compared: Compared,
     group_by: GroupBy,
+    engine: Option<String>,
 ) -> Result<Comparison, AppError> {
     let org = grant.org.clone();
     let read = move |db: &mut Db<'_>| {
-        let runs = match &compared {
-            Compared::Runs(ids) => named(db, &org, ids)?,
+        let selected = match &compared {
+            Compared::Runs(ids) => {
+                let runs = named(db, &org, ids)?;
+                engines::select_all(db, runs, engine.as_deref())?
+            }
             Compared::Version(reference) => {
                 versions::find_heading(db, Some(&org), reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
-                store::runs::completed(db, &org, reference, &RunFilter::default(), MOST_COMPARED as i64)?
+                let runs = store::runs::completed(db, &org, reference, &RunFilter::default(), MOST_COMPARED as i64)?;
+                engines::select(db, runs, engine.as_deref(), |run| run)?
             }
         };
-        let labels: Vec<String> = runs.iter().map(|run| label(run, group_by)).collect();
-        Ok::<_, AppError>((labels, samples(db, runs)?))
+        let labels: Vec<String> = selected.runs.iter().map(|run| label(run, group_by)).collect();
+        let samples = samples(db, &selected)?;
+        Ok::<_, AppError>((labels, samples, selected.engine, selected.other_engines))
     };
-    let (labels, samples) = app.store().read(read).await?;
-    Ok(stats::compare(&grouped(labels, samples)))
+    let (labels, samples, engine, other_engines) = app.store().read(read).await?;
+    let mut comparison = stats::compare(&grouped(labels, samples));
+    comparison.groups.iter_mut().for_each(|group| group.statistics.engine = engine.clone());
+    Ok(Comparison { engine, other_engines, ..comparison })
 }
 
 fn named(db: &mut Db<'_>, org: &OrgId, ids: &[BenchmarkRunId]) -> Result<Vec<StoredRun>, AppError> {
@@ -108,11 +120,11 @@ fn grouped(labels: Vec<String>, samples: Vec<RunSample>) -> Vec<(String, Vec<Run
     groups
 }
 
-fn samples(db: &mut Db<'_>, runs: Vec<StoredRun>) -> Result<Vec<RunSample>, AppError> {
+fn samples(db: &mut Db<'_>, selected: &Selected<StoredRun>) -> Result<Vec<RunSample>, AppError> {
     let mut samples = Vec::new();
-    for run in runs {
-        let task_runs = task_runs::of_run(db, &run.id)?;
-        samples.extend(sample(&run, &task_runs));
+    for run in &selected.runs {
+        let task_runs = selected.task_runs(db, &run.id)?;
+        samples.extend(sample(run, &task_runs));
     }
     Ok(samples)
 }

@@ -1,5 +1,6 @@
 //! Runs as each caller may see them. In a scored run an agent sees neither details nor evidence, nor which tasks it does.
 
+use model::Timestamp;
 use model::audit::Bounds;
 use model::publication::Snapshot;
 use model::run::{
@@ -105,6 +106,7 @@ fn run_task(run: &StoredRun, task_run: &StoredTaskRun) -> RunTask {
         ceiling,
         started_at: task_run.started_at,
         deadline_at: task_run.deadline_at,
+        sealed_at: sealed_at(task_run),
         completed_at: task_run.completed_at,
         start_url: format!("/v1/task-runs/{id}/start"),
         complete_url: format!("/v1/task-runs/{id}/complete"),
@@ -143,6 +145,8 @@ pub(super) fn run(run: &StoredRun, task_runs: &[StoredTaskRun]) -> BenchmarkRun 
         completed_at: run.completed_at,
         bearer_token_expires_at: run.token_expires_at,
         published_at: run.published_at,
+        engine: run.engine.clone(),
+        results: None,
         task_runs: None,
     }
 }
@@ -178,6 +182,7 @@ pub(super) fn task_run(run: &StoredRun, task_run: &StoredTaskRun, criteria: &[St
         created_at: task_run.created_at,
         started_at: task_run.started_at,
         deadline_at: task_run.deadline_at,
+        sealed_at: sealed_at(task_run),
         completed_at: task_run.completed_at,
     }
 }
@@ -191,6 +196,11 @@ fn critical_criteria(criteria: &[StoredCriterionRun]) -> Vec<CriticalFailure> {
         label: criterion.label.clone(),
     };
     failed.take(MOST_CRITICAL_CRITERIA).map(failure).collect()
+}
+
+/// Results from before sealing was recorded have it in what was scored.
+fn sealed_at(task_run: &StoredTaskRun) -> Option<Timestamp> {
+    task_run.sealed_at.or_else(|| task_run.sealed.as_ref().map(|sealed| sealed.sealed_at))
 }
 
 pub(super) fn criterion_run(criterion: &StoredCriterionRun, evidence: Value) -> CriterionRun {
@@ -247,6 +257,7 @@ pub(super) fn result(
         floor,
         ceiling,
         axes,
+        sealed_at: sealed_at(task_run),
         checks: criteria.into_iter().map(check).collect(),
         benchmark_run: state(run),
     }

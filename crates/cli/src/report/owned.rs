@@ -18,6 +18,7 @@ pub(crate) fn summary(run: BenchmarkRun) -> RunSummary {
         ceiling: task.ceiling,
         started_at: task.started_at,
         deadline_at: task.deadline_at,
+        sealed_at: task.sealed_at,
         completed_at: task.completed_at,
     });
     RunSummary {

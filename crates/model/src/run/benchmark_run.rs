@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
-use super::{CriticalFailure, Phase, ShownAxes, Status, TaskRun};
+use super::{CriticalFailure, EngineScore, Phase, ShownAxes, Status, TaskRun};
 use crate::score::Verdict;
 use crate::{BenchmarkId, BenchmarkRunId, FieldErrors, SolverId, TaskId, TaskRunId, Timestamp};
 
@@ -184,6 +184,9 @@ pub struct RunTask {
     pub ceiling: Option<f64>,
     pub started_at: Option<Timestamp>,
     pub deadline_at: Option<Timestamp>,
+    /// When its completion was taken: it cannot time out any more, and is scored soon if it is not yet.
+    #[serde(default)]
+    pub sealed_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
     pub start_url: String,
     pub complete_url: String,
@@ -241,6 +244,13 @@ pub struct BenchmarkRun {
     pub bearer_token_expires_at: Timestamp,
     /// Since when its series (solver, agent and agent version) is on the leaderboard.
     pub published_at: Option<Timestamp>,
+    /// The engine that scored it; null until it has ended, and when several engines scored its tasks.
+    #[serde(default)]
+    pub engine: Option<String>,
+    /// What each engine made of it, the result that it ended with first. Only where one run is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub results: Option<Vec<EngineScore>>,
     /// Only where one run is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

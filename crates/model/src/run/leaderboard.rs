@@ -17,6 +17,12 @@ pub struct Leaderboard {
     pub floor: Option<f64>,
     #[schema(minimum = 0, maximum = 1)]
     pub ceiling: Option<f64>,
+    /// All of it is by this engine; null when there is nothing.
+    #[serde(default)]
+    pub engine: Option<String>,
+    /// How many runs are left out, because this engine has not scored them.
+    #[serde(default)]
+    pub other_engines: u64,
     /// Best first: by mean score, then by best score.
     pub entries: Vec<LeaderboardEntry>,
 }

@@ -3,6 +3,7 @@
 mod benchmark_run;
 mod criterion_run;
 mod critical_failure;
+mod engine_result;
 mod leaderboard;
 mod order;
 mod phase;
@@ -15,6 +16,7 @@ pub use benchmark_run::{
 };
 pub use criterion_run::CriterionRun;
 pub use critical_failure::{CriticalFailure, MOST_CRITICAL_CRITERIA};
+pub use engine_result::{EngineCriterionResult, EngineResult, EngineScore, EngineTaskResult};
 pub use leaderboard::{Leaderboard, LeaderboardEntry, LeaderboardSolver};
 pub use order::shuffled;
 pub use phase::{Illegal, Phase, Status, Step};

@@ -16,7 +16,7 @@ pub struct CriteriaChange {
     pub assertion: Value,
 }
 
-/// What scoring again gave. Nothing that is kept was changed.
+/// What scoring again gave. No result that is kept was changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Rescore {
     /// Whether every criterion has, byte for byte, what was kept: score, details and evidence.
@@ -32,6 +32,16 @@ pub struct Rescore {
     pub critical_failures_before: i64,
     #[serde(default)]
     pub critical_failures_after: i64,
+    /// The engine that the result before is of; null when several engines scored the tasks of the run.
+    #[serde(default)]
+    pub engine_before: Option<String>,
+    /// The engine that has scored it again.
+    #[serde(default)]
+    pub engine_after: String,
+    /// Whether the engine has a result of its own now, beside the one before: it is another one, and no criterion was
+    /// changed.
+    #[serde(default)]
+    pub stored: bool,
     pub task_runs: Vec<RescoredTask>,
 }
 

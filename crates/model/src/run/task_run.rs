@@ -65,6 +65,9 @@ pub struct TaskRunResult {
     #[schema(minimum = 0, maximum = 1)]
     pub ceiling: Option<f64>,
     pub axes: ShownAxes,
+    /// When its completion was taken: it cannot time out any more, and is scored soon if it is not yet.
+    #[serde(default)]
+    pub sealed_at: Option<Timestamp>,
     /// One for each criterion, in their order; empty until it is scored.
     pub checks: Vec<Check>,
     pub benchmark_run: RunState,
@@ -160,6 +163,9 @@ pub struct TaskRun {
     pub created_at: Timestamp,
     pub started_at: Option<Timestamp>,
     pub deadline_at: Option<Timestamp>,
+    /// When its completion was taken: it cannot time out any more, and is scored soon if it is not yet.
+    #[serde(default)]
+    pub sealed_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
 }
 
@@ -169,6 +175,11 @@ pub struct Sealed {
     pub sealed_at: Timestamp,
     /// The last entry of the playground's log.
     pub seq: i64,
+    /// The last entry of the log when the task was completed: what comes after it was settled. Not there for results from
+    /// before there was settling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub completed_seq: Option<i64>,
     /// How many events the log has.
     pub events: u64,
     /// SHA-256 over what was written, record by record, and the datasets below it.

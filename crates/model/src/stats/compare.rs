@@ -17,6 +17,12 @@ use crate::TaskId;
 /// Groups of runs side by side, and the difference of every two of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Comparison {
+    /// All numbers are of this engine's results; null when there are none.
+    #[serde(default)]
+    pub engine: Option<String>,
+    /// How many runs are left out, because this engine has not scored them.
+    #[serde(default)]
+    pub other_engines: u64,
     /// In the order asked for.
     pub groups: Vec<ComparedGroup>,
     /// Each group less each that comes after it.
@@ -129,6 +135,8 @@ pub fn compare(groups: &[(String, Vec<RunSample>)]) -> Comparison {
         later.iter().map(move |second| difference(first, second))
     });
     Comparison {
+        engine: None,
+        other_engines: 0,
         groups: groups
             .iter()
             .map(|(label, runs)| ComparedGroup { label: label.clone(), statistics: statistics(runs) })

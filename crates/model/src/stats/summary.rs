@@ -19,6 +19,12 @@ use crate::{BenchmarkRunId, TaskId};
 /// more runs of these tasks would lie, not that of other tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Statistics {
+    /// All numbers are of this engine's results; null when there are none.
+    #[serde(default)]
+    pub engine: Option<String>,
+    /// How many runs are left out, because this engine has not scored them.
+    #[serde(default)]
+    pub other_engines: u64,
     /// How many runs.
     pub n: u64,
     /// Σ score ÷ n over the runs; null when n is 0.
@@ -101,6 +107,8 @@ pub fn statistics(runs: &[RunSample]) -> Statistics {
     let (pass_at, pass_hat) = over_tasks(&attempts);
     let bounds = common(runs.values().map(|run| run.bounds));
     Statistics {
+        engine: None,
+        other_engines: 0,
         n: scores.n,
         mean: scores.mean(),
         floor: bounds.floor,

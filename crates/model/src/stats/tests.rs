@@ -117,7 +117,7 @@ fn no_run_has_no_numbers() {
     assert_eq!((found.n, found.mean, found.stdev, found.interval), (0, None, None, None));
     assert_eq!((found.pass_rate.rate, found.pass_rate.interval), (None, None));
     assert!(found.pass_at.is_empty() && found.pass_hat.is_empty() && found.tasks.is_empty() && found.axes.is_empty());
-    assert_eq!(compare(&[]), Comparison { groups: vec![], differences: vec![] });
+    assert_eq!(compare(&[]), Comparison { engine: None, other_engines: 0, groups: vec![], differences: vec![] });
 }
 
 #[test]

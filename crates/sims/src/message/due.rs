@@ -11,7 +11,11 @@ use world::{Change, Context, NewEvent, Outcome, Sandbox, World};
 
 use super::rows::{Arriving, text};
 use super::steps::MESSAGES;
+use crate::due::{Origin, Schedule};
 use crate::scenario::SCHEDULED;
+
+/// A reply is what somebody else decides to write: whether it comes in time is part of the task.
+pub(crate) const SCHEDULE: Schedule = Schedule { origin: Origin::World, next_due, catch_up };
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Reply {

@@ -22,7 +22,11 @@ use model::simulator::SimulatorType;
 use model::template::{self, Root};
 use serde_json::Value;
 
+use crate::due::{Origin, Schedule};
 use crate::registry::StepInfo;
+
+/// Later steps are what the author lets happen. Their events have a mark of their own.
+pub(crate) const SCHEDULE: Schedule = Schedule { origin: Origin::Scenario, next_due, catch_up };
 
 pub const MOST_STEPS: usize = 200;
 pub const LONGEST_AFTER_SECONDS: i64 = 604_800;

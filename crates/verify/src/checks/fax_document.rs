@@ -77,7 +77,7 @@ impl Check for FaxDocument {
             ),
             manual::COUNT,
         ],
-        told: "Reads what was kept when the [fax](fax.md) was sent: the [visible text](documents.md) of the document, or what OCR read then. Where pages could not be read, what is not found counts as unknown; if that decides the score and the server had no OCR, the task cannot be completed there. A fax that failed was not sent.",
+        told: "Reads what was kept when the [fax](fax.md) was sent: the [visible text](documents.md) of the document, or what OCR read then. Where pages could not be read, what is not found counts as unknown; if that decides the score and the server had no OCR, the task cannot be completed there. A fax counts once it was delivered: before the playground is frozen, faxes on their way are delivered or fail.",
         evidence: "`phraseResults`, `matched[]`, `foreign_pages[{fax,pages}]`",
     };
 
@@ -268,7 +268,8 @@ mod tests {
         let playground = Playground::new(&[])
             .write(SimulatorType::Fax, "faxes", "a", &fax("outbound", "sent", Some("Letter of Medical Necessity")))
             .write(SimulatorType::Fax, "faxes", "b", &fax("outbound", "failed", Some("MRI")))
-            .write(SimulatorType::Fax, "faxes", "c", &fax("inbound", "sent", Some("MRI")));
+            .write(SimulatorType::Fax, "faxes", "c", &fax("inbound", "sent", Some("MRI")))
+            .write(SimulatorType::Fax, "faxes", "d", &fax("outbound", "queued", Some("MRI")));
         let assertion = |specification: Value| {
             let mut assertion = specification;
             assertion["assert"] = json!("fax-document");

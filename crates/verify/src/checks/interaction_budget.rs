@@ -98,7 +98,9 @@ impl Check for InteractionBudget {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         let is_of_others = |event: &Event| event.r#type == EventType::VoiceTurn && text(&event.payload, "speaker") != Some("agent");
         let is_counted = |event: &&Event| event.r#type == EventType::ScenarioStep || !(is_of_scenario(event) || is_of_others(event));
-        for event in case.evidence.events.iter().filter(is_counted) {
+        // What was settled came after the agent had finished.
+        let events = case.evidence.events.iter().filter(|event| !event.is_settled());
+        for event in events.filter(is_counted) {
             *counts.entry(event.r#type.name()).or_default() += 1;
         }
         let of = |kind: EventType| counts.get(kind.name()).copied().unwrap_or(0);

@@ -84,6 +84,7 @@ mod tests {
             world: &playground.world,
             events: &[],
             effects: &[],
+            completed_seq: None,
             contents: &crate::NO_CONTENTS,
             entity: None,
             task: None,

@@ -4,7 +4,7 @@ use app::runs::statistics::{self, Compared, GroupBy};
 use axum::Json;
 use axum::extract;
 use model::page::List;
-use model::run::{BenchmarkRun, CreatedRun, CriteriaChange, NewRun, Rescore, RunFilter, Status};
+use model::run::{BenchmarkRun, CreatedRun, CriteriaChange, EngineResult, NewRun, Rescore, RunFilter, Status};
 use model::slug::VersionRef;
 use model::stats::{Comparison, Statistics};
 use model::{BenchmarkId, BenchmarkRunId, FieldErrors, SolverId};
@@ -156,7 +156,8 @@ struct TriedCriteria {
     criteria: Vec<CriteriaChange>,
 }
 
-/// Score a run again from its stored evidence, and say what would be different. Nothing is changed.
+/// Score a run again from its stored evidence, and say what would be different. What is stored stays; without other
+/// criteria, an engine that has not scored the run yet stores its result beside the others.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/rescore", tag = "runs", request_body = TriedCriteria,
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run")),
     responses((status = 200, description = "What scoring again gave", body = Rescore), Refusals, WriteRefusals))]
@@ -167,6 +168,29 @@ async fn rescore_run(
     OptionalPost(tried, _): OptionalPost<TriedCriteria>,
 ) -> Result<Json<Rescore>, ApiError> {
     Ok(Json(app::runs::rescore(&state.app, &grant, &run, tried.criteria).await?))
+}
+
+/// Which result is meant.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ResultQuery {
+    /// The engine that made it, such as `verify/5`; by default the result that the run ended with.
+    #[param(value_type = String, required = false)]
+    engine: Option<String>,
+}
+
+/// What one engine made of a run, criterion by criterion.
+#[utoipa::path(get, path = "/benchmark-runs/{benchmark_run_id}/results", tag = "runs",
+    params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"), ResultQuery),
+    responses((status = 200, description = "The result", body = EngineResult), Refusals))]
+async fn run_result(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathId(run): PathId<BenchmarkRunId>,
+    Params(query): Params<ResultQuery>,
+) -> Result<Json<EngineResult>, ApiError> {
+    Ok(Json(app::runs::engines::result(&state.app, &grant, &run, query.engine).await?))
 }
 
 /// Which runs are compared: `ids`, or all completed ones of `benchmark`.
@@ -183,6 +207,9 @@ struct CompareQuery {
     /// What stands side by side: `run` (default), `agent` or `solver`.
     #[param(value_type = String, required = false)]
     group_by: Option<String>,
+    /// Only results of this engine; of the newest that all named runs have a result of, by default.
+    #[param(value_type = String, required = false)]
+    engine: Option<String>,
 }
 
 /// Runs side by side: numbers for each group, and paired differences over the tasks that two groups have in common.
@@ -210,7 +237,7 @@ async fn compare_runs(
         Some("solver") => GroupBy::Solver,
         Some(_) => return Err(invalid("group_by", "must be one of `run`, `agent`, `solver`")),
     };
-    Ok(Json(statistics::compare(&state.app, &grant, compared, group_by).await?))
+    Ok(Json(statistics::compare(&state.app, &grant, compared, group_by, query.engine).await?))
 }
 
 /// What the numbers can be narrowed to.
@@ -224,6 +251,9 @@ struct StatisticsQuery {
     /// Only runs that were made with this `agent`.
     #[param(value_type = String, required = false)]
     agent: Option<String>,
+    /// Only results of this engine; of the newest that has any, by default.
+    #[param(value_type = String, required = false)]
+    engine: Option<String>,
 }
 
 /// Numbers over the organization's completed runs of all tasks of a version: mean, spread, intervals, pass@k and pass^k, per task and
@@ -244,7 +274,7 @@ async fn version_statistics(
         agent: query.agent,
         ..RunFilter::default()
     };
-    Ok(Json(statistics::of_version(&state.app, &grant, &reference, filter).await?))
+    Ok(Json(statistics::of_version(&state.app, &grant, &reference, filter, query.engine).await?))
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {
@@ -257,5 +287,6 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .routes(routes!(publish_run))
         .routes(routes!(unpublish_run))
         .routes(routes!(rescore_run))
+        .routes(routes!(run_result))
         .routes(routes!(version_statistics))
 }
