@@ -122,6 +122,11 @@ impl Records {
         self.layers.iter().any(|used| Arc::ptr_eq(used, layer))
     }
 
+    /// The layers under what was written here; later ones lie over earlier ones.
+    pub fn layers(&self) -> impl Iterator<Item = &Layer> {
+        self.layers.iter().map(|layer| &**layer)
+    }
+
     /// The record as it was after the entry `as_of` of the log; `Seq::MAX` for now.
     pub fn at<'a>(&'a self, collection: &'a str, key: &'a str, as_of: Seq) -> Lookup<'a> {
         match self.versions(collection, key).find(|version| version.seq <= as_of) {

@@ -6,6 +6,7 @@ mod constant;
 mod evaluate;
 mod function;
 mod item;
+mod mentions;
 mod moment;
 mod names;
 mod parse;
@@ -22,6 +23,7 @@ use std::fmt::{self, Display, Formatter};
 use serde_json::Value;
 
 pub use item::{Item, Node, TypeInfo};
+pub use mentions::{MemberPath, Mentions};
 pub use moment::{Moment, MomentKind};
 pub use parse::{DEEPEST, LONGEST};
 pub use quantity::{CalendarUnit, Quantity, Unit};

@@ -8,6 +8,7 @@ mod candidates;
 mod case;
 mod codec;
 mod compose;
+mod displays;
 mod doc_set;
 mod documents;
 mod error;

@@ -13,7 +13,7 @@ mod path;
 pub mod query;
 mod sort;
 
-pub use extract::{extract, extract_all};
+pub use extract::{Selected, extract, extract_all, select};
 pub use fold::fold;
 pub use found::{Concept, Found, Range, Span, Target};
 pub use parse::{MAX_ALTERNATIVES, MAX_CHAIN, MAX_PARAMETERS, MAX_VALUES, SearchFault, escape, parse};

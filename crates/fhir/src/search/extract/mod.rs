@@ -1,8 +1,12 @@
 //! What the expressions of parameters find in a resource. They are compiled when a resource type is first seen.
 
+mod select;
+
 use std::sync::{LazyLock, OnceLock};
 
 use serde_json::Value;
+
+pub use select::{Selected, select};
 
 use super::Found;
 use super::convert::Conversion;
