@@ -1,8 +1,7 @@
-//! Whether the values found at a path stand the comparison.
+//! Whether the values found at a path satisfy the comparison.
 //!
-//! Several values: it is enough that one of them does; `not_equals` needs a value and wants none of them to be equal;
-//! `absent`, and `null` for `equals`, want all of them to be nothing. A bound pair (`between`) must hold for one value.
-//! Nothing there passes only where absence is asked for.
+//! The quantifier says how many of several values must satisfy it. Nothing there passes only where absence is asserted
+//! (`absent`, `null` for `equals` and among the choices of `one_of`), and for `not_equals` with the quantifier `all`.
 
 use std::cmp::Ordering;
 
@@ -14,6 +13,7 @@ use crate::budget::Budget;
 use crate::comparison::Comparison;
 use crate::moment::Moment;
 use crate::number::{self, Decimal};
+use crate::quantifier::Quantifier;
 
 /// Whether text may be a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,7 @@ pub(crate) enum Typing {
 /// The fault is why it cannot be told, which fails the field.
 pub(crate) fn holds(
     comparison: &Comparison<'_>,
+    quantifier: Quantifier,
     found: &[Value],
     typing: Typing,
     budget: &Budget,
@@ -34,43 +35,58 @@ pub(crate) fn holds(
     for value in found {
         budget.spend(size(value))?;
     }
-    let any = |test: &dyn Fn(&Value) -> bool| found.iter().any(test);
-    let equal = |expected: &Value| match expected {
-        Value::Null => found.iter().all(Value::is_null),
-        expected => any(&|value| is_equal(value, expected, typing)),
-    };
+    if let Comparison::NotEquals(expected) = comparison
+        && found.iter().all(Value::is_null)
+    {
+        return Ok(quantifier == Quantifier::All && !expected.is_null());
+    }
+    let mut values = found.iter().map(|value| satisfies(comparison, value, typing));
+    match quantifier {
+        _ if found.is_empty() => Ok(asserts_absence(comparison)),
+        Quantifier::All => values.try_fold(true, |all, value| Ok(all & value?)),
+        Quantifier::Any => values.try_fold(false, |any, value| Ok(any | value?)),
+        Quantifier::First => values.next().unwrap_or(Ok(false)),
+    }
+}
+
+/// Whether the comparison holds where nothing is found.
+fn asserts_absence(comparison: &Comparison<'_>) -> bool {
+    match comparison {
+        Comparison::Equals(expected) => expected.is_null(),
+        Comparison::OneOf(choices) => choices.iter().any(Value::is_null),
+        Comparison::Absent => true,
+        _ => false,
+    }
+}
+
+/// Whether one value satisfies the comparison.
+pub(crate) fn satisfies(comparison: &Comparison<'_>, value: &Value, typing: Typing) -> Result<bool, String> {
+    let text = || value.as_str();
     Ok(match comparison {
-        Comparison::Equals(expected) => equal(expected),
-        Comparison::NotEquals(expected) => any(&|value| !value.is_null()) && !equal(expected),
-        Comparison::EqualsIgnoreCase(expected) => {
-            any(&|value| value.as_str().is_some_and(|text| lower(text) == lower(expected)))
-        }
-        Comparison::Contains(expected) => any(&|value| contains(value, expected, typing)),
-        Comparison::Matches(Authored::Ready(pattern)) => {
-            any(&|value| value.as_str().is_some_and(|text| pattern.0.is_match(&nfc(text))))
-        }
+        Comparison::Equals(expected) => is_equal(value, expected, typing),
+        Comparison::NotEquals(expected) => !is_equal(value, expected, typing),
+        Comparison::EqualsIgnoreCase(expected) => text().is_some_and(|text| lower(text) == lower(expected)),
+        Comparison::Contains(expected) => contains(value, expected, typing),
+        Comparison::Matches(Authored::Ready(pattern)) => text().is_some_and(|text| pattern.0.is_match(&nfc(text))),
         Comparison::Matches(Authored::Template(_)) => return Err("the pattern holds a template".to_owned()),
-        Comparison::OneOf(choices) => choices.iter().any(equal),
-        Comparison::Exists => !found.iter().all(is_nothing),
-        Comparison::Absent => found.iter().all(is_nothing),
-        Comparison::Gt(bound) => any(&|value| is_beyond(value, bound, typing, Bound::Above)),
-        Comparison::Gte(bound) => any(&|value| is_beyond(value, bound, typing, Bound::From)),
-        Comparison::Lt(bound) => any(&|value| is_beyond(value, bound, typing, Bound::Below)),
-        Comparison::Lte(bound) => any(&|value| is_beyond(value, bound, typing, Bound::UpTo)),
+        Comparison::OneOf(choices) => choices.iter().any(|choice| is_equal(value, choice, typing)),
+        Comparison::Exists => !is_nothing(value),
+        Comparison::Absent => is_nothing(value),
+        Comparison::Gt(bound) => is_beyond(value, bound, typing, Bound::Above),
+        Comparison::Gte(bound) => is_beyond(value, bound, typing, Bound::From),
+        Comparison::Lt(bound) => is_beyond(value, bound, typing, Bound::Below),
+        Comparison::Lte(bound) => is_beyond(value, bound, typing, Bound::UpTo),
         Comparison::Between { low, high } => {
-            any(&|value| is_beyond(value, low, typing, Bound::From) && is_beyond(value, high, typing, Bound::UpTo))
+            is_beyond(value, low, typing, Bound::From) && is_beyond(value, high, typing, Bound::UpTo)
         }
         Comparison::Approx { expected, tolerance } => {
             let expected = digits(expected, Typing::Typed).ok_or("`expected` is not a number")?;
-            let is_near = |value: &Value| {
-                digits(value, typing).and_then(|value| number::is_near(&value, &expected, tolerance.as_str()))
-            };
-            any(&|value| is_near(value) == Some(true))
+            let value = digits(value, typing);
+            value.and_then(|value| number::is_near(&value, &expected, tolerance.as_str())) == Some(true)
         }
         Comparison::Date(expected) => {
             let expected = Moment::read(expected).ok_or("`expected` is not a date")?;
-            let moment = |value: &Value| value.as_str().and_then(Moment::read);
-            any(&|value| moment(value).is_some_and(|moment| moment.is_within(&expected)))
+            text().and_then(Moment::read).is_some_and(|moment| moment.is_within(&expected))
         }
     })
 }
@@ -207,9 +223,18 @@ mod tests {
     use serde_json::json;
 
     fn compare(op: &str, expected: Option<&Value>, tolerance: Option<&Value>, found: &[Value], typing: Typing) -> bool {
+        quantified(Quantifier::Any, (op, expected, tolerance), found, typing)
+    }
+
+    fn quantified(
+        quantifier: Quantifier,
+        (op, expected, tolerance): (&str, Option<&Value>, Option<&Value>),
+        found: &[Value],
+        typing: Typing,
+    ) -> bool {
         let op = Op::deserialize(json!(op)).expect(op);
         let comparison = Comparison::read(op, expected, tolerance).expect("a sound comparison");
-        holds(&comparison, found, typing, &Budget::new()).unwrap_or(false)
+        holds(&comparison, quantifier, found, typing, &Budget::new()).unwrap_or(false)
     }
 
     /// One value of every type, and one that differs.
@@ -290,33 +315,63 @@ mod tests {
         }
     }
 
+    /// `all`, `any` and `first` of each list of values, in this order, `+` or `-`.
     #[test]
-    fn nothing_passes_only_where_absence_is_asked_for() {
-        for (op, expected, held) in [
-            ("equals", Some(json!(null)), true),
-            ("one_of", Some(json!([1, null])), true),
-            ("absent", None, true),
-            ("equals", Some(json!("")), false),
-            ("equals", Some(json!(0)), false),
-            ("equals", Some(json!([])), false),
-            ("not_equals", Some(json!(1)), false),
-            ("not_equals", Some(json!(null)), false),
-            ("matches", Some(json!(".*")), false),
-            ("contains", Some(json!("x")), false),
-            ("lt", Some(json!(1)), false),
-            ("exists", None, false),
+    fn quantifiers_of_every_operator() {
+        for (op, expected, found, held) in [
+            ("equals", json!("a"), json!([]), "---"),
+            ("equals", json!("a"), json!(["a"]), "+++"),
+            ("equals", json!("a"), json!(["a", "a"]), "+++"),
+            ("equals", json!("a"), json!(["a", "b"]), "-++"),
+            ("equals", json!("b"), json!(["a", "b"]), "-+-"),
+            ("equals", json!(""), json!([]), "---"),
+            ("equals", json!([]), json!([]), "---"),
+            ("equals", json!(null), json!([]), "+++"),
+            ("equals", json!(null), json!([null, "a"]), "-++"),
+            ("not_equals", json!("b"), json!([]), "+--"),
+            ("not_equals", json!("b"), json!([null]), "+--"),
+            ("not_equals", json!("b"), json!(["a", "b"]), "-++"),
+            ("not_equals", json!("c"), json!(["a", "b"]), "+++"),
+            ("not_equals", json!(null), json!([]), "---"),
+            ("not_equals", json!(null), json!(["a"]), "+++"),
+            ("equals_ignore_case", json!("A"), json!(["a", "b"]), "-++"),
+            ("contains", json!("x"), json!([]), "---"),
+            ("contains", json!("x"), json!(["ax", "b"]), "-++"),
+            ("contains", json!("x"), json!([["x", "y"]]), "+++"),
+            ("contains", json!("x"), json!([["y"], ["x"]]), "-+-"),
+            ("matches", json!(".*"), json!([]), "---"),
+            ("matches", json!("^a"), json!(["ab", "b"]), "-++"),
+            ("one_of", json!(["a", "b"]), json!(["a", "b"]), "+++"),
+            ("one_of", json!(["a", "b"]), json!(["a", "c"]), "-++"),
+            ("one_of", json!(["a", null]), json!([]), "+++"),
+            ("one_of", json!(["a", "b"]), json!([]), "---"),
+            ("lt", json!(1), json!([]), "---"),
+            ("lt", json!(2), json!([1, 3]), "-++"),
+            ("between", json!([2, 3]), json!([1, 4]), "---"),
+            ("between", json!([2, 3]), json!([1, 3]), "-+-"),
+            ("date", json!("2026-03"), json!(["2026-03-01", "2026-04-01"]), "-++"),
         ] {
-            assert_eq!(compare(op, expected.as_ref(), None, &[], Typing::Typed), held, "{op} {expected:?}");
+            check_quantifiers((op, Some(&expected)), &found, held);
+        }
+        for (op, found, held) in [
+            ("exists", json!([]), "---"),
+            ("exists", json!(["a", ""]), "-++"),
+            ("exists", json!([null]), "---"),
+            ("absent", json!([]), "+++"),
+            ("absent", json!([null, ""]), "+++"),
+            ("absent", json!(["", "a"]), "-++"),
+            ("absent", json!(["a"]), "---"),
+        ] {
+            check_quantifiers((op, None), &found, held);
         }
     }
 
-    #[test]
-    fn of_several_values_one_is_enough() {
-        let found = [json!("a"), json!("b")];
-        assert!(compare("equals", Some(&json!("b")), None, &found, Typing::Typed));
-        assert!(!compare("not_equals", Some(&json!("b")), None, &found, Typing::Typed));
-        assert!(compare("not_equals", Some(&json!("c")), None, &found, Typing::Typed));
-        assert!(!compare("between", Some(&json!([2, 3])), None, &[json!(1), json!(4)], Typing::Typed));
+    fn check_quantifiers((op, expected): (&str, Option<&Value>), found: &Value, held: &str) {
+        let values = found.as_array().expect("values");
+        for (quantifier, held) in [Quantifier::All, Quantifier::Any, Quantifier::First].into_iter().zip(held.chars()) {
+            let holds = quantified(quantifier, (op, expected, None), values, Typing::Typed);
+            assert_eq!(holds, held == '+', "{found} {op} {expected:?} {quantifier:?}");
+        }
     }
 
     #[test]
@@ -350,6 +405,6 @@ mod tests {
     #[test]
     fn a_budget_that_is_spent_is_a_fault() {
         let found = [json!("x".repeat(1000))];
-        assert!(holds(&Comparison::Exists, &found, Typing::Typed, &Budget::of(10)).is_err());
+        assert!(holds(&Comparison::Exists, Quantifier::All, &found, Typing::Typed, &Budget::of(10)).is_err());
     }
 }

@@ -7,8 +7,10 @@ use serde_json::Value;
 use crate::authored::{Authored, Notation};
 use crate::comparison::{Comparison, Op};
 use crate::limits::LONGEST_LIST;
+use crate::quantifier::Quantifier;
 
-/// `{path, expected}`, `{path, op, expected}` or `{path, op}`, in the path notation of what is read.
+/// `{path, expected}`, `{path, op, expected}` or `{path, op}`, perhaps with a `quantifier`, in the path notation of what
+/// is read.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, bound = "P: Notation")]
 pub struct FieldAssertion<P> {
@@ -20,6 +22,9 @@ pub struct FieldAssertion<P> {
     pub expected: Option<Value>,
     #[serde(default, deserialize_with = "patch::value")]
     pub tolerance: Option<Value>,
+    /// How many of several values must satisfy the comparison; without it the default of the notation.
+    #[serde(default)]
+    pub quantifier: Option<Quantifier>,
 }
 
 impl<P> FieldAssertion<P> {

@@ -13,6 +13,7 @@ use crate::field::FieldAssertion;
 use crate::limits::LONGEST_LIST;
 use crate::matching::Match;
 use crate::phrase::PhraseResult;
+use crate::quantifier::Quantifier;
 
 /// More than these are not looked at one by one: the assertion fails and says so.
 pub(crate) const MOST_CANDIDATES: usize = 10_000;
@@ -20,11 +21,32 @@ pub(crate) const MOST_CANDIDATES: usize = 10_000;
 /// Lines of one list of evidence: as many as one candidate can have.
 const MOST_RESULTS: usize = 2 * LONGEST_LIST;
 
+/// Reasons that the sentence about a candidate names; the evidence has more.
+const MOST_REASONS: usize = 3;
+
+/// What an author wrote about one field.
+pub(crate) struct WrittenField<'a> {
+    pub(crate) path: String,
+    pub(crate) op: Op,
+    pub(crate) expected: Option<&'a Value>,
+    pub(crate) quantifier: Option<Quantifier>,
+}
+
+/// What the path selected, and how that is compared.
+pub(crate) struct Selected<'a> {
+    pub(crate) comparison: Comparison<'a>,
+    /// Used where the field has no quantifier of its own.
+    pub(crate) quantifier: Quantifier,
+    pub(crate) found: Vec<Value>,
+    pub(crate) typing: Typing,
+}
+
 /// One line of `fieldResults`.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldResult {
     path: String,
     op: Op,
+    quantifier: Option<Quantifier>,
     expected: Value,
     /// As text: there may be very many, and a list of small things is much larger as a value.
     actual: Box<str>,
@@ -33,23 +55,28 @@ pub(crate) struct FieldResult {
 }
 
 impl FieldResult {
-    /// Holds the values at a path, or why they cannot be told, against the comparison.
-    pub(crate) fn new(
-        path: String,
-        op: Op,
-        expected: Option<&Value>,
-        compared: Result<(Comparison<'_>, Vec<Value>, Typing), String>,
-        budget: &Budget,
-    ) -> Self {
-        let (actual, held) = match compared {
-            Ok((comparison, found, typing)) => {
-                let held = holds(&comparison, &found, typing, budget);
+    /// Compares the values at a path, or reports why they cannot be compared.
+    pub(crate) fn new(field: WrittenField<'_>, selected: Result<Selected<'_>, String>, budget: &Budget) -> Self {
+        let WrittenField { path, op, expected, quantifier } = field;
+        let (actual, held) = match selected {
+            Ok(Selected { comparison, quantifier: default, found, typing }) => {
+                let held = holds(&comparison, quantifier.unwrap_or(default), &found, typing, budget);
                 (shown(found), held)
             }
             Err(reason) => (Value::Null, Err(reason)),
         };
         let (expected, actual) = (expected.map_or(Value::Null, bounded), actual.to_string().into());
-        Self { path, op, expected, actual, passed: held == Ok(true), reason: held.err() }
+        Self { path, op, quantifier, expected, actual, passed: held == Ok(true), reason: held.err() }
+    }
+
+    /// A line about something that nobody asserted and that keeps a candidate from being a match.
+    pub(crate) fn violation(path: String, expected: Value, actual: &Value, reason: String) -> Self {
+        let actual = bounded(actual).to_string().into();
+        Self { path, op: Op::Equals, quantifier: None, expected, actual, passed: false, reason: Some(reason) }
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
     }
 
     fn json(&self, candidate: Option<&str>) -> Value {
@@ -60,6 +87,9 @@ impl FieldResult {
         members.insert("path".to_owned(), self.path.as_str().into());
         if self.op != Op::Equals {
             members.insert("op".to_owned(), self.op.name().into());
+        }
+        if let Some(quantifier) = self.quantifier {
+            members.insert("quantifier".to_owned(), quantifier.name().into());
         }
         members.insert("expected".to_owned(), self.expected.clone());
         members.insert("actual".to_owned(), serde_json::from_str(&self.actual).unwrap_or_default());
@@ -80,19 +110,35 @@ fn shown(found: Vec<Value>) -> Value {
     }
 }
 
-/// The results of all fields of one document, whose values `find` gives.
+/// The results of all fields of one document, whose values `find` gives. Text formats select the first value unless the
+/// field says otherwise, JSON all of them.
 pub(crate) fn hold_fields<P: std::fmt::Display>(
     fields: &[FieldAssertion<P>],
     typing: Typing,
     budget: &Budget,
     find: impl Fn(&P) -> Result<Vec<Value>, String>,
 ) -> Vec<FieldResult> {
+    let default = if typing == Typing::Typed { Quantifier::All } else { Quantifier::First };
+    hold_fields_by(default, fields, typing, budget, find)
+}
+
+/// As [`hold_fields`], with the quantifier of fields that have none of their own.
+pub(crate) fn hold_fields_by<P: std::fmt::Display>(
+    quantifier: Quantifier,
+    fields: &[FieldAssertion<P>],
+    typing: Typing,
+    budget: &Budget,
+    find: impl Fn(&P) -> Result<Vec<Value>, String>,
+) -> Vec<FieldResult> {
     let hold = |field: &FieldAssertion<P>| {
-        let compared = field.path.ready().and_then(|path| {
+        let selected = field.path.ready().and_then(|path| {
             let comparison = field.comparison().map_err(|faults| faults.to_string())?;
-            Ok((comparison, find(path)?, typing))
+            Ok(Selected { comparison, quantifier, found: find(path)?, typing })
         });
-        FieldResult::new(field.path.to_string(), field.op, field.expected.as_ref(), compared, budget)
+        let FieldAssertion { path, op, expected, quantifier, .. } = field;
+        let field =
+            WrittenField { path: path.to_string(), op: *op, expected: expected.as_ref(), quantifier: *quantifier };
+        FieldResult::new(field, selected, budget)
     };
     fields.iter().map(hold).collect()
 }
@@ -105,6 +151,8 @@ pub(crate) struct Sheet {
     pub(crate) phrases: Vec<PhraseResult>,
     /// Why the candidate could not be read; it scores nothing then.
     pub(crate) fault: Option<String>,
+    /// What keeps the candidate from being a match whatever its fields say; it scores nothing then.
+    pub(crate) violations: Vec<FieldResult>,
 }
 
 impl Sheet {
@@ -120,19 +168,19 @@ impl Sheet {
     }
 
     /// Why a forbidden phrase makes the score 0: it occurs, or it cannot be ruled out.
-    fn violation(&self) -> Option<&'static str> {
+    fn forbidden_found(&self) -> Option<&'static str> {
         let violated = self.phrases.iter().find(|phrase| phrase.is_forbidden() && !phrase.passed())?;
         Some(if violated.is_found() { "a forbidden phrase occurs" } else { "a forbidden phrase cannot be ruled out" })
     }
 
     /// Whether everything that is asked of a candidate is true of this one.
     pub(crate) fn is_perfect(&self) -> bool {
-        self.fault.is_none() && self.violation().is_none() && self.passed() == self.all()
+        self.fault.is_none() && self.forbidden_found().is_none() && self.violations.is_empty() && self.passed() == self.all()
     }
 
     fn score(&self) -> Score {
         match self.all() {
-            _ if self.fault.is_some() || self.violation().is_some() => Score::zero(),
+            _ if self.fault.is_some() || self.forbidden_found().is_some() || !self.violations.is_empty() => Score::zero(),
             0 => Score::one(),
             all => Score::fraction(self.passed() as u64, all as u64),
         }
@@ -140,15 +188,28 @@ impl Sheet {
 
     /// What a criterion's details say about this candidate, after how many were found.
     fn details(&self, found: &str) -> String {
-        match (&self.fault, self.violation()) {
+        match (&self.fault, self.forbidden_found()) {
             (Some(fault), _) => format!("{found} found; {} cannot be read: {}", short(&self.name), short(fault)),
-            (None, Some(violation)) => format!("{found} found; {violation}"),
+            (None, Some(forbidden)) => format!("{found} found; {forbidden}"),
+            (None, None) if !self.violations.is_empty() => self.rejected(found),
             (None, None) if self.all() > 0 => {
                 format!("{found} found; {} of {} conditions hold", self.passed(), self.all())
             }
             (None, None) if !self.phrases.is_empty() => format!("{found} found; no forbidden phrase occurs"),
             (None, None) => format!("{found} found"),
         }
+    }
+
+    /// The sentence about a candidate that is not a match.
+    fn rejected(&self, found: &str) -> String {
+        let reasons = self
+            .violations
+            .iter()
+            .take(MOST_REASONS)
+            .map(|line| format!("{}: {}", short(&line.path), short(line.reason.as_deref().unwrap_or_default())));
+        let reasons: Vec<String> = reasons.collect();
+        let more = if self.violations.len() > MOST_REASONS { "; …" } else { "" };
+        format!("{found} found; {} is not a match: {}{more}", short(&self.name), reasons.join("; "))
     }
 
     /// Whether it could not be told that the candidate is not meant.
@@ -174,7 +235,7 @@ impl Judgement {
     pub(crate) fn field_results(&self) -> Value {
         let results = self.shown.iter().flat_map(|sheet| {
             let candidate = self.is_labelled.then_some(sheet.name.as_str());
-            sheet.fields.iter().map(move |field| field.json(candidate))
+            sheet.fields.iter().chain(&sheet.violations).map(move |field| field.json(candidate))
         });
         Value::Array(results.take(MOST_RESULTS).collect())
     }

@@ -49,6 +49,13 @@ const MATCH: &str = "which of several [candidates](#match-and-count) the fields 
 pub(crate) const MATCH_FIRST: Member = Member::new("match", "\"first\"", MATCH);
 pub(crate) const MATCH_ANY: Member = Member::new("match", "\"any\"", MATCH);
 pub(crate) const COUNT: Member = Member::optional("count", "[how many](#match-and-count) there must be");
+pub(crate) const ONLY: Member = Member::new(
+    "only",
+    "false",
+    "whether there must be nothing beyond what the assertion looks at, see [closed world](#closed-world)",
+);
+pub(crate) const IGNORE: Member =
+    Member::new("ignore", "[]", "paths that `only` does not look at, see [closed world](#closed-world)");
 pub(crate) const CONTAINS: Member = Member::new("contains", "[]", "[phrases](#phrases) that must be there");
 pub(crate) const NOT_CONTAINS: Member =
     Member::new("not_contains", "[]", "[phrases](#phrases) that must not").also(&["forbidden"]);

@@ -7,23 +7,26 @@ use model::FieldErrors;
 use model::event::{Event, EventType};
 use model::simulator::SimulatorType;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::authored::{Authored, Notation};
 use crate::checks::{Check, CheckInfo};
+use crate::closed_world::{OnlyJson, check_ignore};
 use crate::compare::Typing;
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated, text};
 use crate::field::{FieldAssertion, check_fields};
-use crate::judge::{Sheet, hold_fields, is_absence, judge};
+use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
+use crate::quantifier::Quantifier;
 use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "cds-response",
   "hook": "order-sign",
   "fields": [
-    {"path": "cards.*.indicator", "op": "one_of", "expected": ["warning", "critical"]},
+    {"path": "cards.*.indicator", "op": "one_of", "expected": ["warning", "critical"], "quantifier": "any"},
     {"path": "cards.0.summary", "op": "matches", "expected": "(?i)interaction"}
   ],
   "count": {"min": 1}
@@ -38,6 +41,12 @@ pub struct CdsResponse {
     pub fields: Vec<FieldAssertion<JsonPath>>,
     #[serde(default)]
     pub count: Option<Count>,
+    /// Whether the answer must have no cards, suggestions, links and actions beyond what the assertion looks at.
+    #[serde(default)]
+    pub only: bool,
+    /// Members that `only` does not look at.
+    #[serde(default)]
+    pub ignore: Vec<Authored<JsonPath>>,
 }
 
 /// The name of a hook; anyone may define more than the standard does.
@@ -65,6 +74,8 @@ impl Check for CdsResponse {
             Member::optional("hook", "the hook's name; every hook without it"),
             Member::new("fields", "[]", "[fields](#fields-and-operators) with JSON paths"),
             manual::COUNT,
+            manual::ONLY,
+            manual::IGNORE,
         ],
         told: "Reads [answers](cds-hooks.md) (`{hook, service_id, answered_by, fired_by, context, cards, systemActions}`) and feedback (`{hook, service_id, card, outcome, acceptedSuggestions, overrideReason, applied}`); a hook that waits, failed, or got an answer that was refused is none. It takes no `match`.",
         evidence: "`fieldResults`",
@@ -72,6 +83,7 @@ impl Check for CdsResponse {
 
     fn validate(&self, errors: &mut FieldErrors) {
         check_fields("fields", &self.fields, errors);
+        check_ignore(self.only, self.ignore.len(), errors);
     }
 
     fn is_guard(&self) -> bool {
@@ -88,19 +100,44 @@ impl Check for CdsResponse {
         let sheets = meant.map(|event| {
             let find = |path: &JsonPath| Ok(path.find(&event.payload, &case.budget)?.into_iter().cloned().collect());
             let fields = hold_fields(&self.fields, Typing::Typed, &case.budget, find);
-            Sheet { name: event.id.to_string(), fields, ..Sheet::default() }
+            let violations = self.extras(event, case)?;
+            Ok(Sheet { name: event.id.to_string(), fields, violations, ..Sheet::default() })
         });
-        let sheets: Vec<Sheet> = sheets.collect();
+        let sheets = sheets.collect::<Result<Vec<Sheet>, String>>()?;
         let judgement = judge("answer", sheets.len(), sheets, Match::Any, self.count);
         let results = judgement.field_results();
         judgement.outcome([("fieldResults", results)])
     }
 }
 
+/// What the agent says in an answer and in feedback; the rest tells who was asked and when.
+const ANSWERED: [&str; 6] = ["cards", "systemActions", "outcome", "acceptedSuggestions", "overrideReason", "extension"];
+
+impl CdsResponse {
+    /// What the answer has beyond what is asserted.
+    fn extras(&self, event: &Event, case: &Case<'_>) -> Result<Vec<FieldResult>, String> {
+        if !self.only || is_absence(self.count) {
+            return Ok(Vec::new());
+        }
+        let only = OnlyJson {
+            fields: &self.fields,
+            ignore: &self.ignore,
+            quantifier: Quantifier::All,
+            typing: Typing::Typed,
+        };
+        let allows = |object: &Value, key: &str, _: &Value| {
+            // Every card has a source and may have a name of its own.
+            let is_in_card = matches!(key, "uuid" | "source") && !std::ptr::eq(object, &event.payload);
+            is_in_card || (std::ptr::eq(object, &event.payload) && !ANSWERED.contains(&key))
+        };
+        only.violations(&event.payload, None, &allows, &case.budget)
+    }
+}
+
 /// A hook that waits for its answer, got none, or got one that was refused has no cards.
 fn is_answer(event: &Event) -> bool {
     match event.r#type {
-        EventType::CdsInvoke => event.payload.get("cards").is_some_and(serde_json::Value::is_array),
+        EventType::CdsInvoke => event.payload.get("cards").is_some_and(Value::is_array),
         _ => event.payload.is_object(),
     }
 }
@@ -143,10 +180,27 @@ mod tests {
         scores(
             &playground,
             &assertion(json!({"hook": "order-sign", "fields": [{"path": "cards.*.indicator", "expected": "warning"}]})),
-            "1/1",
+            "0/1",
             &json!({"fieldResults": [
-                {"path": "cards.*.indicator", "expected": "warning", "actual": ["info", "warning"], "passed": true}]}),
+                {"path": "cards.*.indicator", "expected": "warning", "actual": ["info", "warning"], "passed": false}]}),
         );
+        let any = json!([{"path": "cards.*.indicator", "expected": "warning", "quantifier": "any"}]);
+        scores(
+            &playground,
+            &assertion(json!({"hook": "order-sign", "fields": any})),
+            "1/1",
+            &json!({"fieldResults": [{"path": "cards.*.indicator", "quantifier": "any", "expected": "warning",
+                "actual": ["info", "warning"], "passed": true}]}),
+        );
+        let only = json!({"hook": "order-sign", "fields": any, "only": true});
+        says(&playground, &assertion(only.clone()), "0/1", "cards.0: is not asserted");
+        let one = json!({"hook": "order-sign", "service_id": "x", "cards": [{"indicator": "warning", "uuid": "u",
+            "source": {"label": "s"}}]});
+        let answered = |payload: Value| Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsInvoke, payload);
+        says(&answered(one.clone()), &assertion(only.clone()), "1/1", "1 of 1");
+        let mut acting = one;
+        acting["systemActions"] = json!([{"type": "delete"}]);
+        says(&answered(acting), &assertion(only), "0/1", "systemActions: is not asserted");
         says(&playground, &assertion(json!({"hook": "patient-view"})), "0/1", "no answer");
         says(&playground, &assertion(json!({"hook": "order-sign", "count": 0})), "0/1", "1 answer");
         for unanswered in [

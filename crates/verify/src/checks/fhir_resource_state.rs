@@ -11,6 +11,7 @@ use fhir::search::Query;
 use fhir::{ResourceType, UnknownResourceType};
 use model::reading::{LONGEST_NAME, shortened};
 use model::simulator::SimulatorType;
+use model::template::is_template;
 use model::{FieldErrors, patch};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::Value;
@@ -23,11 +24,14 @@ use crate::compare::Typing;
 use crate::comparison::{Comparison, Op};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated};
-use crate::judge::{FieldResult, MOST_CANDIDATES, Sheet, is_absence, judge, names};
+use crate::judge::{FieldResult, MOST_CANDIDATES, Selected, Sheet, WrittenField, is_absence, judge, names};
 use crate::limits::{self, LONGEST_LIST, LONGEST_PATH, LONGEST_TEXT};
 use crate::matching::Match;
 use crate::path::fhirpath::FhirPath;
 use crate::path::json::JsonPath;
+use crate::closed_world::check_ignore;
+use crate::fhir_rules::{FhirRules, Ruling};
+use crate::quantifier::Quantifier;
 use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
@@ -55,6 +59,15 @@ pub struct FhirResourceState {
     pub matching: Match,
     #[serde(default)]
     pub count: Option<Count>,
+    /// Whether the record must have nothing beyond what the assertion looks at.
+    #[serde(default)]
+    pub only: bool,
+    /// Elements that `only` does not look at.
+    #[serde(default)]
+    pub ignore: Vec<Authored<JsonPath>>,
+    /// `system|code`: codings that may stand beside an asserted one of the same system.
+    #[serde(default)]
+    pub equivalents: Vec<String>,
 }
 
 /// As `FieldAssertion`, with exactly one of `path` and `fhirpath`.
@@ -72,6 +85,9 @@ pub struct FhirFieldAssertion {
     pub expected: Option<Value>,
     #[serde(default, deserialize_with = "patch::value")]
     pub tolerance: Option<Value>,
+    /// How many of several values must satisfy the comparison; all of them without it.
+    #[serde(default)]
+    pub quantifier: Option<Quantifier>,
 }
 
 impl FhirFieldAssertion {
@@ -139,8 +155,11 @@ impl Check for FhirResourceState {
             Member::new("fields", "[]", "[fields](#fields-and-operators), each with a JSON `path` or a [`fhirpath`](fhirpath.md), not both"),
             manual::MATCH_FIRST,
             manual::COUNT,
+            manual::ONLY,
+            manual::IGNORE,
+            Member::new("equivalents", "[]", "codings as `system|code` that may stand beside an asserted code of the same system, see [concepts](#what-always-holds-for-fhir-records)"),
         ],
-        told: "Reads the FHIR store, newest resource first.",
+        told: "Reads the FHIR store, newest resource first. [What always holds for FHIR records](#what-always-holds-for-fhir-records) applies unless the assertion is about absence.",
         evidence: "`fieldResults[{path,expected,actual,passed}]`, `matched[]`",
     };
 
@@ -151,6 +170,13 @@ impl Check for FhirResourceState {
             check_search(parameter, values).unwrap_or_else(|fault| errors.add(place, fault));
         }
         errors.each("fields", &self.fields, LONGEST_LIST, FhirFieldAssertion::check);
+        check_ignore(self.only, self.ignore.len(), errors);
+        errors.each("equivalents", &self.equivalents, LONGEST_LIST, |coding, errors| {
+            let is_coding = coding.split_once('|').is_some_and(|(_, code)| !code.trim().is_empty());
+            if !is_coding && !is_template(coding) {
+                errors.add("", "must be `system|code`, such as `http://loinc.org|718-7`");
+            }
+        });
     }
 
     fn is_guard(&self) -> bool {
@@ -160,8 +186,10 @@ impl Check for FhirResourceState {
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let resource_type = *self.resource_type.ready()?;
         let (query, is_sorted) = self.query(resource_type)?;
-        let only_first = self.matching == Match::First && !is_absence(self.count);
-        let page = Page { offset: 0, count: if only_first { MOST_LISTED } else { MOST_CANDIDATES + 1 } };
+        let is_absence = is_absence(self.count);
+        let only_first = self.matching == Match::First && !is_absence;
+        let few = only_first && self.count.is_none();
+        let page = Page { offset: 0, count: if few { MOST_LISTED } else { MOST_CANDIDATES + 1 } };
         let mut found = 0;
         let mut hits: Vec<(&Records, Hit<'_>)> = Vec::new();
         for sandbox in case.sandboxes(SimulatorType::Fhir)? {
@@ -176,23 +204,66 @@ impl Check for FhirResourceState {
         if !only_first && found > MOST_CANDIDATES {
             return Err(format!("{found} resources found, more than can be looked at one by one: narrow the search"));
         }
-        let references: Vec<String> = hits.iter().map(|(_, hit)| format!("{resource_type}/{}", hit.record.key)).collect();
-        let considered = if only_first { 1 } else { hits.len() };
-        let sheets = hits.iter().zip(&references).take(considered).map(|((records, hit), name)| {
-            let resource = hit.record.json();
-            case.budget.spend(hit.record.text().len())?;
-            let fields = self.fields.iter().map(|field| field.hold(&resource, records, case)).collect();
-            Ok(Sheet { name: name.clone(), fields, ..Sheet::default() })
-        });
-        let sheets = sheets.collect::<Result<Vec<_>, String>>()?;
+        let rules = FhirRules::new(self, &query, resource_type, case)?;
+        let candidates = self.candidates(&hits, (!is_absence).then_some(&rules), only_first, case)?;
+        let Candidates { sheets, withdrawn, references } = candidates;
+        let found = found - withdrawn.len();
+        // Where nothing else was found, the evidence says why these are no match.
+        let sheets = if sheets.is_empty() { withdrawn } else { sheets };
         let judgement = judge(resource_type.as_str(), found, sheets, self.matching, self.count);
-        let matched = if is_absence(self.count) { judgement.names() } else { names(references.iter().map(String::as_str)) };
+        let matched = if is_absence { judgement.names() } else { names(references.iter().map(String::as_str)) };
         let results = judgement.field_results();
         judgement.outcome([("fieldResults", results), ("matched", matched)])
     }
 }
 
+/// What became of the resources that the search found.
+#[derive(Default)]
+struct Candidates {
+    sheets: Vec<Sheet>,
+    /// Those whose status takes them back.
+    withdrawn: Vec<Sheet>,
+    /// The names of those that count, as many as are listed or more.
+    references: Vec<String>,
+}
+
 impl FhirResourceState {
+    /// Compares the candidates with the fields; only the first that counts if only that is asked for. Without rules,
+    /// every resource counts.
+    fn candidates(
+        &self,
+        hits: &[(&Records, Hit<'_>)],
+        rules: Option<&FhirRules<'_>>,
+        only_first: bool,
+        case: &Case<'_>,
+    ) -> Result<Candidates, String> {
+        let mut candidates = Candidates::default();
+        for (records, hit) in hits {
+            let name = format!("{}/{}", hit.resource_type, hit.record.key);
+            let is_compared = !only_first || candidates.sheets.is_empty();
+            if !is_compared && self.count.is_none() {
+                candidates.references.push(name);
+                continue;
+            }
+            case.budget.spend(hit.record.text().len())?;
+            let resource = hit.record.json();
+            let ruling = rules.map_or_else(|| Ok(Ruling::default()), |rules| rules.judge(records, hit.record.key, &resource))?;
+            // Of every record that is asked about, one that the agent took back is one that fails.
+            let is_left_out = self.matching != Match::All || !ruling.is_changed;
+            let violations = ruling.withdrawn.iter().cloned().chain(ruling.violations).collect();
+            if ruling.withdrawn.is_some() && is_left_out {
+                candidates.withdrawn.push(Sheet { name, violations, ..Sheet::default() });
+                continue;
+            }
+            candidates.references.push(name.clone());
+            if is_compared {
+                let fields = self.fields.iter().map(|field| field.hold(&resource, records, case)).collect();
+                candidates.sheets.push(Sheet { name, fields, violations, ..Sheet::default() });
+            }
+        }
+        Ok(candidates)
+    }
+
     /// The search, and whether the author says in which order. Newest first is the default.
     fn query(&self, resource_type: ResourceType) -> Result<(Query, bool), String> {
         let values = self.search.iter().flat_map(|(name, values)| values.0.iter().map(move |value| (name, value)));
@@ -213,12 +284,13 @@ impl FhirResourceState {
 
 impl FhirFieldAssertion {
     fn hold(&self, resource: &Value, records: &Records, case: &Case<'_>) -> FieldResult {
-        let compared = || {
+        let select = || {
             let found = self.find(resource, records, case)?;
             let comparison = self.comparison().map_err(|faults| faults.to_string())?;
-            Ok((comparison, found, Typing::Typed))
+            Ok(Selected { comparison, quantifier: Quantifier::All, found, typing: Typing::Typed })
         };
-        FieldResult::new(self.named(), self.op, self.expected.as_ref(), compared(), &case.budget)
+        let (expected, quantifier) = (self.expected.as_ref(), self.quantifier);
+        FieldResult::new(WrittenField { path: self.named(), op: self.op, expected, quantifier }, select(), &case.budget)
     }
 
     fn named(&self) -> String {

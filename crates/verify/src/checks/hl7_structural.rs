@@ -13,12 +13,14 @@ use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::authored::Authored;
 use crate::checks::{Check, CheckInfo};
+use crate::closed_world::{self, check_ignore};
 use crate::compare::{Typing, nfc};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated, hl7_text, is_hl7_sent};
 use crate::field::{FieldAssertion, check_fields};
-use crate::judge::{Sheet, hold_fields, is_absence, judge};
+use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
 use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::hl7::{Hl7Key, Hl7Path};
@@ -45,6 +47,12 @@ pub struct Hl7Structural {
     pub matching: Match,
     #[serde(default)]
     pub count: Option<Count>,
+    /// Whether the message must have nothing beyond what the assertion looks at.
+    #[serde(default)]
+    pub only: bool,
+    /// Segments and fields that `only` does not look at.
+    #[serde(default)]
+    pub ignore: Vec<Authored<Hl7Path>>,
 }
 
 impl Check for Hl7Structural {
@@ -57,6 +65,8 @@ impl Check for Hl7Structural {
             Member::new("fields", "[]", "[fields](#fields-and-operators) with HL7 paths"),
             manual::MATCH_ANY,
             manual::COUNT,
+            manual::ONLY,
+            manual::IGNORE,
         ],
         told: "Reads what the agent sent (`hl7_outbound` events); a message that the interface refused was not sent, and a resend is no second message.",
         evidence: "`field_results[…]`, `matched_event_id`",
@@ -65,6 +75,7 @@ impl Check for Hl7Structural {
     fn validate(&self, errors: &mut FieldErrors) {
         check_correlation(&self.correlate_by, Hl7Key::to_string, errors);
         check_fields("fields", &self.fields, errors);
+        check_ignore(self.only, self.ignore.len(), errors);
     }
 
     fn is_guard(&self) -> bool {
@@ -100,9 +111,22 @@ impl Hl7Structural {
             Ok(message) => {
                 let find = |path: &Hl7Path| Ok(path.find(&message).into_iter().map(Value::from).collect());
                 let fields = hold_fields(&self.fields, Typing::Untyped, &case.budget, find);
-                Ok(Some(Sheet { name, fields, ..Sheet::default() }))
+                let violations = self.violations(&message, case)?;
+                Ok(Some(Sheet { name, fields, violations, ..Sheet::default() }))
             }
         }
+    }
+
+    /// What the message has beyond what is asserted. Where absence is asserted, every message that fits counts.
+    fn violations(&self, message: &Message, case: &Case<'_>) -> Result<Vec<FieldResult>, String> {
+        if !self.only || is_absence(self.count) {
+            return Ok(Vec::new());
+        }
+        let correlated = self.correlate_by.keys().filter_map(|key| match key {
+            Hl7Key::Path(path) => Some(path),
+            Hl7Key::MessageType | Hl7Key::TriggerEvent => None,
+        });
+        closed_world::hl7::violations(message, correlated, &self.fields, &self.ignore, &case.budget)
     }
 
     fn correlates(&self, message: &Message) -> bool {

@@ -12,14 +12,16 @@ use serde_json::Value;
 
 use crate::authored::Authored;
 use crate::checks::{Check, CheckInfo};
+use crate::closed_world::{Baselines, Coverage, OnlyJson, check_ignore};
 use crate::compare::{Typing, is_equal};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated};
 use crate::field::{FieldAssertion, check_fields};
-use crate::judge::{Sheet, hold_fields, is_absence, judge};
+use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
 use crate::limits::{self, LONGEST_TEXT};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
+use crate::quantifier::Quantifier;
 use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
@@ -44,6 +46,12 @@ pub struct PortalStateMatch {
     pub matching: Match,
     #[serde(default)]
     pub count: Option<Count>,
+    /// Whether the row must have nothing beyond what the assertion looks at.
+    #[serde(default)]
+    pub only: bool,
+    /// Members that `only` does not look at.
+    #[serde(default)]
+    pub ignore: Vec<Authored<JsonPath>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -66,8 +74,10 @@ impl Check for PortalStateMatch {
             Member::new("assertions", "[]", "[fields](#fields-and-operators) with JSON paths"),
             manual::MATCH_ANY,
             manual::COUNT,
+            manual::ONLY,
+            manual::IGNORE,
         ],
-        told: "Reads the [portal's rows](portal.md#rows).",
+        told: "Reads the [portal's rows](portal.md#rows). A row whose `status` is `withdrawn` is not a match unless an assertion asks for that status, or the assertion is about absence.",
         evidence: "`assertionResults[…]`",
     };
 
@@ -79,6 +89,7 @@ impl Check for PortalStateMatch {
             errors.add("correlate_by.value", fault);
         }
         check_fields("assertions", &self.assertions, errors);
+        check_ignore(self.only, self.ignore.len(), errors);
     }
 
     fn is_guard(&self) -> bool {
@@ -88,7 +99,7 @@ impl Check for PortalStateMatch {
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let RowCorrelation { resource, key, value } = &self.correlate_by;
         let key = key.ready()?;
-        let mut sheets = Vec::new();
+        let (mut sheets, mut withdrawn) = (Vec::new(), Vec::new());
         for (name, row) in case.rows(SimulatorType::Payer, resource)? {
             let found = key.find(&row, &case.budget)?;
             let is_meant = |found: &&Value| match value {
@@ -98,12 +109,76 @@ impl Check for PortalStateMatch {
             if found.iter().any(is_meant) {
                 let find = |path: &JsonPath| Ok(path.find(&row, &case.budget)?.into_iter().cloned().collect());
                 let fields = hold_fields(&self.assertions, Typing::Typed, &case.budget, find);
-                sheets.push(Sheet { name, fields, ..Sheet::default() });
+                match self.withdrawn(&row, case)? {
+                    Some(line) => withdrawn.push(Sheet { name, violations: vec![line], ..Sheet::default() }),
+                    None => {
+                        let violations = self.extras(&name, &row, case)?;
+                        sheets.push(Sheet { name, fields, violations, ..Sheet::default() });
+                    }
+                }
             }
         }
-        let judgement = judge("row", sheets.len(), sheets, self.matching, self.count);
+        let found = sheets.len();
+        // Where nothing else was found, the evidence says why these are no match.
+        let sheets = if sheets.is_empty() { withdrawn } else { sheets };
+        let judgement = judge("row", found, sheets, self.matching, self.count);
         let results = judgement.field_results();
         judgement.outcome([("assertionResults", results)])
+    }
+}
+
+/// What the portal itself adds to a row: names and times, and what the payer decides.
+const PORTAL_MEMBERS: [&str; 13] = [
+    "request_id",
+    "auth_number",
+    "status",
+    "determination",
+    "patient_id",
+    "patient_name",
+    "patient_birth_date",
+    "provider_name",
+    "created_at",
+    "submitted_at",
+    "updated_at",
+    "withdrawn_at",
+    "information_rounds",
+];
+
+impl PortalStateMatch {
+    /// Why a row that was taken back is not a match. Where absence is asserted, every row counts.
+    fn withdrawn(&self, row: &Value, case: &Case<'_>) -> Result<Option<FieldResult>, String> {
+        let Some(status) = row.get("status").filter(|status| *status == "withdrawn") else { return Ok(None) };
+        let mut coverage = Coverage::default();
+        for field in &self.assertions {
+            let comparison = field.comparison().map_err(|faults| faults.to_string())?;
+            let found = field.path.ready()?.find(row, &case.budget)?;
+            coverage.field(&found, &comparison, field.quantifier.unwrap_or(Quantifier::All), Typing::Typed);
+        }
+        if is_absence(self.count) || coverage.asks_within(status) {
+            return Ok(None);
+        }
+        let reason = "the request was withdrawn, and the assertion does not ask for that status".to_owned();
+        Ok(Some(FieldResult::violation("status".to_owned(), "a status that is in force".into(), status, reason)))
+    }
+
+    /// What the row has beyond what is asserted.
+    fn extras(&self, key: &str, row: &Value, case: &Case<'_>) -> Result<Vec<FieldResult>, String> {
+        if !self.only || is_absence(self.count) {
+            return Ok(Vec::new());
+        }
+        let RowCorrelation { resource, key: correlated, .. } = &self.correlate_by;
+        let baselines = Baselines::new(case)?;
+        let sandboxes = case.sandboxes(SimulatorType::Payer)?;
+        let holds = |sandbox: &&&world::Sandbox| sandbox.records.get(resource, key).live().is_some();
+        let baseline = sandboxes.iter().find(holds).and_then(|sandbox| baselines.of(&sandbox.records, resource, key).value);
+        let mut ignore = self.ignore.clone();
+        ignore.push(correlated.clone());
+        let only = OnlyJson { fields: &self.assertions, ignore: &ignore, quantifier: Quantifier::All, typing: Typing::Typed };
+        let allows = |object: &Value, key: &str, value: &Value| {
+            let is_default = key == "urgency" && value == "standard";
+            std::ptr::eq(object, row) && (PORTAL_MEMBERS.contains(&key) || is_default)
+        };
+        only.violations(row, baseline.as_deref(), &allows, &case.budget)
     }
 }
 

@@ -16,6 +16,7 @@ use x12::query::View;
 
 use crate::authored::{Authored, Notation};
 use crate::checks::{Check, CheckInfo};
+use crate::closed_world::{self, OnlyJson, check_ignore};
 use crate::compare::Typing;
 use crate::content::{Wanted, readable, want};
 use crate::count::Count;
@@ -23,13 +24,14 @@ use crate::csv;
 use crate::evidence::{Case, Evaluated, FILES};
 use crate::field::{FieldAssertion, check_fields};
 use crate::glob::Glob;
-use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge, names};
+use crate::judge::{FieldResult, Sheet, hold_fields_by, is_absence, judge, names};
 use crate::limits::LONGEST_PATH;
 use crate::matching::Match;
 use crate::path::hl7::Hl7Path;
 use crate::path::json::JsonPath;
 use crate::path::x12::X12Path;
 use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_phrases, unknown};
+use crate::quantifier::Quantifier;
 use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
@@ -58,6 +60,12 @@ pub struct SftpFilePresent {
     pub negation: Negation,
     #[serde(default)]
     pub count: Option<Count>,
+    /// Whether the file must have nothing beyond what the fields look at.
+    #[serde(default)]
+    pub only: bool,
+    /// Parts that `only` does not look at.
+    #[serde(default)]
+    pub ignore: Vec<Authored<ContentPath>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -121,6 +129,8 @@ impl Check for SftpFilePresent {
             manual::NOT_CONTAINS,
             manual::NEGATION,
             manual::COUNT,
+            manual::ONLY,
+            manual::IGNORE,
         ],
         told: "Reads up to 64 MiB of what the glob finds in the [file drop](files.md).",
         evidence: "`fieldResults[…]`, `matched_paths[]`",
@@ -131,7 +141,19 @@ impl Check for SftpFilePresent {
         check_fields("fields", &self.fields, errors);
         check_phrases("contains", &self.contains, errors);
         check_phrases("not_contains", &self.not_contains, errors);
+        check_ignore(self.only, self.ignore.len(), errors);
         let format = self.format();
+        if self.only && !matches!(format, FileFormat::Json | FileFormat::Csv | FileFormat::Hl7) {
+            errors.add("only", "needs `parse` to be `json`, `csv` or `hl7`");
+            return;
+        }
+        for (index, path) in self.ignore.iter().enumerate() {
+            if let Authored::Ready(path) = path
+                && let Err(fault) = path.read_as(format)
+            {
+                errors.add(format!("ignore.{index}"), fault);
+            }
+        }
         if !self.fields.is_empty() && matches!(format, FileFormat::Text | FileFormat::Pdf) {
             errors.add("fields", "need `parse` to be `json`, `csv`, `hl7` or `x12`; use `contains` for text");
             return;
@@ -211,21 +233,78 @@ impl SftpFilePresent {
         };
         let content: &str = &content;
         case.budget.spend(content.len())?;
-        let (fields, fault) = match self.hold_fields(content, case) {
-            Ok(fields) => (fields, None),
-            Err(fault) => (Vec::new(), Some(fault)),
+        let (fields, violations, fault) = match self.hold_fields(content, case) {
+            Ok(fields) => (fields, self.extras(content, case)?, None),
+            Err(fault) => (Vec::new(), Vec::new(), Some(fault)),
         };
         let transcript = Transcript::new([(Value::Null, content)], &case.budget)?;
         let phrases = transcript.hold(self.rules(), &case.budget)?;
-        Ok(Sheet { name, fields, phrases, fault })
+        Ok(Sheet { name, fields, phrases, fault, violations })
+    }
+
+    /// What the content has beyond what is asserted.
+    fn extras(&self, content: &str, case: &Case<'_>) -> Result<Vec<FieldResult>, String> {
+        if !self.only || is_absence(self.count) {
+            return Ok(Vec::new());
+        }
+        let budget = &case.budget;
+        let in_json = |document: &Value, typing| {
+            let json = |path: FormatPath| match path {
+                FormatPath::Json(path) => Ok(path),
+                _ => Err("is not a path into JSON".to_owned()),
+            };
+            let (fields, ignore) = self.read_paths(&json)?;
+            let only = OnlyJson { fields: &fields, ignore: &ignore, quantifier: Quantifier::All, typing };
+            only.violations(document, None, &|_, _, _| false, budget)
+        };
+        match self.format() {
+            FileFormat::Json => match serde_json::from_str(content) {
+                Ok(document) => in_json(&document, Typing::Typed),
+                Err(_) => Ok(Vec::new()),
+            },
+            FileFormat::Csv => in_json(&csv::read(content)?, Typing::Untyped),
+            FileFormat::Hl7 => {
+                let hl7 = |path: FormatPath| match path {
+                    FormatPath::Hl7(path) => Ok(path),
+                    _ => Err("is not a path into HL7".to_owned()),
+                };
+                let (fields, ignore) = self.read_paths(&hl7)?;
+                let limits = hl7v2::Limits::default();
+                let message = hl7v2::Message::parse_text(content, &limits).map_err(|fault| fault.to_string())?;
+                closed_world::hl7::violations(&message, std::iter::empty(), &fields, &ignore, budget)
+            }
+            FileFormat::Text | FileFormat::Pdf | FileFormat::X12 => Ok(Vec::new()),
+        }
+    }
+
+    /// The fields and the paths of `ignore`, in the notation of the content.
+    #[expect(clippy::type_complexity, reason = "the two lists of one specification")]
+    fn read_paths<P>(
+        &self,
+        read: &dyn Fn(FormatPath) -> Result<P, String>,
+    ) -> Result<(Vec<FieldAssertion<P>>, Vec<Authored<P>>), String> {
+        let format = self.format();
+        let ready = |path: &Authored<ContentPath>| {
+            Ok::<_, String>(Authored::Ready(read(path.ready()?.read_as(format)?)?))
+        };
+        let field = |field: &FieldAssertion<ContentPath>| {
+            let FieldAssertion { path, op, expected, tolerance, quantifier } = field.clone();
+            Ok(FieldAssertion { path: ready(&path)?, op, expected, tolerance, quantifier })
+        };
+        let fields = self.fields.iter().map(field).collect::<Result<_, String>>()?;
+        Ok((fields, self.ignore.iter().map(ready).collect::<Result<_, String>>()?))
     }
 
     /// The fault is that the content is not what `parse` says.
     fn hold_fields(&self, content: &str, case: &Case<'_>) -> Result<Vec<FieldResult>, String> {
         let format = self.format();
         let steps = content.len() * self.fields.len();
+        let quantifier = match format {
+            FileFormat::Hl7 | FileFormat::X12 => Quantifier::First,
+            _ => Quantifier::All,
+        };
         let hold = |typing, find: &dyn Fn(FormatPath) -> Result<Vec<Value>, String>| {
-            hold_fields(&self.fields, typing, &case.budget, |path| find(path.read_as(format)?))
+            hold_fields_by(quantifier, &self.fields, typing, &case.budget, |path| find(path.read_as(format)?))
         };
         let in_json = |document: Value, typing| {
             hold(typing, &|path| match path {

@@ -34,6 +34,11 @@ impl Notation for FhirPath {
 }
 
 impl FhirPath {
+    /// The elements and texts that the expression names.
+    pub(crate) fn mentions(&self) -> fhir::fhirpath::Mentions {
+        self.expression.mentions()
+    }
+
     /// What the expression finds. References lead into the store of the resource; `now()` is when the last event was.
     pub(crate) fn find(&self, resource: &Value, records: &Records, case: &Case<'_>) -> Result<Vec<Value>, String> {
         case.budget.spend(size(resource))?;

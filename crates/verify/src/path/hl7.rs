@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, de};
 
 use crate::authored::Notation;
+use crate::closed_world::hl7::range;
 use crate::limits::LONGEST_PATH;
 use crate::path::segment::{Grammar, Position, Selector, read_segment, write_segment};
 
@@ -41,7 +42,29 @@ impl fmt::Display for Hl7Path {
 impl Hl7Path {
     /// All that the path names, decoded, in the order of the message. What is empty, and `""`, is no value.
     pub(crate) fn find(&self, message: &hl7v2::Message) -> Vec<String> {
-        let path = hl7v2::Path {
+        let path = self.codec_path();
+        message.find(&path).filter(|element| element.is_valued()).map(|element| element.text().into_owned()).collect()
+    }
+
+    /// Where the values that [`Self::find`] gives are in the message's text.
+    pub(crate) fn ranges(&self, message: &hl7v2::Message) -> Vec<(usize, usize)> {
+        let path = self.codec_path();
+        let found = message.find(&path).filter(|element| element.is_valued());
+        found.map(|element| range(message, element.raw())).collect()
+    }
+
+    /// Where the values that the selector compares are, in the segments that it selects.
+    pub(crate) fn selecting(&self, message: &hl7v2::Message) -> Vec<(usize, usize)> {
+        match &self.selector {
+            Some(Selector::Where { position, .. }) => {
+                Self { position: Some(position.clone()), ..self.clone() }.ranges(message)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn codec_path(&self) -> hl7v2::Path {
+        hl7v2::Path {
             segment: self.segment.clone(),
             selector: self.selector.as_ref().map(|selector| match selector {
                 Selector::Nth(number) => hl7v2::Selector::Nth(*number),
@@ -50,8 +73,7 @@ impl Hl7Path {
                 }
             }),
             position: self.position.as_ref().map(codec_position),
-        };
-        message.find(&path).filter(|element| element.is_valued()).map(|element| element.text().into_owned()).collect()
+        }
     }
 }
 

@@ -127,6 +127,19 @@ impl JsonPath {
     pub(crate) fn find<'v>(&self, document: &'v Value, budget: &Budget) -> Result<Vec<&'v Value>, String> {
         find_steps(&self.steps, document, budget)
     }
+
+    /// The values that the selectors of the path compare, in the elements that they select.
+    pub(crate) fn selecting<'v>(&self, document: &'v Value, budget: &Budget) -> Result<Vec<&'v Value>, String> {
+        let mut found = Vec::new();
+        for (at, step) in self.steps.iter().enumerate() {
+            if let Step::Where { key, .. } = step {
+                for item in find_steps(&self.steps[..=at], document, budget)? {
+                    found.extend(find_steps(key, item, budget)?);
+                }
+            }
+        }
+        Ok(found)
+    }
 }
 
 fn find_steps<'v>(steps: &[Step], document: &'v Value, budget: &Budget) -> Result<Vec<&'v Value>, String> {

@@ -1,0 +1,284 @@
+//! Which elements of a record an assertion looks at: by its fields, its search and `ignore`.
+
+use fhir::search::{Clause, Concept, Condition, Found, Modifier, Query, Selected, Wanted, fold, select};
+use serde_json::Value;
+use world::Records;
+
+use super::{codings, units};
+use crate::checks::fhir_resource_state::{FhirFieldAssertion, FhirResourceState};
+use crate::closed_world::Coverage;
+use crate::compare::Typing;
+use crate::evidence::Case;
+use crate::path::fhirpath::FhirPath;
+use crate::quantifier::Quantifier;
+
+/// What the assertion accounts for in a record, and in the version before the agent's change.
+pub(super) fn coverage(
+    check: &FhirResourceState,
+    query: &Query,
+    resource: &Value,
+    baseline: Option<&Value>,
+    case: &Case<'_>,
+) -> Result<Coverage, String> {
+    let mut coverage = Coverage::default();
+    for field in &check.fields {
+        cover_field(&mut coverage, field, resource, baseline, case)?;
+    }
+    for path in &check.ignore {
+        for document in baseline.into_iter().chain([resource]) {
+            coverage.path(path.ready()?, document, &case.budget)?;
+        }
+    }
+    for clause in &query.clauses {
+        cover_clause(&mut coverage, clause, resource);
+        if let Some(baseline) = baseline {
+            cover_clause(&mut coverage, clause, baseline);
+        }
+    }
+    cover_equivalents(&mut coverage, resource, &check.equivalents);
+    Ok(coverage)
+}
+
+fn cover_field(
+    coverage: &mut Coverage,
+    field: &FhirFieldAssertion,
+    resource: &Value,
+    baseline: Option<&Value>,
+    case: &Case<'_>,
+) -> Result<(), String> {
+    match (&field.path, &field.fhirpath) {
+        (Some(path), _) => {
+            let path = path.ready()?;
+            let comparison = field.comparison().map_err(|faults| faults.to_string())?;
+            let found = path.find(resource, &case.budget)?;
+            coverage.field(&found, &comparison, field.quantifier.unwrap_or(Quantifier::All), Typing::Typed);
+            path.selecting(resource, &case.budget)?.into_iter().for_each(|value| coverage.ask(value));
+            baseline.map_or(Ok(()), |baseline| coverage.path(path, baseline, &case.budget))
+        }
+        (None, Some(expression)) => {
+            let expression = expression.ready()?;
+            cover_mentioned(coverage, expression, field.expected.as_ref(), resource);
+            if let Some(baseline) = baseline {
+                cover_mentioned(coverage, expression, None, baseline);
+            }
+            Ok(())
+        }
+        (None, None) => Ok(()),
+    }
+}
+
+/// An expression covers the elements that it names. Texts are asked for where the expression, or what it is compared
+/// with, has the same text.
+fn cover_mentioned(coverage: &mut Coverage, expression: &FhirPath, expected: Option<&Value>, resource: &Value) {
+    let mentions = expression.mentions();
+    for path in &mentions.paths {
+        for value in named(resource, path) {
+            match value {
+                Value::Array(_) | Value::Object(_) => {}
+                Value::String(text) => {
+                    let is_expected = expected.and_then(Value::as_str) == Some(text.as_str());
+                    if is_expected || mentions.literals.contains(text) {
+                        coverage.ask(value)
+                    } else {
+                        coverage.cover(value)
+                    }
+                }
+                _ => coverage.ask(value),
+            }
+        }
+    }
+}
+
+/// The values at names of FHIRPath, through lists and choices of types.
+fn named<'v>(value: &'v Value, path: &[String]) -> Vec<&'v Value> {
+    match (value, path.split_first()) {
+        (Value::Array(items), _) => items.iter().flat_map(|item| named(item, path)).collect(),
+        (value, None) => vec![value],
+        (Value::Object(members), Some((name, rest))) => {
+            let is_named = |key: &str| {
+                key == name
+                    || key
+                        .strip_prefix(name.as_str())
+                        .is_some_and(|end| end.starts_with(|c: char| c.is_ascii_uppercase()))
+            };
+            // `value` is the element of `valueQuantity`, unless there is a member of that very name.
+            let exact = members.get(name).map(|member| named(member, rest));
+            exact.unwrap_or_else(|| {
+                let members = members.iter().filter(|(key, _)| is_named(key));
+                members.flat_map(|(_, member)| named(member, rest)).collect()
+            })
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A search covers the elements by which it finds the record.
+fn cover_clause(coverage: &mut Coverage, clause: &Clause, resource: &Value) {
+    match clause {
+        Clause::Own(Condition { parameter, modifier, alternatives }) => {
+            if *modifier == Some(Modifier::Not) {
+                return;
+            }
+            for selected in select(parameter, resource) {
+                for wanted in alternatives {
+                    cover_selected(coverage, &selected, wanted, modifier.as_ref());
+                }
+            }
+        }
+        Clause::Forward { parameter, .. } => {
+            if let [selected] = select(parameter, resource).as_slice()
+                && let Some(reference) = selected.element.get("reference")
+            {
+                coverage.ask(reference);
+            }
+        }
+        Clause::Reverse { .. } => {}
+    }
+}
+
+fn cover_selected(coverage: &mut Coverage, selected: &Selected<'_>, wanted: &Wanted, modifier: Option<&Modifier>) {
+    if !selected.found.iter().any(|found| wanted.matches(modifier, found)) {
+        return;
+    }
+    if let Wanted::Composite(parts) = wanted {
+        for (component, wanted) in selected.components.iter().zip(parts) {
+            component.iter().for_each(|selected| cover_selected(coverage, selected, wanted, None));
+        }
+        return;
+    }
+    let Value::Object(members) = selected.element else { return coverage.ask(selected.element) };
+    let mut ask =
+        |names: &[&str]| names.iter().filter_map(|name| members.get(*name)).for_each(|value| coverage.ask(value));
+    match wanted {
+        Wanted::Token { .. } | Wanted::OfType { .. } if members.contains_key("coding") => {
+            cover_concept(coverage, selected.element, wanted, modifier);
+        }
+        Wanted::Token { .. } if members.contains_key("code") => ask(&["system", "code"]),
+        Wanted::Token { .. } | Wanted::OfType { .. } => ask(&["system", "value"]),
+        Wanted::Reference { .. } | Wanted::Address(_) => ask(&["reference"]),
+        Wanted::Date { .. } => ask(&["start", "end"]),
+        Wanted::Quantity { code: Some(_), .. } => ask(&["value", "system", "code"]),
+        Wanted::Quantity { .. } | Wanted::Number { .. } => ask(&["value"]),
+        Wanted::String(text) => {
+            let text = fold(text);
+            let is_found = |value: &&Value| value.as_str().is_some_and(|value| fold(value).starts_with(&text));
+            members.values().filter(is_found).for_each(|value| coverage.cover(value));
+        }
+        Wanted::Uri(_) | Wanted::Missing(_) | Wanted::Composite(_) => {}
+    }
+}
+
+fn cover_concept(coverage: &mut Coverage, concept: &Value, wanted: &Wanted, modifier: Option<&Modifier>) {
+    let boxed = |coding: &Value, name: &str| coding.get(name).and_then(Value::as_str).map(Box::from);
+    for coding in concept.get("coding").and_then(Value::as_array).into_iter().flatten() {
+        let found = Concept {
+            system: boxed(coding, "system"),
+            code: boxed(coding, "code"),
+            text: boxed(coding, "display"),
+            ..Concept::default()
+        };
+        if wanted.matches(modifier, &Found::Token(found)) {
+            ["system", "code"].iter().filter_map(|name| coding.get(name)).for_each(|value| coverage.ask(value));
+        }
+    }
+}
+
+/// Codings that the author lists as equivalent are accounted for.
+fn cover_equivalents(coverage: &mut Coverage, value: &Value, equivalents: &[String]) {
+    match value {
+        _ if equivalents.is_empty() => {}
+        Value::Object(members) => {
+            if codings::is_listed(value, equivalents) {
+                ["system", "code"].iter().filter_map(|name| value.get(name)).for_each(|value| coverage.cover(value));
+            }
+            members.values().for_each(|member| cover_equivalents(coverage, member, equivalents));
+        }
+        Value::Array(items) => items.iter().for_each(|item| cover_equivalents(coverage, item, equivalents)),
+        _ => {}
+    }
+}
+
+/// What every record may have: what the server keeps, and a narrative that was made from the record.
+pub(super) fn is_built_in(object: &Value, key: &str, value: &Value) -> bool {
+    let is_resource = object.get("resourceType").is_some();
+    let is_narrative = || {
+        let status = value.get("status").and_then(Value::as_str);
+        value.get("div").is_some() && matches!(status, Some("generated" | "empty"))
+    };
+    match key {
+        "resourceType" | "id" | "meta" => is_resource,
+        "text" => is_resource && is_narrative(),
+        _ => false,
+    }
+}
+
+/// What may stand beside an asserted value because it says the same: the display of a code, the type and name of what a
+/// reference points to, the unit of a UCUM code.
+pub(super) fn is_companion(object: &Value, key: &str, value: &Value, coverage: &Coverage, records: &Records) -> bool {
+    let is_asserted = |name: &str| object.get(name).is_some_and(|value| coverage.covers(value));
+    let text = |name: &str| object.get(name).and_then(Value::as_str);
+    let has_asserted_coding = || {
+        let codings = object.get("coding").and_then(Value::as_array).into_iter().flatten();
+        codings.filter_map(|coding| coding.get("code")).any(|code| coverage.covers(code))
+    };
+    match (key, value) {
+        // Displays that belong to another code are violations of their own.
+        ("display" | "version", Value::String(_)) | ("userSelected", Value::Bool(_))
+            if object.get("code").is_some() =>
+        {
+            is_asserted("code")
+        }
+        ("text", Value::String(_)) => has_asserted_coding(),
+        ("type", Value::String(of)) => {
+            let target = text("reference").and_then(|reference| reference.rsplit('/').nth(1));
+            is_asserted("reference") && target == Some(of)
+        }
+        ("display", Value::String(shown)) => {
+            is_asserted("reference") && text("reference").is_some_and(|reference| is_name(shown, reference, records))
+        }
+        ("unit", Value::String(unit)) => {
+            is_asserted("code") && text("code").is_some_and(|code| units::is_same(unit, code))
+        }
+        ("code", Value::String(code)) => {
+            is_asserted("unit") && text("unit").is_some_and(|unit| units::is_same(unit, code))
+        }
+        ("system", Value::String(system)) => {
+            let is_quantity = object.get("value").is_some();
+            is_quantity && system == units::UCUM && (is_asserted("unit") || is_asserted("code"))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a display shares a word with what the reference points to, as far as that can be told.
+fn is_name(shown: &str, reference: &str, records: &Records) -> bool {
+    let Some((collection, key)) = reference.split_once('/') else { return false };
+    let Some(target) = records.get(collection, key).live() else { return true };
+    let target = target.json();
+    let mut names = Vec::new();
+    for member in ["name", "title", "description", "code", "type", "identifier", "vaccineCode"] {
+        target.get(member).into_iter().for_each(|member| texts(member, &mut names));
+    }
+    let words = |text: &str| {
+        let folded = fold(text);
+        folded
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| word.len() > 1)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let names: Vec<String> = names.iter().flat_map(|name| words(name)).collect();
+    names.is_empty() || words(shown).iter().any(|word| names.contains(word))
+}
+
+fn texts<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
+        Value::Object(members) => {
+            let is_meant = |(key, _): &(&String, &Value)| !matches!(key.as_str(), "system" | "use" | "url");
+            members.iter().filter(is_meant).for_each(|(_, member)| texts(member, found));
+        }
+        _ => {}
+    }
+}
