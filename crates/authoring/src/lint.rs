@@ -25,6 +25,8 @@ pub enum Severity {
     Error,
     /// It is probably not what was meant.
     Warning,
+    /// It works, and could be stricter. `--strict` does not count these.
+    Hint,
 }
 
 /// One sentence about one place.
@@ -40,6 +42,10 @@ impl Finding {
         Self { severity: Severity::Error, file: file.into(), message: message.into() }
     }
 
+    pub fn hint(file: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Hint, file: file.into(), message: message.into() }
+    }
+
     pub fn warning(file: impl Into<String>, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, file: file.into(), message: message.into() }
     }
@@ -50,6 +56,7 @@ impl fmt::Display for Finding {
         let severity = match self.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Hint => "hint",
         };
         write!(f, "{severity}: {}: {}", self.file, self.message)
     }

@@ -78,7 +78,11 @@ fn lint_folder(arguments: &Lint, form: &Form) -> anyhow::Result<()> {
         Err(authoring::Error::Faults(findings)) => findings,
         Err(other) => return Err(other.into()),
     };
-    let counts = |finding: &&Finding| arguments.strict || finding.severity == Severity::Error;
+    let counts = |finding: &&Finding| match finding.severity {
+        Severity::Error => true,
+        Severity::Warning => arguments.strict,
+        Severity::Hint => false,
+    };
     let faults = findings.iter().filter(counts).count();
     form.print(&serde_json::to_value(&findings)?, |_| {
         findings.iter().for_each(say_finding);
@@ -99,6 +103,7 @@ pub(crate) fn tell_finding(finding: &Finding) {
     let (label, colour) = match finding.severity {
         Severity::Error => ("error:", Colour::Bad),
         Severity::Warning => ("warning:", Colour::Warning),
+        Severity::Hint => ("hint:", Colour::Warning),
     };
     tell_labelled(label, colour, &harmless(&format!("{}: {}", finding.file, finding.message)));
 }

@@ -39,14 +39,6 @@ pub(crate) struct Baselines {
     scenario: HashSet<Seq>,
 }
 
-/// One record before the agent changed it.
-pub(crate) struct Baseline {
-    /// None when the record was not there.
-    pub(crate) value: Option<Arc<Value>>,
-    /// Whether the agent wrote the current version.
-    pub(crate) is_changed: bool,
-}
-
 impl Baselines {
     pub(crate) fn new(case: &Case<'_>) -> Result<Self, String> {
         case.budget.spend(case.evidence.events.len())?;
@@ -54,12 +46,20 @@ impl Baselines {
         Ok(Self { scenario: steps.map(|event| event.seq).collect() })
     }
 
-    pub(crate) fn of(&self, records: &Records, collection: &str, key: &str) -> Baseline {
+    /// Whether the agent wrote the current version of a record.
+    pub(crate) fn is_changed(&self, records: &Records, collection: &str, key: &str) -> bool {
+        !records.history(collection, key).first().is_some_and(|revision| self.is_given(revision))
+    }
+
+    /// A record before the agent changed it; none when it was not there.
+    pub(crate) fn of(&self, records: &Records, collection: &str, key: &str) -> Option<Arc<Value>> {
         let history = records.history(collection, key);
-        let is_given = |revision: &Revision<'_>| revision.seq == 0 || self.scenario.contains(&revision.seq);
-        let given = history.iter().find(|revision| is_given(revision));
-        let value = given.and_then(|revision| Some(revision.record.as_ref()?.json()));
-        Baseline { value, is_changed: !history.first().is_some_and(is_given) }
+        let given = history.iter().find(|revision| self.is_given(revision))?;
+        Some(given.record.as_ref()?.json())
+    }
+
+    fn is_given(&self, revision: &Revision<'_>) -> bool {
+        revision.seq == 0 || self.scenario.contains(&revision.seq)
     }
 }
 
@@ -215,8 +215,11 @@ impl Walk<'_, '_> {
             _ => false,
         };
         let is_leaf = !value.is_object() && !value.is_array();
-        if !path.is_empty() && !is_known && (is_leaf || self.extras.len() > start) {
-            self.extras.truncate(start);
+        let has_new = self.extras[start..].iter().any(|extra| !extra.is_removed);
+        if !path.is_empty() && !is_known && (is_leaf || has_new) {
+            // What was removed keeps its own lines.
+            let (removed, _): (Vec<Extra>, Vec<Extra>) = self.extras.drain(start..).partition(|extra| extra.is_removed);
+            self.extras.extend(removed);
             self.extras.push(Extra { path: path.to_owned(), value: value.clone(), is_removed: false });
         }
         is_known

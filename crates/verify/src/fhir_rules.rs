@@ -17,7 +17,7 @@ use serde_json::Value;
 use world::Records;
 
 use crate::checks::fhir_resource_state::FhirResourceState;
-use crate::closed_world::{Baseline, Baselines, ClosedWorld, Coverage};
+use crate::closed_world::{Baselines, ClosedWorld, Coverage};
 use crate::compare::{Typing, is_equal, size};
 use crate::evidence::Case;
 use crate::judge::FieldResult;
@@ -53,11 +53,12 @@ impl<'a> FhirRules<'a> {
 
     pub(crate) fn judge(&self, records: &Records, key: &str, resource: &Value) -> Result<Ruling, String> {
         let Some(structure) = Structure::of(self.resource_type) else { return Ok(Ruling::default()) };
-        let Baseline { value: baseline, is_changed } = self.baselines.of(records, self.resource_type.as_str(), key);
-        let baseline = baseline.as_deref();
+        let is_changed = self.baselines.is_changed(records, self.resource_type.as_str(), key);
         if !is_changed && !status::is_withdrawn(structure, resource) {
             return Ok(Ruling::default());
         }
+        let baseline = self.baselines.of(records, self.resource_type.as_str(), key);
+        let baseline = baseline.as_deref();
         self.case.budget.spend(2 * size(resource) + baseline.map_or(0, size))?;
         let coverage = covered::coverage(self.check, self.query, resource, baseline, self.case)?;
         let withdrawn = status::withdrawn(structure, resource, &coverage);
@@ -87,7 +88,10 @@ impl<'a> FhirRules<'a> {
         coverage: &Coverage,
     ) -> Result<Vec<FieldResult>, String> {
         let allows = |object: &Value, key: &str, value: &Value| {
-            covered::is_built_in(object, key, value) || covered::is_companion(object, key, value, coverage, records)
+            // Contained resources are content like any other.
+            let is_record = std::iter::once(resource).chain(baseline).any(|record| std::ptr::eq(record, object));
+            (is_record && covered::is_built_in(key, value))
+                || covered::is_companion(object, key, value, coverage, records)
         };
         ClosedWorld { coverage, baseline, allows: &allows }.violations(resource, &self.case.budget)
     }

@@ -28,6 +28,9 @@ pub(super) fn judge(folder: &Folder, path: &str, task: &Task, findings: &mut Fin
         let entity = input(folder, criterion.entity.as_ref());
         let bindings = Bindings { entity: entity.as_ref(), task: Some(&about) };
         let mut faults = unreachable(folder, &assertion);
+        if let Some(hint) = recommended(&assertion) {
+            findings.add(Finding::hint(path, format!("{}: {hint}", place(index))));
+        }
         match &assertion {
             Assertion::FhirResourceState(check) => faults.extend(searches(check, &bindings)),
             Assertion::NoSideEffects(check) => faults.extend(globs(check)),
@@ -71,6 +74,14 @@ fn meant(name: &str) -> String {
         Some(meant) => format!(": did you mean `{meant}`?"),
         None => format!("; there are {}", names().collect::<Vec<_>>().join(", ")),
     }
+}
+
+/// Stricter options for an assertion that something was written: without them what it does not name is not looked at.
+fn recommended(assertion: &Assertion) -> Option<&'static str> {
+    let Assertion::FhirResourceState(check) = assertion else { return None };
+    let is_absence = check.count.is_some_and(|count| count.max == Some(0));
+    let message = "`only: true` would also fail records that say more than the assertion names; see `ignore`";
+    (!check.only && !is_absence).then_some(message)
 }
 
 /// What is wrong, each with the member that it is about, from its dot on.

@@ -36,9 +36,10 @@ fn added(path: &str, text: &str) -> Files {
     files
 }
 
+/// Without hints, which every folder may have.
 fn found(files: &Files) -> Vec<Finding> {
     match read(files) {
-        Ok(folder) => lint(&folder),
+        Ok(folder) => lint(&folder).into_iter().filter(|one| one.severity != Severity::Hint).collect(),
         Err(Error::Faults(findings)) => findings,
         Err(other) => panic!("{other}"),
     }
@@ -63,6 +64,25 @@ fn the_starter_and_the_bundled_benchmarks_are_sound() {
         let findings = found(&source::directory(&folder).unwrap());
         assert!(findings.is_empty(), "{}: {findings:#?}", folder.display());
     }
+}
+
+#[test]
+fn closing_the_world_is_recommended_where_something_is_to_be_written() {
+    let hints = |files: &Files| {
+        let findings = lint(&read(files).unwrap());
+        let hints = findings.into_iter().filter(|one| one.severity == Severity::Hint);
+        hints.map(|one| one.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(hints(&starter()), [""; 0]);
+    let open = hints(&with(TASK, "      only: true\n", ""));
+    assert!(
+        matches!(open.as_slice(), [one] if one.starts_with("hint: tasks/10-order.yaml: criteria.0.assertion: `only")),
+        "{open:?}"
+    );
+    let mut absent = with(TASK, "      only: true\n", "");
+    let text = String::from_utf8(absent[TASK].clone()).unwrap().replace("count: 1", "count: 0");
+    absent.insert(TASK.to_owned(), text.into_bytes());
+    assert_eq!(hints(&absent), [""; 0]);
 }
 
 #[test]

@@ -80,7 +80,7 @@ both_databases! {
     async fn thousands_of_resources_are_scored_with_small_evidence(server: TestServer) {
         let author = server.organization("Acme").await;
         let state = |matching: &str, fields: Value| json!({"assert": "fhir-resource-state", "resource_type": "Basic", "match": matching, "fields": fields});
-        let needle = json!([{"path": "code.text", "expected": "needle"}, {"path": "extension.*.valueInteger", "expected": 1}]);
+        let needle = json!([{"path": "code.text", "expected": "needle"}, {"path": "extension.*.valueInteger", "expected": 1, "quantifier": "any"}]);
         let mut absence = state("any", needle.clone());
         absence["count"] = json!({"max": 0});
         let assertions = [

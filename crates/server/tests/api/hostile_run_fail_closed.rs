@@ -53,6 +53,10 @@ both_databases! {
                 if op == "approx" {
                     field["tolerance"] = json!(0.5);
                 }
+                // Nothing is not equal to something; with `any` there must be a value.
+                if op == "not_equals" {
+                    field["quantifier"] = json!("any");
+                }
                 let assertion = json!({"assert": "fhir-resource-state", "resource_type": "Basic",
                     "search": {"identifier": format!("urn:x|{number}")}, "fields": [field]});
                 criteria.push(weighing(1, assertion));
@@ -86,12 +90,12 @@ both_databases! {
         let file = |path: &str, parse: &str, field: Value| json!({"assert": "sftp-file-present", "path": path, "parse": parse, "fields": [field]});
         let criteria = [
             portal(json!({"path": "status", "expected": "submitted"})),
-            portal(json!({"path": "determination.status", "op": "not_equals", "expected": "denied"})),
+            portal(json!({"path": "determination.status", "op": "not_equals", "expected": "denied", "quantifier": "any"})),
             portal(json!({"path": "auth_number", "op": "matches", "expected": "."})),
             portal(json!({"path": "status", "op": "lt", "expected": 0})),
             file("inbox/a.json", "json", json!({"path": "x", "expected": null})),
             file("inbox/b.json", "json", json!({"path": "x", "op": "exists"})),
-            file("inbox/c.csv", "csv", json!({"path": "0.x", "op": "not_equals", "expected": "y"})),
+            file("inbox/c.csv", "csv", json!({"path": "0.x", "op": "not_equals", "expected": "y", "quantifier": "any"})),
             file("inbox/d.hl7", "hl7", json!({"path": "PID.3", "expected": null})),
             file("inbox/none.json", "json", json!({"path": "x", "expected": null})),
         ];

@@ -9,6 +9,7 @@ mod bad_input;
 mod cds;
 mod cds_services;
 mod cds_ssrf;
+mod closed_world;
 mod contract;
 mod contract_kinds;
 mod datasets;

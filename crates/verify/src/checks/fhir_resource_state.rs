@@ -471,4 +471,137 @@ mod tests {
         says(&deleted, &assertion(&json!([]), &json!({"count": 0})), "1/1", "as it should");
         says(&Playground::empty(), &assertion(&json!([]), &json!({"search": {}, "count": 0})), "0/1", "no Fhir sandbox");
     }
+
+    const LOINC: &str = "http://loinc.org";
+
+    fn order() -> Value {
+        json!({"resourceType": "ServiceRequest", "id": "o", "status": "active", "intent": "order",
+            "subject": {"reference": "Patient/p1"}, "code": {"coding": [{"system": LOINC, "code": "36643-5"}]}})
+    }
+
+    /// The order with some members added or replaced.
+    fn order_with(more: Value) -> Value {
+        let mut order = order();
+        more.as_object().expect("members").iter().for_each(|(key, value)| order[key] = value.clone());
+        order
+    }
+
+    fn ordered(more: &Value) -> Value {
+        let mut assertion = json!({"assert": "fhir-resource-state", "resource_type": "ServiceRequest",
+            "search": {"subject": "Patient/p1", "code": format!("{LOINC}|36643-5")},
+            "fields": [{"path": "intent", "expected": "order"}]});
+        more.as_object().expect("members").iter().for_each(|(key, value)| assertion[key] = value.clone());
+        assertion
+    }
+
+    fn hospital() -> Playground {
+        let coded = |id: &str, code: &str, display: &str| {
+            json!({"resourceType": "Observation", "id": id, "status": "final",
+                "code": {"coding": [{"system": LOINC, "code": code, "display": display}]}})
+        };
+        Playground::new(&[
+            json!({"resourceType": "Patient", "id": "p1", "name": [{"family": "Stone", "given": ["Ada"]}]}),
+            coded("x", "36643-5", "Chest X-ray"),
+            coded("k", "2823-3", "Potassium"),
+        ])
+    }
+
+    #[test]
+    fn records_that_say_something_else_are_no_match() {
+        let both = |code: &str| json!({"coding": [{"system": LOINC, "code": "36643-5"}, {"system": LOINC, "code": code}]});
+        let shown = |display: &str| json!({"coding": [{"system": LOINC, "code": "36643-5", "display": display}]});
+        let quantity = |unit: &str| json!({"value": 2, "unit": unit, "system": "http://unitsofmeasure.org", "code": "mg"});
+        for (change, score, said) in [
+            (json!({}), "1/1", "1 of 1"),
+            (json!({"doNotPerform": false}), "1/1", ""),
+            (json!({"doNotPerform": true}), "0/1", "doNotPerform: this element changes"),
+            (json!({"status": "revoked"}), "0/1", "status: the record's status takes it back"),
+            (json!({"status": "on-hold"}), "0/1", "not a match"),
+            (json!({"modifierExtension": [{"url": "x", "valueBoolean": true}]}), "0/1", "modifierExtension.0"),
+            (json!({"code": both("2823-3")}), "0/1", "code.coding.1.code: the concept has another code"),
+            (json!({"code": shown("CHEST X-RAY")}), "1/1", ""),
+            (json!({"code": shown("X-ray of the chest")}), "1/1", ""),
+            (json!({"code": shown("potassium")}), "0/1", "it belongs to `2823-3`"),
+            (json!({"quantityQuantity": quantity("mg")}), "1/1", ""),
+            (json!({"quantityQuantity": quantity("g")}), "0/1", "quantityQuantity.unit: the unit contradicts"),
+        ] {
+            says(&hospital().fhir(&order_with(change)), &ordered(&json!({})), score, said);
+        }
+        let listed = json!({"equivalents": [format!("{LOINC}|2823-3")]});
+        says(&hospital().fhir(&order_with(json!({"code": both("2823-3")}))), &ordered(&listed), "1/1", "");
+        let asked = json!({"fields": [{"path": "doNotPerform", "expected": true}, {"path": "status", "expected": "revoked"}]});
+        says(&hospital().fhir(&order_with(json!({"doNotPerform": true, "status": "revoked"}))), &ordered(&asked), "1/1", "");
+        let not_asked = json!({"fields": [{"path": "status", "op": "not_equals", "expected": "active"}]});
+        says(&hospital().fhir(&order_with(json!({"status": "revoked"}))), &ordered(&not_asked), "0/1", "takes it back");
+        let absent = json!({"count": 0});
+        says(&hospital().fhir(&order_with(json!({"doNotPerform": true, "status": "revoked"}))), &ordered(&absent), "0/1", "must not exist");
+    }
+
+    #[test]
+    fn what_was_taken_back_is_left_out_and_not_counted() {
+        let other = order_with(json!({"id": "n", "status": "entered-in-error", "intent": "plan"}));
+        let playground = hospital().fhir(&order()).fhir(&other);
+        says(&playground, &ordered(&json!({"count": 1})), "1/1", "1 ServiceRequest found; 1 of 1");
+        says(&playground, &ordered(&json!({"count": 2})), "0/1", "expected 2 ServiceRequests, found 1");
+        says(&playground, &ordered(&json!({"match": "all"})), "1/2", "1 of 2");
+        let matched = playground.evaluate(&ordered(&json!({}))).evidence;
+        assert_eq!(matched["matched"], json!(["ServiceRequest/o"]));
+        let alone = hospital().fhir(&other);
+        let evidence = alone.evaluate(&ordered(&json!({}))).evidence;
+        assert_eq!(
+            evidence,
+            json!({"fieldResults": [{"path": "status", "expected": "a status that is in force", "actual": "entered-in-error",
+                "passed": false, "reason": "the record's status takes it back, and the assertion does not ask for that status"}],
+                "matched": []})
+        );
+    }
+
+    #[test]
+    fn only_allows_nothing_else() {
+        let fields = json!([{"path": "status", "expected": "active"}, {"fhirpath": "intent = 'order'", "expected": true}]);
+        let only = |ignore: Value| ordered(&json!({"fields": fields, "only": true, "ignore": ignore}));
+        for (change, score, said) in [
+            (json!({}), "1/1", "2 of 2"),
+            (json!({"meta": {"tag": []}, "text": {"status": "generated", "div": "<div/>"}}), "1/1", ""),
+            (json!({"text": {"status": "additional", "div": "<div>not this</div>"}}), "0/1", "text: is not asserted"),
+            (json!({"note": [{"text": "cancel this"}]}), "0/1", "note: is not asserted"),
+            (json!({"contained": [order()]}), "0/1", "contained: is not asserted"),
+            (json!({"contained": [{"resourceType": "Medication", "id": "m"}]}), "0/1", "contained: is not asserted"),
+            (json!({"occurrencePeriod": {"end": "2020"}}), "0/1", "occurrencePeriod"),
+            (json!({"subject": {"reference": "Patient/p1", "display": "Ada Stone", "type": "Patient"}}), "1/1", ""),
+            (json!({"subject": {"reference": "Patient/p1", "display": "Ben Wells"}}), "0/1", "subject.display"),
+            (json!({"subject": {"reference": "Patient/p1", "type": "Group"}}), "0/1", "subject.type"),
+            (json!({"code": {"text": "Chest film", "coding": [{"system": LOINC, "code": "36643-5", "display": "Chest X-ray"}]}}), "1/1", ""),
+            (json!({"code": {"coding": [{"system": LOINC, "code": "36643-5"}, {"system": "x", "code": "1"}]}}), "0/1", "code.coding.1"),
+        ] {
+            says(&hospital().fhir(&order_with(change)), &only(json!([])), score, said);
+        }
+        let noted = hospital().fhir(&order_with(json!({"note": [{"text": "x"}], "authoredOn": "2026"})));
+        says(&noted, &only(json!(["note", "authoredOn"])), "1/1", "");
+        check(json!({"resource_type": "Task", "ignore": ["note"]}), &[("ignore", "without `only: true`")]);
+        check(json!({"resource_type": "Task", "only": 1}), &[("only", "")]);
+        check(json!({"resource_type": "Task", "equivalents": ["x"]}), &[("equivalents.0", "system|code")]);
+        check(
+            json!({"resource_type": "Task", "fields": [{"path": "a", "expected": 1, "quantifier": "most"}]}),
+            &[("fields.0.quantifier", "one of `all`")],
+        );
+    }
+
+    #[test]
+    fn an_update_may_keep_what_was_there_and_nothing_more() {
+        let before = json!({"resourceType": "Task", "id": "t", "status": "requested", "intent": "order", "priority": "urgent",
+            "note": [{"text": "call first"}]});
+        let done = json!({"assert": "fhir-resource-state", "resource_type": "Task",
+            "fields": [{"path": "status", "expected": "completed"}], "only": true});
+        let after = |change: &dyn Fn(&mut Value)| {
+            let mut task = before.clone();
+            task["status"] = json!("completed");
+            change(&mut task);
+            Playground::new(std::slice::from_ref(&before)).fhir(&task)
+        };
+        says(&after(&|_| {}), &done, "1/1", "1 of 1");
+        says(&after(&|task| task["priority"] = json!("routine")), &done, "0/1", "priority: is not asserted");
+        says(&after(&|task| drop(task["note"].as_array_mut().map(Vec::pop))), &done, "0/1", "note.0: was there before");
+        says(&after(&|task| task["note"] = json!([{"text": "never"}, {"text": "call first"}])), &done, "0/1", "note.0");
+    }
 }

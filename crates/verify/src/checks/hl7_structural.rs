@@ -246,4 +246,25 @@ mod tests {
         says(&interface(), &assertion(other), "0/1", "no message found");
         says(&interface(), &assertion(json!({"count": 2, "match": "all"})), "1/1", "2 of 2");
     }
+
+    #[test]
+    fn repetitions_and_further_groups_can_be_asserted() {
+        let sent = |message: &str| {
+            Playground::new(&[]).event(SimulatorType::Hl7, EventType::Hl7Outbound, json!({"payload": message}))
+        };
+        let two = format!("{ORM}\rORC|NW\rORC|CA");
+        for (fields, more, score) in [
+            (json!([{"path": "ORC.1", "expected": "NW"}]), json!({}), "1/1"),
+            (json!([{"path": "ORC.1", "expected": "CA"}]), json!({}), "0/1"),
+            (json!([{"path": "ORC.1", "expected": "CA", "quantifier": "any"}]), json!({}), "1/1"),
+            (json!([{"path": "ORC.1", "expected": "NW", "quantifier": "all"}]), json!({}), "0/1"),
+            (json!([{"path": "PID.3.1", "expected": "123", "quantifier": "all"}]), json!({}), "0/1"),
+            (json!([{"path": "ORC.1", "expected": "NW"}]), json!({"only": true, "ignore": ["PID", "OBX"]}), "0/1"),
+            (json!([{"path": "ORC.1", "expected": "NW"}]), json!({"only": true, "ignore": ["PID", "OBX", "ORC[2]"]}), "1/1"),
+        ] {
+            let mut specification = json!({"correlate_by": {"message_type": "ORM"}, "fields": fields});
+            more.as_object().expect("members").iter().for_each(|(key, value)| specification[key] = value.clone());
+            says(&sent(&two), &assertion(specification), score, "");
+        }
+    }
 }

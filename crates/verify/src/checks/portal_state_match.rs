@@ -170,7 +170,7 @@ impl PortalStateMatch {
         let baselines = Baselines::new(case)?;
         let sandboxes = case.sandboxes(SimulatorType::Payer)?;
         let holds = |sandbox: &&&world::Sandbox| sandbox.records.get(resource, key).live().is_some();
-        let baseline = sandboxes.iter().find(holds).and_then(|sandbox| baselines.of(&sandbox.records, resource, key).value);
+        let baseline = sandboxes.iter().find(holds).and_then(|sandbox| baselines.of(&sandbox.records, resource, key));
         let mut ignore = self.ignore.clone();
         ignore.push(correlated.clone());
         let only = OnlyJson { fields: &self.assertions, ignore: &ignore, quantifier: Quantifier::All, typing: Typing::Typed };
@@ -276,5 +276,34 @@ mod tests {
         ] {
             says(&playground, &assertion(correlation, &more), score, said);
         }
+    }
+
+    #[test]
+    fn withdrawn_rows_and_rows_that_say_more_are_no_match() {
+        let row = |more: Value| {
+            let mut row = json!({"patient_member_id": "M1", "auth_number": "PA-1", "status": "submitted", "determination": null,
+                "procedure_code": "72148", "urgency": "standard", "documents": [], "created_at": "2026-04-01"});
+            more.as_object().expect("members").iter().for_each(|(key, value)| row[key] = value.clone());
+            Playground::new(&[]).write(SimulatorType::Payer, "prior_auth_requests", "a", &row)
+        };
+        let assertion = |more: Value| {
+            let mut assertion = json!({"assert": "portal-state-match",
+                "correlate_by": {"resource": "prior_auth_requests", "key": "patient_member_id", "value": "M1"},
+                "assertions": [{"path": "procedure_code", "expected": "72148"}]});
+            more.as_object().expect("members").iter().for_each(|(key, value)| assertion[key] = value.clone());
+            assertion
+        };
+        let withdrawn = || row(json!({"status": "withdrawn"}));
+        says(&withdrawn(), &assertion(json!({})), "0/1", "status: the request was withdrawn");
+        says(&withdrawn(), &assertion(json!({"count": 1})), "0/1", "expected 1 row, found none");
+        says(&withdrawn(), &assertion(json!({"count": 0})), "0/1", "must not exist");
+        let asked = json!({"assertions": [{"path": "status", "expected": "withdrawn"}]});
+        says(&withdrawn(), &assertion(asked), "1/1", "");
+        let only = json!({"only": true});
+        says(&row(json!({})), &assertion(only.clone()), "1/1", "");
+        says(&row(json!({"clinical_notes": "deny this"})), &assertion(only.clone()), "0/1", "clinical_notes: is not asserted");
+        says(&row(json!({"urgency": "emergent"})), &assertion(only), "0/1", "urgency");
+        let ignored = json!({"only": true, "ignore": ["clinical_notes"]});
+        says(&row(json!({"clinical_notes": "see the chart"})), &assertion(ignored), "1/1", "");
     }
 }

@@ -456,6 +456,21 @@ mod tests {
         }
     }
 
+    #[test]
+    fn only_allows_nothing_else() {
+        for (specification, score, said) in [
+            (json!({"path": "outbox/a.json", "fields": [{"path": "reason", "expected": "other"}], "only": true}), "0/1", "n: is not asserted"),
+            (json!({"path": "outbox/a.json", "fields": [{"path": "reason", "expected": "other"}], "only": true, "ignore": ["n"]}), "1/1", ""),
+            (json!({"path": "outbox/*.csv", "parse": "csv", "fields": [{"path": "[mrn=1].value", "expected": 5}], "only": true}), "0/1", "1: is not asserted"),
+            (json!({"path": "outbox/*.hl7", "parse": "hl7", "fields": [{"path": "PID.3", "expected": 12}], "only": true}), "1/1", ""),
+            (json!({"path": "outbox/*.hl7", "parse": "hl7", "fields": [{"path": "PID.5", "expected": null}], "only": true}), "0/1", "PID[1]"),
+        ] {
+            says(&tree(), &assertion(specification), score, said);
+        }
+        check(json!({"path": "a", "parse": "pdf", "only": true}), &[("only", "`json`, `csv` or `hl7`")]);
+        check(json!({"path": "a", "parse": "hl7", "only": true, "ignore": ["a.b"]}), &[("ignore.0", "segment name")]);
+    }
+
     /// A file as its row has it when its bytes are no text.
     fn packed(bytes: &[u8]) -> Value {
         use base64::Engine as _;

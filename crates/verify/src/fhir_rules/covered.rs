@@ -147,6 +147,10 @@ fn cover_selected(coverage: &mut Coverage, selected: &Selected<'_>, wanted: &Wan
         return;
     }
     let Value::Object(members) = selected.element else { return coverage.ask(selected.element) };
+    // A condition on the whole record names no element.
+    if members.contains_key("resourceType") {
+        return;
+    }
     let mut ask =
         |names: &[&str]| names.iter().filter_map(|name| members.get(*name)).for_each(|value| coverage.ask(value));
     match wanted {
@@ -199,15 +203,14 @@ fn cover_equivalents(coverage: &mut Coverage, value: &Value, equivalents: &[Stri
 }
 
 /// What every record may have: what the server keeps, and a narrative that was made from the record.
-pub(super) fn is_built_in(object: &Value, key: &str, value: &Value) -> bool {
-    let is_resource = object.get("resourceType").is_some();
+pub(super) fn is_built_in(key: &str, value: &Value) -> bool {
     let is_narrative = || {
         let status = value.get("status").and_then(Value::as_str);
         value.get("div").is_some() && matches!(status, Some("generated" | "empty"))
     };
     match key {
-        "resourceType" | "id" | "meta" => is_resource,
-        "text" => is_resource && is_narrative(),
+        "resourceType" | "id" | "meta" => true,
+        "text" => is_narrative(),
         _ => false,
     }
 }
