@@ -20,6 +20,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use hidden::Secrets;
 
+/// The program that runs, even if an earlier agent has put another file in its place.
+const RUNNING_PROGRAM: &str = "/proc/self/exe";
 /// The exit code of a shell that found a command and could not execute it.
 const CANNOT_EXECUTE: i32 = 126;
 
@@ -124,8 +126,8 @@ impl Confinement {
 
     /// The command that confines itself and then becomes the agent.
     pub(crate) fn launcher(&self, agent: &str, credentials: &Path) -> anyhow::Result<Command> {
-        let mut launcher = Command::new(std::env::current_exe().context("cannot find this program")?);
-        launcher.arg("confine");
+        let mut launcher = Command::new(RUNNING_PROGRAM);
+        launcher.arg0("verial").arg("confine");
         for path in &self.hidden {
             launcher.arg("--hide").arg(path);
         }
