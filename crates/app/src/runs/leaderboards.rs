@@ -31,7 +31,8 @@ pub async fn leaderboard(
     let read = move |db: &mut Db<'_>| {
         let version = versions::find_heading(db, org.as_ref(), &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
         let mut tasks = stored::counted_tasks(db, &reference, now)?;
-        let selected = of_engine(db, stored::counted_runs(db, &reference, now)?, &mut tasks, engine.as_deref())?;
+        let runs = stored::counted_runs(db, &reference, now)?;
+        let selected = of_engine(db, runs, &mut tasks, engine.as_deref())?;
         let runs_by_solver = stored::runs_by_solver(db, &reference, now)?;
         let counted = Counted { runs: selected.runs, tasks, runs_by_solver };
         let benchmark = RunBenchmark {

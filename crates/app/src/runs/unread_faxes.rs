@@ -50,6 +50,8 @@ fn is_undecided(world: &World, snapshot: &Snapshot, task: &FrozenTask) -> bool {
         let evidence = Evidence {
             world,
             events: &[],
+            effects: &[],
+            completed_seq: None,
             contents: &verify::NO_CONTENTS,
             entity: entity.as_ref(),
             task: Some(&task_value),

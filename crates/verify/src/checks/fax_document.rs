@@ -199,6 +199,8 @@ impl FaxDocument {
 
     fn pages_of(&self, fax: &Value, case: &Case<'_>) -> Result<Pages, String> {
         let Some(phrase) = self.every_page.as_slice().first() else { return Ok(Pages::Fitting) };
+        let contains = std::slice::from_ref(phrase);
+        let rules = PhraseRules { contains, not_contains: &[], in_order: false, negation: Negation::default() };
         let said = pdf::said(fax, &case.budget).unwrap_or_default();
         let count = fax.get("pages").and_then(Value::as_u64).unwrap_or(1).min(MOST_PAGES);
         let mut texts = said.split(PAGE_END);
@@ -206,7 +208,7 @@ impl FaxDocument {
         for number in 1..=count as usize {
             let page = texts.next().unwrap_or_default();
             let transcript = Transcript::new([(Value::Null, page)], &case.budget)?;
-            let held = transcript.hold(std::slice::from_ref(phrase), &[], false, &case.budget)?;
+            let held = transcript.hold(rules, &case.budget)?;
             if held.iter().all(PhraseResult::is_found) {
                 continue;
             }
