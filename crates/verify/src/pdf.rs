@@ -30,7 +30,7 @@ pub(crate) fn read(bytes: &[u8], budget: &Budget) -> Result<String, String> {
         Err(fault) => return Err(format!("its content cannot be read: {fault}")),
     };
     if read.needs_ocr() {
-        return Err("its pages have no visible text: they are pictures, or their text is hidden".to_owned());
+        return Err("its pages are pictures, or their text is hidden: there is no text to be read".to_owned());
     }
     Ok(read.joined())
 }

@@ -119,7 +119,7 @@ fn ordinary_text_is_seen() {
             "within a round clip",
             format!("q 50 700 m 50 800 500 800 500 700 c 500 600 50 600 50 700 c W n {} Q", phrase("")),
         ),
-        ("printed twice, as bold is", format!("{}{}", phrase(""), phrase("1 0 0 1 0.2 0 Tm"))),
+        ("printed twice, as bold is", format!("{} {}", phrase(""), phrase("1 0 0 1 0.2 0 Tm"))),
         ("underlined", format!("{} 100 698 70 0.8 re f", phrase(""))),
         ("struck by a line", format!("{} 0.5 w 90 704 m 200 704 l S", phrase(""))),
         ("beside a later box", format!("{} 1 g 300 600 100 200 re f", phrase(""))),
@@ -212,7 +212,7 @@ fn hidden_text_is_not_seen() {
                 (690..720).map(|y| format!("90 {y} m 300 {y} l S ")).collect::<String>()
             ),
         ),
-        ("white over its own black shapes", format!("{}{}", phrase("0 g"), phrase("1 g"))),
+        ("white over its own black shapes", format!("{} {}", phrase("0 g"), phrase("1 g"))),
         (
             "below white letters of another font",
             format!("{} BT 1 g /H 12 Tf 100 700 Td (Secret words) Tj ET", phrase("0 g")),

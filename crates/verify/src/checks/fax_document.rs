@@ -37,7 +37,7 @@ pub const EXAMPLE: &str = r#"{
   "contains": ["{{entity.name}}", ["letter of medical necessity", "statement of medical necessity"]],
   "not_contains": ["draft"],
   "pages": {"max": 10},
-  "every_page": ["{{entity.name}}", "MRN {{entity.mrn}}"],
+  "every_page": "{{entity.name}}",
   "count": 1
 }"#;
 

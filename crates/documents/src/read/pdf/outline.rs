@@ -69,7 +69,7 @@ impl Pen {
     }
 
     /// With every length multiplied.
-    fn finish(self, scale: f32) -> Vec<Contour> {
+    pub(super) fn finish(self, scale: f32) -> Vec<Contour> {
         let scaled = |contour: Contour| contour.into_iter().map(|(x, y)| (x * scale, y * scale)).collect();
         self.contours.into_iter().filter(|contour| contour.len() > 2).map(scaled).collect()
     }

@@ -383,3 +383,46 @@ fn matrix_scale(clear: &[u8]) -> Option<f32> {
     let text = String::from_utf8_lossy(rest.get(open + 1..(open + 100).min(rest.len()))?).into_owned();
     text.split_whitespace().next()?.parse().ok().filter(|scale: &f32| scale.is_finite() && *scale > 0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encrypted(plain: &[u8], key: u16) -> Vec<u8> {
+        let mut key = key;
+        let padded = [&[0; 4], plain].concat();
+        let encrypt = |byte: &u8| {
+            let cipher = byte ^ (key >> 8) as u8;
+            key = u16::from(cipher).wrapping_add(key).wrapping_mul(52845).wrapping_add(22719);
+            cipher
+        };
+        padded.iter().map(encrypt).collect()
+    }
+
+    /// A square of 100 units, drawn by a subroutine.
+    fn font() -> Vec<u8> {
+        // 0 600 hsbw, 50 50 rmoveto, subroutine 0, closepath, endchar.
+        let glyph = encrypted(&[139, 248, 236, 13, 189, 189, 21, 139, 10, 9, 14], 4330);
+        // 100 hlineto, 100 vlineto, -100 hlineto, return.
+        let subroutine = encrypted(&[239, 6, 239, 7, 39, 6, 11], 4330);
+        let mut private =
+            format!("dup /Private 8 dict dup begin /Subrs 1 array\ndup 0 {} RD ", subroutine.len()).into_bytes();
+        private.extend(subroutine);
+        private.extend(format!(" NP\n2 index /CharStrings 1 dict dup begin\n/A {} RD ", glyph.len()).bytes());
+        private.extend(glyph);
+        private.extend(b" ND end\nend\n");
+        let mut program =
+            b"%!PS-AdobeFont-1.0: X\n/FontMatrix [0.001 0 0 0.001 0 0] def\n/Encoding 256 array\ndup 65 /A put\nreadonly def\ncurrentfile eexec\n".to_vec();
+        program.extend(encrypted(&private, 55665));
+        program
+    }
+
+    #[test]
+    fn glyphs_have_outlines() {
+        let font = Type1::parse(&font()).unwrap();
+        assert_eq!((font.name(65), font.has("A"), font.has("B"), font.scale), (Some("A"), true, false, 0.001));
+        let mut pen = Pen::default();
+        font.outline("A", &mut pen);
+        assert_eq!(pen.finish(1.0), [vec![(50.0, 50.0), (150.0, 50.0), (150.0, 150.0), (50.0, 150.0)]]);
+    }
+}

@@ -168,7 +168,7 @@ impl Canvas {
         if area.is_empty() {
             return Ok(());
         }
-        budget.spend(area.width() * area.height())?;
+        budget.spend(area.width() * area.height() / 2)?;
         for y in area.top..area.bottom {
             for x in area.left..area.right {
                 let covered = f32::from(mask.at(x, y)) / 255.0;
@@ -192,7 +192,7 @@ impl Canvas {
         if area.is_empty() {
             return Ok(());
         }
-        budget.spend(area.width() * area.height())?;
+        budget.spend(area.width() * area.height() / 2)?;
         for y in area.top..area.bottom {
             for x in area.left..area.right {
                 self.dab((x, y), clip.at(x, y), ink, 0);

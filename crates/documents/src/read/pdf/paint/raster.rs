@@ -220,7 +220,7 @@ struct Accumulator<'a> {
 impl<'a> Accumulator<'a> {
     fn new(area: Area, budget: &'a Budget) -> Result<Self, Fault> {
         let stride = area.width() + 2;
-        budget.spend(stride * area.height())?;
+        budget.spend(stride * area.height() / 4)?;
         Ok(Self { area, stride, sums: vec![0.0; stride * area.height()], budget })
     }
 
