@@ -58,7 +58,13 @@ where
     let scored = match check_phase(&task_run) {
         Ok(()) => match scored(app, &run, &task_run).await? {
             Some(scored) => Some(scored),
-            None => return Err(not_sealed(app, &reach, id).await?),
+            None => {
+                let refusal = not_sealed(app, &reach, id).await?;
+                if once.is_none() {
+                    return Err(refusal);
+                }
+                None
+            }
         },
         // The caller may be repeating a request that succeeded. What is not even started may be before this is written.
         Err(_) if once.is_some() && task_run.phase == Phase::Completed => None,

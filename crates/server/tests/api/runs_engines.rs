@@ -41,7 +41,7 @@ both_databases! {
         assert_eq!((&second["engine"], &second["original"], &second["score"]), (&json!(NEWER), &json!(false), &json!(0.5)));
         assert_eq!(after["results"].as_array().unwrap().len(), 2);
 
-        let result = |engine: &str| author.get(&format!("/benchmark-runs/{run}/results{engine}"));
+        let result = async |engine: &str| author.get(&format!("/benchmark-runs/{run}/results{engine}")).await;
         let first = result("").await.expect(200).json;
         assert_eq!((&first["engine"], &first["original"]), (&json!(ENGINE), &json!(true)));
         let criteria = first["task_runs"][0]["criteria"].as_array().unwrap();
