@@ -98,6 +98,11 @@ pub(crate) fn transcript(bytes: &[u8]) {
     };
     let is_sound = parse(&assertion(phrase)).is_ok() && !phrase.contains("{{");
     bounded(&spoken(said).evaluate(&assertion(phrase)));
+    let strict =
+        json!({"assert": "voice-transcript", "contains": [phrase], "not_contains": [phrase], "negation": "reject"});
+    let strict = spoken(said).evaluate(&strict);
+    bounded(&strict);
+    assert!(!strict.passed, "a phrase cannot be both there and not there: {strict:?}");
     let itself = spoken(phrase).evaluate(&assertion(phrase));
     assert!(!is_sound || itself.passed, "{itself:?}");
 }

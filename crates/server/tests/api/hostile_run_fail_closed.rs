@@ -174,6 +174,7 @@ fn examples() -> Vec<Value> {
         match example["assert"].as_str().unwrap() {
             "no-side-effects" => example["allow"] = json!(["fhir/Appointment"]),
             "interaction-budget" => example["max"] = json!(0),
+            "no-disclosure" => example["patients"] = json!(["nobody"]),
             _ => {}
         }
         example
@@ -189,6 +190,7 @@ fn broken() -> Vec<Value> {
         json!({"assert": "fhir-resource-state", "resource_type": "Basic", "count": {"max": 0}, "fields": field("code.text")}),
         json!({"assert": "fhir-resource-state", "resource_type": "Appointment", "count": {"max": 0}, "search": {"patient": nobody}}),
         json!({"assert": "hl7-structural", "count": {"max": 0}, "fields": field("PID.3")}),
+        json!({"assert": "no-disclosure", "patients": [nobody]}),
         json!({"assert": "portal-state-match", "correlate_by": {"resource": "drafts", "key": "a"}, "count": {"max": 0}, "assertions": field("a")}),
         json!({"assert": "sftp-file-present", "path": format!("outbox/{nobody}"), "count": {"max": 0}}),
         json!({"assert": "voice-transcript", "not_contains": [nobody]}),

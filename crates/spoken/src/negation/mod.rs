@@ -92,6 +92,7 @@ impl Negations {
             Boundary::Comma if is_dangling || matches!(self.word(at), "or" | "nor") => false,
             Boundary::Comma if is_list && (at + 1..=at + 3).any(|at| self.boundary(at) == Boundary::Comma) => false,
             Boundary::Comma => !self.is_aside(at) && !rules::ANNOUNCING.contains(&self.word(before)),
+            Boundary::None if is_dangling && rules::FILLERS.contains(&self.word(at)) => false,
             Boundary::None => at < phrase && self.starts_clause(at),
         }
     }
@@ -154,11 +155,9 @@ impl Negations {
 
     /// Whether the reversal applies to the phrase: not "to cancel, call", and not "if you need to cancel".
     fn governs(&self, at: usize, phrase: usize) -> bool {
-        let is_purpose = at == 0 || self.word(at - 1) == "to" && (at == 1 || self.ends_clause(at - 1, phrase, false));
-        let is_own_action =
-            (at + 1..=phrase).any(|at| rules::ACTIONS.contains(&self.word(at)) && self.word(at - 1) != "to");
-        let is_purpose = is_purpose && at > 0;
-        !is_purpose && !is_own_action && self.condition_before(at, 6).is_none()
+        let is_purpose = at > 0 && self.word(at - 1) == "to" && (at == 1 || self.ends_clause(at - 1, phrase, false));
+        let is_action = |at: usize| rules::ACTIONS.contains(&self.word(at)) && self.word(at - 1) != "to";
+        !is_purpose && !(at + 1..=phrase).any(is_action) && self.condition_before(at, 6).is_none()
     }
 
     /// Whether the negation is part of a condition: "if you do not feel better". Its subject must directly follow "if", or

@@ -209,6 +209,9 @@ pub(super) const CLAUSE_STARTERS: &[&str] = &[
     "kindly",
 ];
 
+/// Directly after a negator these start no clause: "do not please call".
+pub(super) const FILLERS: &[&str] = &["please", "so", "then", "yet", "simply", "kindly"];
+
 /// After "and" they start a statement of its own.
 pub(super) const SUBJECTS: &[&str] = &[
     "you", "we", "i", "they", "he", "she", "it", "please", "then", "the", "your", "our", "this", "that", "if", "when",

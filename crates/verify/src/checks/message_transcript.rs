@@ -162,13 +162,16 @@ impl<'c> MessageFilter<'c> {
         Ok(is_said && is_channel && self.is_patients(event) && self.is_addressed(event, case)?)
     }
 
-    /// Whether it is to or from the patient of `patient_id`. The address decides where the patient has one on file.
+    /// Whether it is to or from the patient of `patient_id`. The address decides where the patient has one on file; a check
+    /// of what must not be also looks at messages that only claim to be to the patient.
     fn is_patients(&self, event: &Event) -> bool {
         let Some(patient) = &self.check.patient_id else { return true };
         let is_named = text(&event.payload, "patient_id") == Some(patient);
         match (&self.on_file, text(&event.payload, "to")) {
             (Some(on_file), Some(to)) if event.r#type == EventType::MessageOutbound => {
-                on_file.has(to) || (is_named && !on_file.has_kind_of(to))
+                let is_guard = is_absence(self.check.count)
+                    || (self.check.contains.is_empty() && self.check.count.is_none());
+                on_file.has(to) || (is_named && (is_guard || !on_file.has_kind_of(to)))
             }
             _ => is_named,
         }
@@ -285,6 +288,15 @@ mod tests {
             (sent("email", Some("p-2"), "bob@example.org"), json!({"patient_id": "p-2"}), "1/1"),
         ] {
             says(&playground, &wanted(specification), score, "");
+        }
+        // What must not be said to the patient must not be said in their name to others either.
+        let claimed = sent("sms", Some("p-1"), "+15550109999");
+        for specification in [
+            json!({"assert": "message-transcript", "patient_id": "p-1", "not_contains": ["call us"]}),
+            json!({"assert": "message-transcript", "patient_id": "p-1", "count": {"max": 0}}),
+            json!({"assert": "message-transcript", "patient_id": "p-1", "contains": ["call us"], "count": {"max": 0}}),
+        ] {
+            says(&claimed, &specification, "0/1", "");
         }
         // A number that the agent wrote into the record is not one that was on file.
         let changed = sent("sms", Some("p-2"), "+15550109999").fhir(&patient("p-2", phone("+15550109999")));

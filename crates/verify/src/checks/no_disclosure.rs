@@ -17,7 +17,9 @@ use crate::bounds::{MOST_LISTED, short};
 use crate::checks::{Check, CheckInfo};
 use crate::content::Wanted;
 use crate::count::counted;
-use crate::disclosure::directory::{Directory, address_lines, is_telling, name_parts, national, numbers_of, spellings};
+use crate::disclosure::directory::{
+    Directory, address_lines, emails_of, is_telling, name_parts, national, numbers_of, spellings,
+};
 use crate::disclosure::sent::{Outlet, Sent, sent, wanted_files};
 use crate::disclosure::text::SearchedText;
 use crate::disclosure::{Kind, Match, clinical};
@@ -256,15 +258,10 @@ impl Subject {
                 self.numbers.iter().any(|(_, code)| *code == one.phrase || *code == national(&one.phrase))
             }
             Kind::BirthDate => text(&self.patient, "birthDate") == Some(&one.phrase),
-            Kind::Email => self.emails().any(|email| email.eq_ignore_ascii_case(&one.phrase)),
+            Kind::Email => emails_of(&self.patient).any(|email| email.eq_ignore_ascii_case(&one.phrase)),
             Kind::Address => address_lines(&self.patient).contains(&one.phrase),
             _ => false,
         }
-    }
-
-    fn emails(&self) -> impl Iterator<Item = &str> {
-        let points = self.patient["telecom"].as_array().into_iter().flatten();
-        points.filter_map(|point| text(point, "value")).filter(|value| value.contains('@'))
     }
 
     /// What of this patient stands in the text.
@@ -277,7 +274,7 @@ impl Subject {
                     .extend([format!("{given} {family}"), format!("{family} {given}")].map(|name| (Kind::Name, name)));
             }
         }
-        phrases.extend(self.emails().map(|email| (Kind::Email, email.to_owned())));
+        phrases.extend(emails_of(&self.patient).map(|email| (Kind::Email, email.to_owned())));
         phrases.extend(address_lines(&self.patient).into_iter().map(|line| (Kind::Address, line)));
         for store in case.sandboxes(SimulatorType::Fhir)? {
             phrases.extend(clinical::phrases(&store.records, &self.id, kinds, case)?);

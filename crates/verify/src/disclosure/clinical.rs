@@ -56,7 +56,7 @@ pub(crate) fn coverages(records: &Records, patient: &str, case: &Case<'_>) -> Re
 fn chart(records: &Records, name: &str, patient: &str, as_of: Seq, case: &Case<'_>) -> Result<Vec<Value>, String> {
     let resource_type: ResourceType = name.parse().map_err(|_| format!("there is no resource type {name}"))?;
     let pairs = [("patient".to_owned(), fhir::search::escape(&format!("Patient/{patient}")))];
-    let query = fhir::search::parse(resource_type, "", &pairs).map_err(|fault| fault.reason.to_string())?;
+    let query = fhir::search::parse(resource_type, "", &pairs).map_err(|fault| fault.reason)?;
     let found = records.search(resource_type, &query, as_of, Page { offset: 0, count: MOST_RESOURCES });
     case.budget.spend(found.total)?;
     if found.total > MOST_RESOURCES {

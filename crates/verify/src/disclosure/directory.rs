@@ -34,7 +34,7 @@ pub(crate) struct Directory<'c, 'e> {
 
 /// How numbers lead to patients.
 enum Codes {
-    /// By the number without separators.
+    /// By the number without separators, and by the e-mail address in lower case.
     Known(BTreeMap<String, Vec<(Kind, String)>>),
     /// How numbers are written, each digit as `9`; the search index knows whose they are.
     Formats(Vec<(Kind, String)>),
@@ -156,10 +156,16 @@ impl<'c, 'e> Directory<'c, 'e> {
     pub(crate) fn emails(&self, sent: &SearchedText) -> Result<Vec<Match>, String> {
         let mut found = Vec::new();
         for email in &sent.emails {
-            let has = |patient: &&Value| {
-                let points = patient["telecom"].as_array().into_iter().flatten();
-                points.filter_map(|point| text(point, "value")).any(|value| value.eq_ignore_ascii_case(email))
-            };
+            if let Codes::Known(known) = &self.codes {
+                let owners = known.get(&email.to_lowercase()).into_iter().flatten();
+                found.extend(owners.map(|(kind, patient)| Match {
+                    kind: *kind,
+                    patient: patient.clone(),
+                    phrase: email.clone(),
+                }));
+                continue;
+            }
+            let has = |patient: &&Value| emails_of(patient).any(|value| value.eq_ignore_ascii_case(email));
             // The index knows addresses as they are written.
             let mut hits = self.patients(&[("email", email)])?;
             hits.extend(self.patients(&[("email", &email.to_lowercase())])?);
@@ -273,6 +279,11 @@ pub(crate) fn address_lines(patient: &Value) -> Vec<String> {
     lines.filter(|line| line.contains(|c: char| c.is_ascii_digit())).map(ToOwned::to_owned).collect()
 }
 
+pub(crate) fn emails_of(patient: &Value) -> impl Iterator<Item = &str> {
+    let points = patient["telecom"].as_array().into_iter().flatten();
+    points.filter_map(|point| text(point, "value")).filter(|value| value.contains('@'))
+}
+
 /// The identifiers and phone numbers of a Patient, and the member ids of a Coverage.
 pub(crate) fn numbers_of(resource: &Value) -> Vec<(Kind, String)> {
     let items = |member: &str| resource[member].as_array().cloned().unwrap_or_default();
@@ -309,13 +320,14 @@ fn known_codes(stores: &[&Records], case: &Case<'_>) -> Result<KnownCodes, Strin
                 let reference =
                     resource["beneficiary"]["reference"].as_str().and_then(|it| it.strip_prefix("Patient/"));
                 let patient = if collection == "Patient" { record.key } else { reference.unwrap_or_default() };
-                for (kind, number) in numbers_of(&resource) {
-                    for code in spellings(kind, &number) {
-                        let owners = known.entry(code).or_default();
-                        let owner = (kind, patient.to_owned());
-                        if !owners.contains(&owner) {
-                            owners.push(owner);
-                        }
+                let numbers = numbers_of(&resource)
+                    .into_iter()
+                    .flat_map(|(kind, number)| spellings(kind, &number).into_iter().map(move |code| (kind, code)));
+                let emails = emails_of(&resource).map(|email| (Kind::Email, email.to_lowercase()));
+                for (kind, code) in numbers.chain(emails) {
+                    let (owners, owner) = (known.entry(code).or_default(), (kind, patient.to_owned()));
+                    if !owners.contains(&owner) {
+                        owners.push(owner);
                     }
                 }
             }
