@@ -480,7 +480,7 @@ mod tests {
     }
 
     /// The order with some members added or replaced.
-    fn order_with(more: Value) -> Value {
+    fn order_with(more: &Value) -> Value {
         let mut order = order();
         more.as_object().expect("members").iter().for_each(|(key, value)| order[key] = value.clone());
         order
@@ -525,21 +525,21 @@ mod tests {
             (json!({"quantityQuantity": quantity("mg")}), "1/1", ""),
             (json!({"quantityQuantity": quantity("g")}), "0/1", "quantityQuantity.unit: the unit contradicts"),
         ] {
-            says(&hospital().fhir(&order_with(change)), &ordered(&json!({})), score, said);
+            says(&hospital().fhir(&order_with(&change)), &ordered(&json!({})), score, said);
         }
         let listed = json!({"equivalents": [format!("{LOINC}|2823-3")]});
-        says(&hospital().fhir(&order_with(json!({"code": both("2823-3")}))), &ordered(&listed), "1/1", "");
+        says(&hospital().fhir(&order_with(&json!({"code": both("2823-3")}))), &ordered(&listed), "1/1", "");
         let asked = json!({"fields": [{"path": "doNotPerform", "expected": true}, {"path": "status", "expected": "revoked"}]});
-        says(&hospital().fhir(&order_with(json!({"doNotPerform": true, "status": "revoked"}))), &ordered(&asked), "1/1", "");
+        says(&hospital().fhir(&order_with(&json!({"doNotPerform": true, "status": "revoked"}))), &ordered(&asked), "1/1", "");
         let not_asked = json!({"fields": [{"path": "status", "op": "not_equals", "expected": "active"}]});
-        says(&hospital().fhir(&order_with(json!({"status": "revoked"}))), &ordered(&not_asked), "0/1", "takes it back");
+        says(&hospital().fhir(&order_with(&json!({"status": "revoked"}))), &ordered(&not_asked), "0/1", "takes it back");
         let absent = json!({"count": 0});
-        says(&hospital().fhir(&order_with(json!({"doNotPerform": true, "status": "revoked"}))), &ordered(&absent), "0/1", "must not exist");
+        says(&hospital().fhir(&order_with(&json!({"doNotPerform": true, "status": "revoked"}))), &ordered(&absent), "0/1", "must not exist");
     }
 
     #[test]
     fn what_was_taken_back_is_left_out_and_not_counted() {
-        let other = order_with(json!({"id": "n", "status": "entered-in-error", "intent": "plan"}));
+        let other = order_with(&json!({"id": "n", "status": "entered-in-error", "intent": "plan"}));
         let playground = hospital().fhir(&order()).fhir(&other);
         says(&playground, &ordered(&json!({"count": 1})), "1/1", "1 ServiceRequest found; 1 of 1");
         says(&playground, &ordered(&json!({"count": 2})), "0/1", "expected 2 ServiceRequests, found 1");
@@ -574,9 +574,9 @@ mod tests {
             (json!({"code": {"text": "Chest film", "coding": [{"system": LOINC, "code": "36643-5", "display": "Chest X-ray"}]}}), "1/1", ""),
             (json!({"code": {"coding": [{"system": LOINC, "code": "36643-5"}, {"system": "x", "code": "1"}]}}), "0/1", "code.coding.1"),
         ] {
-            says(&hospital().fhir(&order_with(change)), &only(json!([])), score, said);
+            says(&hospital().fhir(&order_with(&change)), &only(json!([])), score, said);
         }
-        let noted = hospital().fhir(&order_with(json!({"note": [{"text": "x"}], "authoredOn": "2026"})));
+        let noted = hospital().fhir(&order_with(&json!({"note": [{"text": "x"}], "authoredOn": "2026"})));
         says(&noted, &only(json!(["note", "authoredOn"])), "1/1", "");
         check(json!({"resource_type": "Task", "ignore": ["note"]}), &[("ignore", "without `only: true`")]);
         check(json!({"resource_type": "Task", "only": 1}), &[("only", "")]);
