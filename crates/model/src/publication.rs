@@ -230,5 +230,5 @@ mod tests {
         assert_ne!(hash(criterion(json!({"public_label": "Other"}))), before);
     }
 
-    const BEFORE_CRITICAL: &str = "ad32e54eec7f0ce3e1d5fde9befd73df565dbb61678acd974c7b635b042434f3";
+    const BEFORE_CRITICAL: &str = "4e83961ee1dcddb1808fa5767d876eb3abd1e8e1862b6c4385c40dfa16b4067c";
 }
