@@ -5,6 +5,7 @@ use client::Client;
 use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 
+use crate::attacks::{self, AttackResult, Attempts, Case, Target, attempts};
 use crate::drive::{Result, Worker, drive};
 use crate::guess::{ENOUGH_BITS, Guess};
 use crate::near::{chosen, some_of};
@@ -37,6 +38,8 @@ pub struct Audit {
     /// Only those that sent something else than the reference.
     pub near_misses: Vec<(NearMiss, Result)>,
     pub variants: Vec<(Variant, Result)>,
+    /// Attacks by mechanism, with those that the simulators refused.
+    pub attacks: Vec<AttackResult>,
     /// How hard each task is to guess, when its criteria are known.
     pub guesses: Vec<Guess>,
 }
@@ -83,7 +86,52 @@ pub async fn audit(
             audit.variants.push((variant, result));
         }
     }
+    told("attacks by mechanism");
+    audit.attacks = attacked(owner, benchmark, worker, &audit.reference, depth).await?;
     Ok(audit)
+}
+
+/// The catalog of attacks on every task.
+async fn attacked(
+    owner: &Client,
+    benchmark: &str,
+    worker: &impl Worker,
+    reference: &[Result],
+    depth: Depth,
+) -> anyhow::Result<Vec<AttackResult>> {
+    let criteria = attacks::criteria_of(owner, benchmark).await?;
+    let plans: Vec<Plan> = reference.iter().map(|result| result.plan.clone()).collect();
+    let types = attacks::surveyed_types(&plans);
+    let surveyed = drive(owner, benchmark, worker, |_| Some(Manner::Survey(types.clone()))).await?;
+    let plans: Vec<Plan> = surveyed.iter().map(|result| result.plan.clone()).collect();
+    let of_task = |(task, result): (usize, &Result)| {
+        let cases = Target::new(task, &plans, &result.survey).map(|target| attacks::cases(&target));
+        let cases = sampled(cases.unwrap_or_default(), task, depth);
+        cases.into_iter().map(Manner::Attack).collect::<Vec<_>>()
+    };
+    let manners: Vec<Vec<Manner>> = surveyed.iter().enumerate().map(of_task).collect();
+    let mut results: Vec<(Case, Result)> = Vec::new();
+    for (manner, result) in tried(owner, benchmark, worker, manners).await? {
+        if let Manner::Attack(case) = manner {
+            results.push((case, result));
+        }
+    }
+    results.extend(attacks::scored_cases(owner, benchmark, &surveyed).await?);
+    let none = Vec::new();
+    let of =
+        |(case, result): &(Case, Result)| attacks::result(case, result, criteria.get(result.place).unwrap_or(&none));
+    Ok(results.iter().map(of).collect())
+}
+
+/// In a sample each task has another part of the catalog.
+fn sampled(cases: Vec<Case>, task: usize, depth: Depth) -> Vec<Case> {
+    match depth {
+        Depth::Full => cases,
+        Depth::OneIn(each) => {
+            let is_taken = |place: usize| (place + task).is_multiple_of(each.max(1));
+            cases.into_iter().enumerate().filter(|(place, _)| is_taken(*place)).map(|(_, case)| case).collect()
+        }
+    }
 }
 
 fn near_misses(reference: &[Result], depth: Depth) -> Vec<Vec<NearMiss>> {
@@ -104,8 +152,19 @@ fn ways(task: usize, depth: Depth) -> Vec<Manner> {
     taken.map(|(_, variant)| Manner::Variant(*variant)).collect()
 }
 
-/// Each task in each of its manners: as many runs as the longest list has. What made no difference is left out.
+/// Each task in each of its manners. What made no difference is left out.
 async fn each(
+    owner: &Client,
+    benchmark: &str,
+    worker: &impl Worker,
+    manners: Vec<Vec<Manner>>,
+) -> anyhow::Result<Vec<(Manner, Result)>> {
+    let all = tried(owner, benchmark, worker, manners).await?;
+    Ok(all.into_iter().filter(|(_, result)| result.applied).collect())
+}
+
+/// Each task in each of its manners: as many runs as the longest list has.
+async fn tried(
     owner: &Client,
     benchmark: &str,
     worker: &impl Worker,
@@ -116,8 +175,7 @@ async fn each(
     let runs = stream::iter(0..rounds).map(|round| async move {
         let manner = move |task: usize| manners.get(task)?.get(round).cloned();
         let results = drive(owner, benchmark, worker, manner).await?;
-        let altered = results.into_iter().filter(|result| result.applied);
-        let pairs = altered.filter_map(|result| Some((manner(result.place)?, result)));
+        let pairs = results.into_iter().filter_map(|result| Some((manner(result.place)?, result)));
         anyhow::Ok(pairs.collect::<Vec<_>>())
     });
     let mut all = Vec::new();
@@ -189,6 +247,16 @@ impl Audit {
     pub fn refused(&self) -> Vec<String> {
         let refused = self.variants.iter().filter(|(_, result)| result.score < 1.0);
         refused.map(|(way, result)| format!("{}: {} scores {:.2}", result.task, way.name(), result.score)).collect()
+    }
+
+    /// How often each attack was tried, and how often it passed.
+    pub fn attempts(&self) -> Vec<Attempts> {
+        attempts(&self.attacks)
+    }
+
+    /// The attacks that passed.
+    pub fn passed_attacks(&self) -> impl Iterator<Item = &AttackResult> {
+        self.attacks.iter().filter(|result| result.is_pass())
     }
 
     /// One row of the table of all benchmarks, as the manual has it.

@@ -8,6 +8,8 @@ use bytes::Bytes;
 use client::{Answer, Client, ClientError, Method, segment};
 use serde_json::Value;
 
+use crate::attacks::{Exchange, Survey};
+use crate::drive::Worked;
 use crate::message::Message;
 use crate::near::{Fault, NearMiss};
 use crate::{Manner, Variant, near, ways};
@@ -21,13 +23,27 @@ pub struct Courier {
     manner: Manner,
     sent: Mutex<Vec<Message>>,
     altered: AtomicBool,
+    /// What was exchanged with the agent, when that is to be known.
+    exchanges: Mutex<Vec<Exchange>>,
+    survey: Mutex<Survey>,
+    /// The first message of an attack that the server refused, with its response.
+    refusal: Mutex<Option<String>>,
 }
 
 impl Courier {
     /// `client` has the run's token.
     pub fn new(client: Client, task_run: &str, manner: Manner) -> Self {
         let root = format!("/v1/task-runs/{}/sandbox", segment(task_run, false));
-        Self { client, root, manner, sent: Mutex::default(), altered: AtomicBool::new(false) }
+        Self {
+            client,
+            root,
+            manner,
+            sent: Mutex::default(),
+            altered: AtomicBool::new(false),
+            exchanges: Mutex::default(),
+            survey: Mutex::default(),
+            refusal: Mutex::default(),
+        }
     }
 
     /// Whether anything went another way than the agent had it.
@@ -40,7 +56,50 @@ impl Courier {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// How the work went, once the agent has ended.
+    pub fn worked(&self, complaint: Option<String>) -> Worked {
+        let survey = self.survey.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Worked {
+            is_altered: self.was_altered(),
+            sent: self.sent(),
+            complaint,
+            survey: Survey { exchanges: self.exchanges(), ..survey },
+            refusal: self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+
+    /// What was exchanged with the agent in a survey or an attack.
+    pub(crate) fn exchanges(&self) -> Vec<Exchange> {
+        self.exchanges.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn note_refusal(&self, message: &Message, answer: &Answer) {
+        let body: String = String::from_utf8_lossy(&answer.body).chars().take(400).collect();
+        let words = format!("{} {}: {} {body}", message.method, message.path, answer.status);
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(words);
+    }
+
     pub async fn carry(&self, message: Message) -> Result<Answer, ClientError> {
+        if !matches!(self.manner, Manner::Survey(_) | Manner::Attack(_)) {
+            return self.carry_on(message).await;
+        }
+        let answer = self.carry_on(message.clone()).await?;
+        self.record(message, &answer);
+        Ok(answer)
+    }
+
+    /// Without the sender's own address and key, which belong to one run.
+    fn record(&self, mut message: Message, answer: &Answer) {
+        message.root = None;
+        message.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
+        let (status, headers, body) = (answer.status, answer.headers.clone(), answer.body.clone());
+        let mut exchanges = self.exchanges.lock().unwrap_or_else(PoisonError::into_inner);
+        if exchanges.len() < MOST_REMEMBERED {
+            exchanges.push(Exchange { message, status, headers, body });
+        }
+    }
+
+    async fn carry_on(&self, message: Message) -> Result<Answer, ClientError> {
         if message.is_read() {
             return self.carry_read(message).await;
         }
@@ -48,14 +107,20 @@ impl Courier {
         match &self.manner {
             Manner::Mutant(miss) => self.carry_wrong(miss, number, message).await,
             Manner::Variant(variant) => self.carry_otherwise(*variant, number, message).await,
+            Manner::Attack(case) => self.carry_attack(case, number, message).await,
             _ => self.send(&message).await,
         }
     }
 
     /// What comes before the work.
     pub async fn begin(&self) {
-        if self.manner == Manner::Variant(Variant::LooksBefore) {
-            self.look_around().await;
+        match &self.manner {
+            Manner::Variant(Variant::LooksBefore) => self.look_around().await,
+            Manner::Survey(types) => {
+                let survey = self.survey(types).await;
+                *self.survey.lock().unwrap_or_else(PoisonError::into_inner) = survey;
+            }
+            _ => {}
         }
     }
 
@@ -63,6 +128,7 @@ impl Courier {
     pub async fn finish(&self) -> Result<(), ClientError> {
         match &self.manner {
             Manner::Variant(Variant::LooksAfter) => self.look_around().await,
+            Manner::Attack(case) => self.finish_attack(case).await?,
             Manner::Mutant(NearMiss { fault: Fault::Beside(message), .. }) => self.send_beside(message).await?,
             Manner::Mutant(NearMiss { fault: Fault::Deleted(kind), .. }) => self.delete_one(kind).await?,
             Manner::Mutant(NearMiss { fault: Fault::Rewritten(kind), .. }) => self.rewrite_one(kind).await?,
@@ -93,7 +159,11 @@ impl Courier {
             self.mark(true);
             self.send(&message).await?;
         }
-        self.send(&message).await
+        let answer = self.send(&message).await?;
+        Ok(match &self.manner {
+            Manner::Attack(case) => self.believe(case, answer),
+            _ => answer,
+        })
     }
 
     async fn carry_wrong(&self, miss: &NearMiss, number: usize, message: Message) -> Result<Answer, ClientError> {

@@ -4,6 +4,7 @@ use anyhow::Context;
 use client::{Client, Method};
 use serde_json::{Value, json};
 
+use crate::attacks::Survey;
 use crate::{Assignment, Manner, Message, Plan};
 
 /// Who does the work of a task.
@@ -32,6 +33,10 @@ pub struct Worked {
     pub sent: Vec<Message>,
     /// What the agent itself had to say when it could not go on.
     pub complaint: Option<String>,
+    /// What the task held, and what was exchanged in it, when it was surveyed.
+    pub survey: Survey,
+    /// The first message of an attack that the server refused.
+    pub refusal: Option<String>,
 }
 
 /// What one task came to.
@@ -40,12 +45,16 @@ pub struct Result {
     /// Its place in the benchmark.
     pub place: usize,
     pub task: String,
+    pub task_id: String,
     pub score: f64,
     pub checks: Vec<Check>,
     pub complaint: Option<String>,
     /// Whether the agent's way of going wrong touched anything that it sent.
     pub applied: bool,
     pub plan: Plan,
+    pub survey: Survey,
+    /// The first message of an attack that the server refused.
+    pub refusal: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -65,20 +74,15 @@ pub async fn drive(
     worker: &impl Worker,
     manner: impl Fn(usize) -> Option<Manner>,
 ) -> anyhow::Result<Vec<Result>> {
-    let created = owner.call(Method::POST, "/benchmark-runs", &[], Some(&json!({"benchmark": benchmark}))).await?;
-    let run = Run {
-        agent: owner.with_key(created["bearer_token"].as_str().context("the run has no token")?),
-        token: text(&created["bearer_token"]),
-        id: text(&created["benchmark_run_id"]),
-        benchmark,
-    };
+    let run = Run::create(owner, benchmark, false).await?;
     let mut results = Vec::new();
-    for (place, task_run) in created["task_runs"].as_array().into_iter().flatten().enumerate() {
+    for place in 0..run.task_runs.len() {
         if let Some(error) = worker.given_up() {
             return Err(error);
         }
         if let Some(manner) = manner(place) {
-            results.push(run.one(worker, manner, place, task_run).await?);
+            let started = run.start(place).await?;
+            results.push(run.finish(worker, manner, place, started).await?);
         }
     }
     // Also after the last task, which nothing follows.
@@ -88,32 +92,72 @@ pub async fn drive(
     Ok(results)
 }
 
-struct Run<'a> {
+/// A run of a benchmark, driven by its token alone.
+pub(crate) struct Run {
     agent: Client,
     token: String,
     id: String,
-    benchmark: &'a str,
+    benchmark: String,
+    pub(crate) task_runs: Vec<Value>,
 }
 
-impl Run<'_> {
-    async fn one(
+impl Run {
+    pub(crate) async fn create(owner: &Client, benchmark: &str, scored: bool) -> anyhow::Result<Self> {
+        let body = json!({"benchmark": benchmark, "scored": scored});
+        let created = owner.call(Method::POST, "/benchmark-runs", &[], Some(&body)).await?;
+        Ok(Self {
+            agent: owner.with_key(created["bearer_token"].as_str().context("the run has no token")?),
+            token: text(&created["bearer_token"]),
+            id: text(&created["benchmark_run_id"]),
+            benchmark: benchmark.to_owned(),
+            task_runs: created["task_runs"].as_array().cloned().unwrap_or_default(),
+        })
+    }
+
+    fn text(&self, place: usize, member: &str) -> String {
+        self.task_runs.get(place).map(|task_run| text(&task_run[member])).unwrap_or_default()
+    }
+
+    /// What the task is called, as the run's token sees it.
+    pub(crate) fn name(&self, place: usize) -> String {
+        self.text(place, "name")
+    }
+
+    pub(crate) fn task_id(&self, place: usize) -> String {
+        self.text(place, "task_id")
+    }
+
+    pub(crate) async fn start(&self, place: usize) -> anyhow::Result<Started> {
+        let id = self.text(place, "id");
+        let whole = self.step(&id, "start").await.with_context(|| self.name(place))?;
+        let assignment = Assignment {
+            base_url: self.agent.base_url().to_owned(),
+            token: self.token.clone(),
+            task_run_id: id,
+            benchmark: self.benchmark.clone(),
+            item: whole["task"]["task_item"].clone(),
+        };
+        Ok(Started { assignment, run: self.id.clone(), whole })
+    }
+
+    /// Completes a task without any work.
+    pub(crate) async fn abandon(&self, place: usize) -> anyhow::Result<()> {
+        self.step(&self.text(place, "id"), "complete").await.map(drop)
+    }
+
+    pub(crate) async fn finish(
         &self,
         worker: &impl Worker,
         manner: Manner,
         place: usize,
-        task_run: &Value,
+        started: Started,
     ) -> anyhow::Result<Result> {
-        let (id, name) = (text(&task_run["id"]), text(&task_run["name"]));
-        let whole = self.step(&id, "start").await.with_context(|| name.clone())?;
-        let assignment = Assignment {
-            base_url: self.agent.base_url().to_owned(),
-            token: self.token.clone(),
-            task_run_id: id.clone(),
-            benchmark: self.benchmark.to_owned(),
-            item: whole["task"]["task_item"].clone(),
+        let id = started.assignment.task_run_id.clone();
+        let is_late = match &manner {
+            Manner::Mutant(miss) => miss.is_late(),
+            Manner::Attack(case) => case.is_late(),
+            _ => false,
         };
-        let started = Started { assignment, run: self.id.clone(), whole };
-        let is_late = matches!(&manner, Manner::Mutant(miss) if miss.is_late());
         let worked = if is_late {
             self.step(&id, "complete").await?;
             // Every step of it is to be refused; whether any was not, the score tells.
@@ -132,12 +176,15 @@ impl Run<'_> {
         let checks = completed["checks"].as_array().into_iter().flatten().map(check);
         Ok(Result {
             place,
-            task: name,
+            task: self.name(place),
+            task_id: self.task_id(place),
             score: completed["score"].as_f64().unwrap_or_default(),
             checks: checks.collect(),
             applied: worked.is_altered,
             complaint: worked.complaint,
             plan: Plan { item: started.assignment.item, sent: worked.sent },
+            survey: worked.survey,
+            refusal: worked.refusal,
         })
     }
 

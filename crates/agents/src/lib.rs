@@ -1,6 +1,7 @@
 //! The bundled benchmarks and their reference agents: each does its benchmark's work as the instruction says, over the public
 //! API alone, and knows of a task only what any agent is told.
 
+pub mod attacks;
 pub mod audit;
 pub mod bundled;
 mod cds_triage;
@@ -51,6 +52,10 @@ pub enum Manner {
     Mutant(NearMiss),
     /// Does the work in another way that must score the same.
     Variant(Variant),
+    /// Does the work, and first reads resources of these types and all files.
+    Survey(Vec<String>),
+    /// Attacks the benchmark.
+    Attack(attacks::Case),
 }
 
 /// The agents of this crate.
@@ -68,6 +73,10 @@ pub async fn work(manner: Manner, assignment: &Assignment) -> anyhow::Result<Wor
     let done = match manner {
         Manner::Nothing => Ok(()),
         Manner::Spray => wrong::spray(&sandbox).await,
+        Manner::Attack(case) if case.replayed().is_some() => {
+            let recorded = case.replayed().unwrap_or_default();
+            sandbox.courier().replay(recorded).await.map_err(Into::into)
+        }
         _ => {
             sandbox.courier().begin().await;
             let done = reference(&sandbox, &assignment.benchmark).await;
@@ -76,7 +85,7 @@ pub async fn work(manner: Manner, assignment: &Assignment) -> anyhow::Result<Wor
         }
     };
     let complaint = done.err().map(|error| format!("{error:#}"));
-    Ok(Worked { is_altered: sandbox.courier().was_altered(), sent: sandbox.courier().sent(), complaint })
+    Ok(sandbox.courier().worked(complaint))
 }
 
 /// Whether there is one for this `slug@version`.

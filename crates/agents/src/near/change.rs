@@ -54,7 +54,7 @@ fn invented(key: &str) -> Value {
 }
 
 /// The last digit is another one; a text without digits gets a letter more.
-pub(super) fn other(text: &str) -> String {
+pub(crate) fn other(text: &str) -> String {
     match text.rfind(|c: char| c.is_ascii_digit()) {
         Some(place) => {
             let digit = text.as_bytes().get(place).map_or(0, |byte| byte - b'0');

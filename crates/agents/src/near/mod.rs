@@ -13,6 +13,7 @@ mod sibling;
 use serde_json::Value;
 
 use crate::message::Message;
+pub(crate) use change::other;
 pub(crate) use choose::{chosen, some_of};
 pub use kind::Kind;
 use leaf::Address;

@@ -107,7 +107,7 @@ impl Worker for CommandAgent {
             }
         };
         courier.finish().await?;
-        Ok(Worked { is_altered: courier.was_altered(), sent: courier.sent(), complaint })
+        Ok(courier.worked(complaint))
     }
 
     fn given_up(&self) -> Option<anyhow::Error> {

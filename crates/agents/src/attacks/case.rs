@@ -1,0 +1,171 @@
+//! One attack on one task: what is changed in the messages of the reference agent, or sent besides them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use client::Method;
+use serde_json::Value;
+
+use super::survey::Exchange;
+use super::{Attack, Severity};
+use crate::message::Message;
+
+/// Changes a message; `None` when it does not apply to it.
+pub(crate) type Rewrite = Arc<dyn Fn(&Message) -> Option<Message> + Send + Sync>;
+/// Makes the messages to send after the work from what was exchanged in it.
+pub(crate) type Followup = Arc<dyn Fn(&[Exchange]) -> Vec<Message> + Send + Sync>;
+
+/// In a message that is sent after the work: the id that the response to the message before it has.
+pub(crate) const LAST_ID: &str = "id-of-the-last-response";
+
+#[derive(Clone)]
+pub struct Case {
+    /// Set by the catalog.
+    pub(super) attack: Option<&'static Attack>,
+    /// What was done, in one line.
+    pub description: String,
+    /// What it touches, such as `fhir/Task` or `messages`.
+    pub(crate) channel: String,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// Writes of the agent are counted from zero.
+#[derive(Clone)]
+pub(crate) enum Step {
+    /// Changes one write of the agent.
+    Rewrite(usize, Rewrite),
+    /// Sends another message (or none) in place of a write, and gives the agent this response.
+    Substitute {
+        number: usize,
+        message: Option<Message>,
+        response: Exchange,
+    },
+    /// Sends these after the work.
+    Finally(Vec<Message>),
+    Followup(Followup),
+    /// Tells the agent that what is still under way has arrived.
+    BelieveQueued,
+    /// Completes the task before the work.
+    Late,
+    /// Sends these again instead of working, with the ids of the new run.
+    Replay(Arc<Vec<Exchange>>),
+}
+
+impl Case {
+    pub(super) fn new(channel: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { attack: None, description: description.into(), channel: channel.into(), steps: Vec::new() }
+    }
+
+    pub(super) fn step(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    pub(super) fn rewrite(
+        self,
+        number: usize,
+        rewrite: impl Fn(&Message) -> Option<Message> + Send + Sync + 'static,
+    ) -> Self {
+        self.step(Step::Rewrite(number, Arc::new(rewrite)))
+    }
+
+    /// Changes the JSON body of a write.
+    pub(super) fn change(self, number: usize, change: impl Fn(&mut Value) + Send + Sync + 'static) -> Self {
+        self.rewrite(number, move |message| {
+            let content = message.content().filter(|content| !content.is_string())?;
+            let mut changed = content.clone();
+            change(&mut changed);
+            (changed != content).then(|| message.with(&changed))
+        })
+    }
+
+    /// Changes the HL7 v2 message or X12 interchange of a write, whether it is the body or its `payload`.
+    pub(super) fn change_text(
+        self,
+        number: usize,
+        change: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.rewrite(number, move |message| with_text(message, &change))
+    }
+
+    pub(super) fn finally(self, messages: impl IntoIterator<Item = Message>) -> Self {
+        self.step(Step::Finally(messages.into_iter().collect()))
+    }
+
+    /// The name of its attack.
+    pub fn name(&self) -> &'static str {
+        self.attack.map_or("attack", |attack| attack.name)
+    }
+
+    pub fn severity(&self) -> Severity {
+        self.attack.map_or(Severity::Other, |attack| attack.severity)
+    }
+
+    pub(crate) fn attack(&self) -> Option<&'static Attack> {
+        self.attack
+    }
+
+    /// What is sent again instead of the work.
+    pub(crate) fn replayed(&self) -> Option<&[Exchange]> {
+        self.steps.iter().find_map(|step| match step {
+            Step::Replay(recorded) => Some(recorded.as_slice()),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn is_late(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Late))
+    }
+}
+
+impl PartialEq for Case {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name(), &self.description, &self.channel) == (other.name(), &other.description, &other.channel)
+    }
+}
+
+impl Eq for Case {}
+
+impl std::fmt::Debug for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.name(), self.description)
+    }
+}
+
+/// The HL7 v2 message or X12 interchange of a write.
+pub(super) fn text_of(message: &Message) -> Option<String> {
+    match message.content()? {
+        Value::String(text) => Some(text),
+        content => content["payload"].as_str().map(str::to_owned),
+    }
+}
+
+pub(super) fn with_text(message: &Message, change: &impl Fn(&str) -> Option<String>) -> Option<Message> {
+    let changed = change(&text_of(message)?)?;
+    Some(match message.content()? {
+        Value::String(_) => message.with(&Value::String(changed)),
+        mut content => {
+            content["payload"] = changed.into();
+            message.with(&content)
+        }
+    })
+}
+
+/// Posts JSON.
+pub(super) fn post(path: &str, body: &Value) -> Message {
+    Message::json(Method::POST, path, body)
+}
+
+pub(super) fn put(path: &str, body: &Value) -> Message {
+    Message::json(Method::PUT, path, body)
+}
+
+pub(super) fn delete(path: &str) -> Message {
+    Message { method: Method::DELETE, ..Message::read(path) }
+}
+
+/// Stores a file.
+pub(super) fn put_file(path: &str, body: Bytes) -> Message {
+    let headers = vec![("content-type".to_owned(), "application/octet-stream".to_owned())];
+    Message { method: Method::PUT, root: None, path: format!("files/{path}"), headers, body }
+}

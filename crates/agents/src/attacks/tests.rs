@@ -1,0 +1,1 @@
+//! The catalog over a small plan with a bit of everything.
