@@ -91,6 +91,17 @@ pub async fn audit(
     Ok(audit)
 }
 
+/// Only the catalog of attacks, after one run of the reference agent.
+pub async fn attacks_on(
+    owner: &Client,
+    benchmark: &str,
+    worker: &impl Worker,
+    depth: Depth,
+) -> anyhow::Result<Vec<AttackResult>> {
+    let reference = drive(owner, benchmark, worker, |_| Some(Manner::Reference)).await?;
+    attacked(owner, benchmark, worker, &reference, depth).await
+}
+
 /// The catalog of attacks on every task.
 async fn attacked(
     owner: &Client,
@@ -120,7 +131,7 @@ async fn attacked(
     let none = Vec::new();
     let of =
         |(case, result): &(Case, Result)| attacks::result(case, result, criteria.get(result.place).unwrap_or(&none));
-    Ok(results.iter().map(of).collect())
+    Ok(results.iter().filter_map(of).collect())
 }
 
 /// In a sample each task has another part of the catalog.

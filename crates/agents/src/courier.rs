@@ -28,6 +28,8 @@ pub struct Courier {
     survey: Mutex<Survey>,
     /// The first message of an attack that the server refused, with its response.
     refusal: Mutex<Option<String>>,
+    /// Files that are written after everything else.
+    held: Mutex<Vec<Message>>,
 }
 
 impl Courier {
@@ -43,6 +45,7 @@ impl Courier {
             exchanges: Mutex::default(),
             survey: Mutex::default(),
             refusal: Mutex::default(),
+            held: Mutex::default(),
         }
     }
 
@@ -73,7 +76,11 @@ impl Courier {
         self.exchanges.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// What is sent to a channel that the task does not have is not refused: there is nothing to attack.
     pub(crate) fn note_refusal(&self, message: &Message, answer: &Answer) {
+        if answer.status == 404 {
+            return;
+        }
         let body: String = String::from_utf8_lossy(&answer.body).chars().take(400).collect();
         let words = format!("{} {}: {} {body}", message.method, message.path, answer.status);
         self.refusal.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(words);
@@ -128,6 +135,7 @@ impl Courier {
     pub async fn finish(&self) -> Result<(), ClientError> {
         match &self.manner {
             Manner::Variant(Variant::LooksAfter) => self.look_around().await,
+            Manner::Variant(Variant::FilesLast) => self.send_held().await?,
             Manner::Attack(case) => self.finish_attack(case).await?,
             Manner::Mutant(NearMiss { fault: Fault::Beside(message), .. }) => self.send_beside(message).await?,
             Manner::Mutant(NearMiss { fault: Fault::Deleted(kind), .. }) => self.delete_one(kind).await?,
@@ -158,6 +166,9 @@ impl Courier {
         if self.manner == Manner::Variant(Variant::ReadsTwice) {
             self.mark(true);
             self.send(&message).await?;
+        }
+        if message.path.starts_with("files") {
+            self.send_held().await?;
         }
         let answer = self.send(&message).await?;
         Ok(match &self.manner {
@@ -211,17 +222,46 @@ impl Courier {
                 let first = self.send(&message).await?;
                 self.mark(first.is_success());
             }
-            Variant::InBundle => {
-                if let Some(bundle) = ways::bundle(&message) {
+            Variant::InBundle | Variant::InBatch => {
+                let form = if way == Variant::InBatch { "batch" } else { "transaction" };
+                if let Some(bundle) = ways::bundle(&message, form) {
                     self.mark(true);
                     return self.carry_bundle(&bundle).await;
                 }
             }
+            Variant::FilesLast if message.path.starts_with("files/") && message.method == Method::PUT => {
+                self.held.lock().unwrap_or_else(PoisonError::into_inner).push(message);
+                return Ok(Answer { status: 201, headers: json_answer(), body: Bytes::from_static(b"{}") });
+            }
+            Variant::FilesLast => self.mark(!self.held.lock().unwrap_or_else(PoisonError::into_inner).is_empty()),
+            Variant::ReadsBack => return self.carry_and_read(message).await,
             _ => {}
         }
         let other = ways::other(way, number, &message);
         self.mark(other.is_some());
         self.send(&other.unwrap_or(message)).await
+    }
+
+    async fn send_held(&self) -> Result<(), ClientError> {
+        let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        for message in held {
+            self.send(&message).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads at once what a write has made.
+    async fn carry_and_read(&self, message: Message) -> Result<Answer, ClientError> {
+        let answer = self.send(&message).await?;
+        let made: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let path = message.path.split('?').next().unwrap_or_default();
+        let path = match (message.method == Method::PUT, made["id"].as_str()) {
+            (true, _) => path.to_owned(),
+            (false, Some(id)) => format!("{path}/{id}"),
+            (false, None) => return Ok(answer),
+        };
+        self.mark(self.send(&Message::read(&path)).await?.is_success());
+        Ok(answer)
     }
 
     /// The agent gets what it asked for: the resource that the transaction has made.

@@ -43,15 +43,24 @@ variants! {
     MediaType = "another media type",
     /// What it would like to have back, and a number of its own.
     MoreHeaders = "more headers",
-    Noted = "a note of its own",
     Narrated = "a narrative",
     Tagged = "a tag",
-    OtherDisplay = "other display texts",
-    SecondCoding = "a local coding beside the asked one",
+    /// A display is optional; one that is not there contradicts nothing.
+    NoDisplay = "without display texts",
     OtherZone = "another time zone",
+    Utc = "times in UTC",
+    FractionalSeconds = "fractions of a second",
     LongNumbers = "numbers with zeros behind the point",
     ChosenId = "an id of its own",
     InBundle = "as a transaction",
+    InBatch = "as a batch",
+    /// What is made is read at once.
+    ReadsBack = "reads back what it wrote",
+    /// Independent messages in another order.
+    FilesLast = "files after everything else",
+    /// The format that is sent anyway, named in the query.
+    NamedFormat = "a format in the query",
+    IdempotencyKey = "an idempotency key",
     /// What is put twice is there once.
     PutAgain = "puts it again",
     /// Empty fields behind the last one of a segment, line breaks behind segments.
@@ -66,6 +75,8 @@ pub(crate) fn other(way: Variant, number: usize, message: &Message) -> Option<Me
         Variant::Escaped => form::escaped(message)?,
         Variant::MediaType => form::media_type(message)?,
         Variant::MoreHeaders => form::more_headers(message),
+        Variant::NamedFormat => form::named_format(message)?,
+        Variant::IdempotencyKey => form::idempotency_key(number, message)?,
         Variant::ChosenId => chosen_id(number, message)?,
         way => message.with(&content::other(way, message)?),
     };
@@ -94,10 +105,10 @@ fn chosen_id(number: usize, message: &Message) -> Option<Message> {
     Some(Message { method: Method::PUT, path, ..message.with(&content) })
 }
 
-/// One creation as a transaction of one entry.
-pub(crate) fn bundle(message: &Message) -> Option<Message> {
+/// One creation as a transaction or a batch of one entry.
+pub(crate) fn bundle(message: &Message, form: &str) -> Option<Message> {
     let kind = is_creation(message)?;
-    let bundle = json!({"resourceType": "Bundle", "type": "transaction",
+    let bundle = json!({"resourceType": "Bundle", "type": form,
         "entry": [{"resource": message.content()?, "request": {"method": "POST", "url": kind}}]});
     Some(Message { path: "fhir".to_owned(), ..message.with(&bundle) })
 }
@@ -125,9 +136,9 @@ mod tests {
         let message = Message::json(Method::POST, "fhir/Task", &json!({"resourceType": "Task"}));
         let put = other(Variant::ChosenId, 3, &message).unwrap();
         assert_eq!((put.method.as_str(), put.path.as_str()), ("PUT", "fhir/Task/chosen-3"));
-        assert_eq!(bundle(&message).unwrap().content().unwrap()["entry"][0]["request"]["url"], "Task");
+        assert_eq!(bundle(&message, "transaction").unwrap().content().unwrap()["entry"][0]["request"]["url"], "Task");
         let search = Message::json(Method::POST, "fhir/Task/_search", &json!({}));
-        assert!(bundle(&search).is_none());
+        assert!(bundle(&search, "batch").is_none());
         assert!(serde_json::from_slice::<Value>(&broken(&message).unwrap().body).is_err());
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::case::Case;
 use super::list_all_answers::{another_coding, hl7_field, with_hl7_field};
-use super::target::{Target, Write, id, name};
+use super::target::{Target, Write, id, name, number};
 use super::{Attack, CaughtBy, Severity};
 
 pub(super) const ATTACK: Attack = Attack {
@@ -135,10 +135,13 @@ fn of_references(target: &Target<'_>, write: &Write<'_>) -> Vec<Case> {
         found.push(Case::new(write.channel(), words).change(write.number, move |content| {
             content[member]["display"] = display.as_str().into();
         }));
-        let identifier = json!({"value": super::target::number(stranger), "use": "official"});
+        let their_number = number(stranger).to_owned();
+        if their_number.is_empty() {
+            continue;
+        }
         let words = format!("gave the reference in {member} of {} the number of Patient/{}", write.kind, id(stranger));
         found.push(Case::new(write.channel(), words).change(write.number, move |content| {
-            content[member]["identifier"] = identifier.clone();
+            content[member]["identifier"] = json!({"value": their_number.as_str(), "use": "official"});
         }));
     }
     found

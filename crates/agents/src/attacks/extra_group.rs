@@ -75,7 +75,7 @@ fn in_hl7(target: &Target<'_>, at: usize, text: &str) -> Vec<Case> {
     }
     found.push(
         Case::new("hl7", "added a diagnosis (DG1) that nobody made")
-            .change_text(at, |text| Some(format!("{}\rDG1|1||B20^HIV disease^I10", text.trim_end_matches('\r')))),
+            .change_text(at, |text| Some(format!("{}\rDG1|1||B20^HIV disease^I10|||F", text.trim_end_matches('\r')))),
     );
     found
 }

@@ -97,9 +97,10 @@ fn of_lists(target: &Target<'_>, write: &Write<'_>) -> Vec<Case> {
 fn of_members(target: &Target<'_>) -> Vec<Case> {
     let (mut lists, mut texts) = (Vec::new(), Vec::new());
     for (number, message) in target.plan.sent.iter().enumerate() {
-        let is_judged = ["files/", "portal/"].iter().any(|area| message.path.starts_with(area));
-        let Some(Value::Object(members)) = message.content().filter(|_| is_judged) else { continue };
-        let channel = message.path.split('/').next().unwrap_or_default();
+        let Some(Value::Object(members)) = message.content().filter(|_| message.path.starts_with("files/")) else {
+            continue;
+        };
+        let channel = "files";
         for (name, own) in members {
             let pointer = format!("/{name}");
             let others = target.alternatives(message, &pointer, &own);

@@ -38,6 +38,8 @@ mod undo;
 mod wrong_recipient;
 mod x12_loops;
 
+use std::collections::VecDeque;
+
 pub use case::Case;
 pub(crate) use memory::scored_cases;
 pub use report::{AttackResult, Attempts};
@@ -47,7 +49,7 @@ pub use survey::{Exchange, Survey};
 pub(crate) use target::Target;
 
 /// The most cases of one attack that are tried on one task.
-const MOST_CASES: usize = 8;
+const MOST_CASES: usize = 12;
 
 /// One mechanism.
 pub struct Attack {
@@ -118,11 +120,27 @@ impl Attack {
     }
 
     fn cases_of(&'static self, target: &Target<'_>) -> Vec<Case> {
-        let mut cases = (self.cases)(target);
-        cases.truncate(MOST_CASES);
+        let mut cases = spread((self.cases)(target));
         cases.iter_mut().for_each(|case| case.attack = Some(self));
         cases
     }
+}
+
+/// As many as are tried, from every channel in turn.
+fn spread(cases: Vec<Case>) -> Vec<Case> {
+    let mut by_channel: Vec<(String, VecDeque<Case>)> = Vec::new();
+    for case in cases {
+        match by_channel.iter_mut().find(|(channel, _)| *channel == case.channel) {
+            Some((_, known)) => known.push_back(case),
+            None => by_channel.push((case.channel.clone(), VecDeque::from([case]))),
+        }
+    }
+    let mut taken = Vec::new();
+    while taken.len() < MOST_CASES && by_channel.iter().any(|(_, left)| !left.is_empty()) {
+        taken.extend(by_channel.iter_mut().filter_map(|(_, left)| left.pop_front()));
+    }
+    taken.truncate(MOST_CASES);
+    taken
 }
 
 /// All cases of all attacks that apply to a task, in the same order every time.

@@ -24,7 +24,8 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
     }
     let all = lines.join(" ");
     let mut found = Vec::new();
-    for place in free_texts(target) {
+    let is_told = |channel: &str| matches!(channel, "messages" | "voice" | "portal");
+    for place in free_texts(target).into_iter().filter(|place| is_told(&place.channel)) {
         let all = all.clone();
         found.push(place.case("recited everything that was read", move |text| format!("{text} {all}")));
     }

@@ -108,13 +108,16 @@ pub(crate) async fn criteria_of(owner: &Client, benchmark: &str) -> anyhow::Resu
     Ok(version["tasks"].as_array().into_iter().flatten().map(of_task).collect())
 }
 
-pub(crate) fn result(case: &Case, result: &Result, criteria: &[Criterion]) -> AttackResult {
+/// Nothing when the attack found nothing to work on.
+pub(crate) fn result(case: &Case, result: &Result, criteria: &[Criterion]) -> Option<AttackResult> {
+    if !result.applied && result.refusal.is_none() {
+        return None;
+    }
     let labels = |passed: bool| {
         let checks = result.checks.iter().filter(|check| check.passed == passed);
         checks.map(|check| check.label.clone()).collect()
     };
-    let refusal = result.refusal.clone().unwrap_or_else(|| "it made no difference".to_owned());
-    AttackResult {
+    Some(AttackResult {
         attack: case.name(),
         severity: case.severity(),
         description: case.description.clone(),
@@ -125,8 +128,8 @@ pub(crate) fn result(case: &Case, result: &Result, criteria: &[Criterion]) -> At
         failed_criteria: labels(false),
         caught_by: catching(case, criteria).map(|criterion| criterion.label.clone()),
         suggestion: case.attack().map_or("", |attack| attack.suggestion),
-        refusal: (!result.applied).then_some(refusal),
-    }
+        refusal: result.refusal.clone().filter(|_| !result.applied),
+    })
 }
 
 /// The first criterion of the kind that looks where the attack went.

@@ -2,9 +2,8 @@
 
 use serde_json::json;
 
-use super::case::{Case, Step, text_of};
+use super::case::{Case, Step};
 use super::free_text::free_texts;
-use super::list_all_answers::with_hl7_field;
 use super::survey::Exchange;
 use super::target::{Target, phone};
 use super::{Attack, CaughtBy, Severity};
@@ -53,15 +52,6 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
         if message.path == "voice/calls" {
             found.push(
                 Case::new("voice", "called another number").change(at, |content| *content = json!({"to": NOBODY})),
-            );
-        }
-    }
-    for (at, message) in target.writes_to("hl7/") {
-        if text_of(message).is_some_and(|text| text.starts_with("MSH|")) {
-            found.push(
-                Case::new("hl7", "addressed the message to another application and facility").change_text(at, |text| {
-                    Some(with_hl7_field(&with_hl7_field(text, "MSH", 4, "BILLING"), "MSH", 5, "ELSEWHERE"))
-                }),
             );
         }
     }

@@ -9,17 +9,17 @@ pub(super) fn other(way: Variant, message: &Message) -> Option<Value> {
     let content = message.content()?;
     match way {
         Variant::Reordered => Some(reordered(&content)),
-        Variant::Noted => with(content, "note", &NOTED, json!([{"text": "Entered by the desk."}])),
         Variant::Narrated => {
             let div = "<div xmlns=\"http://www.w3.org/1999/xhtml\">As discussed.</div>";
-            with(content, "text", &[], json!({"status": "generated", "div": div}))
+            with(content, "text", json!({"status": "generated", "div": div}))
         }
         Variant::Tagged => {
             let tag = json!({"tag": [{"system": "https://desk.example.org/tags", "code": "desk"}]});
-            with(content, "meta", &[], tag)
+            with(content, "meta", tag)
         }
-        Variant::OtherDisplay => Some(each(&content, &other_display)),
-        Variant::SecondCoding => Some(each(&content, &second_coding)),
+        Variant::NoDisplay => Some(each(&content, &no_display)),
+        Variant::Utc => Some(each(&content, &in_utc)),
+        Variant::FractionalSeconds => Some(each(&content, &fractional)),
         Variant::OtherZone => Some(each(&content, &other_zone)),
         Variant::LongNumbers => Some(each(&content, &long_number)),
         Variant::TrailingDelimiters => Some(each(&content, &trailing_delimiters)),
@@ -28,17 +28,11 @@ pub(super) fn other(way: Variant, message: &Message) -> Option<Value> {
     }
 }
 
-/// Resources that have a `note`.
-const NOTED: [&str; 6] = ["ServiceRequest", "MedicationRequest", "Task", "Observation", "Communication", "List"];
-
-/// A member more, in resources of these types; no types are all.
-fn with(mut content: Value, name: &str, types: &[&str], value: Value) -> Option<Value> {
-    let kind = content["resourceType"].as_str()?;
-    if (!types.is_empty() && !types.contains(&kind)) || content.get(name).is_some() {
-        return None;
-    }
+/// A member more in a resource that does not have it.
+fn with(mut content: Value, name: &str, value: Value) -> Option<Value> {
+    let is_free = content["resourceType"].is_string() && content.get(name).is_none();
     content[name] = value;
-    Some(content)
+    is_free.then_some(content)
 }
 
 fn reordered(value: &Value) -> Value {
@@ -72,15 +66,40 @@ fn each(value: &Value, change: &impl Fn(&str, Value) -> Value) -> Value {
     inside("payload", value, change)
 }
 
-fn other_display(key: &str, value: Value) -> Value {
-    if key == "display" && value.is_string() { "As the sender calls it".into() } else { value }
-}
-
-fn second_coding(key: &str, mut value: Value) -> Value {
-    if let (true, Some(codings)) = (key == "coding", value.as_array_mut()) {
-        codings.push(json!({"system": "https://desk.example.org/codes", "code": "desk-1"}));
+/// Codings without their displays.
+fn no_display(_: &str, mut value: Value) -> Value {
+    if let Some(members) = value.as_object_mut().filter(|members| members.contains_key("code")) {
+        members.remove("display");
     }
     value
+}
+
+/// A moment with an offset in whole hours: its day, hour, the rest of its clock, and the offset.
+fn moment(value: &Value) -> Option<(&str, i8, &str, i8)> {
+    let (day, clock) = value.as_str()?.split_once('T')?;
+    let (hour, rest): (i8, &str) = (clock.get(..2)?.parse().ok()?, clock.get(2..)?);
+    let (rest, offset) = rest.split_at(rest.rfind(['+', '-'])?);
+    let is_whole = offset.get(3..)? == ":00";
+    is_whole.then_some((day, hour, rest, offset.get(..3)?.parse().ok()?))
+}
+
+/// The same moment in UTC; not over midnight.
+fn in_utc(_: &str, value: Value) -> Value {
+    let moved = moment(&value).and_then(|(day, hour, rest, east)| {
+        let hour = hour - east;
+        (0..24).contains(&hour).then(|| format!("{day}T{hour:02}{rest}Z"))
+    });
+    moved.map_or(value, Value::String)
+}
+
+/// The same moment with milliseconds.
+fn fractional(_: &str, value: Value) -> Value {
+    let precise = value.as_str().and_then(|text| {
+        let (day, clock) = text.split_once('T')?;
+        let (clock, offset) = clock.split_at(clock.find(['+', '-', 'Z'])?);
+        (clock.len() == 8).then(|| format!("{day}T{clock}.000{offset}"))
+    });
+    precise.map_or(value, Value::String)
 }
 
 /// Moments with an offset, told by a clock that is an hour ahead; not over midnight.
@@ -147,13 +166,12 @@ mod tests {
         let task = json!({"resourceType": "Task", "code": {"coding": [{"code": "1", "display": "One"}]},
             "start": "2026-04-14T09:30:00-05:00", "valueQuantity": {"value": 2.5}, "count": 3});
         assert_eq!(one(Variant::OtherZone, &task)["start"], "2026-04-14T10:30:00-04:00");
-        assert_eq!(one(Variant::SecondCoding, &task)["code"]["coding"][0]["code"], "1");
-        assert_eq!(one(Variant::SecondCoding, &task)["code"]["coding"][1]["code"], "desk-1");
-        assert_ne!(one(Variant::OtherDisplay, &task)["code"]["coding"][0]["display"], "One");
+        assert_eq!(one(Variant::Utc, &task)["start"], "2026-04-14T14:30:00Z");
+        assert_eq!(one(Variant::FractionalSeconds, &task)["start"], "2026-04-14T09:30:00.000-05:00");
+        assert_eq!(one(Variant::NoDisplay, &task)["code"]["coding"][0], json!({"code": "1"}));
         assert_eq!(one(Variant::LongNumbers, &task)["valueQuantity"]["value"].to_string(), "2.50");
         assert_eq!(one(Variant::LongNumbers, &task)["count"].to_string(), "3");
         assert!(one(Variant::Narrated, &task)["text"]["div"].is_string());
-        assert_eq!(one(Variant::Noted, &task)["note"][0]["text"], "Entered by the desk.");
         let sent = json!({"payload": "MSH|^~\\&|A|B|C|D|1||ORM^O01|77|P\rPID|1||7"});
         assert_eq!(
             one(Variant::TrailingDelimiters, &sent)["payload"],

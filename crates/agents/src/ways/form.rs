@@ -55,6 +55,18 @@ pub(super) fn more_headers(message: &Message) -> Message {
     }
 }
 
+/// FHIR takes `_format` with every request.
+pub(super) fn named_format(message: &Message) -> Option<Message> {
+    let is_plain = message.path.starts_with("fhir/") && !message.path.contains('?');
+    is_plain.then(|| Message { path: format!("{}?_format=json", message.path), ..message.clone() })
+}
+
+/// Each message has one of its own. FHIR has conditional creation instead.
+pub(super) fn idempotency_key(number: usize, message: &Message) -> Option<Message> {
+    let is_taken = ["messages", "fax/faxes", "portal/prior-auths"].contains(&message.path.as_str());
+    is_taken.then(|| with_header(message, "idempotency-key", &format!("desk-{number}")))
+}
+
 fn with_header(message: &Message, name: &str, value: &str) -> Message {
     let mut other = message.clone();
     other.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));

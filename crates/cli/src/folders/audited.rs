@@ -33,7 +33,7 @@ pub(crate) struct Audit {
     /// Seconds for each agent; else until the task's deadline
     #[arg(long, value_name = "SECONDS", requires = "agent", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
-    /// Every near miss and every other way, not one in four
+    /// Every near miss, every attack and every other way, not one in four
     #[arg(long)]
     full: bool,
 }

@@ -1,5 +1,6 @@
 //! What every audit says: what was found, whether that is as it should be, and what of it is kept.
 
+use agents::attacks::AttackResult;
 use agents::audit::Audit;
 use agents::floors::HIGH_FLOOR;
 use agents::guess::{Asked, guesses};
@@ -41,7 +42,7 @@ impl Verdict {
     pub(super) async fn keep(mut self, client: &Client, version: &Value) -> anyhow::Result<Self> {
         let named = format!("{}@{}", self.slug, version["version"]);
         let is_poorer = self.audit.ceiling().is_none() && version["audit"]["ceiling"].is_number();
-        self.kept = if !self.faults().is_empty() {
+        self.kept = if !self.faults().is_empty() || self.failures() > 0 {
             Kept::Not(named)
         } else if is_poorer {
             Kept::Stays(named)
@@ -74,6 +75,11 @@ impl Verdict {
         rows.chain(floors).collect()
     }
 
+    /// How many attacks passed that must not.
+    fn failures(&self) -> usize {
+        self.audit.passed_attacks().filter(|attack| attack.is_failure()).count()
+    }
+
     /// The answer for a program.
     pub(super) fn summary(&self) -> Value {
         let audit = &self.audit;
@@ -85,13 +91,38 @@ impl Verdict {
             "near_misses": {"told": told, "of": near}, "grave_near_misses": {"told": grave_told, "of": grave},
             "other_ways": {"accepted": accepted, "of": ways}, "weak_checks": {"count": weak, "of": checks},
             "tasks_to_guess": tasks, "passed_near_misses": audit.passed(), "refused_ways": audit.refused(),
-            "complaint": complaint, "criteria": self.criteria})
+            "attacks": self.attacks(), "complaint": complaint, "criteria": self.criteria})
+    }
+
+    /// Every attack of the catalog with its counts, and each one that passed or could not be tried.
+    fn attacks(&self) -> Value {
+        let attempts = self.audit.attempts();
+        let by_attack: Vec<Value> = attempts
+            .iter()
+            .map(|one| {
+                json!({"attack": one.attack, "severity": one.severity.name(), "tried": one.tried, "passed": one.passed})
+            })
+            .collect();
+        let passed: Vec<Value> = self.audit.passed_attacks().map(AttackResult::json).collect();
+        let refused = self.audit.attacks.iter().filter_map(|one| {
+            let refusal = one.refusal.as_ref()?;
+            Some(json!({"attack": one.attack, "task": one.task, "description": one.description, "refusal": refusal}))
+        });
+        json!({
+            "tried": attempts.iter().map(|one| one.tried).sum::<usize>(),
+            "passed": passed.len(), "by_attack": by_attack, "passed_attacks": passed,
+            "not_tried": refused.collect::<Vec<_>>()
+        })
     }
 
     /// The answer for people.
     pub(super) fn say(&self) {
         say(table(&self.criteria).render(Style::of_stdout()));
         say("");
+        if !self.audit.attacks.is_empty() {
+            say(attack_table(&self.audit).render(Style::of_stdout()));
+            say("");
+        }
         in_words(&self.audit).iter().for_each(|line| say_wrapped(line));
         let kept = match (&self.kept, self.audit.ceiling()) {
             (Kept::NotAsked, _) => return,
@@ -112,21 +143,21 @@ impl Verdict {
         if let Some((task, words)) = self.audit.complaint() {
             tell(format_args!("  {}", harmless(&format!("{task}: the reference agent said: {words}"))));
         }
-        if faults.is_empty() {
-            return Ok(());
-        }
+        let mut reasons = Vec::new();
         let floors = self.audit.high_floors().len();
         let criteria = faults.len() - floors;
-        let verb = if criteria == 1 { "is" } else { "are" };
-        let mut words = Vec::new();
         if criteria > 0 {
+            let verb = if criteria == 1 { "is" } else { "are" };
             let count = counted(criteria, "criterion");
-            words.push(format!("{count} {verb} passed by doing nothing, or failed by the reference"));
+            reasons.push(format!("{count} {verb} passed by doing nothing, or failed by the reference"));
         }
         if floors > 0 {
-            words.push(format!("doing nothing scores {HIGH_FLOOR} or more in {}", counted(floors, "task")));
+            reasons.push(format!("doing nothing scores {HIGH_FLOOR} or more in {}", counted(floors, "task")));
         }
-        Err(exit::no(words.join("; ")))
+        if self.failures() > 0 {
+            reasons.push(format!("{} passed that must not", counted(self.failures(), "attack")));
+        }
+        if reasons.is_empty() { Ok(()) } else { Err(exit::no(reasons.join("; "))) }
     }
 }
 
@@ -159,6 +190,16 @@ fn table(criteria: &[Value]) -> Table {
     table
 }
 
+/// The catalog of attacks, as far as it applies.
+fn attack_table(audit: &Audit) -> Table {
+    let mut table = (0..4).fold(Table::new(["ATTACK", "SEVERITY", "TRIED", "PASSED"]), Table::keep_whole);
+    for one in audit.attempts().iter().filter(|one| one.tried > 0) {
+        let cells = [one.attack, one.severity.name(), &one.tried.to_string(), &one.passed.to_string()];
+        table.row(cells.into_iter().map(Cell::new).collect());
+    }
+    table
+}
+
 fn in_words(audit: &Audit) -> Vec<String> {
     let ((told, near), (accepted, ways), (weak, checks, _)) = (audit.told(), audit.accepted(), audit.weak());
     let Some(ceiling) = audit.ceiling() else {
@@ -167,11 +208,15 @@ fn in_words(audit: &Audit) -> Vec<String> {
             "No reference agent: give yours with --agent to see the ceiling and near misses of it.".to_owned(),
         ];
     };
+    let attempts = audit.attempts();
+    let tried: usize = attempts.iter().map(|one| one.tried).sum();
+    let passed: usize = attempts.iter().map(|one| one.passed).sum();
     let mut lines: Vec<String> = audit.passed().iter().map(|passed| harmless(&format!("passes: {passed}"))).collect();
+    lines.extend(audit.passed_attacks().map(|attack| harmless(&format!("attack passed: {attack}"))));
     lines.extend(audit.refused().iter().map(|refused| harmless(&format!("refused: {refused}"))));
     lines.push(format!(
-        "floor {:.2}, ceiling {ceiling:.2}, {told} of {near} near misses told, {accepted} of {ways} other ways accepted, {weak} of \
-         {checks} checks weak",
+        "floor {:.2}, ceiling {ceiling:.2}, {told} of {near} near misses told, {passed} of {tried} attacks passed, \
+         {accepted} of {ways} other ways accepted, {weak} of {checks} checks weak",
         audit.floor()
     ));
     lines

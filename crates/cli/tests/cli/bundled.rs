@@ -4,11 +4,13 @@
 use std::path::PathBuf;
 
 use agents::Ours;
-use agents::audit::{Audit, Depth, PASS, audit};
+use agents::attacks::AttackResult;
+use agents::audit::{Audit, Depth, PASS, attacks_on, audit};
 use agents::drive::Result;
 use agents::guess::{Asked, guesses};
 use authoring::{Severity, expand, lint, read, source};
 use client::Client;
+use serde_json::Value;
 use testkit::{Database, TestServer};
 
 fn folder(slug: &str) -> PathBuf {
@@ -51,15 +53,23 @@ fn told(result: &Result) -> String {
     format!("{} = {} {:?}\n  {}", result.task, result.score, result.complaint, checks.join("\n  "))
 }
 
-/// A sample of the near misses; with `VERIAL_AUDIT=full` all of them, as the manual's table has them.
+/// How much is tried: a sample; with `VERIAL_AUDIT=full` everything, as the manual's table has it; with
+/// `VERIAL_AUDIT=attacks` all attacks and nothing else.
 #[expect(clippy::disallowed_methods, reason = "how much is tried is for whoever starts the test to say")]
+fn is_asked_for(what: &str) -> bool {
+    std::env::var("VERIAL_AUDIT").is_ok_and(|depth| depth == what)
+}
+
 fn depth() -> Depth {
-    let is_full = std::env::var("VERIAL_AUDIT").is_ok_and(|depth| depth == "full");
-    if is_full { Depth::Full } else { Depth::OneIn(4) }
+    if is_asked_for("full") || is_asked_for("attacks") { Depth::Full } else { Depth::OneIn(4) }
 }
 
 async fn holds(slug: &str) {
     let bundled = Bundled::new(slug).await;
+    if is_asked_for("attacks") {
+        let attacks = attacks_on(&bundled.owner, &bundled.reference, &Ours, Depth::Full).await.unwrap();
+        return attacks_are_caught(slug, &Audit { attacks, ..Audit::default() });
+    }
     let audit = audit(&bundled.owner, &bundled.reference, Some(&Ours), depth(), |_| ()).await.unwrap();
     let audit = Audit { guesses: guesses(&bundled.asked), ..audit };
     for result in audit.reference.iter().chain(&audit.repeats) {
@@ -74,6 +84,7 @@ async fn holds(slug: &str) {
         }
     }
     near_misses_are_told(slug, &audit);
+    attacks_are_caught(slug, &audit);
     for (variant, result) in audit.variants.iter().filter(|(_, result)| result.score < 1.0) {
         println!("{slug}, {}: {}", variant.name(), told(result));
     }
@@ -101,6 +112,36 @@ fn near_misses_are_told(slug: &str, audit: &Audit) {
     assert!(rejected * 100 >= near * 98, "{slug}: only {rejected} of {near} near misses are told");
     let (rejected, grave) = audit.told_grave();
     assert_eq!(rejected, grave, "{slug}: near misses that harm somebody pass");
+}
+
+/// No attack passes but those that `benchmarks/attacks.json` allows, and as many are tried as it says.
+fn attacks_are_caught(slug: &str, audit: &Audit) {
+    for refused in audit.attacks.iter().filter(|attack| !attack.is_tried()) {
+        println!(
+            "{slug}: not tried: {}: {} {}: {:?}",
+            refused.task, refused.attack, refused.description, refused.refusal
+        );
+    }
+    for caught in audit.attacks.iter().filter(|attack| attack.is_tried() && !attack.is_pass()) {
+        let by = caught.failed_criteria.join("; ");
+        println!(
+            "{slug}: caught with {:.2}: {}: {} {} ({by})",
+            caught.score, caught.task, caught.attack, caught.description
+        );
+    }
+    audit.passed_attacks().for_each(|attack| println!("{slug}: attack passes with {:.2}: {attack}", attack.score));
+    let attempts = audit.attempts();
+    attempts.iter().for_each(|one| println!("{slug}\t{}\t{}\t{}", one.attack, one.tried, one.passed));
+    let expected: Value = serde_json::from_str(&std::fs::read_to_string(folder("attacks.json")).unwrap()).unwrap();
+    for one in &attempts {
+        let allowed = expected["allowed"][slug][one.attack].as_u64().unwrap_or_default();
+        let failures = audit.attacks.iter().filter(|result| result.attack == one.attack && result.is_failure()).count();
+        assert!(failures as u64 <= allowed, "{slug}: {failures} of {} attacks `{}` pass", one.tried, one.attack);
+    }
+    let tried = audit.attacks.iter().filter(|attack| AttackResult::is_tried(attack)).count();
+    let form = if depth() == Depth::Full { "full" } else { "short" };
+    let known = expected["tried"][slug][form].as_u64();
+    assert_eq!(known, Some(tried as u64), "benchmarks/attacks.json: `tried` of {slug}, {form}");
 }
 
 /// The whole row when all was tried; else that part of it that a sample can tell.
