@@ -1,6 +1,6 @@
 //! Adds a second group to a message: another order, another claim, another patient.
 
-use super::case::{Case, text_of};
+use super::case::{Case, Step, text_of, with_text};
 use super::list_all_answers::{hl7_field, with_hl7_field};
 use super::target::{Target, number};
 use super::x12_loops::{segments, subject, with_element, with_subjects};
@@ -21,25 +21,36 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
             found.extend(in_hl7(target, at, &text_of(message).unwrap_or_default()));
         }
     }
-    for (at, message) in target.writes_to("x12/transactions") {
+    found.extend(in_x12(target));
+    found
+}
+
+/// The agent gets the recorded answers: it would not know which part of a longer one is about its patient.
+fn in_x12(target: &Target<'_>) -> Vec<Case> {
+    let mut found = Vec::new();
+    for (number, message) in target.writes_to("x12/transactions") {
         let Some(own) = text_of(message).as_deref().and_then(subject) else { continue };
+        let Some(response) = target.survey.response(number) else { continue };
         let other = about_stranger(target, &own);
-        let loops = vec![own.clone(), other.clone()];
-        found.push(
-            Case::new("x12", "asked about another person in the same transaction")
-                .change_text(at, move |text| with_subjects(text, &loops)),
-        );
+        let mut add = |words: &str, change: &dyn Fn(&str) -> Option<String>| {
+            if let Some(message) = with_text(message, &change) {
+                let step = Step::Substitute { number, message: Some(message), response: response.clone() };
+                found.push(Case::new("x12", words).step(step));
+            }
+        };
+        add("asked about another person in the same transaction", &|text| {
+            with_subjects(text, &[own.clone(), other.clone()])
+        });
         if own.iter().any(|segment| segment.starts_with("REF*EJ")) {
-            let again = vec![own.clone(), with_element(&own, "REF*EJ", 2, "CLM-999999")];
-            found.push(
-                Case::new("x12", "asked about another claim in the same transaction")
-                    .change_text(at, move |text| with_subjects(text, &again)),
-            );
+            let claim = with_element(&own, "REF*EJ", 2, "CLM-999999");
+            add("asked about another claim in the same transaction", &|text| {
+                with_subjects(text, &[own.clone(), claim.clone()])
+            });
         }
-        let instead = vec![other];
-        found.push(Case::new("x12", "sent a second interchange about another person").change_text(at, move |text| {
-            Some(format!("{text}{}", with_subjects(text, &instead)?.replace("*000000001", "*000000002")))
-        }));
+        add("sent a second interchange about another person", &|text| {
+            let second = with_subjects(text, std::slice::from_ref(&other))?;
+            Some(format!("{text}{}", second.replace("*000000001", "*000000002")))
+        });
     }
     found
 }

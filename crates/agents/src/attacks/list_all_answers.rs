@@ -27,7 +27,7 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
     }
     let mut found: Vec<Case> = codings.into_iter().take(EACH).collect();
     found.extend(repeated.into_iter().take(EACH));
-    found.extend(of_members(target).into_iter().take(EACH));
+    found.extend(of_members(target));
     found.extend(of_fields(target).into_iter().take(EACH));
     found.extend(of_texts(target).into_iter().take(EACH));
     found
@@ -93,31 +93,31 @@ fn of_lists(target: &Target<'_>, write: &Write<'_>) -> Vec<Case> {
     found
 }
 
-/// Members of JSON that is not FHIR: a list in place of a value, or all values in one text.
+/// Members of a JSON file: a list in place of a value, or all values in one text. Words first, then numbers of things.
 fn of_members(target: &Target<'_>) -> Vec<Case> {
-    let (mut lists, mut texts) = (Vec::new(), Vec::new());
-    for (number, message) in target.plan.sent.iter().enumerate() {
-        let Some(Value::Object(members)) = message.content().filter(|_| message.path.starts_with("files/")) else {
-            continue;
-        };
-        let channel = "files";
-        for (name, own) in members {
+    let (mut of_words, mut of_numbers) = (Vec::new(), Vec::new());
+    for (number, message, content) in target.json_files() {
+        for (name, own) in content.as_object().into_iter().flatten() {
             let pointer = format!("/{name}");
-            let others = target.alternatives(message, &pointer, &own);
+            let others = target.alternatives(message, &pointer, own);
             if others.is_empty() || !(own.is_string() || own.is_number()) {
                 continue;
             }
+            let is_word = own.as_str().is_some_and(|text| text.bytes().all(|byte| !byte.is_ascii_digit()));
+            let found = if is_word { &mut of_words } else { &mut of_numbers };
             let mut all = vec![own.clone()];
             all.extend(others.iter().cloned());
             let words = format!("listed {} values in {name}", all.len());
-            lists.push(set(Case::new(channel, words), number, &pointer, all.into()));
+            found.push(set(Case::new("files", words), number, &pointer, all.into()));
             if own.is_string() {
-                let all = joined(&own, &others);
-                texts.push(set(Case::new(channel, format!("said \"{all}\" in {name}")), number, &pointer, all.into()));
+                let all = joined(own, &others);
+                let words = format!("said \"{all}\" in {name}");
+                found.push(set(Case::new("files", words), number, &pointer, all.into()));
             }
         }
     }
-    lists.into_iter().take(1).chain(texts).collect()
+    let numbers = of_numbers.into_iter().take(EACH);
+    of_words.into_iter().take(EACH).chain(numbers).collect()
 }
 
 /// Repetitions in a field of HL7 v2 that a sibling fills otherwise.

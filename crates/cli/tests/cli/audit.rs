@@ -50,7 +50,19 @@ fn an_authors_own_agent_is_tried_with_near_misses_of_it() {
         assert_eq!((&row["nothing"], &row["reference"]), (&json!(false), &json!(true)), "{row}");
         assert!(row["failed_by"].as_u64() > Some(0), "{row}");
     }
-    assert_eq!(audited.status.code(), Some(0), "{words}");
+    let attacks = &told["attacks"];
+    assert!(attacks["tried"].as_u64() > Some(8), "{attacks:#}");
+    let row = |name: &str| attacks["by_attack"].as_array().unwrap().iter().find(|row| row["attack"] == name).unwrap();
+    assert_eq!((&row("undo")["severity"], &row("replay")["severity"]), (&json!("grave"), &json!("reported")));
+    let passed = attacks["passed_attacks"].as_array().unwrap();
+    assert!(passed.iter().any(|attack| attack["attack"] == "replay"), "data that never varies: {attacks:#}");
+    for attack in passed {
+        assert!(attack["suggestion"].as_str().is_some_and(|words| !words.is_empty()), "{attack}");
+        assert_eq!(attack["verdict"], "pass", "{attack}");
+    }
+    let fails = passed.iter().any(|attack| attack["severity"] != "reported");
+    assert_eq!(audited.status.code(), Some(i32::from(fails)), "{words}");
+    assert_eq!(fails, words.contains("passed that must not"), "{words}");
 }
 
 #[test]
