@@ -72,7 +72,7 @@ impl Case {
     /// Changes the JSON body of a write.
     pub(super) fn change(self, number: usize, change: impl Fn(&mut Value) + Send + Sync + 'static) -> Self {
         self.rewrite(number, move |message| {
-            let content = message.content().filter(|content| !content.is_string())?;
+            let content = object(message)?;
             let mut changed = content.clone();
             change(&mut changed);
             (changed != content).then(|| message.with(&changed))
@@ -90,6 +90,26 @@ impl Case {
 
     pub(super) fn finally(self, messages: impl IntoIterator<Item = Message>) -> Self {
         self.step(Step::Finally(messages.into_iter().collect()))
+    }
+
+    /// Keeps rewrites from messages that are not like those they were made for, as an agent may send another one in their place.
+    pub(super) fn for_plan(mut self, sent: &[Message]) -> Self {
+        for step in &mut self.steps {
+            if let Step::Rewrite(number, rewrite) = step {
+                let (recorded, rewrite) = (sent.get(*number).and_then(Message::content), rewrite.clone());
+                *step = Step::Rewrite(
+                    *number,
+                    Arc::new(move |message| {
+                        let is_same = match (&recorded, message.content()) {
+                            (Some(recorded), Some(live)) => is_alike(recorded, &live),
+                            (recorded, live) => recorded.is_none() && live.is_none(),
+                        };
+                        if is_same { rewrite(message) } else { None }
+                    }),
+                );
+            }
+        }
+        self
     }
 
     /// The name of its attack.
@@ -149,6 +169,26 @@ pub(super) fn with_text(message: &Message, change: &impl Fn(&str) -> Option<Stri
             message.with(&content)
         }
     })
+}
+
+/// The body of a message that is a JSON object.
+pub(super) fn object(message: &Message) -> Option<Value> {
+    message.content().filter(Value::is_object)
+}
+
+/// Whether both have the same members, and lists of the same length: what changes one can change the other.
+fn is_alike(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            let is_there = |(key, member)| other.get(key).is_some_and(|known| is_alike(member, known));
+            one.len() == other.len() && one.iter().all(is_there)
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_alike(one, other))
+        }
+        (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_) | Value::Array(_)) => false,
+        _ => true,
+    }
 }
 
 /// Posts JSON.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::case::{Case, LAST_ID, post, put_file, text_of};
+use super::case::{Case, LAST_ID, object, post, put_file, text_of};
 use super::extra_group::about_stranger;
 use super::list_all_answers::with_hl7_field;
 use super::target::{Target, id, name, number, phone};
@@ -59,7 +59,7 @@ fn by_call() -> [Case; 2] {
 
 fn by_fax(target: &Target<'_>) -> Option<Case> {
     let own = target.template("fax/faxes");
-    let mut content = match own.and_then(Message::content) {
+    let mut content = match own.and_then(object) {
         Some(content) => content,
         None => {
             let path = target.survey.files.keys().find(|path| path.ends_with(".pdf"))?;
@@ -98,7 +98,7 @@ fn by_x12(target: &Target<'_>) -> Option<Case> {
 
 fn by_portal(target: &Target<'_>) -> Option<Case> {
     let request = target.template("portal/prior-auths").filter(|message| message.path == "portal/prior-auths")?;
-    let mut content = request.content()?;
+    let mut content = object(request)?;
     content["patient_member_id"] = target.stranger_member()?.into();
     Some(
         Case::new("portal", "submitted a prior authorization for another member")

@@ -120,9 +120,8 @@ impl Attack {
     }
 
     fn cases_of(&'static self, target: &Target<'_>) -> Vec<Case> {
-        let mut cases = spread((self.cases)(target));
-        cases.iter_mut().for_each(|case| case.attack = Some(self));
-        cases
+        let cases = spread((self.cases)(target)).into_iter();
+        cases.map(|case| Case { attack: Some(self), ..case.for_plan(&target.plan.sent) }).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Does something harmful elsewhere, then takes it back.
 
-use super::case::{Case, LAST_ID, delete, post, put, put_file};
+use super::case::{Case, LAST_ID, delete, object, post, put, put_file};
 use super::target::{Target, id};
 use super::{Attack, CaughtBy, Severity};
 
@@ -44,7 +44,7 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
 
 fn portal(target: &Target<'_>) -> Option<Case> {
     let request = target.template("portal/prior-auths").filter(|message| message.path == "portal/prior-auths")?;
-    let mut content = request.content()?;
+    let mut content = object(request)?;
     content["patient_member_id"] = target.stranger_member()?.into();
     let withdrawal = post(&format!("portal/prior-auths/{LAST_ID}/withdraw"), &serde_json::json!({}));
     let words = "submitted a prior authorization for another member, then withdrew it";

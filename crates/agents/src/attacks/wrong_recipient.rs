@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::case::{Case, Step};
+use super::case::{Case, Step, object};
 use super::free_text::free_texts;
 use super::survey::Exchange;
 use super::target::{Target, phone};
@@ -33,7 +33,7 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
         ));
         let (copy, to) = (message.clone(), number.clone());
         let again = move |_: &[Exchange]| {
-            let mut content = copy.content().unwrap_or_default();
+            let mut content = object(&copy).unwrap_or_default();
             content["to"] = to.as_str().into();
             vec![copy.with(&content)]
         };
@@ -44,7 +44,7 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
         found.push(Case::new("fax", "sent the fax to another number instead").change(at, |content| {
             content["to_number"] = NOBODY.into();
         }));
-        let mut content = message.content().unwrap_or_default();
+        let mut content = object(message).unwrap_or_default();
         content["to_number"] = NOBODY.into();
         found.push(Case::new("fax", "sent the fax to another number as well").finally([message.with(&content)]));
     }

@@ -30,9 +30,11 @@ pub(super) fn other(way: Variant, message: &Message) -> Option<Value> {
 
 /// A member more in a resource that does not have it.
 fn with(mut content: Value, name: &str, value: Value) -> Option<Value> {
-    let is_free = content["resourceType"].is_string() && content.get(name).is_none();
+    if !content["resourceType"].is_string() || content.get(name).is_some() {
+        return None;
+    }
     content[name] = value;
-    is_free.then_some(content)
+    Some(content)
 }
 
 fn reordered(value: &Value) -> Value {
