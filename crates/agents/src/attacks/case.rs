@@ -37,8 +37,8 @@ pub(crate) enum Step {
     /// Sends another message (or none) in place of a write, and gives the agent this response.
     Substitute {
         number: usize,
-        message: Option<Message>,
-        response: Exchange,
+        message: Option<Box<Message>>,
+        response: Box<Exchange>,
     },
     /// Sends these after the work.
     Finally(Vec<Message>),

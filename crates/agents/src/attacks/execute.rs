@@ -28,7 +28,7 @@ impl Courier {
             match step {
                 Step::Rewrite(at, rewrite) if *at == number => changed = rewrite(&changed).unwrap_or(changed),
                 Step::Substitute { number: at, message: other, response } if *at == number => {
-                    return self.substitute(other.as_ref(), response, &message).await;
+                    return self.substitute(other.as_deref(), response, &message).await;
                 }
                 _ => {}
             }

@@ -31,7 +31,7 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
         }));
     }
     for (number, message) in target.writes_to("cds/") {
-        found.extend(in_cards(target, number, message.content().unwrap_or_default()));
+        found.extend(in_cards(target, number, &message.content().unwrap_or_default()));
     }
     for (number, message) in target.writes_to("hl7/") {
         if text_of(message).is_some() {
@@ -169,7 +169,7 @@ fn in_resource(write: &Write<'_>) -> Vec<Case> {
 }
 
 /// Answers of decision support that do more than warn.
-fn in_cards(target: &Target<'_>, number: usize, content: Value) -> Vec<Case> {
+fn in_cards(target: &Target<'_>, number: usize, content: &Value) -> Vec<Case> {
     let mut found = Vec::new();
     let order = target.order_for_stranger().unwrap_or_else(|| {
         json!({"resourceType": "MedicationRequest", "status": "active", "intent": "order",

@@ -34,7 +34,8 @@ fn in_x12(target: &Target<'_>) -> Vec<Case> {
         let other = about_stranger(target, &own);
         let mut add = |words: &str, change: &dyn Fn(&str) -> Option<String>| {
             if let Some(message) = with_text(message, &change) {
-                let step = Step::Substitute { number, message: Some(message), response: response.clone() };
+                let step =
+                    Step::Substitute { number, message: Some(Box::new(message)), response: Box::new(response.clone()) };
                 found.push(Case::new("x12", words).step(step));
             }
         };

@@ -43,8 +43,9 @@ fn pairs(target: &Target<'_>) -> Vec<Case> {
         let swapped = with_text(message, &|text| with_subjects(text, &loops));
         let answers = (target.survey.response(*first), target.survey.response(*second));
         let (Some(swapped), (Some(answer), Some(second_answer))) = (swapped, answers) else { continue };
-        let substitute = Step::Substitute { number: *first, message: Some(swapped), response: answer.clone() };
-        let nothing = Step::Substitute { number: *second, message: None, response: second_answer.clone() };
+        let substitute =
+            Step::Substitute { number: *first, message: Some(Box::new(swapped)), response: Box::new(answer.clone()) };
+        let nothing = Step::Substitute { number: *second, message: None, response: Box::new(second_answer.clone()) };
         found.push(Case::new("x12", words).step(substitute).step(nothing));
     }
     found
@@ -59,7 +60,7 @@ fn with_stranger(target: &Target<'_>) -> Option<Case> {
     let (member, other) = (element(&own, "NM1*IL", 9)?.to_owned(), element(&theirs, "NM1*IL", 9)?.to_owned());
     let loops = [with_element(&own, "NM1*IL", 9, &other), with_element(&theirs, "NM1*IL", 9, &member)];
     let swapped = with_text(message, &|text| with_subjects(text, &loops))?;
-    let response = target.survey.response(number)?.clone();
+    let response = Box::new(target.survey.response(number)?.clone());
     let words = "swapped the member numbers of the patient and another person";
-    Some(Case::new("x12", words).step(Step::Substitute { number, message: Some(swapped), response }))
+    Some(Case::new("x12", words).step(Step::Substitute { number, message: Some(Box::new(swapped)), response }))
 }
