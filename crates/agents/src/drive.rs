@@ -105,12 +105,16 @@ impl Run {
     pub(crate) async fn create(owner: &Client, benchmark: &str, scored: bool) -> anyhow::Result<Self> {
         let body = json!({"benchmark": benchmark, "scored": scored});
         let created = owner.call(Method::POST, "/benchmark-runs", &[], Some(&body)).await?;
+        let agent = owner.with_key(created["bearer_token"].as_str().context("the run has no token")?);
+        let id = text(&created["benchmark_run_id"]);
+        // The answer to the owner says which task is which; an agent of a scored run must not know.
+        let seen: Value = agent.get(&format!("/v1/benchmark-runs/{id}")).await?;
         Ok(Self {
-            agent: owner.with_key(created["bearer_token"].as_str().context("the run has no token")?),
+            agent,
             token: text(&created["bearer_token"]),
-            id: text(&created["benchmark_run_id"]),
+            id,
             benchmark: benchmark.to_owned(),
-            task_runs: created["task_runs"].as_array().cloned().unwrap_or_default(),
+            task_runs: seen["task_runs"].as_array().cloned().unwrap_or_default(),
         })
     }
 
