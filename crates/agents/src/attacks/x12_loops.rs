@@ -78,7 +78,7 @@ mod tests {
         assert!(
             both.contains("HL*2*1*22*0~NM1*IL*1*STONE*ADA****MI*W1~REF*EJ*C1~HL*3*1*22*0~NM1*IL*1*STONE*ADA****MI*W2")
         );
-        assert!(both.contains("SE*9*0001~GE*1*1~IEA*1*1~"), "{both}");
+        assert!(both.contains("SE*10*0001~GE*1*1~IEA*1*1~"), "{both}");
         assert_eq!(set(text).as_deref(), Some("276"));
     }
 }
