@@ -38,7 +38,7 @@ run() {
     done <<<"${INPUT_MIN_AXIS:-}"
     "$VERIAL_BINARY" "${words[@]}" >"$folder/report.json" || code=$?
     if [[ -f $folder/report.md ]]; then cat "$folder/report.md" >>"$GITHUB_STEP_SUMMARY"; fi
-    score=$(sed -nE 's/.*"statistics":\{"n":[0-9]+,"mean":([0-9.]+).*/\1/p' "$folder/report.json")
+    score=$(sed -nE 's/.*"statistics":\{[^{}]*"mean":([0-9.]+).*/\1/p' "$folder/report.json")
     printf '%s\n' "exit-code=$code" "score=$score" "folder=$folder" >>"$GITHUB_OUTPUT"
     return "$code"
 }

@@ -65,6 +65,7 @@ pages! {
     operations: "docs/operations.md",
     security: "docs/security.md",
     performance: "docs/performance.md",
+    engine_versions: "docs/engine-versions.md",
     dependencies: "docs/dependencies.md",
 }
 
