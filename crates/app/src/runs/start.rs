@@ -64,7 +64,12 @@ async fn begin(
         }
         Ok::<_, AppError>((run, task_run))
     };
-    let (run, task_run) = app.store().read(read).await?;
+    let read = app.store().read(read).await;
+    if read.is_err() {
+        // Another request may have started it and not said so yet: what is remembered may be older than this refusal.
+        app.inner.started.forget(&run.id);
+    }
+    let (run, task_run) = read?;
     let snapshot = snapshots::of(app, &run).await?;
     let stage = Stage::new(app, &run, &task_run, &snapshot)?;
     let scene = match stage.scene(app, &snapshot).await? {

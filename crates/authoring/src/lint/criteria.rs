@@ -10,6 +10,7 @@ use verify::authored::{Authored, Notation};
 use verify::checks::fhir_resource_state::FhirResourceState;
 use verify::checks::no_side_effects::{EffectPattern, NoSideEffects};
 use verify::glob::{Segment, Token};
+use verify::phrase::Negation;
 use verify::{Assertion, Parsed};
 
 use super::{Finding, Findings, weights};
@@ -28,7 +29,7 @@ pub(super) fn judge(folder: &Folder, path: &str, task: &Task, findings: &mut Fin
         let entity = input(folder, criterion.entity.as_ref());
         let bindings = Bindings { entity: entity.as_ref(), task: Some(&about) };
         let mut faults = unreachable(folder, &assertion);
-        if let Some(hint) = recommended(&assertion) {
+        for hint in recommended(&assertion).into_iter().chain(misleading_label(criterion, &assertion)) {
             findings.add(Finding::hint(path, format!("{}: {hint}", place(index))));
         }
         match &assertion {
@@ -76,12 +77,31 @@ fn meant(name: &str) -> String {
     }
 }
 
+/// What is reported under a label that says that nothing else happened must not be that the work is missing.
+fn misleading_label(criterion: &Criterion, assertion: &Assertion) -> Option<&'static str> {
+    const NOTHING_ELSE: [&str; 3] = ["nothing else was", "nothing else happened", "no side effects"];
+    let Assertion::NoSideEffects(check) = assertion else { return None };
+    let label = criterion.label.to_lowercase();
+    let message = "the label says that nothing else was done, but the criterion also fails when a required effect is \
+                   missing: say both, as in \"The work was done, and nothing else\"";
+    let is_misleading = !check.require.is_empty() && NOTHING_ELSE.iter().any(|words| label.starts_with(words));
+    is_misleading.then_some(message)
+}
+
 /// Stricter options for an assertion that something was written: without them what it does not name is not looked at.
 fn recommended(assertion: &Assertion) -> Option<&'static str> {
-    let Assertion::FhirResourceState(check) = assertion else { return None };
-    let is_absence = check.count.is_some_and(|count| count.max == Some(0));
-    let message = "`only: true` would also fail records that say more than the assertion names; see `ignore`";
-    (!check.only && !is_absence).then_some(message)
+    const ONLY: &str = "`only: true` would also fail records that say more than the assertion names; see `ignore`";
+    const NEGATION: &str = "`negation: reject` would also fail a required phrase that is negated, as in \"do not call\"";
+    match assertion {
+        Assertion::FhirResourceState(check) => {
+            let is_absence = check.count.is_some_and(|count| count.max == Some(0));
+            (!check.only && !is_absence).then_some(ONLY)
+        }
+        Assertion::MessageTranscript(check) => {
+            (!check.contains.is_empty() && check.negation == Negation::Ignore).then_some(NEGATION)
+        }
+        _ => None,
+    }
 }
 
 /// What is wrong, each with the member that it is about, from its dot on.

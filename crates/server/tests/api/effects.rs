@@ -32,7 +32,7 @@ both_databases! {
 
     async fn an_overwrite_is_no_creation(server: TestServer) {
         let stage = Stage::new(&server, json!({"require": ["fhir/Patient"], "at_most": {"fhir/Patient": 1}})).await;
-        let new = json!({"resourceType": "Patient", "active": true});
+        let new = json!({"resourceType": "Patient", "active": false});
         let created = stage.begin(&server).await;
         created.write(new.clone()).await.expect(201);
         assert_eq!(outcome(&created).await.0, "pass");

@@ -183,7 +183,8 @@ both_databases! {
         assert_eq!(phrases, [(&json!("Maria Hernandez"), &json!(true)), (&json!(["MRN 00412", "MRN-00412"]), &json!(true)), (&json!("draft"), &json!(false))]);
         assert_eq!(checks[1]["evidence"]["matched"], json!([]));
         assert_eq!(checks[1]["evidence"]["phraseResults"][0]["found"], json!(false));
-        assert_eq!(checks[6]["evidence"]["unexpected"][0], json!({"resource": format!("fax/{CLINIC}"), "change": "send"}));
+        let unexpected = &checks[6]["evidence"]["unexpected"][0];
+        assert_eq!((&unexpected["resource"], &unexpected["change"]), (&json!(format!("fax/{CLINIC}")), &json!("send")));
         // Scoring is pure: once more, from what was kept, it is the same.
         let again = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
         assert_eq!(again["score"], result["score"]);

@@ -6,7 +6,7 @@
 //! is said about another. The example: [`EXAMPLE`].
 //! Evidence: `fieldResults[{path,expected,actual,passed}]`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::FieldErrors;
 use model::event::{Event, EventType};
@@ -21,9 +21,10 @@ use crate::compare::{Typing, nfc};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated, x12_text};
 use crate::field::{FieldAssertion, check_fields};
-use crate::judge::{Sheet, hold_fields, is_absence, judge};
+use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
 use crate::matching::Match;
 use crate::path::check_correlation;
+use crate::path::segment::Selector;
 use crate::path::x12::{X12Key, X12Path};
 use crate::manual::{self, Member};
 
@@ -51,6 +52,9 @@ pub struct X12Response {
     pub matching: Match,
     #[serde(default)]
     pub count: Option<Count>,
+    /// Whether the transaction must hold no other subject, and what is asserted only once.
+    #[serde(default)]
+    pub only: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -91,6 +95,7 @@ impl Check for X12Response {
             Member::new("fields", "[]", "[fields](#fields-and-operators) with X12 paths"),
             manual::MATCH_ANY,
             manual::COUNT,
+            Member::new("only", "false", "whether the transaction must hold no other subscriber, dependent or claim, and each segment that is asserted only once"),
         ],
         told: "Paths look at one subscriber, dependent or claim at a time, together with the payer and provider above it; `count` counts transactions. Reads what the [clearinghouse](x12.md) answered (`x12_response` events); of 270, 276 and 837 what the agent sent (`x12_request` events).",
         evidence: "`fieldResults[…]`",
@@ -137,18 +142,42 @@ impl X12Response {
         };
         let (mut found, mut sheets) = (0, Vec::new());
         for views in self.transactions(&body) {
-            let before = sheets.len();
+            let (before, subjects) = (sheets.len(), views.len());
             for view in views {
                 case.budget.spend(view.len() * SEGMENT_COST * (1 + self.fields.len() + self.correlate_by.len()))?;
                 if self.correlates(&view) {
                     let find = |path: &X12Path| Ok(path.find(&view).into_iter().map(Value::from).collect());
                     let fields = hold_fields(&self.fields, Typing::Untyped, &case.budget, find);
-                    sheets.push(Sheet { name: name.clone(), fields, ..Sheet::default() });
+                    let violations = if self.only { self.extras(&view, subjects) } else { Vec::new() };
+                    sheets.push(Sheet { name: name.clone(), fields, violations, ..Sheet::default() });
                 }
             }
             found += usize::from(sheets.len() > before);
         }
         Ok((found, sheets))
+    }
+
+    /// What a transaction holds beyond what is asserted: other subjects, and further segments beside an asserted one.
+    fn extras(&self, view: &View<'_, '_>, subjects: usize) -> Vec<FieldResult> {
+        let mut extras = Vec::new();
+        if subjects > 1 {
+            let reason = "the transaction holds other subjects or claims, and `only` allows one".to_owned();
+            extras.push(FieldResult::violation("HL".to_owned(), 1.into(), &subjects.into(), reason));
+        }
+        let ready = self.fields.iter().filter_map(|field| field.path.ready().ok());
+        let paths: BTreeSet<X12Path> = ready
+            .chain(self.correlate_by.keys().map(|key| &key.0))
+            .filter(|path| !matches!(path.selector, Some(Selector::Nth(_))))
+            .map(|path| X12Path { position: None, ..path.clone() })
+            .collect();
+        for path in paths {
+            let segments = path.find(view);
+            if segments.len() > 1 {
+                let reason = "occurs several times, and `only` allows it once".to_owned();
+                extras.push(FieldResult::violation(path.to_string(), 1.into(), &segments.into(), reason));
+            }
+        }
+        extras
     }
 
     /// The transactions that are meant, each as one view per subject.
@@ -267,9 +296,21 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
         };
         says(&inquiry("C1", "C2"), &by_claim("C1"), "1/1", "1 transaction");
         says(&inquiry("C2", "C1"), &by_claim("C1"), "0/1", "found none");
+        let only = |claim: &str| {
+            assertion(json!({"transaction": "276", "correlate_by": {"REF[1=1K].2": claim}, "only": true}))
+        };
+        says(&inquiry("C1", "C2"), &only("C1"), "0/1", "other subjects or claims");
         let field = json!({"transaction": "276", "correlate_by": {"NM1[1=IL].9": "M1"}, "fields": [{"path": "REF[1=1K].2", "expected": "C1"}]});
         says(&inquiry("C1", "C2"), &assertion(field.clone()), "1/1", "");
         says(&inquiry("C2", "C1"), &assertion(field), "0/1", "");
+    }
+
+    #[test]
+    fn only_allows_an_asserted_segment_once() {
+        let only = assertion(json!({"transaction": "271", "only": true, "fields": [{"path": "EB.1", "expected": "1"}]}));
+        says(&clearinghouse(), &only, "0/1", "occurs several times");
+        let one = json!({"transaction": "271", "only": true, "fields": [{"path": "EB[1=B].7", "expected": 35}]});
+        says(&clearinghouse(), &assertion(one), "1/1", "");
     }
 
     fn assertion(specification: Value) -> Value {
