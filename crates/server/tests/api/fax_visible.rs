@@ -1,5 +1,7 @@
 //! A fax is scored by what its recipient sees: hidden words, pages about somebody else and unread scans do not pass.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver};
@@ -46,8 +48,11 @@ fn criterion(label: &str, assertion: Value) -> Value {
 
 /// An agent with a fax line and a file drop, in a task with one criterion.
 async fn begun(server: &TestServer, assertion: Value) -> (Agent, Line, String) {
+    // Names of benchmarks are taken once for all organizations of a server.
+    static BENCHMARKS: AtomicUsize = AtomicUsize::new(1);
     let author = server.organization("Acme").await;
-    let bench = Bench::new(&author, json!({"name": "Records"})).await;
+    let name = format!("Records {}", BENCHMARKS.fetch_add(1, Ordering::Relaxed));
+    let bench = Bench::new(&author, json!({"name": name})).await;
     for simulator in [json!({"type": "Fax", "name": "Fax"}), json!({"type": "Files", "name": "Drop"})] {
         let simulator = author.post("/simulators", simulator).await.expect(201).id();
         let path = format!("/environments/{}/simulators/{simulator}", bench.environment);
