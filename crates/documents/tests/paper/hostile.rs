@@ -1,6 +1,6 @@
 //! Files made to do harm. All of them end, with a fault or with less text, and none of them panics.
 
-use documents::{Fault, Text, images, render, text};
+use documents::{Fault, Text, images, render, text, visible_text};
 
 use crate::{document, referral};
 
@@ -39,7 +39,12 @@ const HELVETICA: &[u8] = b"<</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>"
 
 fn read(bytes: &[u8]) -> Result<Text, Fault> {
     let _ = images(bytes);
-    text(bytes)
+    let read = text(bytes);
+    // What is visible costs more to find out, and is never more.
+    if let (Ok(read), Ok(visible)) = (&read, visible_text(bytes)) {
+        assert!(visible.pages.len() == read.pages.len());
+    }
+    read
 }
 
 fn is_too_large(bytes: &[u8]) {

@@ -144,7 +144,7 @@ fn ordinary_text_is_seen() {
 #[test]
 fn ordinary_text_in_other_structures_is_seen() {
     let inner = form("/BBox [0 0 612 792]", &phrase(""));
-    shows("in a form", &Page::showing("/X Do").with("/XObject <</X 6 0 R>>", &[inner.clone()]));
+    shows("in a form", &Page::showing("/X Do").with("/XObject <</X 6 0 R>>", std::slice::from_ref(&inner)));
     let group = form("/BBox [0 0 612 792] /Group <</S /Transparency>>", &phrase(""));
     shows(
         "in a group",
@@ -162,7 +162,7 @@ fn ordinary_text_in_other_structures_is_seen() {
     );
     let white = stream(WHITE_IMAGE, &[255; 4]);
     let content = format!("q 612 0 0 792 0 0 cm /X Do Q {}", phrase(""));
-    shows("over a picture", &Page::showing(&content).with("/XObject <</X 6 0 R>>", &[white.clone()]));
+    shows("over a picture", &Page::showing(&content).with("/XObject <</X 6 0 R>>", std::slice::from_ref(&white)));
     let clear = stream(&format!("{WHITE_IMAGE} /SMask 7 0 R"), &[255; 4]);
     let mask = stream(WHITE_IMAGE, &[0; 4]);
     let content = format!("{} q 612 0 0 792 0 0 cm /X Do Q", phrase(""));
@@ -273,11 +273,11 @@ fn text_hidden_by_other_structures_is_not_seen() {
     let inherited = form("/BBox [0 0 612 792]", &phrase(""));
     hides(
         "in a form that inherits render mode 3",
-        &Page::showing("3 Tr /X Do").with("/XObject <</X 6 0 R>>", &[inherited.clone()]),
+        &Page::showing("3 Tr /X Do").with("/XObject <</X 6 0 R>>", std::slice::from_ref(&inherited)),
     );
     hides(
         "in a form that inherits white",
-        &Page::showing("1 g /X Do").with("/XObject <</X 6 0 R>>", &[inherited.clone()]),
+        &Page::showing("1 g /X Do").with("/XObject <</X 6 0 R>>", std::slice::from_ref(&inherited)),
     );
     hides(
         "in a pattern",
@@ -403,4 +403,45 @@ fn our_own_documents_are_seen_completely() {
     let bytes = documents::render(&document(scanned)).unwrap().bytes;
     assert!(!text(&bytes).unwrap().needs_ocr());
     assert!(visible_text(&bytes).unwrap().needs_ocr());
+}
+
+fn operator() -> impl proptest::strategy::Strategy<Value = String> {
+    use proptest::prelude::*;
+    let number = || (-900_i32..900).prop_map(|tenths| format!("{:.1}", f64::from(tenths) / 10.0));
+    prop_oneof![
+        Just("BT".to_owned()),
+        Just("ET".to_owned()),
+        Just("q".to_owned()),
+        Just("Q".to_owned()),
+        Just("f".to_owned()),
+        Just("W* n".to_owned()),
+        Just("S".to_owned()),
+        Just("h b*".to_owned()),
+        Just("(Secret words) Tj".to_owned()),
+        Just("[(Secret) -900 (words)] TJ".to_owned()),
+        (0..9_u8).prop_map(|mode| format!("{mode} Tr")),
+        (0..11_u8).prop_map(|tenths| format!("0.{tenths} g 0.{tenths} G")),
+        number().prop_map(|size| format!("/F {size} Tf")),
+        (number(), number()).prop_map(|(x, y)| format!("{x} {y} Td")),
+        (number(), number()).prop_map(|(x, y)| format!("{x} {y} m {y} {x} l")),
+        (number(), number(), number()).prop_map(|(x, y, z)| format!("{x} {y} {z} {z} re")),
+        (number(), number(), number()).prop_map(|(x, y, z)| format!("{x} {y} {z} {x} {y} {z} c")),
+        (number(), number(), number()).prop_map(|(x, y, z)| format!("{x} {y} {z} {x} {y} {z} cm")),
+    ]
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, ..Default::default() })]
+
+    /// Whatever a page does: it can be read, the same way each time, and nothing is seen that the text layer does not have.
+    #[test]
+    fn nothing_is_seen_that_is_not_there(operators in proptest::collection::vec(operator(), 0..60)) {
+        let bytes = Page::showing(&format!("BT /F 12 Tf 50 50 Td {}", operators.join(" "))).bytes();
+        let seen = visible_text(&bytes).unwrap().joined();
+        assert_eq!(visible_text(&bytes).unwrap().joined(), seen);
+        let whole = text(&bytes).unwrap().joined();
+        for letter in "Secretwods".chars() {
+            assert!(seen.matches(letter).count() <= whole.matches(letter).count(), "{letter}: {seen:?} in {whole:?}");
+        }
+    }
 }

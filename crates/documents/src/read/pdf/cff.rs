@@ -128,7 +128,7 @@ fn entry(dictionary: &[u8], wanted: u16) -> Option<Vec<f64>> {
             }
             // A decimal number; none of the entries that are looked for has one.
             30 => {
-                while let Some(pair) = bytes.next() {
+                for pair in bytes.by_ref() {
                     if pair & 0xf == 0xf || pair >> 4 == 0xf {
                         break;
                     }

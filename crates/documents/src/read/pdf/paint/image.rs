@@ -52,7 +52,7 @@ impl Picture {
     ) -> Result<Self, Fault> {
         let source = Source { file, dictionary, packed };
         if file.resolve(dictionary.either("ImageMask", "IM"))?.is_true() {
-            return Ok(match source.samples(ColorSpace::Gray, left)? {
+            return Ok(match source.samples(&ColorSpace::Gray, left)? {
                 // Zeros are painted.
                 Some(mut samples) => {
                     samples.values.iter_mut().for_each(|value| *value = 255 - *value);
@@ -62,11 +62,11 @@ impl Picture {
             });
         }
         let space = ColorSpace::read(file, resources, dictionary.either("ColorSpace", "CS"), 0)?;
-        let luma = source.samples(space, left)?;
+        let luma = source.samples(&space, left)?;
         let mask = |name: &str, is_inverted: bool, left: &mut usize| -> Result<Option<Samples>, Fault> {
             let Object::Stream(stream) = file.resolve(dictionary.get(name))?.into_owned() else { return Ok(None) };
             let source = Source { file, dictionary: &stream.dictionary, packed: file.packed(&stream)? };
-            let samples = source.samples(ColorSpace::Gray, left)?;
+            let samples = source.samples(&ColorSpace::Gray, left)?;
             Ok(samples.map(|mut samples| {
                 if is_inverted {
                     samples.values.iter_mut().for_each(|value| *value = 255 - *value);
@@ -102,7 +102,7 @@ struct Source<'a> {
 
 impl Source<'_> {
     /// None if the picture is too large, damaged or in a form that is not decoded here.
-    fn samples(&self, space: ColorSpace, left: &mut usize) -> Result<Option<Samples>, Fault> {
+    fn samples(&self, space: &ColorSpace, left: &mut usize) -> Result<Option<Samples>, Fault> {
         let file = self.file;
         let number = |name: &str, short: &str| -> Result<usize, Fault> {
             Ok(file.resolve(self.dictionary.either(name, short))?.whole().unwrap_or(0))
@@ -125,7 +125,7 @@ impl Source<'_> {
                 self.fax(&content.bytes, parameters, width, height)?
             }
             Some(_) => None,
-            None => self.raw(&content, &space, width, height)?,
+            None => self.raw(&content, space, width, height)?,
         };
         let mut values = values;
         let decode = numbers(file, self.dictionary.either("Decode", "D"), 8)?;
