@@ -63,7 +63,8 @@ fn guess(task: &Asked, known: &BTreeMap<String, BTreeSet<String>>) -> Guess {
 /// It says what must not be, or how often.
 fn is_guard(assertion: &Value) -> bool {
     let is_absence = assertion["count"] == 0 || assertion["count"]["max"] == 0;
-    matches!(assertion["assert"].as_str(), Some("no-side-effects" | "no-disclosure" | "interaction-budget")) || is_absence
+    matches!(assertion["assert"].as_str(), Some("no-side-effects" | "no-disclosure" | "interaction-budget"))
+        || is_absence
 }
 
 /// What the task says is free, except for the choice among what it lists: the values that other tasks want in the same

@@ -7,19 +7,15 @@
 pub(crate) mod hl7;
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use model::FieldErrors;
-use model::event::EventType;
 use serde_json::{Map, Value};
-use world::{Records, Revision, Seq};
 
 use crate::authored::Authored;
 use crate::bounds::MOST_LISTED;
 use crate::budget::Budget;
 use crate::compare::{Typing, is_equal, satisfies, size};
 use crate::comparison::Comparison;
-use crate::evidence::Case;
 use crate::field::FieldAssertion;
 use crate::judge::FieldResult;
 use crate::limits::LONGEST_LIST;
@@ -31,35 +27,6 @@ pub(crate) fn check_ignore(only: bool, count: usize, errors: &mut FieldErrors) {
     errors.size("ignore", count, LONGEST_LIST);
     if !only && count > 0 {
         errors.add("ignore", "has no effect without `only: true`");
-    }
-}
-
-/// Versions that the dataset or the scenario brought.
-pub(crate) struct Baselines {
-    scenario: HashSet<Seq>,
-}
-
-impl Baselines {
-    pub(crate) fn new(case: &Case<'_>) -> Result<Self, String> {
-        case.budget.spend(case.evidence.events.len())?;
-        let steps = case.evidence.events.iter().filter(|event| event.r#type == EventType::ScenarioStep);
-        Ok(Self { scenario: steps.map(|event| event.seq).collect() })
-    }
-
-    /// Whether the agent wrote the current version of a record.
-    pub(crate) fn is_changed(&self, records: &Records, collection: &str, key: &str) -> bool {
-        !records.history(collection, key).first().is_some_and(|revision| self.is_given(revision))
-    }
-
-    /// A record before the agent changed it; none when it was not there.
-    pub(crate) fn of(&self, records: &Records, collection: &str, key: &str) -> Option<Arc<Value>> {
-        let history = records.history(collection, key);
-        let given = history.iter().find(|revision| self.is_given(revision))?;
-        Some(given.record.as_ref()?.json())
-    }
-
-    fn is_given(&self, revision: &Revision<'_>) -> bool {
-        revision.seq == 0 || self.scenario.contains(&revision.seq)
     }
 }
 

@@ -16,8 +16,9 @@ use fhir::{ResourceType, search::Query};
 use serde_json::Value;
 use world::Records;
 
+use crate::baseline::Baselines;
 use crate::checks::fhir_resource_state::FhirResourceState;
-use crate::closed_world::{Baselines, ClosedWorld, Coverage};
+use crate::closed_world::{ClosedWorld, Coverage};
 use crate::compare::{Typing, is_equal, size};
 use crate::evidence::Case;
 use crate::judge::FieldResult;

@@ -175,12 +175,17 @@ impl Sheet {
 
     /// Whether everything that is asked of a candidate is true of this one.
     pub(crate) fn is_perfect(&self) -> bool {
-        self.fault.is_none() && self.forbidden_found().is_none() && self.violations.is_empty() && self.passed() == self.all()
+        self.fault.is_none()
+            && self.forbidden_found().is_none()
+            && self.violations.is_empty()
+            && self.passed() == self.all()
     }
 
     fn score(&self) -> Score {
         match self.all() {
-            _ if self.fault.is_some() || self.forbidden_found().is_some() || !self.violations.is_empty() => Score::zero(),
+            _ if self.fault.is_some() || self.forbidden_found().is_some() || !self.violations.is_empty() => {
+                Score::zero()
+            }
             0 => Score::one(),
             all => Score::fraction(self.passed() as u64, all as u64),
         }

@@ -3,6 +3,7 @@
 //! Pure: no I/O, no clock, no randomness.
 
 pub mod authored;
+mod baseline;
 mod bind;
 mod bounds;
 mod budget;
@@ -17,7 +18,6 @@ pub mod disclosure;
 pub mod evidence;
 mod fhir_rules;
 pub mod field;
-mod given;
 pub mod glob;
 mod judge;
 mod limits;

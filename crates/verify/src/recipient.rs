@@ -9,8 +9,8 @@ use model::simulator::SimulatorType;
 use serde_json::Value;
 
 use crate::authored::Notation;
+use crate::baseline::Baselines;
 use crate::evidence::{Case, is_of_scenario, text};
-use crate::given::Given;
 
 /// What `to` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,9 +66,9 @@ pub(crate) struct PatientAddresses {
 impl PatientAddresses {
     /// None when the playground has no FHIR data with this patient.
     pub(crate) fn of(patient: &str, case: &Case<'_>) -> Result<Option<Self>, String> {
-        let given = Given::new(case)?;
+        let baselines = Baselines::new(case)?;
         let stores = case.evidence.world.sandboxes.values().filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
-        let records = stores.map(|store| given.record(&store.records, "Patient", patient));
+        let records = stores.map(|store| baselines.given_or_current(&store.records, "Patient", patient));
         let Some(resource) = records.into_iter().flatten().next() else { return Ok(None) };
         let points = resource.get("telecom").and_then(Value::as_array).into_iter().flatten();
         let mut addresses: BTreeSet<String> = points.filter_map(|point| text(point, "value")).map(normalized).collect();

@@ -91,7 +91,8 @@ fn misleading_label(criterion: &Criterion, assertion: &Assertion) -> Option<&'st
 /// Stricter options for an assertion that something was written: without them what it does not name is not looked at.
 fn recommended(assertion: &Assertion) -> Option<&'static str> {
     const ONLY: &str = "`only: true` would also fail records that say more than the assertion names; see `ignore`";
-    const NEGATION: &str = "`negation: reject` would also fail a required phrase that is negated, as in \"do not call\"";
+    const NEGATION: &str =
+        "`negation: reject` would also fail a required phrase that is negated, as in \"do not call\"";
     match assertion {
         Assertion::FhirResourceState(check) => {
             let is_absence = check.count.is_some_and(|count| count.max == Some(0));

@@ -98,7 +98,7 @@ both_databases! {
             .await
             .expect(200);
         let summary = done["criterion_runs"][0].as_object().unwrap();
-        assert_eq!(summary.keys().collect::<Vec<_>>(), ["id", "passed", "score"]);
+        assert_eq!(summary.keys().collect::<Vec<_>>(), ["id", "critical", "guard", "passed", "score"]);
         let listed = author.get(&format!("/criterion-runs?task_run_id={}", agent.task_runs[0])).await.expect(200);
         let whole = &listed.data()[0];
         for member in [

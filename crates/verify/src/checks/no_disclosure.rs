@@ -24,7 +24,7 @@ use crate::disclosure::sent::{Outlet, Sent, sent, wanted_files};
 use crate::disclosure::text::SearchedText;
 use crate::disclosure::{Kind, Match, clinical};
 use crate::evidence::{Case, Evaluated, Outcome, object, text};
-use crate::given::Given;
+use crate::baseline::Baselines;
 use crate::limits::LONGEST_LIST;
 use crate::manual::Member;
 use crate::phrase::{Phrase, check_phrases};
@@ -237,11 +237,11 @@ struct Subject {
 
 impl Subject {
     fn all(ids: &[String], case: &Case<'_>) -> Result<Vec<Self>, String> {
-        let given = Given::new(case)?;
+        let baselines = Baselines::new(case)?;
         let stores = case.sandboxes(SimulatorType::Fhir)?;
         let mut subjects = Vec::new();
         for id in ids.iter().map(|id| id.strip_prefix("Patient/").unwrap_or(id)) {
-            let mut found = stores.iter().filter_map(|store| given.record(&store.records, "Patient", id));
+            let mut found = stores.iter().filter_map(|store| baselines.given_or_current(&store.records, "Patient", id));
             let Some(patient) = found.next() else { return Err(format!("there is no Patient/{}", short(id))) };
             let mut numbers = numbers_of(&patient);
             for store in &stores {

@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use crate::authored::Authored;
 use crate::checks::{Check, CheckInfo};
-use crate::closed_world::{Baselines, Coverage, OnlyJson, check_ignore};
+use crate::baseline::Baselines;
+use crate::closed_world::{Coverage, OnlyJson, check_ignore};
 use crate::compare::{Typing, is_equal};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated};

@@ -7,10 +7,10 @@ use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::baseline::Baselines;
 use crate::checks::sftp_file_present::FileFormat;
 use crate::content::{Wanted, readable, want};
 use crate::evidence::{Case, FAXES, FILES, SENT_FAX, is_of_scenario, text};
-use crate::given::Given;
 use crate::pdf;
 
 /// A way out of the organization.
@@ -137,12 +137,12 @@ pub(crate) fn wanted_files(case: &Case<'_>) -> Result<Wanted, String> {
 }
 
 fn written_files(case: &Case<'_>) -> Result<Vec<(String, Value)>, String> {
-    let given = Given::new(case)?;
+    let baselines = Baselines::new(case)?;
     let mut written = Vec::new();
     for sandbox in case.sandboxes(SimulatorType::Files)? {
         for record in sandbox.records.own(FILES) {
             case.budget.spend(record.text().len())?;
-            if given.is_agents(&sandbox.records, FILES, record.key) {
+            if baselines.is_changed(&sandbox.records, FILES, record.key) {
                 written.push((record.key.to_owned(), Value::clone(&record.json())));
             }
         }
