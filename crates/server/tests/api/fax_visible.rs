@@ -42,10 +42,6 @@ fn line_with(words: &str) -> String {
     format!("{COVER} {words}")
 }
 
-fn criterion(label: &str, assertion: Value) -> Value {
-    json!({"label": label, "assertion": assertion})
-}
-
 /// An agent with a fax line and a file drop, in a task with one criterion.
 async fn begun(server: &TestServer, assertion: Value) -> (Agent, Line, String) {
     // Names of benchmarks are taken once for all organizations of a server.
@@ -58,7 +54,8 @@ async fn begun(server: &TestServer, assertion: Value) -> (Agent, Line, String) {
         let path = format!("/environments/{}/simulators/{simulator}", bench.environment);
         author.send(Method::POST, &path, &[], None).await.expect(200);
     }
-    bench.task_with(json!({"name": "Send it"}), &[criterion("sent", assertion)]).await;
+    let criterion = json!({"label": "sent", "assertion": assertion});
+    bench.task_with(json!({"name": "Send it"}), &[criterion]).await;
     let reference = bench.publish().await;
     let solver = solver(server, &author, "agent-1").await;
     let agent = Agent::begin(server, &solver, &reference, false).await;
