@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A small agent in plain Python: laboratory results for the bundled benchmark `lab-followup`.
 
-    verial run lab-followup@1 --local --agent 'python3 examples/agent.py'
+    verial run lab-followup@2 --local --agent 'python3 examples/agent.py'
 
 It needs nothing but the standard library. `verial run` starts it once for each task and tells it in VERIAL_… variables
 where the task's sandbox is; everything else goes over HTTP, as with any other system.

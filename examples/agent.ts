@@ -1,6 +1,6 @@
 // A small agent in TypeScript over plain HTTP: decision support for the bundled benchmark `cds-triage`.
 //
-//     verial run cds-triage@1 --local --agent 'npx tsx examples/agent.ts'
+//     verial run cds-triage@2 --local --agent 'npx tsx examples/agent.ts'
 //
 // It needs nothing but a runtime with `fetch`. (Node from 22.18 runs it as it is: `node examples/agent.ts`.)
 

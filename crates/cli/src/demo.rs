@@ -42,8 +42,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             say(format_args!("  API       {}/docs", local.url));
             say(format_args!("  key       {}   (of this session)", local.api_key));
             say(format_args!("  data      {}", local.data.display()));
+            let newest = newest(&local, &arguments.benchmark).await?;
             say(format_args!(
-                "\nYour own agent:\n  export VERIAL_URL={}\n  export VERIAL_API_KEY={}\n  verial run {}@1 --agent './your-agent'",
+                "\nYour own agent:\n  export VERIAL_URL={}\n  export VERIAL_API_KEY={}\n  verial run {}@{newest} --agent './your-agent'",
                 local.url, local.api_key, arguments.benchmark
             ));
             tokio::signal::ctrl_c().await?;

@@ -197,7 +197,7 @@ fn a_scored_agent_of_a_bundled_benchmark_cannot_use_the_program_that_holds_it() 
         r#"out=out/$VERIAL_TASK_RUN_ID
         "$VERIAL" reference-agent > $out 2>&1; grep -c urn:oid "$VERIAL" >> $out 2>&1; cp "$VERIAL" "$TMPDIR/v" 2>> $out && echo COPIED >> $out; true"#,
     );
-    let words = ["run", "lab-followup@1", "--local", "--scored", "--agent", &agent, "--parallel", "4"];
+    let words = ["run", "lab-followup@2", "--local", "--scored", "--agent", &agent, "--parallel", "4"];
     if !has_landlock() {
         ended(&mut desk.run(&words), 2);
         return;
@@ -213,7 +213,7 @@ fn a_scored_agent_of_a_bundled_benchmark_cannot_use_the_program_that_holds_it() 
 fn runs_of_the_reference_agent_say_so_in_every_form() {
     let desk = Desk::new();
     let reference = format!("'{}' reference-agent", env!("CARGO_BIN_EXE_verial"));
-    let mut words = vec!["run", "fax-referral@1", "--local", "--agent", &reference, "--parallel", "4", "--scored"];
+    let mut words = vec!["run", "fax-referral@2", "--local", "--agent", &reference, "--parallel", "4", "--scored"];
     words.extend(["--data", "data", "--junit", "j.xml", "--report", "r.html", "--markdown", "r.md"]);
     let isolation = if has_landlock() { "landlock" } else { "none" };
     if !has_landlock() {
@@ -250,7 +250,7 @@ fn runs_of_the_reference_agent_say_so_in_every_form() {
 #[test]
 fn without_isolation_a_scored_local_run_is_refused_or_marked() {
     let desk = Desk::new();
-    let local = ["run", "fax-referral@1", "--local", "--agent", "true", "--assume-no-landlock"];
+    let local = ["run", "fax-referral@2", "--local", "--agent", "true", "--assume-no-landlock"];
     let run = |more: &[&str]| desk.run(&[&local, more].concat());
     let (_, told) = ended(&mut run(&["--scored"]), 2);
     assert!(told.contains("--no-isolation") && told.contains("Landlock"), "{told}");
@@ -271,7 +271,7 @@ fn a_key_on_the_command_line_is_refused_because_agents_can_read_it() {
         return;
     }
     let desk = Desk::new();
-    let words = ["run", "fax-referral@1", "--local", "--agent", "true", "--api-key", SECRET_KEY];
+    let words = ["run", "fax-referral@2", "--local", "--agent", "true", "--api-key", SECRET_KEY];
     let (_, told) = ended(&mut desk.run(&words), 2);
     assert!(told.contains("needs no key") && !told.contains(SECRET_KEY), "{told}");
 }

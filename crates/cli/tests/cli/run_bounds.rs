@@ -107,7 +107,7 @@ fn a_local_run_shows_bounds_and_speaks_of_no_server_that_is_gone() {
     let place = tempfile::tempdir().unwrap();
     let agent = format!("'{}' reference-agent", env!("CARGO_BIN_EXE_verial"));
     let local = |more: &[&str]| {
-        let mut command = verial(&["run", "fax-referral@1", "--local", "--agent", &agent, "--parallel", "4"]);
+        let mut command = verial(&["run", "fax-referral@2", "--local", "--agent", &agent, "--parallel", "4"]);
         command.args(more).current_dir(place.path()).env("HOME", place.path()).env("COLUMNS", "80");
         ended(&mut command, 0).0
     };

@@ -130,7 +130,7 @@ fn a_local_server_needs_nothing() {
     assert!(words.contains("--local has no `no-such`") && words.contains("fax-referral"), "{words}");
     let mut command = crate::process::verial(&["run", "cds-triage@9", "--agent", "true", "--local"]);
     let (_, words) = ended(command.current_dir(folder.path()).env("HOME", folder.path()), 3);
-    assert!(words.contains("the newest is `cds-triage@1`"), "{words}");
+    assert!(words.contains("the newest is `cds-triage@2`"), "{words}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
