@@ -1,7 +1,7 @@
 //! Says the required phrases, and that the opposite is meant.
 
 use super::case::Case;
-use super::free_text::{documents, free_texts};
+use super::free_text::{FreeText, documents, free_texts};
 use super::pdf;
 use super::target::Target;
 use super::{Attack, CaughtBy, Severity};
@@ -16,7 +16,7 @@ pub(super) const ATTACK: Attack = Attack {
 
 fn cases(target: &Target<'_>) -> Vec<Case> {
     let mut found = Vec::new();
-    for place in free_texts(target) {
+    for place in free_texts(target).into_iter().filter(|place| !is_farewell(place)) {
         found.push(place.case("put \"do NOT\" before every sentence", negated));
     }
     for document in documents(target) {
@@ -24,6 +24,12 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
         found.push(document.case("put \"do NOT\" before every line", pdf::visible(&lines)));
     }
     found
+}
+
+/// The last words of a call, such as "Thank you, goodbye.", say nothing that could be meant the other way.
+fn is_farewell(place: &FreeText) -> bool {
+    const FEWEST_WORDS: usize = 5;
+    place.channel == "voice" && place.text.split_whitespace().count() < FEWEST_WORDS
 }
 
 /// Every sentence with "do NOT" in front; "please" stays before it.
