@@ -58,7 +58,9 @@ mod tests {
     use super::*;
 
     fn found(criteria: Value) -> Vec<String> {
-        let task: Task = serde_json::from_value(json!({"name": "Order", "criteria": criteria})).unwrap();
+        let mut task = json!({"name": "Order"});
+        task["criteria"] = criteria;
+        let task: Task = serde_json::from_value(task).unwrap();
         let mut findings = Findings::default();
         judge("tasks/1.yaml", &task, &mut findings);
         findings.into_list().iter().map(ToString::to_string).collect()

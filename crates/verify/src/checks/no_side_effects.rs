@@ -155,7 +155,7 @@ impl Check for NoSideEffects {
             Member::new("at_most", "{}", "from a pattern to the number of effects that it may cover. Without it two are as good as one"),
         ],
         told: "Without any member, nothing at all may be done. What the scenario did, and what follows by itself from what the agent did (a payer's decision, a delivery), is not an effect.",
-        evidence: "`unexpected[{resource,change,event_id}]`, and with `require` `missing[]`",
+        evidence: "`unexpected[{resource,change,seq}]`, and with `require` `missing[]`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -197,7 +197,7 @@ impl Check for NoSideEffects {
         let is_unexpected = |(index, effect): &(usize, &Effect)| over.contains(index) || !is_allowed(effect);
         let unexpected: Vec<&Effect> =
             effects.iter().enumerate().filter(is_unexpected).map(|(_, effect)| effect).collect();
-        Ok(self.outcome(case, &unexpected, &missing))
+        Ok(self.outcome(&unexpected, &missing))
     }
 }
 
@@ -212,7 +212,7 @@ fn first<T: fmt::Display>(all: &[&T]) -> String {
 }
 
 impl NoSideEffects {
-    fn outcome(&self, case: &Case<'_>, unexpected: &[&Effect], missing: &[&EffectPattern]) -> Outcome {
+    fn outcome(&self, unexpected: &[&Effect], missing: &[&EffectPattern]) -> Outcome {
         let lacking = match missing {
             [] => None,
             [one] => Some(format!("a required effect did not happen: {one}")),
@@ -228,7 +228,7 @@ impl NoSideEffects {
             (Some(only), None) | (None, Some(only)) => only,
             (Some(beside), Some(lacking)) => format!("{beside}; {lacking}"),
         };
-        let listed = unexpected.iter().take(MOST_UNEXPECTED).map(|effect| json(case, effect)).collect();
+        let listed = unexpected.iter().take(MOST_UNEXPECTED).map(|effect| json(effect)).collect();
         let mut evidence = object([("unexpected", Value::Array(listed))]);
         if !self.require.is_empty() {
             let missing = missing.iter().map(|missing| short(&missing.to_string()));
@@ -258,16 +258,10 @@ impl NoSideEffects {
     }
 }
 
-/// The effect, with the event that tells of it.
-fn json(case: &Case<'_>, effect: &Effect) -> Value {
+/// The effect, with the place in the log of the event that tells of it.
+fn json(effect: &Effect) -> Value {
     let resource = short(&format!("{}/{}", effect.channel, effect.resource));
-    let mut json = object([("resource", resource.into()), ("change", effect.verb.name().into())]);
-    let events = case.evidence.events;
-    let at = events.partition_point(|event| event.seq < effect.seq);
-    if let Some(event) = events.get(at).filter(|event| event.seq == effect.seq) {
-        json["event_id"] = event.id.to_string().into();
-    }
-    json
+    object([("resource", resource.into()), ("change", effect.verb.name().into()), ("seq", effect.seq.into())])
 }
 
 #[cfg(test)]

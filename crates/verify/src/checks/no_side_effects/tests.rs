@@ -64,8 +64,8 @@ fn assertion(allow: &[&str]) -> Value {
 fn what_is_neither_allowed_nor_within_a_limit_is_listed_once() {
     let two = before().fhir(&json!({"resourceType": "Task", "id": "a"})).fhir(&json!({"resourceType": "Task", "id": "b"}));
     let assertion = json!({"assert": "no-side-effects", "at_most": {"fhir/Task": 1, "fhir/*": 1}});
-    let effect = |id: &str| json!({"resource": format!("fhir/Task/{id}"), "change": "create"});
-    scores(&two, &assertion, "0/1", &json!({"unexpected": [effect("a"), effect("b")]}));
+    let effect = |id: &str, seq: i64| json!({"resource": format!("fhir/Task/{id}"), "change": "create", "seq": seq});
+    scores(&two, &assertion, "0/1", &json!({"unexpected": [effect("a", 1), effect("b", 2)]}));
     says(&two, &assertion, "0/1", "2 effects that are not allowed: fhir/Task/a:create, fhir/Task/b:create");
 }
 
@@ -109,11 +109,11 @@ fn what_is_not_allowed_is_listed() {
         &assertion(&[]),
         "0/1",
         &json!({"unexpected": [
-            {"resource": "fhir/Appointment/a", "change": "create"},
-            {"resource": "fhir/Patient/p1", "change": "delete"},
-            {"resource": "files/outbox/x/a.txt", "change": "create"},
-            {"resource": "hl7/ORM^O01", "change": "send", "event_id": "evt_00000000000000000000000001"},
-            {"resource": "portal/drafts/d", "change": "create", "event_id": "evt_00000000000000000000000001"},
+            {"resource": "fhir/Appointment/a", "change": "create", "seq": 1},
+            {"resource": "fhir/Patient/p1", "change": "delete", "seq": 2},
+            {"resource": "files/outbox/x/a.txt", "change": "create", "seq": 3},
+            {"resource": "hl7/ORM^O01", "change": "send", "seq": 4},
+            {"resource": "portal/drafts/d", "change": "create", "seq": 4},
         ]}),
     );
     let all = ["fhir/Appointment", "fhir/Patient/p1:delete", "files/outbox/**", "portal/drafts", "hl7/ORM^O01"];
