@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    fn hash(criterion: Value) -> String {
+    fn hash(criterion: &Value) -> String {
         let snapshot = json!({
             "name": "Benchmark", "description": null, "timeout": 60, "concurrency": 1, "datasets": [], "entities": [],
             "environment": {"id": "env_01K9Z3T5Q8W7N4M2R6V0XBHCDE", "name": "Clinic", "simulators": []},
@@ -223,11 +223,11 @@ mod tests {
             }
             criterion
         };
-        let before = hash(criterion(json!({})));
+        let before = hash(&criterion(json!({})));
         assert_eq!(before, BEFORE_CRITICAL);
-        assert_eq!(hash(criterion(json!({"critical": false, "public_label": null, "guard": true}))), before);
-        assert_ne!(hash(criterion(json!({"critical": true}))), before);
-        assert_ne!(hash(criterion(json!({"public_label": "Other"}))), before);
+        assert_eq!(hash(&criterion(json!({"critical": false, "public_label": null, "guard": true}))), before);
+        assert_ne!(hash(&criterion(json!({"critical": true}))), before);
+        assert_ne!(hash(&criterion(json!({"public_label": "Other"}))), before);
     }
 
     const BEFORE_CRITICAL: &str = "4e83961ee1dcddb1808fa5767d876eb3abd1e8e1862b6c4385c40dfa16b4067c";
