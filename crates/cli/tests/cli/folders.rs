@@ -122,7 +122,8 @@ fn any_model_can_be_the_agent() {
     let place = tempfile::tempdir().unwrap();
     let example = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/model_agent.py");
     let agent = format!("python3 '{}'", example.display());
-    let mut command = verial(&["run", "lab-followup@2", "--local", "--json", "--agent", &agent, "--journal"]);
+    let mut command =
+        verial(&["run", "lab-followup@2", "--local", "--allow-critical", "--json", "--agent", &agent, "--journal"]);
     command.arg(place.path().join("journal.json")).env("OPENAI_BASE_URL", url).env("OPENAI_MODEL", "scripted");
     let report: Value = serde_json::from_str(&output(&mut command)).unwrap();
     assert_eq!(report["exit_code"], 0, "{report}");

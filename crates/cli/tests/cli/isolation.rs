@@ -197,7 +197,8 @@ fn a_scored_agent_of_a_bundled_benchmark_cannot_use_the_program_that_holds_it() 
         r#"out=out/$VERIAL_TASK_RUN_ID
         "$VERIAL" reference-agent > $out 2>&1; grep -c urn:oid "$VERIAL" >> $out 2>&1; cp "$VERIAL" "$TMPDIR/v" 2>> $out && echo COPIED >> $out; true"#,
     );
-    let words = ["run", "lab-followup@2", "--local", "--scored", "--agent", &agent, "--parallel", "4"];
+    let words =
+        ["run", "lab-followup@2", "--local", "--scored", "--allow-critical", "--agent", &agent, "--parallel", "4"];
     if !has_landlock() {
         ended(&mut desk.run(&words), 2);
         return;
@@ -250,7 +251,7 @@ fn runs_of_the_reference_agent_say_so_in_every_form() {
 #[test]
 fn without_isolation_a_scored_local_run_is_refused_or_marked() {
     let desk = Desk::new();
-    let local = ["run", "fax-referral@2", "--local", "--agent", "true", "--assume-no-landlock"];
+    let local = ["run", "fax-referral@2", "--local", "--allow-critical", "--agent", "true", "--assume-no-landlock"];
     let run = |more: &[&str]| desk.run(&[&local, more].concat());
     let (_, told) = ended(&mut run(&["--scored"]), 2);
     assert!(told.contains("--no-isolation") && told.contains("Landlock"), "{told}");
