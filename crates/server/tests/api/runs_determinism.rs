@@ -173,7 +173,9 @@ fn assertion(dice: &mut Dice) -> Value {
         0 => json!({"assert": "no-side-effects", "allow": [format!("fhir/{}", dice.pick(&KINDS)), "fhir/Basic"]}),
         1 => json!({"assert": "interaction-budget", "max": 1 + dice.below(4)}),
         2 => {
-            let example = dice.pick(verify::catalogue()).example.replace("{{entity.", "{{task.");
+            // The id of a task differs from run to run, and may stand in a reason.
+            let example = dice.pick(verify::catalogue()).example.replace("{{entity.id}}", "p1");
+            let example = example.replace("{{entity.", "{{task.");
             serde_json::from_str(&example).unwrap()
         }
         _ => state(dice),

@@ -240,9 +240,9 @@ impl Subject {
         let baselines = Baselines::new(case)?;
         let stores = case.sandboxes(SimulatorType::Fhir)?;
         let mut subjects = Vec::new();
-        for (index, id) in ids.iter().map(|id| id.strip_prefix("Patient/").unwrap_or(id)).enumerate() {
+        for id in ids.iter().map(|id| id.strip_prefix("Patient/").unwrap_or(id)) {
             let mut found = stores.iter().filter_map(|store| baselines.given_or_current(&store.records, "Patient", id));
-            let Some(patient) = found.next() else { return Err(format!("`patients.{index}` is not in the FHIR data")) };
+            let Some(patient) = found.next() else { return Err(format!("there is no Patient/{}", short(id))) };
             let mut numbers = numbers_of(&patient);
             for store in &stores {
                 numbers.extend(clinical::coverages(&store.records, id, case)?.iter().flat_map(numbers_of));
