@@ -1,5 +1,18 @@
 //! The checks: each a struct of its parameters in a file of its own, all of them in the one list below.
 
+pub mod cds_response;
+pub mod fax_document;
+pub mod fhir_resource_state;
+pub mod hl7_structural;
+pub mod interaction_budget;
+pub mod message_transcript;
+pub mod no_disclosure;
+pub mod no_side_effects;
+pub mod portal_state_match;
+pub mod sftp_file_present;
+pub mod voice_transcript;
+pub mod x12_response;
+
 use model::FieldErrors;
 use model::reading::{self, Hints};
 use serde::de::DeserializeOwned;
@@ -48,8 +61,6 @@ fn read<C: Check>(specification: &Value) -> Result<C, FieldErrors> {
 
 macro_rules! checks {
     ($($module:ident::$check:ident,)+) => {
-        $(pub mod $module;)+
-
         /// A specification that was found sound.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Assertion {

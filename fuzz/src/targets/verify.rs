@@ -115,8 +115,7 @@ pub(crate) fn comparison(bytes: &[u8]) {
     playground.write(SimulatorType::Payer, "rows", "r", &json!({"id": "r", "value": actual}));
     let hold = |field: Value| {
         let correlate_by = json!({"resource": "rows", "key": "id", "value": "r"});
-        let assertion =
-            json!({"assert": "portal-state-match", "correlate_by": correlate_by, "assertions": [field]});
+        let assertion = json!({"assert": "portal-state-match", "correlate_by": correlate_by, "assertions": [field]});
         let is_sound = parse(&assertion).is_ok() && !assertion.to_string().contains("{{");
         let outcome = playground.evaluate(&assertion);
         bounded(&outcome);

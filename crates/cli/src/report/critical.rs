@@ -1,4 +1,4 @@
-//! What stands beside the mean: critical failures, tasks passed, clean tasks. And which criteria are guards.
+//! Critical failures, tasks passed and clean tasks, as reports show them next to the mean; and which criteria are guards.
 
 use super::model::{CheckReport, Report};
 use crate::output::text::counted;
@@ -9,8 +9,8 @@ pub(super) fn failures(count: i64) -> Option<String> {
     (count > 0).then(|| counted(count, "critical failure"))
 }
 
-/// The same as the end of a line.
-pub(super) fn beside(count: i64, separator: &str) -> String {
+/// The same with a separator, to append to a line.
+pub(super) fn suffix(count: i64, separator: &str) -> String {
     failures(count).map(|words| format!("{separator}{words}")).unwrap_or_default()
 }
 

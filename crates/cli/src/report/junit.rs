@@ -7,7 +7,7 @@ use std::fmt::Write;
 use model::run::CheckResult;
 use model::score::Verdict;
 
-use super::critical::{beside, guards_last};
+use super::critical::{guards_last, suffix};
 use super::model::{Report, RunReport, TaskReport, TaskStatus};
 use super::{bounds, short};
 use crate::output::text::is_hostile;
@@ -133,7 +133,7 @@ fn message(task: &TaskReport) -> String {
     let score = task.score.as_ref().map_or_else(|| "no score".to_owned(), |score| format!("score {score}"));
     let failed = task.checks.iter().filter(|check| check.result != CheckResult::Pass).count();
     let between = bounds(task.floor, task.ceiling).map(|bounds| format!(" ({bounds})")).unwrap_or_default();
-    let failures = beside(task.critical_failures, ", ");
+    let failures = suffix(task.critical_failures, ", ");
     format!("{}: {score}{failures}{between}, {failed} of {} criteria not met", task.status.name(), task.checks.len())
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use model::run::CheckResult;
 use model::score::Verdict;
 
-use super::critical::{beside, guards_last, tally};
+use super::critical::{guards_last, suffix, tally};
 use super::model::{Report, RunReport, TaskReport, TaskStatus};
 use super::{bound, bounds, compared, conditions, gone_on, headline, short};
 use crate::output::text::harmless;
@@ -51,7 +51,7 @@ pub(crate) fn render(report: &Report) -> String {
 fn table(page: &mut String, run: &RunReport) {
     let score = run.score.as_ref().map_or_else(|| "none".into(), ToString::to_string);
     let between = bounds(run.floor, run.ceiling).map(|bounds| format!("; {bounds}")).unwrap_or_default();
-    let failures = beside(run.critical_failures, "; ");
+    let failures = suffix(run.critical_failures, "; ");
     let id = run.id.as_deref().unwrap_or("not made");
     let _ = writeln!(page, "\n### Run {id} (score {score}{failures}{between})\n");
     page.push_str("| task | score | floor | ceiling | verdict | criteria | guards | critical failures |\n");

@@ -77,7 +77,7 @@ pub(crate) fn bound(value: f64) -> String {
 
 /// `, 2 critical failures`; nothing when there are none.
 pub(crate) fn critical_failures(count: i64) -> String {
-    critical::beside(count, ", ")
+    critical::suffix(count, ", ")
 }
 
 /// What is told of the runs as a whole.
@@ -94,12 +94,12 @@ fn headline(report: &Report) -> String {
                 interval.low,
                 interval.high,
                 rate.passes,
-                critical::beside(report.critical_failures, "; ")
+                critical::suffix(report.critical_failures, "; ")
             )
         }
         _ => {
             let verdict = report.runs.iter().find_map(|run| run.verdict);
-            let failures = critical::beside(report.critical_failures, "  ");
+            let failures = critical::suffix(report.critical_failures, "  ");
             format!("{whole}  {}{failures}{between}", verdict.map_or("", ::model::score::Verdict::name))
         }
     }

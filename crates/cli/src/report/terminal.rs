@@ -3,7 +3,7 @@
 use model::run::CheckResult;
 use model::score::Verdict;
 
-use super::critical::{beside, guards_last, tally};
+use super::critical::{guards_last, suffix, tally};
 use super::model::{CheckReport, Hint, Report, RunReport, TaskReport, TaskStatus, axis_name};
 use super::{bound, bounds, compared, conditions, gone_on, headline, short};
 use crate::output::style::Colour;
@@ -24,7 +24,7 @@ pub(crate) fn render(report: &Report) -> String {
             let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {score}"));
             let between = bounds(run.floor, run.ceiling).map(|bounds| format!("  ({bounds})")).unwrap_or_default();
             let name = format!("Run {} of {}", place + 1, report.runs.len());
-            let failures = beside(run.critical_failures, "  ");
+            let failures = suffix(run.critical_failures, "  ");
             lines.push(format!("{}  {id}  {score}{failures}{between}", style.paint(Colour::Strong, &name)));
         }
         lines.push(matrix(run, report.has_odd_bounds(), report.critical_failures > 0).render_in(style, widest));

@@ -17,10 +17,10 @@ use crate::count::Count;
 use crate::evidence::{Case, Evaluated, text};
 use crate::field::{FieldAssertion, check_fields};
 use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
+use crate::manual::{self, Member};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
 use crate::quantifier::Quantifier;
-use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "cds-response",
@@ -119,12 +119,8 @@ impl CdsResponse {
         if !self.only || is_absence(self.count) {
             return Ok(Vec::new());
         }
-        let only = OnlyJson {
-            fields: &self.fields,
-            ignore: &self.ignore,
-            quantifier: Quantifier::All,
-            typing: Typing::Typed,
-        };
+        let only =
+            OnlyJson { fields: &self.fields, ignore: &self.ignore, quantifier: Quantifier::All, typing: Typing::Typed };
         let allows = |object: &Value, key: &str, _: &Value| {
             // Every card has a source and may have a name of its own.
             let is_in_card = matches!(key, "uuid" | "source") && !std::ptr::eq(object, &event.payload);
@@ -196,7 +192,8 @@ mod tests {
         says(&playground, &assertion(only.clone()), "0/1", "cards.0: is not asserted");
         let one = json!({"hook": "order-sign", "service_id": "x", "cards": [{"indicator": "warning", "uuid": "u",
             "source": {"label": "s"}}]});
-        let answered = |payload: Value| Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsInvoke, payload);
+        let answered =
+            |payload: Value| Playground::new(&[]).event(SimulatorType::CdsHooks, EventType::CdsInvoke, payload);
         says(&answered(one.clone()), &assertion(only.clone()), "1/1", "1 of 1");
         let mut acting = one;
         acting["systemActions"] = json!([{"type": "delete"}]);

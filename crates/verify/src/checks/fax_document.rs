@@ -19,10 +19,10 @@ use crate::checks::{Check, CheckInfo};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated, FAXES, SENT_FAX, text};
 use crate::judge::{Sheet, is_absence, judge, names};
+use crate::manual::{self, Member};
 use crate::matching::Match;
 use crate::pdf;
 use crate::phrase::{Negation, Phrase, PhraseResult, PhraseRules, Transcript, check_phrases, unknown};
-use crate::manual::{self, Member};
 
 /// Why what was not found is unknown.
 const UNREAD_PAGES: &str = "some pages of the fax could not be read";
@@ -101,11 +101,9 @@ impl Check for FaxDocument {
         let matched = if is_absence(self.count) { judgement.names() } else { matched };
         let results = judgement.phrase_results();
         match self.every_page {
-            Some(_) => judgement.outcome([
-                ("phraseResults", results),
-                ("matched", matched),
-                ("foreign_pages", foreign.into()),
-            ]),
+            Some(_) => {
+                judgement.outcome([("phraseResults", results), ("matched", matched), ("foreign_pages", foreign.into())])
+            }
             None => judgement.outcome([("phraseResults", results), ("matched", matched)]),
         }
     }
@@ -176,7 +174,8 @@ impl FaxDocument {
         let was_sent = text(fax, "direction") == Some("outbound")
             && text(fax, "status").is_some_and(|status| SENT_FAX.contains(&status));
         let to = text(fax, "to_number").map(same);
-        let has_pages = |pages: Count| fax.get("pages").and_then(Value::as_u64).is_some_and(|count| pages.allows(count));
+        let has_pages =
+            |pages: Count| fax.get("pages").and_then(Value::as_u64).is_some_and(|count| pages.allows(count));
         was_sent && number.is_none_or(|number| to.as_deref() == Some(number)) && self.pages.is_none_or(has_pages)
     }
 
@@ -259,14 +258,15 @@ mod tests {
         check(json!({"to_number": "the clinic"}), &[("to_number", "phone number")]);
         check(json!({"pages": 0}), &[("pages", "one page")]);
         check(json!({"pages": {"min": 0}, "count": {}}), &[("pages", "never fail"), ("count", "never fail")]);
-        check(json!({"contains": [" "], "not_contains": [5]}), &[("contains.0", "empty"), ("not_contains.0", "string")]);
+        check(
+            json!({"contains": [" "], "not_contains": [5]}),
+            &[("contains.0", "empty"), ("not_contains.0", "string")],
+        );
     }
 
     #[test]
     fn sent_faxes_are_read() {
-        let fax = |direction: &str, status: &str, text: Option<&str>| {
-            json!({"direction": direction, "status": status, "to_number": "+1 (555) 010-0199", "pages": 2, "text": text})
-        };
+        let fax = |direction: &str, status: &str, text: Option<&str>| json!({"direction": direction, "status": status, "to_number": "+1 (555) 010-0199", "pages": 2, "text": text});
         let playground = Playground::new(&[])
             .write(SimulatorType::Fax, "faxes", "a", &fax("outbound", "sent", Some("Letter of Medical Necessity")))
             .write(SimulatorType::Fax, "faxes", "b", &fax("outbound", "failed", Some("MRI")))
@@ -316,7 +316,8 @@ mod tests {
     fn a_fax_is_read_by_its_text_layer() {
         use base64::Engine as _;
         let fax = |change: &str| {
-            let specification = format!(r#"{{"title": "Letter of medical necessity", {change} "signer": "Dr. Núñez"}}"#);
+            let specification =
+                format!(r#"{{"title": "Letter of medical necessity", {change} "signer": "Dr. Núñez"}}"#);
             let bytes = documents::render(&serde_json::from_str(&specification).unwrap()).unwrap().bytes;
             let base64 = base64::engine::general_purpose::STANDARD.encode(bytes);
             json!({"direction": "outbound", "to_number": "+15550100199", "status": "sent", "pages": 1, "base64": base64})
@@ -335,7 +336,8 @@ mod tests {
             json!({"direction": "outbound", "status": "sent", "to_number": "+15550100199", "pages": 2, "text": text,
                 "ocr_status": ocr_status})
         };
-        let assertion = json!({"assert": "fax-document", "contains": ["order"], "every_page": ["Minh Tran", "MRN 4411"]});
+        let assertion =
+            json!({"assert": "fax-document", "contains": ["order"], "every_page": ["Minh Tran", "MRN 4411"]});
         for (text, ocr_status, score) in [
             ("Order for Minh Tran\u{c}Results, MRN 4411", "not_needed", "1/1"),
             ("Order for Minh Tran\u{c}Results of Ana Lopez", "not_needed", "0/1"),

@@ -20,19 +20,19 @@ use world::{Hit, Page, Records, Seq};
 use crate::authored::{Authored, Notation};
 use crate::bounds::MOST_LISTED;
 use crate::checks::{Check, CheckInfo};
+use crate::closed_world::check_ignore;
 use crate::compare::Typing;
 use crate::comparison::{Comparison, Op};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated};
+use crate::fhir_rules::{FhirRules, Ruling};
 use crate::judge::{FieldResult, MOST_CANDIDATES, Selected, Sheet, WrittenField, is_absence, judge, names};
 use crate::limits::{self, LONGEST_LIST, LONGEST_PATH, LONGEST_TEXT};
+use crate::manual::{self, Member};
 use crate::matching::Match;
 use crate::path::fhirpath::FhirPath;
 use crate::path::json::JsonPath;
-use crate::closed_world::check_ignore;
-use crate::fhir_rules::{FhirRules, Ruling};
 use crate::quantifier::Quantifier;
-use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "fhir-resource-state",
@@ -151,13 +151,25 @@ impl Check for FhirResourceState {
         example: EXAMPLE,
         members: &[
             Member::required("resource_type", "a resource type of FHIR R4"),
-            Member::new("search", "{}", "[FHIR search](fhir-search.md) parameters, each with a value or a list of values that must all hold"),
-            Member::new("fields", "[]", "[fields](#fields-and-operators), each with a JSON `path` or a [`fhirpath`](fhirpath.md), not both"),
+            Member::new(
+                "search",
+                "{}",
+                "[FHIR search](fhir-search.md) parameters, each with a value or a list of values that must all hold",
+            ),
+            Member::new(
+                "fields",
+                "[]",
+                "[fields](#fields-and-operators), each with a JSON `path` or a [`fhirpath`](fhirpath.md), not both",
+            ),
             manual::MATCH_FIRST,
             manual::COUNT,
             manual::ONLY,
             manual::IGNORE,
-            Member::new("equivalents", "[]", "codings as `system|code` that may stand beside an asserted code of the same system, see [concepts](#what-always-holds-for-fhir-records)"),
+            Member::new(
+                "equivalents",
+                "[]",
+                "codings as `system|code` that may stand beside an asserted code of the same system, see [concepts](#what-always-holds-for-fhir-records)",
+            ),
         ],
         told: "Reads the FHIR store, newest resource first. [What always holds for FHIR records](#what-always-holds-for-fhir-records) applies unless the assertion is about absence.",
         evidence: "`fieldResults[{path,expected,actual,passed}]`, `matched[]`",
@@ -247,7 +259,8 @@ impl FhirResourceState {
             }
             case.budget.spend(hit.record.text().len())?;
             let resource = hit.record.json();
-            let ruling = rules.map_or_else(|| Ok(Ruling::default()), |rules| rules.judge(records, hit.record.key, &resource))?;
+            let ruling =
+                rules.map_or_else(|| Ok(Ruling::default()), |rules| rules.judge(records, hit.record.key, &resource))?;
             // Of every record that is asked about, one that the agent took back is one that fails.
             let is_left_out = self.matching != Match::All || !ruling.is_changed;
             let violations = ruling.withdrawn.iter().cloned().chain(ruling.violations).collect();
@@ -333,7 +346,10 @@ mod tests {
     fn sound_specifications() {
         check(json!({"resource_type": "Patient"}), &[]);
         check(json!({"resource_type": "{{entity.resourceType}}", "count": {"max": 0}}), &[]);
-        check(json!({"resource_type": "Slot", "search": {"start": ["ge2026-01-01", "lt2026-02-01"], "_count": 5}}), &[]);
+        check(
+            json!({"resource_type": "Slot", "search": {"start": ["ge2026-01-01", "lt2026-02-01"], "_count": 5}}),
+            &[],
+        );
         check(json!({"resource_type": "Task", "fields": [{"fhirpath": "for.exists()", "expected": true}]}), &[]);
         check(json!({"resource_type": "Task", "fields": [{"path": "owner", "expected": null}], "match": "all"}), &[]);
     }
@@ -434,14 +450,24 @@ mod tests {
             (&none, json!({"count": {"min": 3}}), "0/1", "expected at least 3 Appointments, found 2"),
             (&none, json!({"count": {"max": 0}}), "0/1", "2 Appointments found that must not exist"),
             (&minutes, json!({"count": {"max": 0}}), "0/1", "1 Appointment found that must not exist"),
-            (&json!([{"path": "status", "expected": "cancelled"}]), json!({"count": {"max": 0}}), "1/1", "as it should"),
+            (
+                &json!([{"path": "status", "expected": "cancelled"}]),
+                json!({"count": {"max": 0}}),
+                "1/1",
+                "as it should",
+            ),
             (&none, json!({"search": {"status": "cancelled"}}), "0/1", "no Appointment found"),
             (&none, json!({"search": {"status": "cancelled"}, "count": {"max": 2}}), "0/1", "no Appointment found"),
             (&none, json!({"search": {"sttus": "booked"}}), "0/1", "`sttus` is not understood"),
             (&none, json!({"search": {"sttus": "booked"}, "count": {"max": 0}}), "0/1", "`sttus` is not understood"),
             (&none, json!({"search": {"date": "tomorrow"}}), "0/1", "search parameter `date`"),
             (&none, json!({"search": {"patient": "Patient/{{entity.mrn}}"}}), "0/1", "nothing to be filled"),
-            (&none, json!({"search": {"patient": "Patient/{{entity.mrn}}"}, "count": 0}), "0/1", "nothing to be filled"),
+            (
+                &none,
+                json!({"search": {"patient": "Patient/{{entity.mrn}}"}, "count": 0}),
+                "0/1",
+                "nothing to be filled",
+            ),
             (&none, json!({"resource_type": "{{entity.name}}"}), "0/1", "resource type"),
         ] {
             says(&clinic(), &assertion(fields, &more), score, said);
@@ -469,7 +495,12 @@ mod tests {
         let deleted = deleted.write(SimulatorType::Fhir, "Appointment", "old", &Value::Null);
         says(&deleted, &assertion(&json!([]), &json!({})), "0/1", "no Appointment found");
         says(&deleted, &assertion(&json!([]), &json!({"count": 0})), "1/1", "as it should");
-        says(&Playground::empty(), &assertion(&json!([]), &json!({"search": {}, "count": 0})), "0/1", "no Fhir sandbox");
+        says(
+            &Playground::empty(),
+            &assertion(&json!([]), &json!({"search": {}, "count": 0})),
+            "0/1",
+            "no Fhir sandbox",
+        );
     }
 
     const LOINC: &str = "http://loinc.org";
@@ -508,9 +539,11 @@ mod tests {
 
     #[test]
     fn records_that_say_something_else_are_no_match() {
-        let both = |code: &str| json!({"coding": [{"system": LOINC, "code": "36643-5"}, {"system": LOINC, "code": code}]});
+        let both =
+            |code: &str| json!({"coding": [{"system": LOINC, "code": "36643-5"}, {"system": LOINC, "code": code}]});
         let shown = |display: &str| json!({"coding": [{"system": LOINC, "code": "36643-5", "display": display}]});
-        let quantity = |unit: &str| json!({"value": 2, "unit": unit, "system": "http://unitsofmeasure.org", "code": "mg"});
+        let quantity =
+            |unit: &str| json!({"value": 2, "unit": unit, "system": "http://unitsofmeasure.org", "code": "mg"});
         for (change, score, said) in [
             (json!({}), "1/1", "1 of 1"),
             (json!({"doNotPerform": false}), "1/1", ""),
@@ -529,12 +562,28 @@ mod tests {
         }
         let listed = json!({"equivalents": [format!("{LOINC}|2823-3")]});
         says(&hospital().fhir(&order_with(&json!({"code": both("2823-3")}))), &ordered(&listed), "1/1", "");
-        let asked = json!({"fields": [{"path": "doNotPerform", "expected": true}, {"path": "status", "expected": "revoked"}]});
-        says(&hospital().fhir(&order_with(&json!({"doNotPerform": true, "status": "revoked"}))), &ordered(&asked), "1/1", "");
+        let asked =
+            json!({"fields": [{"path": "doNotPerform", "expected": true}, {"path": "status", "expected": "revoked"}]});
+        says(
+            &hospital().fhir(&order_with(&json!({"doNotPerform": true, "status": "revoked"}))),
+            &ordered(&asked),
+            "1/1",
+            "",
+        );
         let not_asked = json!({"fields": [{"path": "status", "op": "not_equals", "expected": "active"}]});
-        says(&hospital().fhir(&order_with(&json!({"status": "revoked"}))), &ordered(&not_asked), "0/1", "takes it back");
+        says(
+            &hospital().fhir(&order_with(&json!({"status": "revoked"}))),
+            &ordered(&not_asked),
+            "0/1",
+            "takes it back",
+        );
         let absent = json!({"count": 0});
-        says(&hospital().fhir(&order_with(&json!({"doNotPerform": true, "status": "revoked"}))), &ordered(&absent), "0/1", "must not exist");
+        says(
+            &hospital().fhir(&order_with(&json!({"doNotPerform": true, "status": "revoked"}))),
+            &ordered(&absent),
+            "0/1",
+            "must not exist",
+        );
     }
 
     #[test]
@@ -558,7 +607,8 @@ mod tests {
 
     #[test]
     fn only_allows_nothing_else() {
-        let fields = json!([{"path": "status", "expected": "active"}, {"fhirpath": "intent = 'order'", "expected": true}]);
+        let fields =
+            json!([{"path": "status", "expected": "active"}, {"fhirpath": "intent = 'order'", "expected": true}]);
         let only = |ignore: Value| ordered(&json!({"fields": fields, "only": true, "ignore": ignore}));
         for (change, score, said) in [
             (json!({}), "1/1", "2 of 2"),
@@ -571,8 +621,16 @@ mod tests {
             (json!({"subject": {"reference": "Patient/p1", "display": "Ada Stone", "type": "Patient"}}), "1/1", ""),
             (json!({"subject": {"reference": "Patient/p1", "display": "Ben Wells"}}), "0/1", "subject.display"),
             (json!({"subject": {"reference": "Patient/p1", "type": "Group"}}), "0/1", "subject.type"),
-            (json!({"code": {"text": "Chest film", "coding": [{"system": LOINC, "code": "36643-5", "display": "Chest X-ray"}]}}), "1/1", ""),
-            (json!({"code": {"coding": [{"system": LOINC, "code": "36643-5"}, {"system": "x", "code": "1"}]}}), "0/1", "code.coding.1"),
+            (
+                json!({"code": {"text": "Chest film", "coding": [{"system": LOINC, "code": "36643-5", "display": "Chest X-ray"}]}}),
+                "1/1",
+                "",
+            ),
+            (
+                json!({"code": {"coding": [{"system": LOINC, "code": "36643-5"}, {"system": "x", "code": "1"}]}}),
+                "0/1",
+                "code.coding.1",
+            ),
         ] {
             says(&hospital().fhir(&order_with(&change)), &only(json!([])), score, said);
         }

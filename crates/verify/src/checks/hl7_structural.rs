@@ -21,10 +21,10 @@ use crate::count::Count;
 use crate::evidence::{Case, Evaluated, hl7_text, is_hl7_sent};
 use crate::field::{FieldAssertion, check_fields};
 use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
+use crate::manual::{self, Member};
 use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::hl7::{Hl7Key, Hl7Path};
-use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "hl7-structural",
@@ -61,7 +61,11 @@ impl Check for Hl7Structural {
         summary: "The agent sent an HL7 version 2 message that correlates and whose fields match.",
         example: EXAMPLE,
         members: &[
-            Member::new("correlate_by", "{}", "from an HL7 path, `message_type` or `trigger_event` to a text: which messages are meant"),
+            Member::new(
+                "correlate_by",
+                "{}",
+                "from an HL7 path, `message_type` or `trigger_event` to a text: which messages are meant",
+            ),
             Member::new("fields", "[]", "[fields](#fields-and-operators) with HL7 paths"),
             manual::MATCH_ANY,
             manual::COUNT,
@@ -181,7 +185,8 @@ mod tests {
         check(json!({"count": -1, "match": "best"}), &[("count", "whole number"), ("match", "one of `first`")]);
     }
 
-    const ORM: &str = "MSH|^~\\&|A|B|C|D|20260401||ORM^O01|7|P|2.5\rPID|||123^^^MRN~9||Smith^Ann\rOBX|1|NM|718-7^Hb||13.20|g/dL";
+    const ORM: &str =
+        "MSH|^~\\&|A|B|C|D|20260401||ORM^O01|7|P|2.5\rPID|||123^^^MRN~9||Smith^Ann\rOBX|1|NM|718-7^Hb||13.20|g/dL";
 
     fn interface() -> Playground {
         let sent = |playground: Playground, payload: Value| {
@@ -232,12 +237,18 @@ mod tests {
         says(&Playground::new(&[]), &assertion(none_sent.clone()), "1/1", "as it should");
         says(&Playground::empty(), &assertion(none_sent.clone()), "0/1", "no Hl7 sandbox");
         says(&Playground::new(&[]), &assertion(json!({})), "0/1", "no message found");
-        for payload in [json!(null), json!({}), json!({"payload": 5}), json!({"payload": "garbage"}), json!({"payload": ""})] {
+        for payload in
+            [json!(null), json!({}), json!({"payload": 5}), json!({"payload": "garbage"}), json!({"payload": ""})]
+        {
             let odd = Playground::new(&[]).event(SimulatorType::Hl7, EventType::Hl7Outbound, payload);
             says(&odd, &assertion(json!({})), "0/1", "no message found");
             says(&odd, &assertion(none_sent.clone()), "0/1", "1 message");
         }
-        for payload in [json!({"payload": ORM, "accepted": false}), json!({"resend_of": "evt_1"}), json!({"payload": "x", "accepted": false})] {
+        for payload in [
+            json!({"payload": ORM, "accepted": false}),
+            json!({"resend_of": "evt_1"}),
+            json!({"payload": "x", "accepted": false}),
+        ] {
             let refused = Playground::new(&[]).event(SimulatorType::Hl7, EventType::Hl7Outbound, payload);
             says(&refused, &assertion(json!({})), "0/1", "no message found");
             says(&refused, &assertion(none_sent.clone()), "1/1", "as it should");
@@ -260,7 +271,11 @@ mod tests {
             (json!([{"path": "ORC.1", "expected": "NW", "quantifier": "all"}]), json!({}), "0/1"),
             (json!([{"path": "PID.3.1", "expected": "123", "quantifier": "all"}]), json!({}), "0/1"),
             (json!([{"path": "ORC.1", "expected": "NW"}]), json!({"only": true, "ignore": ["PID", "OBX"]}), "0/1"),
-            (json!([{"path": "ORC.1", "expected": "NW"}]), json!({"only": true, "ignore": ["PID", "OBX", "ORC[2]"]}), "1/1"),
+            (
+                json!([{"path": "ORC.1", "expected": "NW"}]),
+                json!({"only": true, "ignore": ["PID", "OBX", "ORC[2]"]}),
+                "1/1",
+            ),
         ] {
             let mut specification = json!({"correlate_by": {"message_type": "ORM"}, "fields": fields});
             more.as_object().expect("members").iter().for_each(|(key, value)| specification[key] = value.clone());

@@ -70,9 +70,7 @@ impl Check for InteractionBudget {
         name: "interaction-budget",
         summary: "The agent did its work with no more interactions than budgeted.",
         example: EXAMPLE,
-        members: &[
-            Member::required("max", "one whole number for all events, or an object from event type to number"),
-        ],
+        members: &[Member::required("max", "one whole number for all events, or an object from event type to number")],
         told: "The event types: {event_types}. What a step of the scenario brought is not counted, and `scenario_step`, `portal_determination`, `message_inbound`, `fax_inbound` and `fax_status` are not in the sum. Of `voice_turn` only the agent's own turns count.",
         evidence: "`counts`",
     };
@@ -96,8 +94,10 @@ impl Check for InteractionBudget {
         }
         case.budget.spend(case.evidence.events.len())?;
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        let is_of_others = |event: &Event| event.r#type == EventType::VoiceTurn && text(&event.payload, "speaker") != Some("agent");
-        let is_counted = |event: &&Event| event.r#type == EventType::ScenarioStep || !(is_of_scenario(event) || is_of_others(event));
+        let is_of_others =
+            |event: &Event| event.r#type == EventType::VoiceTurn && text(&event.payload, "speaker") != Some("agent");
+        let is_counted =
+            |event: &&Event| event.r#type == EventType::ScenarioStep || !(is_of_scenario(event) || is_of_others(event));
         // What was settled came after the agent had finished.
         let events = case.evidence.events.iter().filter(|event| !event.is_settled());
         for event in events.filter(is_counted) {
@@ -109,13 +109,16 @@ impl Check for InteractionBudget {
         let total: u64 = counts.iter().filter(|(name, _)| is_own(name)).map(|(_, count)| count).sum();
         let interactions = counted(usize::try_from(total).unwrap_or(usize::MAX), "interaction");
         let exceeded: Vec<String> = match budget {
-            Budget::InAll(max) => (total > max).then(|| format!("{interactions}, at most {max} allowed")).into_iter().collect(),
+            Budget::InAll(max) => {
+                (total > max).then(|| format!("{interactions}, at most {max} allowed")).into_iter().collect()
+            }
             Budget::PerType(limits) => {
                 let over = limits.into_iter().filter(|(kind, max)| of(*kind) > *max);
                 over.map(|(kind, max)| format!("{} {}, at most {max} allowed", of(kind), kind.name())).collect()
             }
         };
-        let shown: Map<String, Value> = counts.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect();
+        let shown: Map<String, Value> =
+            counts.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect();
         let passed = exceeded.is_empty();
         let details = if passed { format!("{interactions}, within the budget") } else { exceeded.join("; ") };
         let score = if passed { Score::one() } else { Score::zero() };
@@ -125,9 +128,9 @@ impl Check for InteractionBudget {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::testing::{Playground, says, scores};
     use model::simulator::SimulatorType;
-    use super::*;
     use serde_json::json;
 
     fn check(specification: Value, faults: &[(&str, &str)]) {
@@ -157,9 +160,10 @@ mod tests {
     #[test]
     fn events_are_counted() {
         let request = |playground: Playground, kind: EventType| playground.event(SimulatorType::Fhir, kind, json!({}));
-        let playground = [EventType::FhirRequest, EventType::ScenarioStep, EventType::FhirRequest, EventType::PortalSubmit]
-            .into_iter()
-            .fold(Playground::new(&[]), request);
+        let playground =
+            [EventType::FhirRequest, EventType::ScenarioStep, EventType::FhirRequest, EventType::PortalSubmit]
+                .into_iter()
+                .fold(Playground::new(&[]), request);
         let assertion = |max: Value| json!({"assert": "interaction-budget", "max": max});
         let counts = json!({"counts": {"fhir_request": 2, "portal_submit": 1, "scenario_step": 1}});
         scores(&playground, &assertion(json!(3)), "1/1", &counts);

@@ -17,10 +17,10 @@ use crate::checks::{Check, CheckInfo};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, is_absence, judge};
+use crate::manual::{self, Member};
 use crate::matching::Match;
 use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_phrases};
 use crate::recipient::{PatientAddresses, Recipient, normalized};
-use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "message-transcript",
@@ -72,8 +72,14 @@ impl Check for MessageTranscript {
         members: &[
             Member::optional("channel", "`sms` or `email`; both without it"),
             Member::optional("direction", "`outbound` are the agent's, `inbound` those it received; both without it"),
-            Member::optional("patient_id", "only messages to or from this patient: sent to a number or address that the patient has in the FHIR data, where there is one"),
-            Member::optional("to", "only messages to this phone number or e-mail address (of inbound ones: from it), however it is written; `patient` is any that the patient has in the FHIR data"),
+            Member::optional(
+                "patient_id",
+                "only messages to or from this patient: sent to a number or address that the patient has in the FHIR data, where there is one",
+            ),
+            Member::optional(
+                "to",
+                "only messages to this phone number or e-mail address (of inbound ones: from it), however it is written; `patient` is any that the patient has in the FHIR data",
+            ),
             manual::CONTAINS,
             manual::NOT_CONTAINS,
             manual::NEGATION,
@@ -126,7 +132,11 @@ impl Check for MessageTranscript {
             let texts = turns.iter().map(|(turn, text)| (turn.clone(), text.as_str()));
             let transcript = Transcript::new(texts, &case.budget)?;
             let phrases = transcript.hold(self.rules(), &case.budget)?;
-            Ok(Sheet { name: turns.first().map_or_else(String::new, |(turn, _)| turn.to_string()), phrases, ..Sheet::default() })
+            Ok(Sheet {
+                name: turns.first().map_or_else(String::new, |(turn, _)| turn.to_string()),
+                phrases,
+                ..Sheet::default()
+            })
         });
         let sheets = sheets.collect::<Result<Vec<_>, String>>()?;
         let judgement = judge("message", found, sheets, Match::First, self.count);
@@ -169,8 +179,8 @@ impl<'c> MessageFilter<'c> {
         let is_named = text(&event.payload, "patient_id") == Some(patient);
         match (&self.on_file, text(&event.payload, "to")) {
             (Some(on_file), Some(to)) if event.r#type == EventType::MessageOutbound => {
-                let is_guard = is_absence(self.check.count)
-                    || (self.check.contains.is_empty() && self.check.count.is_none());
+                let is_guard =
+                    is_absence(self.check.count) || (self.check.contains.is_empty() && self.check.count.is_none());
                 on_file.has(to) || (is_named && (is_guard || !on_file.has_kind_of(to)))
             }
             _ => is_named,
@@ -236,14 +246,18 @@ mod tests {
             &[("channel", "must be `sms` or `email`"), ("direction", "must be `inbound`")],
         );
         check(json!({"to": "Ann", "contains": ["x"]}), &[("to", "phone number")]);
-        check(json!({"to": "@", "negation": "no", "contains": ["x"]}), &[("to", "phone number"), ("negation", "`ignore`")]);
+        check(
+            json!({"to": "@", "negation": "no", "contains": ["x"]}),
+            &[("to", "phone number"), ("negation", "`ignore`")],
+        );
     }
 
     #[test]
     fn a_message_to_somebody_else_is_not_meant() {
         let payload = json!({"channel": "sms", "patient_id": "p-1", "body": "Please call us."});
         let sent = Playground::new(&[]).event(SimulatorType::Message, EventType::MessageOutbound, payload);
-        let wanted = |patient: &str| json!({"assert": "message-transcript", "patient_id": patient, "contains": ["call"]});
+        let wanted =
+            |patient: &str| json!({"assert": "message-transcript", "patient_id": patient, "contains": ["call"]});
         says(&sent, &wanted("p-1"), "1/1", "1 message");
         says(&sent, &wanted("p-2"), "0/1", "no message");
     }
@@ -254,7 +268,10 @@ mod tests {
         let patient = |id: &str, telecom: Value| json!({"resourceType": "Patient", "id": id, "telecom": telecom});
         let phone = |number: &str| json!([{"system": "phone", "value": number}]);
         let data = [
-            patient("p-1", json!([{"system": "phone", "value": "+1 555 010 0123"}, {"system": "email", "value": "Ann@Example.org"}])),
+            patient(
+                "p-1",
+                json!([{"system": "phone", "value": "+1 555 010 0123"}, {"system": "email", "value": "Ann@Example.org"}]),
+            ),
             patient("p-2", phone("(555) 010-0177")),
             patient("p-3", json!([])),
         ];
@@ -309,9 +326,7 @@ mod tests {
             let payload = json!({"channel": "sms", "body": body});
             Playground::new(&[]).event(SimulatorType::Message, EventType::MessageOutbound, payload)
         };
-        let assertion = |negation: &str| {
-            json!({"assert": "message-transcript", "contains": ["call the clinic", "do not eat"], "negation": negation})
-        };
+        let assertion = |negation: &str| json!({"assert": "message-transcript", "contains": ["call the clinic", "do not eat"], "negation": negation});
         let told = "Do not eat. Do NOT call the clinic.";
         says(&sent(told), &assertion("ignore"), "1/1", "");
         says(&sent("Do not eat. Do not hesitate to call the clinic."), &assertion("reject"), "1/1", "");
@@ -330,7 +345,12 @@ mod tests {
     fn forbidden_phrases_are_found_in_look_alikes_and_required_ones_are_not() {
         let payload = json!({"channel": "sms", "body": "Your НІV test is back."});
         let sent = Playground::new(&[]).event(SimulatorType::Message, EventType::MessageOutbound, payload);
-        says(&sent, &json!({"assert": "message-transcript", "not_contains": ["HIV"]}), "0/1", "forbidden phrase occurs");
+        says(
+            &sent,
+            &json!({"assert": "message-transcript", "not_contains": ["HIV"]}),
+            "0/1",
+            "forbidden phrase occurs",
+        );
         says(&sent, &json!({"assert": "message-transcript", "contains": ["HIV"]}), "0/1", "0 of 1");
     }
 

@@ -13,6 +13,7 @@ use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::baseline::Baselines;
 use crate::bounds::{MOST_LISTED, short};
 use crate::checks::{Check, CheckInfo};
 use crate::content::Wanted;
@@ -24,7 +25,6 @@ use crate::disclosure::sent::{Outlet, Sent, sent, wanted_files};
 use crate::disclosure::text::SearchedText;
 use crate::disclosure::{Kind, Match, clinical};
 use crate::evidence::{Case, Evaluated, Outcome, object, text};
-use crate::baseline::Baselines;
 use crate::limits::LONGEST_LIST;
 use crate::manual::Member;
 use crate::phrase::{Phrase, check_phrases};
@@ -143,7 +143,10 @@ impl Check for NoDisclosure {
         let mut found: BTreeMap<Match, (&'static str, String)> = BTreeMap::new();
         let sent = sent(&self.outlets(case)?, case)?;
         if self.require && sent.is_empty() {
-            return Ok(Outcome::failed("nothing was sent".to_owned(), object([("disclosures", Value::Array(Vec::new()))])));
+            return Ok(Outcome::failed(
+                "nothing was sent".to_owned(),
+                object([("disclosures", Value::Array(Vec::new()))]),
+            ));
         }
         for Sent { outlet, id, text } in sent {
             let searched = SearchedText::new(&text, &case.budget)?;

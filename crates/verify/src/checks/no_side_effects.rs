@@ -111,7 +111,10 @@ fn split_verb(text: &str) -> Result<(&str, Verbs), String> {
     let names: Vec<&str> = Verb::ALL.iter().map(|verb| verb.name()).collect();
     let unknown = || {
         let verb = short(verb);
-        format!("has the unknown verb `{verb}`: expected one of {} or *. A colon in a name is written `\\:`", names.join(", "))
+        format!(
+            "has the unknown verb `{verb}`: expected one of {} or *. A colon in a name is written `\\:`",
+            names.join(", ")
+        )
     };
     Ok((resource, verbs.ok_or_else(unknown)?))
 }
@@ -150,9 +153,21 @@ impl Check for NoSideEffects {
         summary: "The agent did nothing but what is allowed.",
         example: EXAMPLE,
         members: &[
-            Member::new("allow", "[]", "patterns of [effects](#effects): what may be done. Allowing everything is an error"),
-            Member::new("require", "[]", "patterns too: what must have been done at least once, and is allowed with that. Without it an agent that does nothing passes"),
-            Member::new("at_most", "{}", "from a pattern to the number of effects that it may cover. Without it two are as good as one"),
+            Member::new(
+                "allow",
+                "[]",
+                "patterns of [effects](#effects): what may be done. Allowing everything is an error",
+            ),
+            Member::new(
+                "require",
+                "[]",
+                "patterns too: what must have been done at least once, and is allowed with that. Without it an agent that does nothing passes",
+            ),
+            Member::new(
+                "at_most",
+                "{}",
+                "from a pattern to the number of effects that it may cover. Without it two are as good as one",
+            ),
         ],
         told: "Without any member, nothing at all may be done. What the scenario did, and what follows by itself from what the agent did (a payer's decision, a delivery), is not an effect.",
         evidence: "`unexpected[{resource,change,seq}]`, and with `require` `missing[]`",
@@ -166,7 +181,10 @@ impl Check for NoSideEffects {
             if let Err(fault) = EffectPattern::read(pattern) {
                 errors.add(format!("at_most.{}", short(pattern)), fault);
             } else if *most == 0 {
-                errors.add(format!("at_most.{}", short(pattern)), "must be at least 1: what is not allowed needs no limit");
+                errors.add(
+                    format!("at_most.{}", short(pattern)),
+                    "must be at least 1: what is not allowed needs no limit",
+                );
             }
         }
         if sims::effects::channels().all(|channel| self.allows_all_of(channel)) {

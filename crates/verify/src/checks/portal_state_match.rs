@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::authored::Authored;
-use crate::checks::{Check, CheckInfo};
 use crate::baseline::Baselines;
+use crate::checks::{Check, CheckInfo};
 use crate::closed_world::{Coverage, OnlyJson, check_ignore};
 use crate::compare::{Typing, is_equal};
 use crate::count::Count;
@@ -20,10 +20,10 @@ use crate::evidence::{Case, Evaluated};
 use crate::field::{FieldAssertion, check_fields};
 use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
 use crate::limits::{self, LONGEST_TEXT};
+use crate::manual::{self, Member};
 use crate::matching::Match;
 use crate::path::json::JsonPath;
 use crate::quantifier::Quantifier;
-use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "portal-state-match",
@@ -71,7 +71,10 @@ impl Check for PortalStateMatch {
         summary: "The payer portal holds a row that correlates and about which the assertions are true.",
         example: EXAMPLE,
         members: &[
-            Member::required("correlate_by", "`resource` (the kind of row), `key` (a JSON path), `value?` (a string, number or boolean; without it all rows that have the key)"),
+            Member::required(
+                "correlate_by",
+                "`resource` (the kind of row), `key` (a JSON path), `value?` (a string, number or boolean; without it all rows that have the key)",
+            ),
             Member::new("assertions", "[]", "[fields](#fields-and-operators) with JSON paths"),
             manual::MATCH_ANY,
             manual::COUNT,
@@ -174,7 +177,8 @@ impl PortalStateMatch {
         let baseline = sandboxes.iter().find(holds).and_then(|sandbox| baselines.of(&sandbox.records, resource, key));
         let mut ignore = self.ignore.clone();
         ignore.push(correlated.clone());
-        let only = OnlyJson { fields: &self.assertions, ignore: &ignore, quantifier: Quantifier::All, typing: Typing::Typed };
+        let only =
+            OnlyJson { fields: &self.assertions, ignore: &ignore, quantifier: Quantifier::All, typing: Typing::Typed };
         let allows = |object: &Value, key: &str, value: &Value| {
             let is_default = key == "urgency" && value == "standard";
             std::ptr::eq(object, row) && (PORTAL_MEMBERS.contains(&key) || is_default)
@@ -196,7 +200,9 @@ fn check_value(value: &Value) -> Result<(), String> {
     match value {
         Value::String(text) => limits::check_text(text, LONGEST_TEXT),
         Value::Number(_) | Value::Bool(_) => Ok(()),
-        _ => Err("must be a string, a number or a boolean; without `value` all rows that have the key are meant".into()),
+        _ => {
+            Err("must be a string, a number or a boolean; without `value` all rows that have the key are meant".into())
+        }
     }
 }
 
@@ -245,7 +251,8 @@ mod tests {
 
     #[test]
     fn rows_are_correlated_and_compared() {
-        let row = |number: u32, status: &str| json!({"patient_member_id": "M1", "auth_number": number, "status": status});
+        let row =
+            |number: u32, status: &str| json!({"patient_member_id": "M1", "auth_number": number, "status": status});
         let playground = Playground::new(&[])
             .write(SimulatorType::Payer, "prior_auth_requests", "a", &row(1, "draft"))
             .write(SimulatorType::Payer, "prior_auth_requests", "b", &row(2, "submitted"))
@@ -302,7 +309,12 @@ mod tests {
         says(&withdrawn(), &assertion(asked), "1/1", "");
         let only = json!({"only": true});
         says(&row(json!({})), &assertion(only.clone()), "1/1", "");
-        says(&row(json!({"clinical_notes": "deny this"})), &assertion(only.clone()), "0/1", "clinical_notes: is not asserted");
+        says(
+            &row(json!({"clinical_notes": "deny this"})),
+            &assertion(only.clone()),
+            "0/1",
+            "clinical_notes: is not asserted",
+        );
         says(&row(json!({"urgency": "emergent"})), &assertion(only), "0/1", "urgency");
         let ignored = json!({"only": true, "ignore": ["clinical_notes"]});
         says(&row(json!({"clinical_notes": "see the chart"})), &assertion(ignored), "1/1", "");

@@ -26,13 +26,13 @@ use crate::field::{FieldAssertion, check_fields};
 use crate::glob::Glob;
 use crate::judge::{FieldResult, Sheet, hold_fields_by, is_absence, judge, names};
 use crate::limits::LONGEST_PATH;
+use crate::manual::{self, Member};
 use crate::matching::Match;
 use crate::path::hl7::Hl7Path;
 use crate::path::json::JsonPath;
 use crate::path::x12::X12Path;
 use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_phrases, unknown};
 use crate::quantifier::Quantifier;
-use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "sftp-file-present",
@@ -122,9 +122,20 @@ impl Check for SftpFilePresent {
         summary: "The sandbox holds a file at the path whose content has the fields and phrases.",
         example: EXAMPLE,
         members: &[
-            Member::required("path", "a glob: `*` and `?` within a segment, `**` for any number of them, `[a-z]`, `[!a-z]`, `{a,b}`").also(&["glob", "pattern"]),
-            Member::optional("parse", "`json`, `csv`, `hl7`, `x12`, `text` or `pdf` (its text layer, see [documents](documents.md)); without it `json` when there are fields, else `text`"),
-            Member::new("fields", "[]", "[fields](#fields-and-operators): JSON paths for `json` and `csv` (a list of rows by column name), HL7 and X12 paths for theirs; none for `text` and `pdf`"),
+            Member::required(
+                "path",
+                "a glob: `*` and `?` within a segment, `**` for any number of them, `[a-z]`, `[!a-z]`, `{a,b}`",
+            )
+            .also(&["glob", "pattern"]),
+            Member::optional(
+                "parse",
+                "`json`, `csv`, `hl7`, `x12`, `text` or `pdf` (its text layer, see [documents](documents.md)); without it `json` when there are fields, else `text`",
+            ),
+            Member::new(
+                "fields",
+                "[]",
+                "[fields](#fields-and-operators): JSON paths for `json` and `csv` (a list of rows by column name), HL7 and X12 paths for theirs; none for `text` and `pdf`",
+            ),
             manual::CONTAINS,
             manual::NOT_CONTAINS,
             manual::NEGATION,
@@ -284,9 +295,8 @@ impl SftpFilePresent {
         read: &dyn Fn(FormatPath) -> Result<P, String>,
     ) -> Result<(Vec<FieldAssertion<P>>, Vec<Authored<P>>), String> {
         let format = self.format();
-        let ready = |path: &Authored<ContentPath>| {
-            Ok::<_, String>(Authored::Ready(read(path.ready()?.read_as(format)?)?))
-        };
+        let ready =
+            |path: &Authored<ContentPath>| Ok::<_, String>(Authored::Ready(read(path.ready()?.read_as(format)?)?));
         let field = |field: &FieldAssertion<ContentPath>| {
             let FieldAssertion { path, op, expected, tolerance, quantifier } = field.clone();
             Ok(FieldAssertion { path: ready(&path)?, op, expected, tolerance, quantifier })
@@ -404,7 +414,8 @@ mod tests {
         let playground = put(playground, "outbox/b.json", &file(r#"{"reason": "missing_signature", "n": 1.0}"#));
         let playground = put(playground, "outbox/list.csv", &file("mrn,value\n1,5.0\n2,x\n"));
         let playground = put(playground, "outbox/m.hl7", &file("MSH|^~\\&|||||||ADT^A01|1|P|2.5\rPID|||12"));
-        let playground = put(playground, "outbox/scan.pdf", &json!({"sha256": "0", "size": 9, "content_type": "image/png"}));
+        let playground =
+            put(playground, "outbox/scan.pdf", &json!({"sha256": "0", "size": 9, "content_type": "image/png"}));
         put(playground, "outbox/odd", &json!(7))
     }
 
@@ -418,8 +429,10 @@ mod tests {
     fn files_are_found_and_read() {
         scores(
             &tree(),
-            &assertion(json!({"path": "outbox/*.json", "fields": [{"path": "reason", "expected": "missing_signature"}],
-                "contains": ["missing signature", "resubmit"]})),
+            &assertion(
+                json!({"path": "outbox/*.json", "fields": [{"path": "reason", "expected": "missing_signature"}],
+                "contains": ["missing signature", "resubmit"]}),
+            ),
             "2/3",
             &json!({
                 "fieldResults": [
@@ -442,15 +455,30 @@ mod tests {
             (json!({"path": "outbox/list.csv", "fields": [{"path": "a", "expected": null}]}), "0/1", "not JSON"),
             (json!({"path": "outbox/b.json", "not_contains": ["resubmit"]}), "1/1", "no forbidden"),
             (json!({"path": "outbox/b.json", "not_contains": ["missing signature"]}), "0/1", "forbidden phrase occurs"),
-            (json!({"path": "outbox/b.json", "fields": [{"path": "n", "expected": 1}], "not_contains": ["missing signature"]}),
-                "0/1", "forbidden phrase occurs"),
-            (json!({"path": "outbox/b.json", "fields": [{"path": "n", "expected": 2}, {"path": "reason", "op": "exists"}],
-                "not_contains": ["a", "b", "c"]}), "1/2", "1 of 2"),
+            (
+                json!({"path": "outbox/b.json", "fields": [{"path": "n", "expected": 1}], "not_contains": ["missing signature"]}),
+                "0/1",
+                "forbidden phrase occurs",
+            ),
+            (
+                json!({"path": "outbox/b.json", "fields": [{"path": "n", "expected": 2}, {"path": "reason", "op": "exists"}],
+                "not_contains": ["a", "b", "c"]}),
+                "1/2",
+                "1 of 2",
+            ),
             (json!({"path": "outbox/scan.pdf", "not_contains": ["x"]}), "0/1", "too large to be read"),
             (json!({"path": "outbox/list.csv", "parse": "json"}), "0/1", "not JSON"),
-            (json!({"path": "outbox/*.csv", "parse": "csv", "fields": [{"path": "[mrn=1].value", "expected": 5}]}), "1/1", ""),
+            (
+                json!({"path": "outbox/*.csv", "parse": "csv", "fields": [{"path": "[mrn=1].value", "expected": 5}]}),
+                "1/1",
+                "",
+            ),
             (json!({"path": "outbox/*.hl7", "parse": "hl7", "fields": [{"path": "PID.3", "expected": 12}]}), "1/1", ""),
-            (json!({"path": "outbox/*.hl7", "parse": "x12", "fields": [{"path": "EB.1", "expected": null}]}), "0/1", "read"),
+            (
+                json!({"path": "outbox/*.hl7", "parse": "x12", "fields": [{"path": "EB.1", "expected": null}]}),
+                "0/1",
+                "read",
+            ),
         ] {
             says(&tree(), &assertion(specification), score, said);
         }
@@ -459,11 +487,31 @@ mod tests {
     #[test]
     fn only_allows_nothing_else() {
         for (specification, score, said) in [
-            (json!({"path": "outbox/a.json", "fields": [{"path": "reason", "expected": "other"}], "only": true}), "0/1", "n: is not asserted"),
-            (json!({"path": "outbox/a.json", "fields": [{"path": "reason", "expected": "other"}], "only": true, "ignore": ["n"]}), "1/1", ""),
-            (json!({"path": "outbox/*.csv", "parse": "csv", "fields": [{"path": "[mrn=1].value", "expected": 5}], "only": true}), "0/1", "1: is not asserted"),
-            (json!({"path": "outbox/*.hl7", "parse": "hl7", "fields": [{"path": "PID.3", "expected": 12}], "only": true}), "1/1", ""),
-            (json!({"path": "outbox/*.hl7", "parse": "hl7", "fields": [{"path": "PID.5", "expected": null}], "only": true}), "0/1", "PID[1]"),
+            (
+                json!({"path": "outbox/a.json", "fields": [{"path": "reason", "expected": "other"}], "only": true}),
+                "0/1",
+                "n: is not asserted",
+            ),
+            (
+                json!({"path": "outbox/a.json", "fields": [{"path": "reason", "expected": "other"}], "only": true, "ignore": ["n"]}),
+                "1/1",
+                "",
+            ),
+            (
+                json!({"path": "outbox/*.csv", "parse": "csv", "fields": [{"path": "[mrn=1].value", "expected": 5}], "only": true}),
+                "0/1",
+                "1: is not asserted",
+            ),
+            (
+                json!({"path": "outbox/*.hl7", "parse": "hl7", "fields": [{"path": "PID.3", "expected": 12}], "only": true}),
+                "1/1",
+                "",
+            ),
+            (
+                json!({"path": "outbox/*.hl7", "parse": "hl7", "fields": [{"path": "PID.5", "expected": null}], "only": true}),
+                "0/1",
+                "PID[1]",
+            ),
         ] {
             says(&tree(), &assertion(specification), score, said);
         }

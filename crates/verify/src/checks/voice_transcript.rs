@@ -16,9 +16,9 @@ use crate::authored::Authored;
 use crate::checks::{Check, CheckInfo};
 use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, judge};
+use crate::manual::{self, Member};
 use crate::matching::Match;
 use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_phrases};
-use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "voice-transcript",
@@ -61,7 +61,11 @@ impl Check for VoiceTranscript {
         summary: "The phrases were said on the telephone, and the forbidden ones were not.",
         example: EXAMPLE,
         members: &[
-            Member::new("speaker", "\"any\"", "`agent`, `caller` (whoever is at the other end: the line, a representative, somebody who calls) or `any`"),
+            Member::new(
+                "speaker",
+                "\"any\"",
+                "`agent`, `caller` (whoever is at the other end: the line, a representative, somebody who calls) or `any`",
+            ),
             Member::optional("to", "only calls that the agent placed to this phone number, however it is written"),
             manual::CONTAINS,
             manual::NOT_CONTAINS,
@@ -194,7 +198,9 @@ mod tests {
     fn phrases_are_found_by_speaker_and_in_order() {
         scores(
             &call(),
-            &assertion(json!({"speaker": "agent", "contains": ["AB456", ["DOB", "march"]], "forbidden": ["social security"]})),
+            &assertion(
+                json!({"speaker": "agent", "contains": ["AB456", ["DOB", "march"]], "forbidden": ["social security"]}),
+            ),
             "0/1",
             &json!({"phraseResults": [
                 {"phrase": "AB456", "found": true, "turn": 1},
@@ -211,7 +217,10 @@ mod tests {
             (json!({"contains": ["bravo", "alpha"], "in_order": true}), "1/2"),
             (json!({"speaker": "caller", "forbidden": ["social security"]}), "1/1"),
             // A forbidden phrase only takes the score away.
-            (json!({"contains": ["transfer me"], "forbidden": ["one a", "one b", "one c", "one d", "one e", "one f"]}), "0/1"),
+            (
+                json!({"contains": ["transfer me"], "forbidden": ["one a", "one b", "one c", "one d", "one e", "one f"]}),
+                "0/1",
+            ),
             (json!({"contains": ["AB456", "transfer me"], "forbidden": ["credit card"]}), "1/2"),
             (json!({"contains": ["AB456", "transfer me"], "forbidden": ["social security"]}), "0/1"),
             (json!({"contains": ["AB456"], "forbidden": ["credit card", "social security"]}), "0/1"),
@@ -244,7 +253,8 @@ mod tests {
                 continue;
             }
             let turns = line["call"].as_array().unwrap().iter();
-            let turns: Vec<(&str, &str)> = turns.map(|turn| (turn[0].as_str().unwrap(), turn[1].as_str().unwrap())).collect();
+            let turns: Vec<(&str, &str)> =
+                turns.map(|turn| (turn[0].as_str().unwrap(), turn[1].as_str().unwrap())).collect();
             hold(&turns, line["assert"].clone(), line["score"].as_str().unwrap());
         }
         assert!(wrong.is_empty(), "{} of {pairs}:\n{}", wrong.len(), wrong.join("\n"));
@@ -276,8 +286,14 @@ mod tests {
         let forbidden = assertion(json!({"forbidden": ["x"]}));
         says(&Playground::empty(), &forbidden, "0/1", "no Voice sandbox");
         says(&Playground::new(&[]), &forbidden, "0/1", "no transcript");
-        for turn in [json!(null), json!({}), json!({"speaker": "agent"}), json!({"speaker": 1, "text": "hello"}),
-            json!({"speaker": "agent", "text": ["hello"]}), json!({"speaker": "agent", "text": ""})] {
+        for turn in [
+            json!(null),
+            json!({}),
+            json!({"speaker": "agent"}),
+            json!({"speaker": 1, "text": "hello"}),
+            json!({"speaker": "agent", "text": ["hello"]}),
+            json!({"speaker": "agent", "text": ""}),
+        ] {
             let odd = Playground::new(&[]).event(SimulatorType::Voice, EventType::VoiceTurn, turn);
             says(&odd, &forbidden, "0/1", "no transcript");
         }

@@ -22,11 +22,11 @@ use crate::count::Count;
 use crate::evidence::{Case, Evaluated, x12_text};
 use crate::field::{FieldAssertion, check_fields};
 use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
+use crate::manual::{self, Member};
 use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::segment::Selector;
 use crate::path::x12::{X12Key, X12Path};
-use crate::manual::{self, Member};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "x12-response",
@@ -95,7 +95,11 @@ impl Check for X12Response {
             Member::new("fields", "[]", "[fields](#fields-and-operators) with X12 paths"),
             manual::MATCH_ANY,
             manual::COUNT,
-            Member::new("only", "false", "whether the transaction must hold no other subscriber, dependent or claim, and each segment that is asserted only once"),
+            Member::new(
+                "only",
+                "false",
+                "whether the transaction must hold no other subscriber, dependent or claim, and each segment that is asserted only once",
+            ),
         ],
         told: "Paths look at one subscriber, dependent or claim at a time, together with the payer and provider above it; `count` counts transactions. Reads what the [clearinghouse](x12.md) answered (`x12_response` events); of 270, 276 and 837 what the agent sent (`x12_request` events).",
         evidence: "`fieldResults[…]`",
@@ -273,8 +277,18 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
         let asked = Playground::new(&[])
             .event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": question}))
             .event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": R271}));
-        says(&asked, &assertion(json!({"transaction": "270", "correlate_by": {"NM1[1=IL].9": "M1"}})), "1/1", "1 transaction");
-        says(&asked, &assertion(json!({"transaction": "270", "correlate_by": {"NM1[1=IL].9": "M2"}})), "0/1", "no transaction");
+        says(
+            &asked,
+            &assertion(json!({"transaction": "270", "correlate_by": {"NM1[1=IL].9": "M1"}})),
+            "1/1",
+            "1 transaction",
+        );
+        says(
+            &asked,
+            &assertion(json!({"transaction": "270", "correlate_by": {"NM1[1=IL].9": "M2"}})),
+            "0/1",
+            "no transaction",
+        );
         says(&asked, &assertion(json!({"transaction": "271", "count": 1})), "1/1", "1 transaction");
     }
 
@@ -288,11 +302,15 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
             };
             let head = R271.split("ST*").next().unwrap_or_default();
             let body = format!("{above}{}{}", subject(4, "M1", first), subject(5, "M2", second));
-            let text = format!("{head}ST*276*0001*005010X212~BHT*0010*13*1*20260401*1200~{body}SE*1*0001~GE*1*1~IEA*1*000000001~");
+            let text = format!(
+                "{head}ST*276*0001*005010X212~BHT*0010*13*1*20260401*1200~{body}SE*1*0001~GE*1*1~IEA*1*000000001~"
+            );
             Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": text}))
         };
         let by_claim = |claim: &str| {
-            assertion(json!({"transaction": "276", "correlate_by": {"NM1[1=IL].9": "M1", "REF[1=1K].2": claim}, "count": 1}))
+            assertion(
+                json!({"transaction": "276", "correlate_by": {"NM1[1=IL].9": "M1", "REF[1=1K].2": claim}, "count": 1}),
+            )
         };
         says(&inquiry("C1", "C2"), &by_claim("C1"), "1/1", "1 transaction");
         says(&inquiry("C2", "C1"), &by_claim("C1"), "0/1", "found none");
@@ -307,7 +325,8 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
 
     #[test]
     fn only_allows_an_asserted_segment_once() {
-        let only = assertion(json!({"transaction": "271", "only": true, "fields": [{"path": "EB.1", "expected": "1"}]}));
+        let only =
+            assertion(json!({"transaction": "271", "only": true, "fields": [{"path": "EB.1", "expected": "1"}]}));
         says(&clearinghouse(), &only, "0/1", "occurs several times");
         let one = json!({"transaction": "271", "only": true, "fields": [{"path": "EB[1=B].7", "expected": 35}]});
         says(&clearinghouse(), &assertion(one), "1/1", "");
@@ -323,8 +342,10 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
     fn transactions_are_correlated_and_compared() {
         scores(
             &clearinghouse(),
-            &assertion(json!({"transaction": "271", "correlate_by": {"NM1[1=IL].9": "{{entity.member_id}}"}, "fields": [
-                {"path": "2110C.EB.1", "expected": "1"}, {"path": "EB[1=B].7", "op": "lte", "expected": 30}]})),
+            &assertion(
+                json!({"transaction": "271", "correlate_by": {"NM1[1=IL].9": "{{entity.member_id}}"}, "fields": [
+                {"path": "2110C.EB.1", "expected": "1"}, {"path": "EB[1=B].7", "op": "lte", "expected": 30}]}),
+            ),
             "1/2",
             &json!({"fieldResults": [
                 {"path": "2110C.EB.1", "expected": "1", "actual": ["1", "B"], "passed": true},
@@ -339,7 +360,8 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
         ] {
             says(&clearinghouse(), &assertion(specification), score, said);
         }
-        let odd = Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": "ISA"}));
+        let odd =
+            Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": "ISA"}));
         says(&odd, &assertion(json!({"transaction": "271"})), "0/1", "no transaction");
         says(&odd, &assertion(json!({"transaction": "271", "count": 0})), "0/1", "cannot be told");
     }

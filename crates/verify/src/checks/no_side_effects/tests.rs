@@ -62,7 +62,8 @@ fn assertion(allow: &[&str]) -> Value {
 
 #[test]
 fn what_is_neither_allowed_nor_within_a_limit_is_listed_once() {
-    let two = before().fhir(&json!({"resourceType": "Task", "id": "a"})).fhir(&json!({"resourceType": "Task", "id": "b"}));
+    let two =
+        before().fhir(&json!({"resourceType": "Task", "id": "a"})).fhir(&json!({"resourceType": "Task", "id": "b"}));
     let assertion = json!({"assert": "no-side-effects", "at_most": {"fhir/Task": 1, "fhir/*": 1}});
     let effect = |id: &str, seq: i64| json!({"resource": format!("fhir/Task/{id}"), "change": "create", "seq": seq});
     scores(&two, &assertion, "0/1", &json!({"unexpected": [effect("a", 1), effect("b", 2)]}));
@@ -72,9 +73,8 @@ fn what_is_neither_allowed_nor_within_a_limit_is_listed_once() {
 #[test]
 fn one_too_many_is_not_allowed() {
     let one = before().fhir(&json!({"resourceType": "Task", "id": "a"}));
-    let limited = |most: u64| {
-        json!({"assert": "no-side-effects", "require": ["fhir/Task"], "at_most": {"fhir/Task": most}})
-    };
+    let limited =
+        |most: u64| json!({"assert": "no-side-effects", "require": ["fhir/Task"], "at_most": {"fhir/Task": most}});
     says(&one, &limited(1), "1/1", "nothing happened but");
     let two = one.fhir(&json!({"resourceType": "Task", "id": "b"}));
     says(&two, &limited(1), "0/1", "1 effect that is not allowed: fhir/Task/b:create");
@@ -188,15 +188,40 @@ fn verbs_and_keys() {
         ("created", made(), one.clone(), "1/1"),
         ("overwrote another's instead", given().fhir(&task("given", "draft")), one.clone(), "0/1"),
         ("created and overwrote", made().fhir(&task("given", "draft")), one.clone(), "0/1"),
-        ("created two, deleted one", made().fhir(&task("b", "draft")).write(SimulatorType::Fhir, "Task", "b", &Value::Null), one.clone(), "0/1"),
+        (
+            "created two, deleted one",
+            made().fhir(&task("b", "draft")).write(SimulatorType::Fhir, "Task", "b", &Value::Null),
+            one.clone(),
+            "0/1",
+        ),
         ("created and changed", made().fhir(&task("made", "draft")), one.clone(), "0/1"),
         ("wrote the same twice", made().fhir(&task("made", "requested")), one, "1/1"),
-        ("may change its own", made().fhir(&task("made", "draft")), json!({"allow": ["fhir/Task", "fhir/Task:update-own"]}), "1/1"),
-        ("may change its own only", made().fhir(&task("given", "draft")), json!({"allow": ["fhir/Task", "fhir/Task:update-own"]}), "0/1"),
-        ("who may change all may change its own", made().fhir(&task("made", "draft")), json!({"allow": ["fhir/Task", "fhir/Task:update"]}), "1/1"),
+        (
+            "may change its own",
+            made().fhir(&task("made", "draft")),
+            json!({"allow": ["fhir/Task", "fhir/Task:update-own"]}),
+            "1/1",
+        ),
+        (
+            "may change its own only",
+            made().fhir(&task("given", "draft")),
+            json!({"allow": ["fhir/Task", "fhir/Task:update-own"]}),
+            "0/1",
+        ),
+        (
+            "who may change all may change its own",
+            made().fhir(&task("made", "draft")),
+            json!({"allow": ["fhir/Task", "fhir/Task:update"]}),
+            "1/1",
+        ),
         ("must update", given().fhir(&task("given", "draft")), update.clone(), "1/1"),
         ("must update, created", made(), update, "0/1"),
-        ("deleted and restored", given().write(SimulatorType::Fhir, "Task", "given", &Value::Null).fhir(&task("given", "requested")), json!({}), "0/1"),
+        (
+            "deleted and restored",
+            given().write(SimulatorType::Fhir, "Task", "given", &Value::Null).fhir(&task("given", "requested")),
+            json!({}),
+            "0/1",
+        ),
         ("created and deleted", made().write(SimulatorType::Fhir, "Task", "made", &Value::Null), json!({}), "0/1"),
     ] {
         let mut assertion = members;
@@ -210,7 +235,8 @@ fn verbs_and_keys() {
 fn calls_count_as_calls() {
     let turn = |call: &str, index: u64| json!({"call_id": call, "index": index, "speaker": "agent", "text": "hello"});
     let dial = |call: &str| json!({"call_id": call, "action": "dial", "to_number": "+15550100100"});
-    let voice = |playground: Playground, payload: Value| playground.event(SimulatorType::Voice, EventType::VoiceTurn, payload);
+    let voice =
+        |playground: Playground, payload: Value| playground.event(SimulatorType::Voice, EventType::VoiceTurn, payload);
     let call = |playground: Playground, id: &str| {
         (0..3).fold(voice(playground, dial(id)), |playground, index| voice(playground, turn(id, index)))
     };
@@ -225,7 +251,10 @@ fn calls_count_as_calls() {
 #[test]
 fn a_loop_about_a_stranger_is_an_effect() {
     let asked = |members: &[&str]| {
-        let subjects = members.iter().zip(3..).map(|(member, number)| format!("HL*{number}*2*22*0~NM1*IL*1*A*B****MI*{member}~EQ*30~"));
+        let subjects = members
+            .iter()
+            .zip(3..)
+            .map(|(member, number)| format!("HL*{number}*2*22*0~NM1*IL*1*A*B****MI*{member}~EQ*30~"));
         let subjects: String = subjects.collect();
         let text = format!(
             "ISA*00*          *00*          *ZZ*A              *ZZ*B              *260401*1200*^*00501*000000001*0*P*:~\
@@ -265,14 +294,20 @@ fn files_and_portal() {
         playground.world.seq -= 1;
         let playground = playground.write(SimulatorType::Files, "files", from, &Value::Null);
         assert_eq!(playground.world.seq, seq);
-        playground.event(SimulatorType::Files, EventType::FileWrite, json!({"operation": "move", "path": from, "to": to}))
+        playground.event(
+            SimulatorType::Files,
+            EventType::FileWrite,
+            json!({"operation": "move", "path": from, "to": to}),
+        )
     };
     let uploaded = moved(file(before(), "outbox/a.part", "1"), "outbox/a.part", "outbox/a.txt");
     says(&uploaded, &assertion(&["files/outbox/a.txt"]), "1/1", "");
     let carried = moved(file(before(), "public/a.txt", "1"), "public/a.txt", "outbox/a.txt");
     says(&carried, &assertion(&["files/outbox/a.txt"]), "0/1", "2 effects that");
     let row = |status: &str, note: &str| json!({"status": status, "clinical_notes": note});
-    let portal = |playground: Playground, collection: &str, row: &Value| playground.write(SimulatorType::Payer, collection, "r", row);
+    let portal = |playground: Playground, collection: &str, row: &Value| {
+        playground.write(SimulatorType::Payer, collection, "r", row)
+    };
     let submitted = portal(before(), "prior_auth_requests", &row("submitted", ""));
     let submit = json!({"assert": "no-side-effects", "require": ["portal/prior_auth_requests"]});
     says(&submitted, &submit, "1/1", "");
