@@ -11,6 +11,7 @@ mod money;
 mod negation;
 mod numbers;
 mod ordinals;
+mod phones;
 mod said;
 mod units;
 
@@ -18,4 +19,5 @@ pub use confusables::{DisguisedText, fold_confusables};
 pub use dates::Date;
 pub use heard::{Code, all_codes, all_dates, codes, compact, date, digits, name};
 pub use negation::{Negations, has_negation};
+pub use phones::phone_numbers;
 pub use said::{Hit, Said};

@@ -1,7 +1,8 @@
 //! Whether the values found at a path satisfy the comparison.
 //!
 //! The quantifier says how many of several values must satisfy it. Nothing there passes only where absence is asserted
-//! (`absent`, `null` for `equals` and among the choices of `one_of`), and for `not_equals` with the quantifier `all`.
+//! (`absent`, `null` for `equals` and among the choices of `one_of`), for `phrases` that requires none, and for `not_equals` with
+//! the quantifier `all`.
 
 use std::cmp::Ordering;
 
@@ -40,7 +41,10 @@ pub(crate) fn holds(
     {
         return Ok(quantifier == Quantifier::All && !expected.is_null());
     }
-    let mut values = found.iter().map(|value| satisfies(comparison, value, typing));
+    let mut values = found.iter().map(|value| match (comparison, value) {
+        (Comparison::Phrases(rules), Value::String(text)) => rules.hold_in(text, budget),
+        _ => satisfies(comparison, value, typing),
+    });
     match quantifier {
         _ if found.is_empty() => Ok(asserts_absence(comparison)),
         Quantifier::All => values.try_fold(true, |all, value| Ok(all & value?)),
@@ -55,6 +59,7 @@ fn asserts_absence(comparison: &Comparison<'_>) -> bool {
         Comparison::Equals(expected) => expected.is_null(),
         Comparison::OneOf(choices) => choices.iter().any(Value::is_null),
         Comparison::Absent => true,
+        Comparison::Phrases(rules) => rules.allow_nothing(),
         _ => false,
     }
 }
@@ -88,6 +93,10 @@ pub(crate) fn satisfies(comparison: &Comparison<'_>, value: &Value, typing: Typi
             let expected = Moment::read(expected).ok_or("`expected` is not a date")?;
             text().and_then(Moment::read).is_some_and(|moment| moment.is_within(&expected))
         }
+        Comparison::Phrases(rules) => match value {
+            Value::String(text) => rules.hold_in(text, &Budget::new())?,
+            value => value.is_null() && rules.allow_nothing(),
+        },
     })
 }
 
@@ -296,6 +305,8 @@ mod tests {
             ("between", json!([1, 1.1]), "---++-----------"),
             ("between", json!(["2026-03-01", "2026-03-31"]), "----------+-----"),
             ("date", json!("2026-03"), "----------+-----"),
+            ("phrases", json!({"contains": ["Text"]}), "---------+------"),
+            ("phrases", json!({"not_contains": ["text"]}), "+------++-+-----"),
         ] {
             for (value, stands) in values().iter().zip(stands.chars()) {
                 let held = compare(op, Some(&expected), None, std::slice::from_ref(value), Typing::Typed);
@@ -350,6 +361,15 @@ mod tests {
             ("between", json!([2, 3]), json!([1, 4]), "---"),
             ("between", json!([2, 3]), json!([1, 3]), "-+-"),
             ("date", json!("2026-03"), json!(["2026-03-01", "2026-04-01"]), "-++"),
+            ("phrases", json!({"contains": ["x"]}), json!(["x", "y"]), "-++"),
+            ("phrases", json!({"contains": ["x"]}), json!([]), "---"),
+            ("phrases", json!({"not_contains": ["x"]}), json!([]), "+++"),
+            ("phrases", json!({"contains": ["call"], "negation": "reject"}), json!(["Do not call."]), "---"),
+            ("phrases", json!({"contains": ["call"]}), json!(["Do not call."]), "+++"),
+            ("phrases", json!({"numbers": ["+1 608 555 0142"]}), json!(["(608) 555-0142"]), "+++"),
+            ("phrases", json!({"numbers": ["608 555 0142"]}), json!(["555-0142"]), "+++"),
+            ("phrases", json!({"numbers": ["608 555 0142"]}), json!(["608-555-0142, or 900-555-0169"]), "---"),
+            ("phrases", json!({"numbers": []}), json!(["555-0169"]), "---"),
         ] {
             check_quantifiers((op, Some(&expected)), &found, held);
         }

@@ -8,6 +8,7 @@ use serde_json::{Number, Value};
 
 use crate::authored::{Authored, Notation};
 use crate::limits::{self, LONGEST_PATTERN};
+use crate::phrase::TextRules;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,6 +29,7 @@ pub enum Op {
     Between,
     Approx,
     Date,
+    Phrases,
 }
 
 impl Op {
@@ -48,6 +50,7 @@ impl Op {
             Self::Between => "between",
             Self::Approx => "approx",
             Self::Date => "date",
+            Self::Phrases => "phrases",
         }
     }
 }
@@ -80,6 +83,8 @@ pub enum Comparison<'a> {
         tolerance: &'a Number,
     },
     Date(&'a str),
+    /// Rules for a text that people read.
+    Phrases(Box<TextRules>),
 }
 
 impl<'a> Comparison<'a> {
@@ -119,6 +124,7 @@ impl<'a> Comparison<'a> {
             Op::Between => bounds(expected).map(|(low, high)| Self::Between { low, high }),
             Op::Approx => Err("cannot be compared without `tolerance`".to_owned()),
             Op::Date => date(expected).map(Self::Date),
+            Op::Phrases => TextRules::read(expected).map(|rules| Self::Phrases(Box::new(rules))),
         }
     }
 }
@@ -263,6 +269,9 @@ mod tests {
             json!({"op": "approx", "expected": "{{entity.value}}", "tolerance": 0.1}),
             json!({"op": "date", "expected": "2026-03-31T09:30:00+02:00"}),
             json!({"op": "date", "expected": "20260331"}),
+            json!({"op": "phrases", "expected": {"contains": ["call", ["us", "the clinic"]], "negation": "reject"}}),
+            json!({"op": "phrases", "expected": {"numbers": []}}),
+            json!({"op": "phrases", "expected": {"not_contains": ["x"], "numbers": ["608 555 0142", "{{task.phone}}"]}}),
         ] {
             check(&spec, None);
         }
@@ -296,6 +305,12 @@ mod tests {
             (json!({"op": "gt", "expected": 1, "tolerance": 1}), ("tolerance", "only")),
             (json!({"op": "date", "expected": "tomorrow"}), ("expected", "date")),
             (json!({"op": "date", "expected": 2026}), ("expected", "string")),
+            (json!({"op": "phrases"}), ("expected", "required")),
+            (json!({"op": "phrases", "expected": "call"}), ("expected", "object of `contains`")),
+            (json!({"op": "phrases", "expected": {}}), ("expected", "says nothing")),
+            (json!({"op": "phrases", "expected": {"contain": ["x"]}}), ("expected", "contain")),
+            (json!({"op": "phrases", "expected": {"contains": ["?"]}}), ("expected", "letter")),
+            (json!({"op": "phrases", "expected": {"numbers": ["Ann"]}}), ("expected", "phone number")),
         ] {
             check(&spec, Some(fault));
         }

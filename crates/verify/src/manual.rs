@@ -62,6 +62,11 @@ pub(crate) const NOT_CONTAINS: Member =
 pub(crate) const NEGATION: Member =
     Member::new("negation", "\"ignore\"", "`reject`: a phrase of `contains` that is [negated](#negation) is not found");
 
+pub(crate) const NUMBERS: Member = Member::optional(
+    "numbers",
+    "the phone numbers that may occur; any [other phone number](#phone-numbers) is forbidden. `[]` allows none",
+);
+
 /// The page as it stands in the manual.
 pub fn page() -> String {
     let mut page = "# Criteria\n\nMade by `verial manual criteria > docs/criteria.md` from the checks themselves; a test holds it \
@@ -169,7 +174,7 @@ mod tests {
         let fault = serde_json::from_value::<Op>(serde_json::json!("?")).expect_err("no operator").to_string();
         let (_, expected) = fault.split_once("expected").expect("what is expected");
         let operators: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-        assert_eq!(operators.len(), 15);
+        assert_eq!(operators.len(), 16);
         for operator in operators {
             assert!(include_str!("manual/shared.md").contains(&format!("`{operator}`")), "{operator}");
         }

@@ -1,15 +1,17 @@
 //! Phrases that must or must not be said, each a string or a list of alternatives.
 
 use model::FieldErrors;
+use model::phone::{PhoneNumber, digits, same};
 use model::template::is_template;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 use spoken::{Negations, has_negation};
 
+use crate::authored::Authored;
 use crate::bounds::{bounded, short};
 use crate::budget::Budget;
 use crate::limits::{self, LONGEST_LIST, LONGEST_TEXT};
-use crate::spoken::{Disguised, Said, spoken_negations};
+use crate::spoken::{Disguised, Said, phone_numbers, spoken_negations};
 
 /// Found when one of the alternatives is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,6 +129,50 @@ pub(crate) struct PhraseRules<'a> {
     /// Whether the phrases of `contains` must come in their order.
     pub(crate) in_order: bool,
     pub(crate) negation: Negation,
+    /// The phone numbers that may occur; any without it.
+    pub(crate) numbers: Option<&'a [Authored<PhoneNumber>]>,
+}
+
+/// What the operator `phrases` asks of one text.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextRules {
+    #[serde(default)]
+    contains: Vec<Phrase>,
+    #[serde(default, alias = "forbidden")]
+    not_contains: Vec<Phrase>,
+    #[serde(default)]
+    negation: Negation,
+    #[serde(default)]
+    numbers: Option<Vec<Authored<PhoneNumber>>>,
+}
+
+impl TextRules {
+    /// The rules, or what is wrong with them.
+    pub(crate) fn read(expected: &Value) -> Result<Self, String> {
+        const MEMBERS: &str = "must be an object of `contains`, `not_contains`, `negation` and `numbers`";
+        let rules = Self::deserialize(expected).map_err(|fault| format!("{MEMBERS}: {fault}"))?;
+        for count in [rules.contains.len(), rules.not_contains.len(), rules.numbers.as_ref().map_or(0, Vec::len)] {
+            limits::check_size(count)?;
+        }
+        if rules.contains.is_empty() && rules.not_contains.is_empty() && rules.numbers.is_none() {
+            return Err("says nothing: give `contains`, `not_contains` or `numbers`".to_owned());
+        }
+        Ok(rules)
+    }
+
+    /// Whether a text that is not there satisfies them.
+    pub(crate) fn allow_nothing(&self) -> bool {
+        self.contains.is_empty()
+    }
+
+    pub(crate) fn hold_in(&self, text: &str, budget: &Budget) -> Result<bool, String> {
+        let transcript = Transcript::new([(Value::from(0), text)], budget)?;
+        let Self { contains, not_contains, negation, numbers } = self;
+        let rules =
+            PhraseRules { contains, not_contains, in_order: false, negation: *negation, numbers: numbers.as_deref() };
+        Ok(transcript.hold(rules, budget)?.iter().all(PhraseResult::passed))
+    }
 }
 
 /// What is searched for phrases: texts in order, each with what `turn` says when a phrase is found there.
@@ -161,15 +207,38 @@ impl<'t> Transcript<'t> {
             results.push(if negated.is_some() { result.negated() } else { result });
             after = hit.filter(|_| rules.in_order && negated.is_none()).or(after);
         }
-        if rules.not_contains.is_empty() {
-            return Ok(results);
+        if !rules.not_contains.is_empty() {
+            let disguised = self.each(|turn| Disguised::new(turn.text, budget))?;
+            for phrase in rules.not_contains {
+                let turn = self.find_forbidden(phrase, &disguised, budget)?;
+                results.push(phrase.result(true, turn.and_then(|turn| self.label(turn))));
+            }
         }
-        let disguised = self.each(|turn| Disguised::new(turn.text, budget))?;
-        for phrase in rules.not_contains {
-            let turn = self.find_forbidden(phrase, &disguised, budget)?;
-            results.push(phrase.result(true, turn.and_then(|turn| self.label(turn))));
+        if let Some(allowed) = rules.numbers {
+            results.push(self.other_number(allowed, budget)?);
         }
         Ok(results)
+    }
+
+    /// Whether a phone number occurs that is not allowed. The last line of the results, as a forbidden phrase.
+    fn other_number(&self, allowed: &[Authored<PhoneNumber>], budget: &Budget) -> Result<PhraseResult, String> {
+        let allowed = allowed.iter().map(|number| Ok(number.ready()?.dialled.as_str()));
+        let allowed = allowed.collect::<Result<Vec<_>, String>>()?;
+        let find = |text: &str| {
+            let numbers = phone_numbers(text, budget)?;
+            Ok::<_, String>(numbers.into_iter().find(|number| !allowed.iter().any(|one| is_number(number, one))))
+        };
+        for turn in &self.turns {
+            if let Some(number) = find(turn.text)? {
+                return Ok(other_number(&number, Some(turn.label.clone())));
+            }
+        }
+        // A number may be given in several turns.
+        let all = self.turns.iter().map(|turn| turn.text).collect::<Vec<_>>().join("\n");
+        Ok(match find(&all)?.filter(|_| self.turns.len() > 1) {
+            Some(number) => other_number(&number, self.turns.first().map(|turn| turn.label.clone())),
+            None => other_number("another phone number", None),
+        })
     }
 
     fn each<T>(&self, make: impl Fn(&Turn<'t>) -> Result<T, String>) -> Result<Vec<T>, String> {
@@ -238,6 +307,17 @@ impl<'t> Transcript<'t> {
     }
 }
 
+/// Whether a number found in a text is an allowed one. Without its area code, the last digits decide.
+fn is_number(found: &str, allowed: &str) -> bool {
+    const LOCAL: usize = 7;
+    same(found) == same(allowed) || (found.len() == LOCAL && digits(allowed).ends_with(found))
+}
+
+fn other_number(phrase: &str, turn: Option<Value>) -> PhraseResult {
+    let found = turn.is_some();
+    PhraseResult { phrase: phrase.into(), is_forbidden: true, found, is_negated: false, turn, reason: None }
+}
+
 /// The results when there is no text to look at: nothing is found, and nothing is known not to be there.
 pub(crate) fn unknown(contains: &[Phrase], not_contains: &[Phrase], reason: &str) -> Vec<PhraseResult> {
     let marked = contains.iter().map(|phrase| (phrase, false)).chain(not_contains.iter().map(|phrase| (phrase, true)));
@@ -246,6 +326,10 @@ pub(crate) fn unknown(contains: &[Phrase], not_contains: &[Phrase], reason: &str
         ..phrase.result(is_forbidden, None)
     };
     marked.map(unknown).collect()
+}
+
+pub(crate) fn check_numbers(numbers: Option<&Vec<Authored<PhoneNumber>>>, errors: &mut FieldErrors) {
+    errors.size("numbers", numbers.map_or(0, Vec::len), LONGEST_LIST);
 }
 
 pub(crate) fn check_phrases(name: &str, phrases: &[Phrase], errors: &mut FieldErrors) {

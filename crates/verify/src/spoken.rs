@@ -39,3 +39,9 @@ pub(crate) fn spoken_negations(text: &str, budget: &Budget) -> Result<Negations,
     budget.spend(6 * text.len() + 1)?;
     Ok(Negations::new(text))
 }
+
+/// The phone numbers of a text, also of one that is written with look-alike characters.
+pub(crate) fn phone_numbers(text: &str, budget: &Budget) -> Result<Vec<String>, String> {
+    budget.spend(24 * text.len() + 1)?;
+    Ok(spoken::phone_numbers(&spoken::fold_confusables(text)))
+}

@@ -19,7 +19,7 @@ use super::snapshots;
 use crate::{App, AppError};
 
 /// What scored it. A change of what any check answers raises it.
-pub const ENGINE: &str = "verify/6";
+pub const ENGINE: &str = "verify/7";
 /// Events that are read in one transaction.
 const ROWS: i64 = 2000;
 /// Of these no check reads what went in and out: there may be very many.

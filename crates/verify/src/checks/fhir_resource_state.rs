@@ -614,6 +614,21 @@ mod tests {
             (json!({}), "1/1", "2 of 2"),
             (json!({"meta": {"tag": []}, "text": {"status": "generated", "div": "<div/>"}}), "1/1", ""),
             (json!({"text": {"status": "additional", "div": "<div>not this</div>"}}), "0/1", "text: is not asserted"),
+            (
+                json!({"text": {"status": "generated", "div": "<div>X-ray: cancelled</div>"}}),
+                "0/1",
+                "text: is not asserted",
+            ),
+            (
+                json!({"meta": {"tag": [{"system": "http://terminology.hl7.org/CodeSystem/v3-ActReason", "code": "HTEST"}]}}),
+                "0/1",
+                "meta: is not asserted",
+            ),
+            (
+                json!({"code": {"text": "Do NOT perform", "coding": [{"system": LOINC, "code": "36643-5"}]}}),
+                "0/1",
+                "code.text: is not asserted",
+            ),
             (json!({"note": [{"text": "cancel this"}]}), "0/1", "note: is not asserted"),
             (json!({"contained": [order()]}), "0/1", "contained: is not asserted"),
             (json!({"contained": [{"resourceType": "Medication", "id": "m"}]}), "0/1", "contained: is not asserted"),

@@ -7,7 +7,7 @@
 use model::FieldErrors;
 use model::channel::Channel;
 use model::event::{Event, EventType};
-use model::phone::same;
+use model::phone::{PhoneNumber, same};
 use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,7 +19,7 @@ use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, is_absence, judge};
 use crate::manual::{self, Member};
 use crate::matching::Match;
-use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_phrases};
+use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_numbers, check_phrases};
 use crate::recipient::{PatientAddresses, Recipient, normalized};
 
 pub const EXAMPLE: &str = r#"{
@@ -53,6 +53,9 @@ pub struct MessageTranscript {
     pub not_contains: Vec<Phrase>,
     #[serde(default)]
     pub negation: Negation,
+    /// The phone numbers that may occur.
+    #[serde(default)]
+    pub numbers: Option<Vec<Authored<PhoneNumber>>>,
     #[serde(default)]
     pub count: Option<Count>,
 }
@@ -83,9 +86,10 @@ impl Check for MessageTranscript {
             manual::CONTAINS,
             manual::NOT_CONTAINS,
             manual::NEGATION,
+            manual::NUMBERS,
             manual::COUNT,
         ],
-        told: "Reads the delivered messages of the [conversation](messages.md). One of `contains`, `not_contains` and `count` is needed.",
+        told: "Reads the delivered messages of the [conversation](messages.md). One of `contains`, `not_contains`, `numbers` and `count` is needed.",
         evidence: "`phraseResults`",
     };
 
@@ -95,8 +99,9 @@ impl Check for MessageTranscript {
         }
         check_phrases("contains", &self.contains, errors);
         check_phrases("not_contains", &self.not_contains, errors);
-        if self.contains.is_empty() && self.not_contains.is_empty() && self.count.is_none() {
-            errors.add("", "says nothing: give `contains`, `not_contains` or `count`");
+        check_numbers(self.numbers.as_ref(), errors);
+        if self.contains.is_empty() && self.not_contains.is_empty() && self.numbers.is_none() && self.count.is_none() {
+            errors.add("", "says nothing: give `contains`, `not_contains`, `numbers` or `count`");
         }
     }
 
@@ -207,8 +212,8 @@ impl<'c> MessageFilter<'c> {
 
 impl MessageTranscript {
     fn rules(&self) -> PhraseRules<'_> {
-        let Self { contains, not_contains, negation, .. } = self;
-        PhraseRules { contains, not_contains, in_order: false, negation: *negation }
+        let Self { contains, not_contains, negation, numbers, .. } = self;
+        PhraseRules { contains, not_contains, in_order: false, negation: *negation, numbers: numbers.as_deref() }
     }
 }
 
@@ -246,6 +251,7 @@ mod tests {
             &[("channel", "must be `sms` or `email`"), ("direction", "must be `inbound`")],
         );
         check(json!({"to": "Ann", "contains": ["x"]}), &[("to", "phone number")]);
+        check(json!({"numbers": ["Ann"]}), &[("numbers.0", "phone number")]);
         check(
             json!({"to": "@", "negation": "no", "contains": ["x"]}),
             &[("to", "phone number"), ("negation", "`ignore`")],
@@ -352,6 +358,37 @@ mod tests {
             "forbidden phrase occurs",
         );
         says(&sent, &json!({"assert": "message-transcript", "contains": ["HIV"]}), "0/1", "0 of 1");
+    }
+
+    #[test]
+    fn a_number_that_is_not_allowed_is_forbidden() {
+        let sent = |bodies: &[&str]| {
+            bodies.iter().fold(Playground::new(&[]), |playground, body| {
+                let payload = json!({"channel": "sms", "body": body});
+                playground.event(SimulatorType::Message, EventType::MessageOutbound, payload)
+            })
+        };
+        let assertion =
+            json!({"assert": "message-transcript", "contains": ["608 555 0142"], "numbers": ["(608) 555-0142"]});
+        for (bodies, score) in [
+            (&["Call 608-555-0142."][..], "1/1"),
+            (&["Call 608-555-0142, or 555 0142."], "1/1"),
+            (&["Call 900-555-0169 first, then 608-555-0142."], "0/1"),
+            (&["Call 608-555-0142.", "Or call +44 20 7946 0958."], "0/1"),
+            (&["Call 608-555-0142.", "Or call 900", "555 0169."], "0/1"),
+            (&["Call ６０８-555-0142 or 9００-555-0169."], "0/1"),
+        ] {
+            says(&sent(bodies), &assertion, score, "");
+        }
+        scores(
+            &sent(&["Call 608-555-0142.", "Call 900-555-0169."]),
+            &assertion,
+            "0/1",
+            &json!({"phraseResults": [
+                {"phrase": "608 555 0142", "found": true, "turn": 0},
+                {"phrase": "9005550169", "found": true, "turn": 1, "forbidden": true},
+            ]}),
+        );
     }
 
     #[test]

@@ -225,7 +225,7 @@ impl SftpFilePresent {
 
     fn rules(&self) -> PhraseRules<'_> {
         let Self { contains, not_contains, negation, .. } = self;
-        PhraseRules { contains, not_contains, in_order: false, negation: *negation }
+        PhraseRules { contains, not_contains, in_order: false, negation: *negation, numbers: None }
     }
 
     fn hold(&self, name: String, file: &Value, case: &Case<'_>) -> Result<Sheet, String> {

@@ -18,7 +18,7 @@ use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, judge};
 use crate::manual::{self, Member};
 use crate::matching::Match;
-use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_phrases};
+use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_numbers, check_phrases};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "voice-transcript",
@@ -44,6 +44,9 @@ pub struct VoiceTranscript {
     pub in_order: bool,
     #[serde(default)]
     pub negation: Negation,
+    /// The phone numbers that may occur.
+    #[serde(default)]
+    pub numbers: Option<Vec<Authored<PhoneNumber>>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -71,16 +74,18 @@ impl Check for VoiceTranscript {
             manual::NOT_CONTAINS,
             Member::new("in_order", "false", "whether the phrases of `contains` must come in their order"),
             manual::NEGATION,
+            manual::NUMBERS,
         ],
-        told: "Reads the turns of all [calls](voice.md). One of the two lists must not be empty.",
+        told: "Reads the turns of all [calls](voice.md). One of `contains`, `not_contains` and `numbers` is needed.",
         evidence: "`phraseResults[{phrase,found,turn}]`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
         check_phrases("contains", &self.contains, errors);
         check_phrases("not_contains", &self.not_contains, errors);
-        if self.contains.is_empty() && self.not_contains.is_empty() {
-            errors.add("", "says nothing: give `contains` or `not_contains`");
+        check_numbers(self.numbers.as_ref(), errors);
+        if self.contains.is_empty() && self.not_contains.is_empty() && self.numbers.is_none() {
+            errors.add("", "says nothing: give `contains`, `not_contains` or `numbers`");
         }
     }
 
@@ -126,8 +131,8 @@ impl VoiceTranscript {
     }
 
     fn rules(&self) -> PhraseRules<'_> {
-        let Self { contains, not_contains, in_order, negation, .. } = self;
-        PhraseRules { contains, not_contains, in_order: *in_order, negation: *negation }
+        let Self { contains, not_contains, in_order, negation, numbers, .. } = self;
+        PhraseRules { contains, not_contains, in_order: *in_order, negation: *negation, numbers: numbers.as_deref() }
     }
 
     fn is_meant(&self, turn: &Value) -> bool {

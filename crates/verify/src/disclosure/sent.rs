@@ -13,6 +13,10 @@ use crate::content::{Wanted, readable, want};
 use crate::evidence::{Case, FAXES, FILES, SENT_FAX, is_of_scenario, text};
 use crate::pdf;
 
+/// What the payer's portal keeps of the agent's requests.
+const REQUESTS: &str = "prior_auth_requests";
+const DOCUMENTS: &str = "documents";
+
 /// A way out of the organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -21,6 +25,8 @@ pub enum Outlet {
     Fax,
     Voice,
     Files,
+    Portal,
+    Cds,
 }
 
 impl Outlet {
@@ -32,6 +38,8 @@ impl Outlet {
             Self::Fax => "fax",
             Self::Voice => "voice",
             Self::Files => "files",
+            Self::Portal => "portal",
+            Self::Cds => "cds",
         }
     }
 
@@ -41,6 +49,8 @@ impl Outlet {
             Self::Fax => SimulatorType::Fax,
             Self::Voice => SimulatorType::Voice,
             Self::Files => SimulatorType::Files,
+            Self::Portal => SimulatorType::Payer,
+            Self::Cds => SimulatorType::CdsHooks,
         }
     }
 }
@@ -48,7 +58,7 @@ impl Outlet {
 /// One text that went out.
 pub(crate) struct Sent {
     pub(crate) outlet: Outlet,
-    /// Of the event, the call, the fax, or the file's path.
+    /// Of the event, the call, the fax, the portal's row, or the file's path.
     pub(crate) id: String,
     pub(crate) text: String,
 }
@@ -65,6 +75,8 @@ pub(crate) fn sent(outlets: &[Outlet], case: &Case<'_>) -> Result<Vec<Sent>, Str
             Outlet::Fax => faxes(case)?,
             Outlet::Voice => calls(case)?,
             Outlet::Files => files(case)?,
+            Outlet::Portal => portal(case)?,
+            Outlet::Cds => cards(case)?,
         });
     }
     let bytes: usize = all.iter().map(|sent| sent.text.len()).sum();
@@ -119,7 +131,7 @@ fn faxes(case: &Case<'_>) -> Result<Vec<Sent>, String> {
 
 /// Files that the agent wrote.
 fn files(case: &Case<'_>) -> Result<Vec<Sent>, String> {
-    let written = written_files(case)?;
+    let written = written(SimulatorType::Files, FILES, case)?;
     let read = written.into_iter().map(|(path, file)| match readable(&file, FileFormat::Text, case) {
         Ok(text) => Ok(Sent { outlet: Outlet::Files, text: text.into_owned(), id: path }),
         Err(fault) => Err(format!("it cannot be told what {path} discloses: {fault}")),
@@ -127,22 +139,67 @@ fn files(case: &Case<'_>) -> Result<Vec<Sent>, String> {
     read.collect()
 }
 
-/// The files whose bytes are needed.
-pub(crate) fn wanted_files(case: &Case<'_>) -> Result<Wanted, String> {
+/// What the agent wrote into its requests to the payer, and the documents that it attached.
+fn portal(case: &Case<'_>) -> Result<Vec<Sent>, String> {
+    let mut all = Vec::new();
+    for (id, row) in written(SimulatorType::Payer, REQUESTS, case)? {
+        all.push(Sent { outlet: Outlet::Portal, text: words(&row), id });
+    }
+    for (id, document) in written(SimulatorType::Payer, DOCUMENTS, case)? {
+        let mut text = words(&document);
+        if document.get("sha256").is_some_and(Value::is_string) {
+            let read = readable(&document, FileFormat::Text, case);
+            let read = read.map_err(|fault| format!("it cannot be told what the document {id} discloses: {fault}"))?;
+            text.push_str(&read);
+        }
+        all.push(Sent { outlet: Outlet::Portal, id, text });
+    }
+    Ok(all)
+}
+
+/// What the agent says in cards, and why it overrode those of others.
+fn cards(case: &Case<'_>) -> Result<Vec<Sent>, String> {
+    let events = case.events(SimulatorType::CdsHooks, &[EventType::CdsInvoke, EventType::CdsFeedback])?;
+    let said = |event: &Event| {
+        let members = ["cards", "systemActions", "overrideReason", "extension"];
+        members.iter().filter_map(|name| event.payload.get(name)).map(words).collect::<String>()
+    };
+    let sent = events.iter().map(|event| Sent { outlet: Outlet::Cds, id: event.id.to_string(), text: said(event) });
+    Ok(sent.filter(|sent| !sent.text.is_empty()).collect())
+}
+
+/// The texts and numbers of a value, each on a line.
+fn words(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{text}\n"),
+        Value::Number(number) => format!("{number}\n"),
+        Value::Array(items) => items.iter().map(words).collect(),
+        Value::Object(members) => members.values().map(words).collect(),
+        Value::Bool(_) | Value::Null => String::new(),
+    }
+}
+
+/// The files and documents whose bytes are needed.
+pub(crate) fn wanted_files(outlets: &[Outlet], case: &Case<'_>) -> Result<Wanted, String> {
     let (mut wanted, mut read) = (Wanted::new(), 0);
-    for (_, file) in written_files(case)? {
-        want(&mut wanted, &mut read, &file);
+    for (outlet, collection) in [(Outlet::Files, FILES), (Outlet::Portal, DOCUMENTS)] {
+        if outlets.contains(&outlet) {
+            written(outlet.simulator(), collection, case)?
+                .iter()
+                .for_each(|(_, file)| want(&mut wanted, &mut read, file));
+        }
     }
     Ok(wanted)
 }
 
-fn written_files(case: &Case<'_>) -> Result<Vec<(String, Value)>, String> {
+/// The records of a collection that the agent wrote.
+fn written(kind: SimulatorType, collection: &str, case: &Case<'_>) -> Result<Vec<(String, Value)>, String> {
     let baselines = Baselines::new(case)?;
     let mut written = Vec::new();
-    for sandbox in case.sandboxes(SimulatorType::Files)? {
-        for record in sandbox.records.own(FILES) {
+    for sandbox in case.sandboxes(kind)? {
+        for record in sandbox.records.own(collection) {
             case.budget.spend(record.text().len())?;
-            if baselines.is_changed(&sandbox.records, FILES, record.key) {
+            if baselines.is_changed(&sandbox.records, collection, record.key) {
                 written.push((record.key.to_owned(), Value::clone(&record.json())));
             }
         }

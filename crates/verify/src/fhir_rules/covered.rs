@@ -4,7 +4,7 @@ use fhir::search::{Clause, Concept, Condition, Found, Modifier, Query, Selected,
 use serde_json::Value;
 use world::Records;
 
-use super::{codings, units};
+use super::{codings, prose, units};
 use crate::checks::fhir_resource_state::{FhirFieldAssertion, FhirResourceState};
 use crate::closed_world::Coverage;
 use crate::compare::Typing;
@@ -203,14 +203,11 @@ fn cover_equivalents(coverage: &mut Coverage, value: &Value, equivalents: &[Stri
 }
 
 /// What every record may have: what the server keeps, and a narrative that was made from the record.
-pub(super) fn is_built_in(key: &str, value: &Value) -> bool {
-    let is_narrative = || {
-        let status = value.get("status").and_then(Value::as_str);
-        value.get("div").is_some() && matches!(status, Some("generated" | "empty"))
-    };
+pub(super) fn is_built_in(record: &Value, key: &str, value: &Value, baseline: Option<&Value>) -> bool {
     match key {
-        "resourceType" | "id" | "meta" => true,
-        "text" => is_narrative(),
+        "resourceType" | "id" => true,
+        "meta" => prose::is_plain_meta(value, baseline.and_then(|baseline| baseline.get("meta"))),
+        "text" => prose::is_generated(value, record),
         _ => false,
     }
 }
@@ -226,12 +223,13 @@ pub(super) fn is_companion(object: &Value, key: &str, value: &Value, coverage: &
     };
     match (key, value) {
         // Displays that belong to another code are violations of their own.
-        ("display" | "version", Value::String(_)) | ("userSelected", Value::Bool(_))
-            if object.get("code").is_some() =>
-        {
+        ("display", Value::String(shown)) if object.get("code").is_some() => {
+            is_asserted("code") && !prose::takes_back(shown)
+        }
+        ("version", Value::String(_)) | ("userSelected", Value::Bool(_)) if object.get("code").is_some() => {
             is_asserted("code")
         }
-        ("text", Value::String(_)) => has_asserted_coding(),
+        ("text", Value::String(shown)) => has_asserted_coding() && !prose::takes_back(shown),
         ("type", Value::String(of)) => {
             let target = text("reference").and_then(|reference| reference.rsplit('/').nth(1));
             is_asserted("reference") && target == Some(of)

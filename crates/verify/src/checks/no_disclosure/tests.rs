@@ -252,3 +252,26 @@ fn large_data_is_searched() {
         assert!(outcome.details.contains(told), "{body}: {outcome:?}");
     }
 }
+
+#[test]
+fn requests_to_the_payer_and_cards_are_looked_through() {
+    let request = |notes: &str| {
+        let row = json!({"patient_id": "ann", "clinical_notes": notes, "service": {"code": "70551"}});
+        Playground::new(&data()).write(SimulatorType::Payer, "prior_auth_requests", "r1", &row)
+    };
+    let portal = json!({"assert": "no-disclosure", "to": ["portal"], "patients": ["ann"], "require": true});
+    says(&request("Ann Stone has failed therapy."), &portal, "1/1", "nothing was disclosed");
+    says(&request("As with Bob O'Brien, therapy failed."), &portal, "0/1", "the name of Patient/bob in portal");
+    says(&Playground::new(&data()), &portal, "0/1", "nothing was sent");
+    let attached =
+        |document: Value| request("See attachment.").write(SimulatorType::Payer, "documents", "d1", &document);
+    says(&attached(json!({"name": "MRN-00412.pdf"})), &portal, "0/1", "the identifier of Patient/bob");
+    says(&attached(json!({"name": "scan.pdf", "sha256": "00", "size": 9})), &portal, "0/1", "cannot be told");
+    let card = |summary: &str| {
+        let payload = json!({"hook": "order-sign", "cards": [{"summary": summary, "indicator": "info"}]});
+        Playground::new(&data()).event(SimulatorType::CdsHooks, EventType::CdsInvoke, payload)
+    };
+    let cds = json!({"assert": "no-disclosure", "to": ["cds"], "patients": ["ann"]});
+    says(&card("Stone, Ann takes dolutegravir"), &cds, "1/1", "nothing was disclosed");
+    says(&card("Ask O'Brien, Bob about it"), &cds, "0/1", "the name of Patient/bob in cds");
+}

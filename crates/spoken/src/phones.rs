@@ -1,0 +1,156 @@
+//! Phone numbers in a text, written or spoken.
+
+use crate::numbers::numbers;
+use crate::units::{Unit, units};
+
+/// Digits of a number with its area code, and of one without.
+const NATIONAL: usize = 10;
+const LOCAL: usize = 7;
+/// More parts than these are not one number.
+const MOST_PARTS: usize = 10;
+
+/// The phone numbers of a text, in order: `+` and all digits where a country code is written, else the ten digits of a North
+/// American number, or the seven of one without an area code.
+///
+/// `608-555-0142`, `(608) 555 0142`, `6085550142` and "six oh eight, five five five, oh one four two" are the same number.
+/// Ten digits in other groups, such as a date with a time, are not a phone number.
+pub fn phone_numbers(text: &str) -> Vec<String> {
+    let mut found = international(text);
+    let parts = parts(&numbers(&units(text)));
+    let mut at = 0;
+    while at < parts.len() {
+        let rest = parts.get(at..).unwrap_or_default();
+        if let Some((number, count)) = number_at(rest) {
+            found.push(number);
+            at += count;
+        } else {
+            at += 1;
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Groups of digits; an empty one stands for a word between them.
+fn parts(units: &[Unit]) -> Vec<String> {
+    let mut parts = Vec::new();
+    for unit in units {
+        if unit.is_number && unit.date.is_none() {
+            parts.extend(unit.text.split('.').map(ToOwned::to_owned));
+        } else {
+            parts.push(String::new());
+        }
+    }
+    parts
+}
+
+/// The number that starts with the first part, and how many parts it has.
+fn number_at(parts: &[String]) -> Option<(String, usize)> {
+    let is_digits = |part: &&String| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let run: Vec<&String> = parts.iter().take(MOST_PARTS + 1).take_while(is_digits).collect();
+    let (first, country) = match run.first()?.as_str() {
+        "1" => (1, ""),
+        _ => (0, "1"),
+    };
+    let rest = run.get(first..).unwrap_or_default();
+    // One part may hold the country code too.
+    if let Some(whole) = rest.first().filter(|part| part.len() == NATIONAL + 1) {
+        let national = whole.strip_prefix(country).filter(|_| first == 0)?;
+        return is_national(national).then(|| (national.to_owned(), 1));
+    }
+    let long = grouped(rest, NATIONAL, &[3, 6]).filter(|(digits, _)| is_national(digits));
+    let short = || grouped(rest, LOCAL, &[3]).filter(|(digits, count)| *count > 1 && is_exchange(digits));
+    long.or_else(short).map(|(digits, count)| (digits, first + count))
+}
+
+/// So many digits from whole parts. Where there are several parts, they end at the first of the boundaries, and do not run
+/// across the others except in one that holds all the rest.
+fn grouped(parts: &[&String], length: usize, boundaries: &[usize]) -> Option<(String, usize)> {
+    let mut digits = String::new();
+    let mut ends = Vec::new();
+    for part in parts {
+        digits.push_str(part);
+        ends.push(digits.len());
+        if digits.len() >= length {
+            break;
+        }
+    }
+    let is_whole = ends.len() == 1;
+    let has_boundaries = match boundaries {
+        [first, rest @ ..] => ends.contains(first) && (ends.len() == 2 || rest.iter().all(|end| ends.contains(end))),
+        [] => true,
+    };
+    (digits.len() == length && (is_whole || has_boundaries)).then_some((digits, ends.len()))
+}
+
+/// Area and exchange codes begin with 2 to 9.
+fn is_national(digits: &str) -> bool {
+    is_exchange(digits) && digits.get(3..).is_some_and(is_exchange)
+}
+
+fn is_exchange(digits: &str) -> bool {
+    digits.bytes().next().is_some_and(|byte| (b'2'..=b'9').contains(&byte))
+}
+
+/// Numbers that are written with `+` and a country code other than 1.
+fn international(text: &str) -> Vec<String> {
+    let numbers = text.split('+').skip(1).map(|after| {
+        let is_part = |c: &char| c.is_ascii_digit() || matches!(c, ' ' | '(' | ')' | '-' | '.' | '/' | '\u{a0}');
+        after.chars().take_while(is_part).filter(char::is_ascii_digit).take(15).collect::<String>()
+    });
+    let numbers = numbers.filter(|digits| digits.len() >= 8 && !digits.starts_with(['0', '1']));
+    numbers.map(|digits| format!("+{digits}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_however_they_are_given() {
+        for (text, expected) in [
+            ("Call 608-555-0142.", &["6085550142"][..]),
+            ("Call (608) 555-0142 today", &["6085550142"]),
+            ("608.555.0142", &["6085550142"]),
+            ("6085550142", &["6085550142"]),
+            ("+1 608 555 0142", &["6085550142"]),
+            ("16085550142", &["6085550142"]),
+            ("1-608-555-0142", &["6085550142"]),
+            ("608 5550142", &["6085550142"]),
+            ("six oh eight five five five oh one four two", &["6085550142"]),
+            ("608 555 0142 or 900 555 0169", &["6085550142", "9005550169"]),
+            ("9 608 555 0142", &["6085550142"]),
+            ("our line 555-0142", &["5550142"]),
+            ("+44 20 7946 0958", &["+442079460958"]),
+            ("due 2026-04-07 at 10:30", &[]),
+            ("2026 04 07 10 30", &[]),
+            ("MRN 20011034, filler 5550142", &[]),
+            ("110 555 0142", &["5550142"]),
+            ("take 2 tablets 3 times", &[]),
+            ("", &[]),
+        ] {
+            let found = phone_numbers(text);
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_number_is_found_in_any_text(
+            before in "[a-z ]{0,20}", after in "[a-z ]{0,20}", area in 200_u16..1000, exchange in 200_u16..1000,
+            line in 0_u16..10_000, separator in prop::sample::select(vec!["", " ", "-", "."]),
+        ) {
+            let number = format!("{area}{separator}{exchange}{separator}{line:04}");
+            let digits = format!("{area}{exchange}{line:04}");
+            let text = format!("{before} x {number} x {after}");
+            prop_assert!(phone_numbers(&text).contains(&digits));
+        }
+
+        #[test]
+        fn any_text_is_read(text in "\\PC{0,80}") {
+            phone_numbers(&text);
+        }
+    }
+}
