@@ -91,14 +91,12 @@ impl Courier {
             return self.carry_on(message).await;
         }
         let answer = self.carry_on(message.clone()).await?;
-        self.record(message, &answer);
+        self.record(&message, &answer);
         Ok(answer)
     }
 
-    /// Without the sender's own address and key, which belong to one run.
-    fn record(&self, mut message: Message, answer: &Answer) {
-        message.root = None;
-        message.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
+    fn record(&self, message: &Message, answer: &Answer) {
+        let message = message.without_sender();
         let (status, headers, body) = (answer.status, answer.headers.clone(), answer.body.clone());
         let mut exchanges = self.exchanges.lock().unwrap_or_else(PoisonError::into_inner);
         if exchanges.len() < MOST_REMEMBERED {
@@ -157,7 +155,7 @@ impl Courier {
     fn remember(&self, message: &Message) -> usize {
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         if sent.len() < MOST_REMEMBERED {
-            sent.push(message.clone());
+            sent.push(message.without_sender());
         }
         sent.len().saturating_sub(1)
     }
@@ -333,4 +331,21 @@ impl Courier {
 
 fn json_answer() -> Vec<(String, String)> {
     vec![("content-type".to_owned(), "application/json".to_owned())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message of one run is sent again in another one, whose address and key are others.
+    #[tokio::test]
+    async fn what_is_remembered_belongs_to_no_run() {
+        let client = Client::new("http://127.0.0.1:1", "key").expect("a client");
+        let courier = Courier::new(client, "tr_1", Manner::Reference);
+        let mut message = Message::json(Method::POST, "x12/transactions", &Value::Null);
+        message.root = Some("/v1/task-runs/tr_1/sandbox".to_owned());
+        message.headers.push(("Authorization".to_owned(), "Bearer tr_1".to_owned()));
+        assert!(courier.carry(message).await.is_err(), "nobody listens there");
+        assert_eq!(courier.sent(), [Message::json(Method::POST, "x12/transactions", &Value::Null)]);
+    }
 }

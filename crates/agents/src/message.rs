@@ -25,6 +25,13 @@ impl Message {
         Self { method, root: None, path: path.to_owned(), headers, body: body.to_string().into() }
     }
 
+    /// Without the sender's own address and key, which belong to one run.
+    pub(crate) fn without_sender(&self) -> Self {
+        let mut message = Self { root: None, ..self.clone() };
+        message.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
+        message
+    }
+
     pub(crate) fn is_read(&self) -> bool {
         self.method == Method::GET || self.method == Method::HEAD || self.path.contains("/_search")
     }
