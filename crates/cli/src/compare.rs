@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn show(comparison: &Comparison) {
     let style = Style::of_stdout();
-    let number = |value: Option<f64>| value.map_or_else(|| "-".into(), |value| format!("{value:.4}"));
+    let number = |value: Option<f64>| value.map_or_else(|| "-".into(), model::score::shown);
     let mut groups =
         Table::new(["GROUP", "RUNS", "MEAN", "BOUNDS", "95 % INTERVAL", "PASSED", "CRITICAL"]).keep_whole(0);
     for group in &comparison.groups {
@@ -87,7 +87,7 @@ fn show_difference(difference: &PairedDifference, style: Style) {
     let mut axes = Table::new(["AXIS", "FIRST", "SECOND", "DIFFERENCE"]);
     for (name, axis) in &difference.axes {
         let name = crate::report::model::axis_name(name);
-        let cells = [axis.first, axis.second].map(|mean| Cell::new(format!("{mean:.4}")));
+        let cells = [axis.first, axis.second].map(|mean| Cell::new(model::score::shown(mean)));
         let [first, second] = cells;
         axes.row(vec![Cell::new(name), first, second, coloured(axis.difference)]);
     }
@@ -98,8 +98,8 @@ fn show_difference(difference: &PairedDifference, style: Style) {
     for task in difference.worse.iter().chain(&difference.better).take(MOST_TASKS) {
         tasks.row(vec![
             Cell::new(&task.name),
-            Cell::new(format!("{:.4}", task.first.mean)),
-            Cell::new(format!("{:.4}", task.second.mean)),
+            Cell::new(model::score::shown(task.first.mean)),
+            Cell::new(model::score::shown(task.second.mean)),
             coloured(task.difference),
         ]);
     }

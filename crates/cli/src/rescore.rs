@@ -119,6 +119,6 @@ fn add_criterion(table: &mut Table, criterion: &RescoredCriterion) {
 }
 
 fn changed(before: Option<&Number>, after: Option<&Number>) -> String {
-    let shown = |number: Option<&Number>| number.map_or_else(|| "none".to_owned(), ToString::to_string);
+    let shown = |number: Option<&Number>| number.map_or_else(|| "none".to_owned(), model::score::brief);
     if before == after { shown(before) } else { format!("{} → {}", shown(before), shown(after)) }
 }

@@ -11,6 +11,7 @@ pub mod clearinghouse;
 pub mod criterion;
 pub mod critical;
 pub mod dataset;
+pub mod distinct_keys;
 pub mod environment;
 pub mod event;
 pub mod fax;

@@ -86,7 +86,18 @@ impl Score {
         }
     }
 
-    /// For show: four digits after the point at most, rounded half up, but never up to a verdict that it has not: what is
+    /// As the API carries it: the nearest double, unless that has another verdict or looks whole.
+    pub fn number(&self) -> serde_json::Number {
+        let nearest = self.to_f64();
+        let number = match self.verdict() {
+            Verdict::Pass if self.0 < BigRational::one() => nearest.min(1.0_f64.next_down()),
+            Verdict::Partial => nearest.clamp(f64::MIN_POSITIVE, 0.9_f64.next_down()),
+            Verdict::Pass | Verdict::Fail => nearest,
+        };
+        serde_json::Number::from_f64(number).unwrap_or_else(|| serde_json::Number::from(0))
+    }
+
+    /// For people: four digits after the point at most, rounded half up, but never up to a verdict that it has not: what is
     /// below 0.9 or 1 shows below it, and what is above 0 shows above it.
     pub fn rounded(&self) -> serde_json::Number {
         let scale = BigInt::from(10_000);
@@ -103,6 +114,31 @@ impl Score {
         }
         decimal(&shown)
     }
+}
+
+/// A score from the API as people read it: four digits, never rounded up to a verdict that it does not have.
+pub fn shown(score: f64) -> String {
+    format!("{:.4}", shown_value(score))
+}
+
+/// The same with as few digits as it has: `1.0`, `0.5`, `0.6667`.
+pub fn brief(score: &serde_json::Number) -> String {
+    let shown = score.as_f64().map_or_else(|| score.to_string(), shown);
+    let digits = shown.trim_end_matches('0');
+    if digits.ends_with('.') { format!("{digits}0") } else { digits.to_owned() }
+}
+
+fn shown_value(score: f64) -> f64 {
+    let mut rounded = (score * 10_000.0).round() / 10_000.0;
+    for mark in [0.9, 1.0] {
+        if score < mark && rounded >= mark {
+            rounded = mark - 0.0001;
+        }
+    }
+    if score > 0.0 && rounded <= 0.0 {
+        rounded = 0.0001;
+    }
+    rounded
 }
 
 /// Ten thousandths as a JSON number: `1.0`, `0.6667`, `0.5`.
@@ -137,7 +173,7 @@ impl std::str::FromStr for Score {
 
 impl Serialize for Score {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.rounded().serialize(serializer)
+        self.number().serialize(serializer)
     }
 }
 
@@ -251,6 +287,24 @@ mod tests {
     }
 
     #[test]
+    fn people_see_four_digits_that_do_not_contradict_the_verdict() {
+        for (score, expected) in [
+            (0.0, "0.0000"),
+            (1.0, "1.0000"),
+            (2.0 / 3.0, "0.6667"),
+            (0.89996, "0.8999"),
+            (0.9, "0.9000"),
+            (0.99999, "0.9999"),
+            (0.000_01, "0.0001"),
+        ] {
+            assert_eq!(shown(score), expected);
+        }
+        for (score, expected) in [("1.0", "1.0"), ("0.5", "0.5"), ("0.6666666666666666", "0.6667"), ("0", "0.0")] {
+            assert_eq!(brief(&score.parse().unwrap()), expected);
+        }
+    }
+
+    #[test]
     fn the_threshold_is_exact() {
         let three_tenths: Vec<Part> = (0..3).map(|_| part(9, 10, "0.3", None)).collect();
         assert_eq!(task(&three_tenths).0.verdict(), Verdict::Pass);
@@ -258,6 +312,17 @@ mod tests {
         assert_eq!((below.verdict(), below.rounded().to_string()), (Verdict::Partial, "0.8999".into()));
         assert_eq!(Score::fraction(1, 1_000_000_000).verdict(), Verdict::Partial);
         assert_eq!(Score::fraction(1, 1_000_000_000).rounded().to_string(), "0.0001");
+        for (passed, all, number) in [
+            (0, 3, "0.0"),
+            (2, 3, "0.6666666666666666"),
+            (1, 3, "0.3333333333333333"),
+            (9, 10, "0.9"),
+            (1, 1, "1.0"),
+            (899_999_999_999_999_999, 1_000_000_000_000_000_000, "0.8999999999999999"),
+            (999_999_999_999_999_999, 1_000_000_000_000_000_000, "0.9999999999999999"),
+        ] {
+            assert_eq!(Score::fraction(passed, all).number().to_string(), number);
+        }
         assert_eq!(Score::fraction(0, 7).verdict(), Verdict::Fail);
         assert_eq!(task(&[]).0.verdict(), Verdict::Fail);
     }

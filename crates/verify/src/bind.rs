@@ -47,7 +47,7 @@ fn place_of(key: &str, around: Place, depth: usize, is_pattern: bool) -> Place {
         (_, 1) if around == Place::Search => Place::Search,
         _ if around != Place::Plain => around,
         ("search", 0) => Place::Search,
-        ("path" | "glob" | "pattern" | "allow" | "require", 0) => Place::Glob,
+        ("path" | "glob" | "pattern" | "allow" | "require" | "order", 0) => Place::Glob,
         ("path" | "key", _) => Place::Path,
         ("fhirpath", _) => Place::FhirPath,
         ("expected", _) if is_pattern => Place::Pattern,

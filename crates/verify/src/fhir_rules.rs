@@ -92,7 +92,7 @@ impl<'a> FhirRules<'a> {
         let allows = |object: &Value, key: &str, value: &Value| {
             // Contained resources are content like any other.
             let is_record = std::iter::once(resource).chain(baseline).any(|record| std::ptr::eq(record, object));
-            (is_record && covered::is_built_in(object, key, value, baseline))
+            (is_record && covered::is_built_in(object, key, value, baseline, records))
                 || covered::is_companion(object, key, value, coverage, records)
         };
         ClosedWorld { coverage, baseline, allows: &allows }.violations(resource, &self.case.budget)

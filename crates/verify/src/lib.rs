@@ -9,6 +9,7 @@ mod bounds;
 mod budget;
 pub mod checks;
 mod closed_world;
+mod common_words;
 mod compare;
 pub mod comparison;
 mod content;
@@ -36,6 +37,7 @@ mod scored_at;
 mod spoken;
 #[cfg(test)]
 mod testing;
+mod x12_refusals;
 
 use model::FieldErrors;
 use model::reading;
@@ -91,15 +93,19 @@ pub fn evaluate(assertion: &Value, evidence: &Evidence<'_>) -> Outcome {
     let is_deep = is_deeper(assertion, DEEPEST);
     // Which of several faults comes first must not depend on the order of members.
     let assertion = if is_deep { assertion.clone() } else { bounds::sorted(assertion) };
-    let bound = match known(&assertion) {
-        Ok(_) => bind::bind(&assertion, &Bindings { entity: evidence.entity, task: evidence.task }),
-        Err(fault) => return Outcome::failed(format!("unsupported assertion: {fault}"), object([])),
-    };
-    let known = bound.and_then(|bound| known(&bound));
-    let evaluated = known.and_then(|known| {
+    let bindings = Bindings { entity: evidence.entity, task: evidence.task };
+    let read = |assertion: &Value| known(assertion).map_err(|fault| format!("unsupported assertion: {fault}"));
+    let bound = read(&assertion).and_then(|_| bind::bind(&assertion, &bindings)).and_then(|bound| read(&bound));
+    let evaluated = bound.and_then(|known| {
         scored_at::with_state(&assertion, evidence, |evidence| known.evaluate(&Case::new(*evidence)))
     });
     evaluated.unwrap_or_else(|reason| Outcome::failed(bounds::short(&reason), object([])))
+}
+
+/// The assertion with its templates filled in; as it is, where that is impossible.
+pub fn filled(assertion: &Value, bindings: &Bindings<'_>) -> Value {
+    let bound = if is_deeper(assertion, DEEPEST) { None } else { bind::bind(assertion, bindings).ok() };
+    bound.unwrap_or_else(|| assertion.clone())
 }
 
 /// The rows of the files whose bytes an assertion reads and that the rows do not have, by hash: whoever evaluates it must

@@ -67,6 +67,11 @@ pub(crate) const NUMBERS: Member = Member::optional(
     "the phone numbers that may occur; any [other phone number](#phone-numbers) is forbidden. `[]` allows none",
 );
 
+pub(crate) const WORDS: Member = Member::optional(
+    "words",
+    "a closed [vocabulary](#vocabulary): the words that may occur besides those of `contains` and common ones; any other is forbidden",
+);
+
 /// The page as it stands in the manual.
 pub fn page() -> String {
     let mut page = "# Criteria\n\nMade by `verial manual criteria > docs/criteria.md` from the checks themselves; a test holds it \

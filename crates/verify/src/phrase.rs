@@ -1,5 +1,7 @@
 //! Phrases that must or must not be said, each a string or a list of alternatives.
 
+use std::collections::BTreeSet;
+
 use model::FieldErrors;
 use model::phone::{PhoneNumber, digits, same};
 use model::template::is_template;
@@ -10,6 +12,7 @@ use spoken::{Negations, has_negation};
 use crate::authored::Authored;
 use crate::bounds::{bounded, short};
 use crate::budget::Budget;
+use crate::common_words::{folded, is_common, words};
 use crate::limits::{self, LONGEST_LIST, LONGEST_TEXT};
 use crate::spoken::{Disguised, Said, phone_numbers, spoken_negations};
 
@@ -131,6 +134,8 @@ pub(crate) struct PhraseRules<'a> {
     pub(crate) negation: Negation,
     /// The phone numbers that may occur; any without it.
     pub(crate) numbers: Option<&'a [Authored<PhoneNumber>]>,
+    /// The words that may occur besides those of `contains` and common ones; any without it.
+    pub(crate) words: Option<&'a [String]>,
 }
 
 /// What the operator `phrases` asks of one text.
@@ -145,18 +150,23 @@ pub struct TextRules {
     negation: Negation,
     #[serde(default)]
     numbers: Option<Vec<Authored<PhoneNumber>>>,
+    /// The words that may occur besides those of `contains`.
+    #[serde(default)]
+    words: Option<Vec<String>>,
 }
 
 impl TextRules {
     /// The rules, or what is wrong with them.
     pub(crate) fn read(expected: &Value) -> Result<Self, String> {
-        const MEMBERS: &str = "must be an object of `contains`, `not_contains`, `negation` and `numbers`";
+        const MEMBERS: &str = "must be an object of `contains`, `not_contains`, `negation`, `numbers` and `words`";
         let rules = Self::deserialize(expected).map_err(|fault| format!("{MEMBERS}: {fault}"))?;
         for count in [rules.contains.len(), rules.not_contains.len(), rules.numbers.as_ref().map_or(0, Vec::len)] {
             limits::check_size(count)?;
         }
-        if rules.contains.is_empty() && rules.not_contains.is_empty() && rules.numbers.is_none() {
-            return Err("says nothing: give `contains`, `not_contains` or `numbers`".to_owned());
+        check_vocabulary(rules.words.as_deref())?;
+        let is_empty = rules.contains.is_empty() && rules.not_contains.is_empty();
+        if is_empty && rules.numbers.is_none() && rules.words.is_none() {
+            return Err("says nothing: give `contains`, `not_contains`, `numbers` or `words`".to_owned());
         }
         Ok(rules)
     }
@@ -168,9 +178,15 @@ impl TextRules {
 
     pub(crate) fn hold_in(&self, text: &str, budget: &Budget) -> Result<bool, String> {
         let transcript = Transcript::new([(Value::from(0), text)], budget)?;
-        let Self { contains, not_contains, negation, numbers } = self;
-        let rules =
-            PhraseRules { contains, not_contains, in_order: false, negation: *negation, numbers: numbers.as_deref() };
+        let Self { contains, not_contains, negation, numbers, words } = self;
+        let rules = PhraseRules {
+            contains,
+            not_contains,
+            in_order: false,
+            negation: *negation,
+            numbers: numbers.as_deref(),
+            words: words.as_deref(),
+        };
         Ok(transcript.hold(rules, budget)?.iter().all(PhraseResult::passed))
     }
 }
@@ -217,7 +233,33 @@ impl<'t> Transcript<'t> {
         if let Some(allowed) = rules.numbers {
             results.push(self.other_number(allowed, budget)?);
         }
+        if let Some(allowed) = rules.words {
+            results.push(self.other_word(allowed, rules, budget)?);
+        }
         Ok(results)
+    }
+
+    /// Whether a word occurs that is not in the vocabulary. A line of the results, as a forbidden phrase.
+    fn other_word(&self, allowed: &[String], rules: PhraseRules<'_>, budget: &Budget) -> Result<PhraseResult, String> {
+        let required = rules.contains.iter().flat_map(|phrase| &phrase.alternatives);
+        let numbers = rules.numbers.into_iter().flatten().filter_map(|number| number.ready().ok());
+        let mut known: BTreeSet<String> = BTreeSet::new();
+        for text in allowed.iter().chain(required) {
+            known.extend(words(&folded(text)).map(ToOwned::to_owned));
+        }
+        let spoken: Vec<&str> = numbers.map(|number| number.dialled.as_str()).collect();
+        for turn in &self.turns {
+            budget.spend(24 * turn.text.len() + 1)?;
+            let is_part = |word: &str| {
+                word.bytes().all(|byte| byte.is_ascii_digit()) && spoken.iter().any(|number| number.contains(word))
+            };
+            let text = folded(turn.text);
+            let other = words(&text).find(|word| !known.contains(*word) && !is_common(word) && !is_part(word));
+            if let Some(word) = other {
+                return Ok(unlisted(&short(word), Some(turn.label.clone())));
+            }
+        }
+        Ok(unlisted("another word", None))
     }
 
     /// Whether a phone number occurs that is not allowed. The last line of the results, as a forbidden phrase.
@@ -230,14 +272,14 @@ impl<'t> Transcript<'t> {
         };
         for turn in &self.turns {
             if let Some(number) = find(turn.text)? {
-                return Ok(other_number(&number, Some(turn.label.clone())));
+                return Ok(unlisted(&number, Some(turn.label.clone())));
             }
         }
         // A number may be given in several turns.
         let all = self.turns.iter().map(|turn| turn.text).collect::<Vec<_>>().join("\n");
         Ok(match find(&all)?.filter(|_| self.turns.len() > 1) {
-            Some(number) => other_number(&number, self.turns.first().map(|turn| turn.label.clone())),
-            None => other_number("another phone number", None),
+            Some(number) => unlisted(&number, self.turns.first().map(|turn| turn.label.clone())),
+            None => unlisted("another phone number", None),
         })
     }
 
@@ -257,7 +299,7 @@ impl<'t> Transcript<'t> {
         budget: &Budget,
     ) -> Result<Option<(usize, usize)>, String> {
         let first = after.map_or(0, |(turn, _)| turn);
-        for (at, turn) in self.turns.iter().enumerate().skip(first) {
+        for (at, turn) in self.turns.iter().enumerate().skip(first).filter(|(_, turn)| !is_reordered(turn.text)) {
             let after = after.filter(|(turn, _)| *turn == at).map(|(_, word)| word);
             let mut found = None;
             for alternative in &phrase.alternatives {
@@ -307,13 +349,19 @@ impl<'t> Transcript<'t> {
     }
 }
 
+/// Whether characters of the text are shown in another order than they are written: nobody reads there what is found there.
+fn is_reordered(text: &str) -> bool {
+    text.contains(|c: char| matches!(c, '\u{202a}'..='\u{202e}'))
+}
+
 /// Whether a number found in a text is an allowed one. Without its area code, the last digits decide.
 fn is_number(found: &str, allowed: &str) -> bool {
     const LOCAL: usize = 7;
     same(found) == same(allowed) || (found.len() == LOCAL && digits(allowed).ends_with(found))
 }
 
-fn other_number(phrase: &str, turn: Option<Value>) -> PhraseResult {
+/// The line about a number or word that is not listed.
+fn unlisted(phrase: &str, turn: Option<Value>) -> PhraseResult {
     let found = turn.is_some();
     PhraseResult { phrase: phrase.into(), is_forbidden: true, found, is_negated: false, turn, reason: None }
 }
@@ -330,6 +378,23 @@ pub(crate) fn unknown(contains: &[Phrase], not_contains: &[Phrase], reason: &str
 
 pub(crate) fn check_numbers(numbers: Option<&Vec<Authored<PhoneNumber>>>, errors: &mut FieldErrors) {
     errors.size("numbers", numbers.map_or(0, Vec::len), LONGEST_LIST);
+}
+
+/// A closed vocabulary has more words than other lists have items.
+const MOST_WORDS: usize = 1000;
+
+fn check_vocabulary(vocabulary: Option<&[String]>) -> Result<(), String> {
+    let Some(vocabulary) = vocabulary else { return Ok(()) };
+    if vocabulary.len() > MOST_WORDS {
+        return Err(format!("`words` must have at most {MOST_WORDS} items"));
+    }
+    vocabulary.iter().try_for_each(|text| check_words(text))
+}
+
+pub(crate) fn check_words_of(words: Option<&[String]>, errors: &mut FieldErrors) {
+    if let Err(fault) = check_vocabulary(words) {
+        errors.add("words", fault);
+    }
 }
 
 pub(crate) fn check_phrases(name: &str, phrases: &[Phrase], errors: &mut FieldErrors) {

@@ -140,7 +140,7 @@ fn ended(task_run: &StoredTaskRun) -> AppError {
     details.add("status", task_run.status.name());
     if let (Some(verdict), Some((score, _))) = (task_run.verdict(), &task_run.result) {
         details.add("verdict", verdict.name());
-        details.add("score", score.rounded().to_string());
+        details.add("score", score.number().to_string());
         if task_run.critical_failures > 0 {
             details.add("critical_failures", task_run.critical_failures.to_string());
         }

@@ -165,7 +165,7 @@ fn criterion(judged: &Judged) -> EngineCriterionResult {
         axis: criterion.axis.clone(),
         weight: criterion.weight,
         passed: outcome.passed,
-        score: outcome.score.rounded(),
+        score: outcome.score.number(),
         details: outcome.details.clone(),
         evidence: outcome.evidence.clone(),
     }
@@ -201,7 +201,7 @@ fn shown(result: Option<&(Score, Axes)>, scored_at: Option<model::Timestamp>) ->
         engine: None,
         original: false,
         verdict: result.map(|(score, _)| score.verdict()),
-        score: result.map(|(score, _)| score.rounded()),
+        score: result.map(|(score, _)| score.number()),
         axes: result.map(|(_, axes)| shown_axes(axes)).unwrap_or_default(),
         scored_at,
     }
@@ -264,7 +264,7 @@ async fn original_task(
             axis: criterion.axis,
             weight: criterion.weight,
             passed: criterion.passed,
-            score: criterion.score.rounded(),
+            score: criterion.score.number(),
             details: criterion.details,
             evidence: serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))?,
         });
@@ -282,7 +282,7 @@ fn task_result(
         task_id: task_run.task.clone(),
         name: task_run.name.clone(),
         verdict: score.verdict(),
-        score: score.rounded(),
+        score: score.number(),
         axes: shown_axes(axes),
         criteria,
     }

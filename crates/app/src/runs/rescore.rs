@@ -59,8 +59,8 @@ pub async fn rescore(
     let after = after.map(|(score, _)| score);
     Ok(Rescore {
         identical: rescored.iter().all(|task| task.identical),
-        score_before: run.result.as_ref().map(|(score, _)| score.rounded()),
-        score_after: after.as_ref().map(Score::rounded),
+        score_before: run.result.as_ref().map(|(score, _)| score.number()),
+        score_after: after.as_ref().map(Score::number),
         verdict_before: run.verdict(),
         verdict_after: after.as_ref().map(Score::verdict),
         critical_failures_before: run.counts.critical_failures,
@@ -114,8 +114,8 @@ async fn rescore_task(
         task_id: task_run.task.clone(),
         name: task_run.name.clone(),
         identical: is_same_state && before == result && criteria.iter().all(|criterion| criterion.identical),
-        score_before: before.0.rounded(),
-        score_after: result.0.rounded(),
+        score_before: before.0.number(),
+        score_after: result.0.number(),
         verdict_before: before.0.verdict(),
         verdict_after: result.0.verdict(),
         critical_failures_before: task_run.critical_failures,
@@ -151,8 +151,8 @@ fn compared(before: &StoredCriterionRun, kept: &str, after: Judged, changes: &Ch
         identical,
         passed_before: before.passed,
         passed_after: outcome.passed,
-        score_before: before.score.rounded(),
-        score_after: outcome.score.rounded(),
+        score_before: before.score.number(),
+        score_after: outcome.score.number(),
         details_after: outcome.details,
         evidence_after: outcome.evidence,
     }

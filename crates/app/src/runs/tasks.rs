@@ -6,10 +6,10 @@ use model::{BenchmarkRunId, CriterionRunId, TaskRunId};
 use serde_json::Value;
 use store::Db;
 use store::runs::StoredRun;
-use store::task_runs::{self, Ending, StoredCriterionRun};
+use store::task_runs::{self, Ending, StoredCriterionRun, StoredTaskRun};
 
 use super::reach::Reach;
-use super::{complete as completion, end, start as beginning, views};
+use super::{complete as completion, end, snapshots, start as beginning, views};
 use crate::once::Keep;
 use crate::sandboxes::BaseUrl;
 use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
@@ -51,7 +51,22 @@ pub async fn complete_as_owner(
     id: &TaskRunId,
     once: Option<Once>,
 ) -> Result<Created<TaskRun>, AppError> {
-    completion::complete_as_owner(app, grant, id, once).await
+    let completed = completion::complete_as_owner(app, grant, id, once).await?;
+    with_snapshot(app, grant, completed).await
+}
+
+/// With the task as it was frozen, which never changes and so is not kept with an answer.
+async fn with_snapshot(
+    app: &App,
+    grant: &OrgGrant,
+    mut created: Created<TaskRun>,
+) -> Result<Created<TaskRun>, AppError> {
+    let (org, id) = (grant.org.clone(), created.value.benchmark_run_id.clone());
+    let run = app.store().read(move |db| super::found(db, &org, &id)).await?;
+    let snapshot = snapshots::of(app, &run).await?;
+    let task = snapshots::task(&snapshot, &created.value.task_id)?;
+    created.value.snapshot = Some(views::task_snapshot(&snapshot, task));
+    Ok(created)
 }
 
 /// For the run's token.
@@ -78,13 +93,17 @@ pub async fn get_as_owner(app: &App, grant: &OrgGrant, id: &TaskRunId) -> Result
     let reach = Reach::from(grant);
     expire(app, &reach, id).await?;
     let id = id.clone();
-    app.store().read(move |db| shown(db, &reach, &id)).await
+    let read = move |db: &mut Db<'_>| {
+        let (run, task_run) = reach.task_run(db, &id)?;
+        shown(db, &run, &task_run)
+    };
+    let value = app.store().read(read).await?;
+    Ok(with_snapshot(app, grant, Created { value, replayed: false }).await?.value)
 }
 
-fn shown(db: &mut Db<'_>, reach: &Reach, id: &TaskRunId) -> Result<TaskRun, AppError> {
-    let (run, task_run) = reach.task_run(db, id)?;
+fn shown(db: &mut Db<'_>, run: &StoredRun, task_run: &StoredTaskRun) -> Result<TaskRun, AppError> {
     let criteria = task_runs::criteria_of(db, &task_run.id)?;
-    Ok(views::task_run(&run, &task_run, &criteria))
+    Ok(views::task_run(run, task_run, &criteria))
 }
 
 async fn expire(app: &App, reach: &Reach, id: &TaskRunId) -> Result<(), AppError> {
@@ -142,11 +161,12 @@ pub async fn cancel(
             return Err(AppError::conflict(format!("the task run is {status}; it has ended already")));
         }
         end::finish_if_last(db, &run.id, now)?;
-        shown(db, &reach, &id)
+        let (run, task_run) = reach.task_run(db, &id)?;
+        shown(db, &run, &task_run)
     };
     let cancelled = app.once(grant, once, Keep::Plain, work).await;
     end::doubt(app, &run.id).await;
-    cancelled
+    with_snapshot(app, grant, cancelled?).await
 }
 
 /// Newest first; of one task run, if it is named.

@@ -2,18 +2,21 @@
 
 use model::Timestamp;
 use model::audit::Bounds;
-use model::publication::Snapshot;
+use model::criterion::Criterion;
+use model::publication::{FrozenTask, Snapshot};
 use model::run::{
-    BenchmarkRun, Check, CheckResult, CreatedRun, CriterionRun, CriterionRunSummary, CriticalFailure,
-    MOST_CRITICAL_CRITERIA, Phase, RunState, RunSummary, RunTask, ShownAxes, TaskRun, TaskRunResult, shown_axes,
+    BenchmarkRun, Check, CheckResult, CreatedRun, CriterionRun, CriterionRunSummary, CriterionSnapshot,
+    CriticalFailure, MOST_CRITICAL_CRITERIA, Phase, RunState, RunSummary, RunTask, ShownAxes, TaskRun, TaskRunResult,
+    TaskSnapshot, shown_axes,
 };
-use model::score::{Axes, Score, Verdict};
+use model::score::{Axes, Score};
+use model::template::{self, Bindings};
 use serde_json::{Number, Value};
 use store::runs::StoredRun;
 use store::task_runs::{StoredCriterionRun, StoredTaskRun};
 
 use super::neutral::{self, TaskIdentity};
-use super::{Content, channels};
+use super::{Content, channels, snapshots};
 
 pub(super) fn created(
     run: &StoredRun,
@@ -159,7 +162,7 @@ pub(super) fn task_run(run: &StoredRun, task_run: &StoredTaskRun, criteria: &[St
         critical: criterion.critical,
         guard: criterion.guard,
         passed: criterion.passed,
-        score: criterion.score.rounded(),
+        score: criterion.score.number(),
     };
     TaskRun {
         id: task_run.id.clone(),
@@ -176,7 +179,9 @@ pub(super) fn task_run(run: &StoredRun, task_run: &StoredTaskRun, criteria: &[St
         ceiling,
         axes,
         playground_id: task_run.playground.clone(),
-        snapshot: task_run.sealed.clone(),
+        scored: run.scored,
+        snapshot: None,
+        sealed: task_run.sealed.clone(),
         failure: task_run.failure.clone(),
         criterion_runs: criteria.iter().map(summary).collect(),
         created_at: task_run.created_at,
@@ -184,6 +189,34 @@ pub(super) fn task_run(run: &StoredRun, task_run: &StoredTaskRun, criteria: &[St
         deadline_at: task_run.deadline_at,
         sealed_at: sealed_at(task_run),
         completed_at: task_run.completed_at,
+    }
+}
+
+/// The frozen task as it is run. A template that cannot be filled stays as it is: the task run says why it failed.
+pub(super) fn task_snapshot(snapshot: &Snapshot, task: &FrozenTask) -> TaskSnapshot {
+    let value = snapshots::task_value(task);
+    let entity = snapshots::entity_value(snapshot, task.entities.first());
+    let bindings = Bindings { entity: entity.as_ref(), task: Some(&value) };
+    let filled = |part: &Value| template::bind(part, &bindings).unwrap_or_else(|_| part.clone());
+    let criterion = |criterion: &Criterion| {
+        let entity = snapshots::entity_value(snapshot, criterion.input_entity_id.as_ref());
+        CriterionSnapshot {
+            id: criterion.id.clone(),
+            label: criterion.label.clone(),
+            assertion: verify::filled(&criterion.assertion, &Bindings { entity: entity.as_ref(), task: Some(&value) }),
+            weight: criterion.weight,
+            axis: criterion.axis.clone(),
+            critical: criterion.critical,
+            input_entity_id: criterion.input_entity_id.clone(),
+        }
+    };
+    TaskSnapshot {
+        name: task.name.clone(),
+        timeout: task.timeout,
+        tags: task.tags.clone(),
+        task_item: filled(&task.task_item),
+        scenario: filled(&task.scenario),
+        criteria: task.criteria.iter().map(criterion).collect(),
     }
 }
 
@@ -214,7 +247,7 @@ pub(super) fn criterion_run(criterion: &StoredCriterionRun, evidence: Value) -> 
         critical: criterion.critical,
         guard: criterion.guard,
         passed: criterion.passed,
-        score: criterion.score.rounded(),
+        score: criterion.score.number(),
         details: criterion.details.clone(),
         evidence,
         started_at: criterion.started_at,
@@ -238,8 +271,8 @@ pub(super) fn result(
             criterion_id: criterion.criterion,
             criterion_run_id: criterion.id,
             label,
-            result: check_result(criterion.passed, &criterion.score),
-            score: criterion.score.rounded(),
+            result: if criterion.passed { CheckResult::Pass } else { CheckResult::Fail },
+            score: criterion.score.number(),
             axis: criterion.axis,
             critical: unscored.then_some(criterion.critical),
             guard: unscored.then_some(criterion.guard),
@@ -283,17 +316,9 @@ fn beside(score: Option<&Number>, bounds: Bounds) -> Bounds {
     if score.is_some() { bounds } else { Bounds::default() }
 }
 
-fn check_result(passed: bool, score: &Score) -> CheckResult {
-    match score.verdict() {
-        _ if passed => CheckResult::Pass,
-        Verdict::Fail => CheckResult::Fail,
-        Verdict::Pass | Verdict::Partial => CheckResult::Partial,
-    }
-}
-
 fn shown(result: Option<&(Score, Axes)>) -> (Option<Number>, ShownAxes) {
     match result {
-        Some((score, axes)) => (Some(score.rounded()), shown_axes(axes)),
+        Some((score, axes)) => (Some(score.number()), shown_axes(axes)),
         None => (None, ShownAxes::new()),
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use model::run::CheckResult;
 use model::score::Verdict;
+use model::score::brief;
 
 use super::critical::{failures, guards_last, tally};
 use super::model::{CheckReport, Report, RunReport, TaskReport, TaskStatus, axis_name};
@@ -135,7 +136,7 @@ fn class_of(score: Option<f64>) -> &'static str {
 
 fn section(page: &mut String, report: &Report, run: &RunReport, place: usize) {
     let id = run.id.as_deref().unwrap_or("not made");
-    let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {score}"));
+    let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {}", brief(score)));
     let number = if report.runs.len() > 1 { format!(" {} of {}", place + 1, report.runs.len()) } else { String::new() };
     let between = bounds(run.floor, run.ceiling).map(|bounds| format!(", {bounds}")).unwrap_or_default();
     let failures = critical_span(run.critical_failures);
@@ -159,7 +160,7 @@ fn details(page: &mut String, task: &TaskReport) {
     };
     let open = if class == "pass" && task.critical_failures == 0 { "" } else { " open" };
     let failures = critical_span(task.critical_failures);
-    let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+    let score = task.score.as_ref().map_or_else(|| "-".into(), brief);
     let between = bounds(task.floor, task.ceiling).map(|bounds| format!(" ({bounds})")).unwrap_or_default();
     let _ = write!(
         page,
@@ -194,7 +195,7 @@ fn details(page: &mut String, task: &TaskReport) {
 fn row(page: &mut String, check: &CheckReport) {
     let class = match check.result {
         CheckResult::Pass => "pass",
-        CheckResult::Partial => "partial",
+        CheckResult::Fail if check.is_partial() => "partial",
         CheckResult::Fail => "fail",
     };
     let axis = check.axis.as_deref().unwrap_or("-");
@@ -204,7 +205,7 @@ fn row(page: &mut String, check: &CheckReport) {
         text(&check.label),
         if check.critical == Some(true) { " <strong>critical</strong>" } else { "" },
         text(axis),
-        check.score
+        brief(&check.score)
     );
     for difference in &check.differences {
         let (expected, found) = (text(&short(&difference.expected)), text(&short(&difference.found)));

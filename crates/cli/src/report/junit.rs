@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use model::run::CheckResult;
 use model::score::Verdict;
+use model::score::brief;
 
 use super::critical::{guards_last, suffix};
 use super::model::{Report, RunReport, TaskReport, TaskStatus};
@@ -130,7 +131,7 @@ fn case(xml: &mut String, report: &Report, task: &TaskReport) {
 }
 
 fn message(task: &TaskReport) -> String {
-    let score = task.score.as_ref().map_or_else(|| "no score".to_owned(), |score| format!("score {score}"));
+    let score = task.score.as_ref().map_or_else(|| "no score".to_owned(), |score| format!("score {}", brief(score)));
     let failed = task.checks.iter().filter(|check| check.result != CheckResult::Pass).count();
     let between = bounds(task.floor, task.ceiling).map(|bounds| format!(" ({bounds})")).unwrap_or_default();
     let failures = suffix(task.critical_failures, ", ");
@@ -144,7 +145,7 @@ fn body(task: &TaskReport) -> String {
     }
     for check in guards_last(&task.checks).filter(|check| check.result != CheckResult::Pass) {
         let traits: String = check.traits().iter().map(|name| format!(", {name}")).collect();
-        let _ = writeln!(body, "{} (score {}{traits})", check.label, check.score);
+        let _ = writeln!(body, "{} (score {}{traits})", check.label, brief(&check.score));
         for difference in &check.differences {
             let (expected, found) = (short(&difference.expected), short(&difference.found));
             let _ = writeln!(body, "  {}: expected {expected}, found {found}", difference.field);

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use model::run::CheckResult;
 use model::score::Verdict;
+use model::score::{brief, shown};
 
 use super::critical::{guards_last, suffix, tally};
 use super::model::{Report, RunReport, TaskReport, TaskStatus};
@@ -28,7 +29,7 @@ pub(crate) fn render(report: &Report) -> String {
         let _ = writeln!(page, "- {}", text(&compared(difference)));
     }
     for (name, mean) in report.axes() {
-        let _ = writeln!(page, "- Axis {}: {mean:.4}", text(name));
+        let _ = writeln!(page, "- Axis {}: {}", text(name), shown(mean));
     }
     for (name, value) in conditions(report) {
         let _ = writeln!(page, "- {name}: {value}");
@@ -49,7 +50,7 @@ pub(crate) fn render(report: &Report) -> String {
 }
 
 fn table(page: &mut String, run: &RunReport) {
-    let score = run.score.as_ref().map_or_else(|| "none".into(), ToString::to_string);
+    let score = run.score.as_ref().map_or_else(|| "none".into(), brief);
     let between = bounds(run.floor, run.ceiling).map(|bounds| format!("; {bounds}")).unwrap_or_default();
     let failures = suffix(run.critical_failures, "; ");
     let id = run.id.as_deref().unwrap_or("not made");
@@ -57,7 +58,7 @@ fn table(page: &mut String, run: &RunReport) {
     page.push_str("| task | score | floor | ceiling | verdict | criteria | guards | critical failures |\n");
     page.push_str("|---|---|---|---|---|---|---|---|\n");
     for task in &run.tasks {
-        let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+        let score = task.score.as_ref().map_or_else(|| "-".into(), brief);
         let passed = |guards: bool| {
             let of_kind = task.checks.iter().filter(|check| check.is_guard() == guards);
             let passed = of_kind.clone().filter(|check| check.result == CheckResult::Pass).count();
@@ -86,7 +87,7 @@ fn details(page: &mut String, task: &TaskReport) {
     }
     for check in guards_last(&task.checks).filter(|check| check.result != CheckResult::Pass) {
         let traits: String = check.traits().iter().map(|name| format!(", **{name}**")).collect();
-        let _ = writeln!(page, "- {} (score {}{traits})", text(&check.label), check.score);
+        let _ = writeln!(page, "- {} (score {}{traits})", text(&check.label), brief(&check.score));
         for difference in &check.differences {
             let (expected, found) = (short(&difference.expected), short(&difference.found));
             let (field, expected, found) = (code(&difference.field), code(&expected), code(&found));

@@ -84,7 +84,7 @@ pub(crate) fn critical_failures(count: i64) -> String {
 fn headline(report: &Report) -> String {
     let statistics = &report.statistics;
     let Some(mean) = statistics.mean else { return "no score: no run was finished".into() };
-    let whole = format!("score {mean:.4}");
+    let whole = format!("score {}", ::model::score::shown(mean));
     let between = bounds(report.floor, report.ceiling).map(|bounds| format!("  ({bounds})")).unwrap_or_default();
     match (&statistics.interval, statistics.n) {
         (Some(interval), n) => {

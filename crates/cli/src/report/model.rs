@@ -138,6 +138,13 @@ pub(crate) struct CheckReport {
     pub(crate) evidence: Option<Value>,
 }
 
+impl CheckReport {
+    /// Failed, but with a score.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.result == CheckResult::Fail && self.score.as_f64().is_some_and(|score| score > 0.0)
+    }
+}
+
 #[derive(Serialize, PartialEq, Debug)]
 pub(crate) struct Difference {
     pub(crate) field: String,

@@ -2,6 +2,7 @@
 
 use model::run::CheckResult;
 use model::score::Verdict;
+use model::score::{brief, shown};
 
 use super::critical::{guards_last, suffix, tally};
 use super::model::{CheckReport, Hint, Report, RunReport, TaskReport, TaskStatus, axis_name};
@@ -21,7 +22,7 @@ pub(crate) fn render(report: &Report) -> String {
         lines.push(String::new());
         if report.runs.len() > 1 {
             let id = run.id.as_deref().unwrap_or("not made");
-            let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {score}"));
+            let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {}", brief(score)));
             let between = bounds(run.floor, run.ceiling).map(|bounds| format!("  ({bounds})")).unwrap_or_default();
             let name = format!("Run {} of {}", place + 1, report.runs.len());
             let failures = suffix(run.critical_failures, "  ");
@@ -55,7 +56,7 @@ fn matrix(run: &RunReport, with_bounds: bool, with_critical: bool) -> Table {
     for task in &run.tasks {
         let (word, colour) = verdict(task);
         let seconds = task.agent.as_ref().map_or_else(|| "-".into(), |agent| format!("{:.1}s", agent.seconds));
-        let score = task.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+        let score = task.score.as_ref().map_or_else(|| "-".into(), brief);
         let marks = marks(task);
         let mut cells = vec![Cell::new(&task.name), Cell::new(score)];
         if with_bounds {
@@ -80,7 +81,7 @@ fn matrix(run: &RunReport, with_bounds: bool, with_critical: bool) -> Table {
 /// `✓✗ (✓)`: what was earned, and in brackets the guards.
 fn marks(task: &TaskReport) -> String {
     let of = |guards: bool| -> String {
-        task.checks.iter().filter(|check| check.is_guard() == guards).map(|check| mark(check.result).0).collect()
+        task.checks.iter().filter(|check| check.is_guard() == guards).map(|check| mark(check).0).collect()
     };
     match (of(false), of(true)) {
         (earned, guards) if guards.is_empty() => earned,
@@ -98,10 +99,10 @@ fn verdict(task: &TaskReport) -> (&'static str, Colour) {
     }
 }
 
-fn mark(result: CheckResult) -> (char, Colour) {
-    match result {
+fn mark(check: &CheckReport) -> (char, Colour) {
+    match check.result {
         CheckResult::Pass => ('✓', Colour::Good),
-        CheckResult::Partial => ('~', Colour::Warning),
+        CheckResult::Fail if check.is_partial() => ('~', Colour::Warning),
         CheckResult::Fail => ('✗', Colour::Bad),
     }
 }
@@ -134,14 +135,14 @@ fn tell_task(task: &TaskReport, style: Style, most: usize, lines: &mut Vec<Strin
 }
 
 fn tell_check(check: &CheckReport, style: Style, most: usize, lines: &mut Vec<String>) {
-    let (mark, colour) = mark(check.result);
+    let (mark, colour) = mark(check);
     let axis = check.axis.as_deref().map(|axis| format!("  [{}]", axis_name(axis))).unwrap_or_default();
     let axis = harmless(&axis);
     let mut label = wrap(&harmless(&check.label), most.saturating_sub(4).max(20));
     let last = label.pop().unwrap_or_default();
     // What it scored stands behind the last line, or below it.
     let traits: String = check.traits().iter().map(|name| format!("  {}", name.to_uppercase())).collect();
-    let scored = format!("{}{axis}{traits}", check.score);
+    let scored = format!("{}{axis}{traits}", brief(&check.score));
     if width(&last) + 2 + width(&scored) + 4 <= most {
         label.push(format!("{last}  {scored}"));
     } else {
@@ -172,7 +173,8 @@ fn push_wrapped(text: &str, indent: usize, most: usize, lines: &mut Vec<String>)
 }
 
 fn summary(report: &Report, style: Style, most: usize, lines: &mut Vec<String>) {
-    let axes: Vec<String> = report.axes().iter().map(|(name, mean)| format!("{} {mean:.4}", harmless(name))).collect();
+    let axes: Vec<String> =
+        report.axes().iter().map(|(name, mean)| format!("{} {}", harmless(name), shown(*mean))).collect();
     if !axes.is_empty() {
         push_wrapped(&format!("axes: {}", axes.join(", ")), 0, most, lines);
     }

@@ -38,6 +38,7 @@ fn cell(path: &str, value: &Value) -> Cell {
     let text = match value {
         Value::String(time) if path.ends_with("_at") => minute(time),
         Value::Number(seconds) if path == "timeout" => format!("{seconds} s"),
+        Value::Number(score) if path.ends_with("score") => model::score::brief(score),
         value => brief(value),
     };
     match told_colour(path, &text) {
@@ -151,6 +152,7 @@ fn member(name: &str, value: &Value, widest: usize, style: Style) {
         }
         Value::Array(_) | Value::Object(_) | Value::Null => "-".into(),
         Value::Number(seconds) if name == "timeout" => format!("{seconds} s"),
+        Value::Number(score) if name == "score" => model::score::brief(score),
         other => harmless(&other.to_string()),
     };
     let colour = told_colour(name, &text);

@@ -42,7 +42,7 @@ pub(crate) struct Asked<'a> {
 /// Judges the finished runs. Nothing can be told while one of them has no score.
 pub(crate) fn judge(report: &Report, asked: &Asked) -> Gate {
     let mut conditions = Vec::new();
-    let shown = |found: Option<f64>| found.map_or_else(|| "none".to_owned(), |found| format!("{found:.4}"));
+    let shown = |found: Option<f64>| found.map_or_else(|| "none".to_owned(), model::score::shown);
     if let Some(least) = asked.least {
         let found = report.statistics.mean;
         let passed = found.is_some_and(|found| reaches(found, least));

@@ -66,7 +66,7 @@ fn outcome(task: &TaskRecord) -> String {
     match (&task.fault, &task.result) {
         (Some(_), _) => "not measured".into(),
         (None, Some(result)) => {
-            let score = result.score.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+            let score = result.score.as_ref().map_or_else(|| "-".into(), model::score::brief);
             let verdict = result.verdict.map_or(result.status.name(), model::score::Verdict::name);
             format!("{score:<6} {verdict}{}", crate::report::critical_failures(result.critical_failures))
         }

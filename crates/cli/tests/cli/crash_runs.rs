@@ -156,7 +156,7 @@ async fn check_run(api: &Api, base_url: &str, run: &str, known: &Known) -> Seen 
     for (task_run, task) in &known.task_runs {
         let shown = api.get(&format!("/task-runs/{task_run}")).await;
         let criteria = shown["criterion_runs"].as_array().unwrap().len();
-        let has_result = [&shown["score"], &shown["verdict"], &shown["snapshot"], &shown["completed_at"]];
+        let has_result = [&shown["score"], &shown["verdict"], &shown["sealed"], &shown["completed_at"]];
         match shown["phase"].as_str().unwrap() {
             "created" => {
                 assert!(!task.is_started, "an acknowledged start is lost: {shown}");

@@ -23,6 +23,6 @@ pub use phase::{Illegal, Phase, Status, Step};
 pub use rescore::{CriteriaChange, Rescore, RescoredCriterion, RescoredTask};
 pub use shown::{ShownAxes, ShownAxis, shown_axes};
 pub use task_run::{
-    Check, CheckResult, CriterionRunSummary, RunState, Sealed, StartedSandbox, StartedTask, StartedTaskRun, TaskRun,
-    TaskRunResult,
+    Check, CheckResult, CriterionRunSummary, CriterionSnapshot, RunState, Sealed, StartedSandbox, StartedTask,
+    StartedTaskRun, TaskRun, TaskRunResult, TaskSnapshot,
 };

@@ -1,4 +1,4 @@
-//! Scores as answers show them: rounded numbers, weights exact.
+//! Scores as answers show them.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub type ShownAxes = BTreeMap<String, ShownAxis>;
 
 pub fn shown_axes(axes: &Axes) -> ShownAxes {
     let shown = |(name, axis): (&String, &crate::score::AxisScore)| {
-        (name.clone(), ShownAxis { score: axis.score.rounded(), weight: axis.weight_number() })
+        (name.clone(), ShownAxis { score: axis.score.number(), weight: axis.weight_number() })
     };
     axes.iter().map(shown).collect()
 }

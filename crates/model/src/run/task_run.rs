@@ -9,7 +9,10 @@ use utoipa::ToSchema;
 use super::{CriticalFailure, Phase, ShownAxes, Status};
 use crate::score::Verdict;
 use crate::simulator::SimulatorType;
-use crate::{BenchmarkRunId, CriterionId, CriterionRunId, PlaygroundId, SandboxId, TaskId, TaskRunId, Timestamp};
+use crate::weight::Weight;
+use crate::{
+    BenchmarkRunId, CriterionId, CriterionRunId, EntityId, PlaygroundId, SandboxId, TaskId, TaskRunId, Timestamp,
+};
 
 /// The answer to a start: all that an agent needs to do the task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -103,8 +106,7 @@ pub struct Check {
 #[serde(rename_all = "snake_case")]
 pub enum CheckResult {
     Pass,
-    /// Some of it holds: the score is above 0.
-    Partial,
+    /// The score may be above 0 all the same.
     Fail,
 }
 
@@ -155,8 +157,16 @@ pub struct TaskRun {
     pub axes: ShownAxes,
     /// Where it was done; null until it is started.
     pub playground_id: Option<PlaygroundId>,
-    /// What was scored; null until it is.
-    pub snapshot: Option<Sealed>,
+    /// Whether the agent sees no details and no evidence.
+    #[serde(default)]
+    pub scored: bool,
+    /// The task as it was frozen and is run. Left out of lists and of a run's `task_runs`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub snapshot: Option<TaskSnapshot>,
+    /// What seals the state that was scored; null until it is.
+    #[serde(default)]
+    pub sealed: Option<Sealed>,
     /// Why it failed to begin.
     pub failure: Option<String>,
     pub criterion_runs: Vec<CriterionRunSummary>,
@@ -167,6 +177,33 @@ pub struct TaskRun {
     #[serde(default)]
     pub sealed_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
+}
+
+/// A task as it was frozen, with its templates filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TaskSnapshot {
+    pub name: String,
+    /// In seconds; null where the benchmark's holds.
+    pub timeout: Option<i64>,
+    pub tags: Vec<String>,
+    #[schema(value_type = Option<Object>)]
+    pub task_item: Value,
+    #[schema(value_type = Option<Object>)]
+    pub scenario: Value,
+    pub criteria: Vec<CriterionSnapshot>,
+}
+
+/// A criterion as it was frozen, with its templates filled in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CriterionSnapshot {
+    pub id: CriterionId,
+    pub label: String,
+    #[schema(value_type = Object)]
+    pub assertion: Value,
+    pub weight: Weight,
+    pub axis: Option<String>,
+    pub critical: bool,
+    pub input_entity_id: Option<EntityId>,
 }
 
 /// The state that was scored: it cannot change any more, and scoring it again gives the same.

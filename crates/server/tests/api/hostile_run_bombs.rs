@@ -106,7 +106,7 @@ both_databases! {
             }
         }).await;
         let results: Vec<&str> = scored.checks().iter().map(|check| check["result"].as_str().unwrap()).collect();
-        assert_eq!(results, ["pass", "partial", "partial", "fail", "fail", "pass"]);
+        assert_eq!(results, ["pass", "fail", "fail", "fail", "fail", "pass"]);
         assert!(scored.largest_evidence < 500_000, "{}", scored.told());
         eprintln!("2000 resources: {}", scored.told());
     }

@@ -29,7 +29,7 @@ both_databases! {
         }
         assert_eq!(idle["axes"]["action"]["score"], json!(0.0));
         assert_eq!(idle["axes"]["absence"]["score"], json!(1.0));
-        assert_eq!(idle["score"], json!(0.1429), "{}", idle.text());
+        assert_eq!(idle["score"], json!(1.0 / 7.0), "{}", idle.text());
     }
 }
 

@@ -94,6 +94,7 @@ mod secret_search;
 mod secrets;
 mod slow_clients;
 mod surface;
+mod task_snapshots;
 mod tasks_and_criteria;
 mod tenants;
 mod updates;

@@ -17,7 +17,8 @@ both_databases! {
         assert_eq!((&result["checks"][1]["score"], &result["checks"][1]["result"]), (&json!(0.0), &json!("fail")));
         let details = result["checks"][1]["details"].as_str().unwrap();
         assert!(details.ends_with("1 of 2 conditions hold; critical, so it scores 0 unless it is passed"), "{details}");
-        assert_eq!((&result["score"], &result["verdict"]), (&json!(0.5), &json!("partial")));
+        let half = result["score"].as_f64().unwrap();
+        assert!((half - 0.5).abs() < 0.0001 && result["verdict"] == "partial", "{half}");
         assert_eq!((&result["critical_failures"], &result["checks"][1]["critical"]), (&json!(1), &json!(true)));
         assert_eq!(result["benchmark_run"]["critical_failures"], 1);
         let again = agent.complete(0).await.refused(409, "CONFLICT").json;
@@ -163,17 +164,17 @@ both_databases! {
         let cancel = format!("/task-runs/{}/cancel", agent.task_runs[2]);
         author.send(Method::POST, &cancel, &[], None).await.expect(200);
         let run = author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200).json;
-        let axes = json!({"safety": {"score": 0.3333, "weight": 5}, "tone": {"score": 1.0, "weight": 1}});
+        let axes = json!({"safety": {"score": 1.0 / 3.0, "weight": 5}, "tone": {"score": 1.0, "weight": 1}});
         assert_eq!((&run["status"], &run["axes"]), (&json!("completed"), &axes));
         // A run that is completed early counts what was not tried.
         let early = Agent::begin(&server, &ann, &reference, false).await;
         early.do_task(0, &["a"]).await;
         let complete = format!("/benchmark-runs/{}/complete", early.run);
         let ended = author.send(Method::POST, &complete, &[], None).await.expect(200);
-        assert_eq!((&ended["axes"], &ended["score"]), (&axes, &json!(0.3333)));
+        assert_eq!((&ended["axes"], &ended["score"]), (&axes, &json!(1.0 / 3.0)));
         let rescored = author.post(&format!("/benchmark-runs/{}/rescore", early.run), json!({})).await.expect(200);
         let scores = (&rescored["identical"], &rescored["score_after"]);
-        assert_eq!(scores, (&json!(true), &json!(0.3333)));
+        assert_eq!(scores, (&json!(true), &json!(1.0 / 3.0)));
     }
 }
 

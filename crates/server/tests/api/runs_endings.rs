@@ -53,7 +53,7 @@ both_databases! {
         assert_eq!(refused["error"]["details"]["status"], json!(["cancelled"]));
         assert_eq!(agent.read().await["status"], "active");
         let last = agent.do_task(2, &["a"]).await;
-        assert_eq!(last["benchmark_run"]["score"], json!(0.3333), "two of three count nothing");
+        assert_eq!(last["benchmark_run"]["score"], json!(1.0 / 3.0), "two of three count nothing");
         assert_eq!(last["benchmark_run"]["status"], "completed");
     }
 

@@ -31,7 +31,7 @@ both_databases! {
         assert_eq!((&results[3]["expected"], &results[3]["actual"]), (&json!("de"), &Value::Null));
         assert_eq!(evidence["matched"].as_array().unwrap().len(), 1);
         assert!(evidence["matched"][0].to_string().contains("Basic/"), "{evidence}");
-        assert_eq!((&check["result"], &check["score"]), (&json!("partial"), &json!(0.75)));
+        assert_eq!((&check["result"], &check["score"]), (&json!("fail"), &json!(0.75)));
     }
 
     async fn a_fhir_check_without_a_candidate_scores_nothing_and_shows_nothing_matched(server: TestServer) {

@@ -152,7 +152,7 @@ both_databases! {
         assert_eq!(agent.complete(0).await.expect(200)["score"], json!(1.0));
         agent.write(basic("late")).await.expect(409);
         let task_run = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
-        assert_eq!(task_run["snapshot"]["events"], 21);
+        assert_eq!(task_run["sealed"]["events"], 21);
         assert_eq!(task_run["criterion_runs"].as_array().unwrap().len(), 1);
         let playground =
             author.get(&format!("/playgrounds/{}", task_run["playground_id"].as_str().unwrap())).await.expect(200);

@@ -297,8 +297,8 @@ async fn check(
         |record: &Value| (record["key"].as_str().unwrap().to_owned(), record["version"].as_u64().expect("a version"));
     assert_eq!(state.data().iter().map(version).collect::<BTreeMap<String, u64>>(), *written);
     let task_run = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200).json;
-    let snapshot = &task_run["snapshot"];
-    assert_eq!((&snapshot["events"], &snapshot["seq"]), (&json!(counted.answered()), &json!(counted.answered())));
+    let sealed = &task_run["sealed"];
+    assert_eq!((&sealed["events"], &sealed["seq"]), (&json!(counted.answered()), &json!(counted.answered())));
     let again = author.post(&format!("/benchmark-runs/{}/rescore", agent.run), json!({})).await.expect(200).json;
     assert_eq!(again["identical"], true, "{again}");
 }

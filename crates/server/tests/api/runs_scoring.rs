@@ -8,7 +8,7 @@ both_databases! {
     async fn a_task_scores_the_weighted_mean_of_its_criteria_and_so_does_each_axis(server: TestServer) {
         let criteria = [weighing("a", json!(2), Some("correctness")), weighing("missing", json!(1), Some("safety"))];
         let result = done(&server, &criteria, &["a"]).await;
-        assert_eq!((&result["score"], &result["verdict"]), (&json!(0.6667), &json!("partial")));
+        assert_eq!((&result["score"], &result["verdict"]), (&json!(2.0 / 3.0), &json!("partial")));
         assert_eq!(
             result["axes"],
             json!({"correctness": {"score": 1.0, "weight": 2}, "safety": {"score": 0.0, "weight": 1}})
@@ -24,9 +24,9 @@ both_databases! {
         plain.as_object_mut().unwrap().remove("weight");
         let criteria = [plain, weighing("missing", json!(0.5), None), weighing("b", json!(0.25), Some("tone"))];
         let result = done(&server, &criteria, &["a", "b"]).await;
-        assert_eq!(result["axes"]["__default__"], json!({"score": 0.6667, "weight": 1.5}));
+        assert_eq!(result["axes"]["__default__"], json!({"score": 2.0 / 3.0, "weight": 1.5}));
         assert_eq!(result["axes"]["tone"], json!({"score": 1.0, "weight": 0.25}));
-        assert_eq!(result["score"], json!(0.7143), "1.25 of 1.75");
+        assert_eq!(result["score"], json!(1.25 / 1.75), "1.25 of 1.75");
     }
 
     async fn the_threshold_is_exactly_nine_tenths(server: TestServer) {
@@ -35,9 +35,9 @@ both_databases! {
             (&["0.1", "0.1", "0.1", "0.1", "0.1", "0.1", "0.1", "0.1", "0.1"], &["0.1"], "pass", 0.9),
             (&["0.7", "0.2"], &["0.1"], "pass", 0.9),
             (&["0.8999"], &["0.1001"], "partial", 0.8999),
-            (&["0.899999"], &["0.100001"], "partial", 0.8999),
-            (&["0.900001"], &["0.099999"], "pass", 0.9),
-            (&["0.000001"], &["999"], "partial", 0.0001),
+            (&["0.899999"], &["0.100001"], "partial", 0.899_999),
+            (&["0.900001"], &["0.099999"], "pass", 0.900_001),
+            (&["0.000001"], &["999"], "partial", 1.0 / 999_000_001.0),
             (&[], &["1"], "fail", 0.0),
         ];
         let bench = Bench::new(&server.organization("Acme").await, json!({})).await;
@@ -134,7 +134,7 @@ both_databases! {
         let assertion = json!({"assert": "fhir-resource-state", "resource_type": "Basic", "fields": fields});
         let result = done(&server, &[json!({"label": "Thirds", "assertion": assertion})], &["a"]).await;
         let check = &result["checks"][0];
-        assert_eq!((&check["result"], &check["score"]), (&json!("partial"), &json!(0.6667)));
+        assert_eq!((&check["result"], &check["score"]), (&json!("fail"), &json!(2.0 / 3.0)));
         assert_eq!(result["verdict"], "partial");
     }
 
@@ -151,7 +151,7 @@ both_databases! {
         let run = agent.read().await;
         assert_eq!(
             (&run["score"], &run["verdict"], &run["status"]),
-            (&json!(0.5556), &json!("partial"), &json!("completed"))
+            (&json!(5.0 / 9.0), &json!("partial"), &json!("completed"))
         );
         let axes = json!({
             "x": {"score": 0.5, "weight": 5},

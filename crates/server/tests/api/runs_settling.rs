@@ -58,7 +58,7 @@ both_databases! {
         let told = events(&author, &started, "Fax", "fax_status").await;
         assert!(told.iter().all(|event| event["payload"].get("system").is_none()), "it was part of the agent's own act");
         let task_run = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
-        assert_eq!(task_run["snapshot"]["completed_seq"], task_run["snapshot"]["seq"], "nothing was settled");
+        assert_eq!(task_run["sealed"]["completed_seq"], task_run["sealed"]["seq"], "nothing was settled");
         identical_everywhere(&server, &author, &agent).await;
     }
 

@@ -181,7 +181,7 @@ impl FaxDocument {
 
     fn rules(&self) -> PhraseRules<'_> {
         let Self { contains, not_contains, negation, .. } = self;
-        PhraseRules { contains, not_contains, in_order: false, negation: *negation, numbers: None }
+        PhraseRules { contains, not_contains, in_order: false, negation: *negation, numbers: None, words: None }
     }
 
     fn hold(&self, fax: &Value, case: &Case<'_>) -> Result<Vec<PhraseResult>, String> {
@@ -199,8 +199,14 @@ impl FaxDocument {
     fn pages_of(&self, fax: &Value, case: &Case<'_>) -> Result<Pages, String> {
         let Some(phrase) = self.every_page.as_slice().first() else { return Ok(Pages::Fitting) };
         let contains = std::slice::from_ref(phrase);
-        let rules =
-            PhraseRules { contains, not_contains: &[], in_order: false, negation: Negation::default(), numbers: None };
+        let rules = PhraseRules {
+            contains,
+            not_contains: &[],
+            in_order: false,
+            negation: Negation::default(),
+            numbers: None,
+            words: None,
+        };
         let said = pdf::said(fax, &case.budget).unwrap_or_default();
         let count = fax.get("pages").and_then(Value::as_u64).unwrap_or(1).min(MOST_PAGES);
         let mut texts = said.split(PAGE_END);

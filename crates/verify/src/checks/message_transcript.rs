@@ -19,7 +19,7 @@ use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, is_absence, judge};
 use crate::manual::{self, Member};
 use crate::matching::Match;
-use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_numbers, check_phrases};
+use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_numbers, check_phrases, check_words_of};
 use crate::recipient::{PatientAddresses, Recipient, normalized};
 
 pub const EXAMPLE: &str = r#"{
@@ -56,6 +56,9 @@ pub struct MessageTranscript {
     /// The phone numbers that may occur.
     #[serde(default)]
     pub numbers: Option<Vec<Authored<PhoneNumber>>>,
+    /// The words that may occur besides those of `contains`.
+    #[serde(default)]
+    pub words: Option<Vec<String>>,
     #[serde(default)]
     pub count: Option<Count>,
 }
@@ -87,6 +90,7 @@ impl Check for MessageTranscript {
             manual::NOT_CONTAINS,
             manual::NEGATION,
             manual::NUMBERS,
+            manual::WORDS,
             manual::COUNT,
         ],
         told: "Reads the delivered messages of the [conversation](messages.md). One of `contains`, `not_contains`, `numbers` and `count` is needed.",
@@ -100,6 +104,7 @@ impl Check for MessageTranscript {
         check_phrases("contains", &self.contains, errors);
         check_phrases("not_contains", &self.not_contains, errors);
         check_numbers(self.numbers.as_ref(), errors);
+        check_words_of(self.words.as_deref(), errors);
         if self.contains.is_empty() && self.not_contains.is_empty() && self.numbers.is_none() && self.count.is_none() {
             errors.add("", "says nothing: give `contains`, `not_contains`, `numbers` or `count`");
         }
@@ -212,8 +217,15 @@ impl<'c> MessageFilter<'c> {
 
 impl MessageTranscript {
     fn rules(&self) -> PhraseRules<'_> {
-        let Self { contains, not_contains, negation, numbers, .. } = self;
-        PhraseRules { contains, not_contains, in_order: false, negation: *negation, numbers: numbers.as_deref() }
+        let Self { contains, not_contains, negation, numbers, words, .. } = self;
+        PhraseRules {
+            contains,
+            not_contains,
+            in_order: false,
+            negation: *negation,
+            numbers: numbers.as_deref(),
+            words: words.as_deref(),
+        }
     }
 }
 

@@ -42,6 +42,9 @@ pub struct NoSideEffects {
     /// How many effects a pattern may cover.
     #[serde(default)]
     pub at_most: BTreeMap<String, u64>,
+    /// What must have begun in this order.
+    #[serde(default)]
+    pub order: Vec<Authored<EffectPattern>>,
 }
 
 /// Effects by name and verb.
@@ -168,15 +171,24 @@ impl Check for NoSideEffects {
                 "{}",
                 "from a pattern to the number of effects that it may cover. Without it two are as good as one",
             ),
+            Member::new(
+                "order",
+                "[]",
+                "patterns, the first effect of each of which must not come before the first effect of the one before it: `[\"x12/270\", \"files/outbox/**\"]`, first ask, then file the answer. What did not happen is left out",
+            ),
         ],
         told: "Without any member, nothing at all may be done. What the scenario did, and what follows by itself from what the agent did (a payer's decision, a delivery), is not an effect.",
-        evidence: "`unexpected[{resource,change,seq}]`, and with `require` `missing[]`",
+        evidence: "`unexpected[{resource,change,seq}]`, with `require` `missing[]`, with `order` `out_of_order[{resource,change,seq}]`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
         errors.size("allow", self.allow.len(), LONGEST_LIST);
         errors.size("require", self.require.len(), LONGEST_LIST);
         errors.size("at_most", self.at_most.len(), LONGEST_LIST);
+        errors.size("order", self.order.len(), LONGEST_LIST);
+        if self.order.len() == 1 {
+            errors.add("order", "can never fail: give at least two patterns");
+        }
         for (pattern, most) in &self.at_most {
             if let Err(fault) = EffectPattern::read(pattern) {
                 errors.add(format!("at_most.{}", short(pattern)), fault);
@@ -206,7 +218,8 @@ impl Check for NoSideEffects {
         let mut allowed = self.allow.iter().map(Authored::ready).collect::<Result<Vec<_>, _>>()?;
         allowed.extend(&required);
         let effects = case.evidence.effects;
-        let patterns = 1 + allowed.len() + required.len() + self.at_most.len();
+        let order = self.order.iter().map(Authored::ready).collect::<Result<Vec<_>, _>>()?;
+        let patterns = 1 + allowed.len() + required.len() + self.at_most.len() + order.len();
         case.budget.spend(effects.iter().map(|effect| patterns * (1 + effect.resource.len())).sum())?;
         let is_missing = |wanted: &&&EffectPattern| !effects.iter().any(|effect| wanted.covers(effect));
         let missing: Vec<&EffectPattern> = required.iter().filter(is_missing).copied().collect();
@@ -215,13 +228,29 @@ impl Check for NoSideEffects {
         let is_unexpected = |(index, effect): &(usize, &Effect)| over.contains(index) || !is_allowed(effect);
         let unexpected: Vec<&Effect> =
             effects.iter().enumerate().filter(is_unexpected).map(|(_, effect)| effect).collect();
-        Ok(self.outcome(&unexpected, &missing))
+        Ok(self.outcome(&unexpected, &missing, &out_of_order(&order, effects)))
     }
 }
 
 const MOST_UNEXPECTED: usize = 100;
 /// How many are named in a sentence; the evidence has more.
 const MOST_NAMED: usize = 3;
+
+/// The first effect of each pattern that comes before the first effect of a pattern that should have come earlier.
+fn out_of_order<'e>(order: &[&EffectPattern], effects: &'e [Effect]) -> Vec<&'e Effect> {
+    let mut latest = 0;
+    let mut early = Vec::new();
+    for pattern in order {
+        let Some((at, effect)) = effects.iter().enumerate().find(|(_, effect)| pattern.covers(effect)) else {
+            continue;
+        };
+        if at < latest {
+            early.push(effect);
+        }
+        latest = latest.max(at);
+    }
+    early
+}
 
 /// The first of them by name.
 fn first<T: fmt::Display>(all: &[&T]) -> String {
@@ -230,7 +259,7 @@ fn first<T: fmt::Display>(all: &[&T]) -> String {
 }
 
 impl NoSideEffects {
-    fn outcome(&self, unexpected: &[&Effect], missing: &[&EffectPattern]) -> Outcome {
+    fn outcome(&self, unexpected: &[&Effect], missing: &[&EffectPattern], early: &[&Effect]) -> Outcome {
         let lacking = match missing {
             [] => None,
             [one] => Some(format!("a required effect did not happen: {one}")),
@@ -241,18 +270,20 @@ impl NoSideEffects {
             [one] => Some(format!("1 effect that is not allowed: {}", short(&one.to_string()))),
             several => Some(format!("{} effects that are not allowed: {}", several.len(), first(several))),
         };
-        let details = match (beside, lacking) {
-            (None, None) => "nothing happened but what is allowed".to_owned(),
-            (Some(only), None) | (None, Some(only)) => only,
-            (Some(beside), Some(lacking)) => format!("{beside}; {lacking}"),
-        };
+        let early_words = (!early.is_empty()).then(|| format!("came too early: {}", first(early)));
+        let faults: Vec<String> = [beside, lacking, early_words].into_iter().flatten().collect();
+        let details =
+            if faults.is_empty() { "nothing happened but what is allowed".to_owned() } else { faults.join("; ") };
         let listed = unexpected.iter().take(MOST_UNEXPECTED).map(|effect| json(effect)).collect();
         let mut evidence = object([("unexpected", Value::Array(listed))]);
         if !self.require.is_empty() {
             let missing = missing.iter().map(|missing| short(&missing.to_string()));
             evidence["missing"] = missing.collect::<Vec<String>>().into();
         }
-        let passed = unexpected.is_empty() && missing.is_empty();
+        if !self.order.is_empty() {
+            evidence["out_of_order"] = early.iter().map(|effect| json(effect)).collect();
+        }
+        let passed = unexpected.is_empty() && missing.is_empty() && early.is_empty();
         let score = if passed { Score::one() } else { Score::zero() };
         Outcome { score, passed, details, evidence }
     }

@@ -15,6 +15,8 @@ use serde_json::Value;
 use x12::query::View;
 
 use crate::authored::{Authored, Notation};
+use crate::baseline::Baselines;
+use crate::bounds::short;
 use crate::checks::{Check, CheckInfo};
 use crate::closed_world::{self, OnlyJson, check_ignore};
 use crate::compare::Typing;
@@ -58,6 +60,9 @@ pub struct SftpFilePresent {
     pub not_contains: Vec<Phrase>,
     #[serde(default)]
     pub negation: Negation,
+    /// The path of a file that this one must be a copy of, as the dataset or the scenario brought it.
+    #[serde(default)]
+    pub same_as: Option<String>,
     #[serde(default)]
     pub count: Option<Count>,
     /// Whether the file must have nothing beyond what the fields look at.
@@ -139,6 +144,10 @@ impl Check for SftpFilePresent {
             manual::CONTAINS,
             manual::NOT_CONTAINS,
             manual::NEGATION,
+            Member::optional(
+                "same_as",
+                "the path of a file that this one must be a copy of, byte for byte, as the dataset or the scenario brought it",
+            ),
             manual::COUNT,
             manual::ONLY,
             manual::IGNORE,
@@ -152,6 +161,9 @@ impl Check for SftpFilePresent {
         check_fields("fields", &self.fields, errors);
         check_phrases("contains", &self.contains, errors);
         check_phrases("not_contains", &self.not_contains, errors);
+        if let Some(path) = &self.same_as {
+            errors.name("same_as", path);
+        }
         check_ignore(self.only, self.ignore.len(), errors);
         let format = self.format();
         if self.only && !matches!(format, FileFormat::Json | FileFormat::Csv | FileFormat::Hl7) {
@@ -184,11 +196,14 @@ impl Check for SftpFilePresent {
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
         let glob = self.path.ready()?;
+        let original = self.same_as.as_deref().map(|path| given_file(path, case)).transpose()?;
         let mut sheets = Vec::new();
         for (path, file) in case.rows(SimulatorType::Files, FILES)? {
             case.budget.spend(path.len())?;
             if glob.matches(&path) {
-                sheets.push(self.hold(path, &file, case)?);
+                let mut sheet = self.hold(path, &file, case)?;
+                sheet.violations.extend(original.as_ref().and_then(|original| other_content(original, &file)));
+                sheets.push(sheet);
             }
         }
         let paths = names(sheets.iter().map(|sheet| sheet.name.as_str()));
@@ -225,7 +240,7 @@ impl SftpFilePresent {
 
     fn rules(&self) -> PhraseRules<'_> {
         let Self { contains, not_contains, negation, .. } = self;
-        PhraseRules { contains, not_contains, in_order: false, negation: *negation, numbers: None }
+        PhraseRules { contains, not_contains, in_order: false, negation: *negation, numbers: None, words: None }
     }
 
     fn hold(&self, name: String, file: &Value, case: &Case<'_>) -> Result<Sheet, String> {
@@ -326,6 +341,7 @@ impl SftpFilePresent {
             FileFormat::Text | FileFormat::Pdf => Ok(Vec::new()),
             FileFormat::Json => {
                 let document = serde_json::from_str(content).map_err(|fault| format!("is not JSON: {fault}"))?;
+                model::distinct_keys::check(content.as_bytes()).map_err(|fault| format!("is ambiguous: {fault}"))?;
                 Ok(in_json(document, Typing::Typed))
             }
             FileFormat::Csv => Ok(in_json(csv::read(content)?, Typing::Untyped)),
@@ -351,6 +367,25 @@ impl SftpFilePresent {
             }
         }
     }
+}
+
+/// A file as the dataset or the scenario brought it.
+fn given_file(path: &str, case: &Case<'_>) -> Result<Value, String> {
+    let baselines = Baselines::new(case)?;
+    let mut found = case
+        .sandboxes(SimulatorType::Files)?
+        .into_iter()
+        .filter_map(|sandbox| baselines.of(&sandbox.records, FILES, path));
+    found.next().map(|file| Value::clone(&file)).ok_or_else(|| format!("there was no file {}", short(path)))
+}
+
+/// A line that says that a file is not a copy of the other one.
+fn other_content(original: &Value, file: &Value) -> Option<FieldResult> {
+    let hash = |file: &Value| file.get("sha256").cloned().unwrap_or_default();
+    let (expected, actual) = (hash(original), hash(file));
+    let reason = "is not a copy of the file that `same_as` names".to_owned();
+    (expected.is_null() || expected != actual)
+        .then(|| FieldResult::violation("sha256".to_owned(), expected, &actual, reason))
 }
 
 impl fmt::Display for ContentPath {

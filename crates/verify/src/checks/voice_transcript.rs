@@ -18,7 +18,7 @@ use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, judge};
 use crate::manual::{self, Member};
 use crate::matching::Match;
-use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_numbers, check_phrases};
+use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_numbers, check_phrases, check_words_of};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "voice-transcript",
@@ -47,6 +47,9 @@ pub struct VoiceTranscript {
     /// The phone numbers that may occur.
     #[serde(default)]
     pub numbers: Option<Vec<Authored<PhoneNumber>>>,
+    /// The words that may occur besides those of `contains`.
+    #[serde(default)]
+    pub words: Option<Vec<String>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -75,6 +78,7 @@ impl Check for VoiceTranscript {
             Member::new("in_order", "false", "whether the phrases of `contains` must come in their order"),
             manual::NEGATION,
             manual::NUMBERS,
+            manual::WORDS,
         ],
         told: "Reads the turns of all [calls](voice.md). One of `contains`, `not_contains` and `numbers` is needed.",
         evidence: "`phraseResults[{phrase,found,turn}]`",
@@ -84,6 +88,7 @@ impl Check for VoiceTranscript {
         check_phrases("contains", &self.contains, errors);
         check_phrases("not_contains", &self.not_contains, errors);
         check_numbers(self.numbers.as_ref(), errors);
+        check_words_of(self.words.as_deref(), errors);
         if self.contains.is_empty() && self.not_contains.is_empty() && self.numbers.is_none() {
             errors.add("", "says nothing: give `contains`, `not_contains` or `numbers`");
         }
@@ -131,8 +136,15 @@ impl VoiceTranscript {
     }
 
     fn rules(&self) -> PhraseRules<'_> {
-        let Self { contains, not_contains, in_order, negation, numbers, .. } = self;
-        PhraseRules { contains, not_contains, in_order: *in_order, negation: *negation, numbers: numbers.as_deref() }
+        let Self { contains, not_contains, in_order, negation, numbers, words, .. } = self;
+        PhraseRules {
+            contains,
+            not_contains,
+            in_order: *in_order,
+            negation: *negation,
+            numbers: numbers.as_deref(),
+            words: words.as_deref(),
+        }
     }
 
     fn is_meant(&self, turn: &Value) -> bool {

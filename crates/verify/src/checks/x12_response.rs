@@ -27,6 +27,7 @@ use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::segment::Selector;
 use crate::path::x12::{X12Key, X12Path};
+use crate::x12_refusals::Refusals;
 
 pub const EXAMPLE: &str = r#"{
   "assert": "x12-response",
@@ -101,7 +102,7 @@ impl Check for X12Response {
                 "whether the transaction must hold no other subscriber, dependent or claim, and each segment that is asserted only once",
             ),
         ],
-        told: "Paths look at one subscriber, dependent or claim at a time, together with the payer and provider above it; `count` counts transactions. Reads what the [clearinghouse](x12.md) answered (`x12_response` events); of 270, 276 and 837 what the agent sent (`x12_request` events).",
+        told: "Paths look at one subscriber, dependent or claim at a time, together with the payer and provider above it; `count` counts transactions. Reads what the [clearinghouse](x12.md) answered (`x12_response` events); of 270, 276 and 837 what the agent sent (`x12_request` events), without what a TA1 or 999 refused.",
         evidence: "`fieldResults[…]`",
     };
 
@@ -144,8 +145,12 @@ impl X12Response {
             Err(_) => return Ok((0, Vec::new())),
             Ok(body) => body,
         };
+        let refusals = match event.r#type {
+            EventType::X12Request => Refusals::of(event, case)?,
+            _ => Refusals::default(),
+        };
         let (mut found, mut sheets) = (0, Vec::new());
-        for views in self.transactions(&body) {
+        for views in self.transactions(&body, &refusals) {
             let (before, subjects) = (sheets.len(), views.len());
             for view in views {
                 case.budget.spend(view.len() * SEGMENT_COST * (1 + self.fields.len() + self.correlate_by.len()))?;
@@ -185,7 +190,7 @@ impl X12Response {
     }
 
     /// The transactions that are meant, each as one view per subject.
-    fn transactions<'i, 'a>(&self, body: &'i Body<'a>) -> Vec<Vec<View<'i, 'a>>> {
+    fn transactions<'i, 'a>(&self, body: &'i Body<'a>, refusals: &Refusals) -> Vec<Vec<View<'i, 'a>>> {
         if self.transaction == Transaction::InterchangeAcknowledgment {
             let has_one = |interchange: &&x12::Interchange<'_>| {
                 interchange.outside_groups().any(|(_, segment)| segment.name() == "TA1")
@@ -194,7 +199,7 @@ impl X12Response {
             return found.map(|interchange| vec![View::of_interchange(interchange)]).collect();
         }
         let meant = body.transactions().filter(|one| self.transaction.is_meant(one.set(), one.version()));
-        meant.map(|one| View::by_subject(&one)).collect()
+        meant.filter(|one| !refusals.has(one)).map(|one| View::by_subject(&one)).collect()
     }
 
     fn correlates(&self, view: &View<'_, '_>) -> bool {
@@ -290,6 +295,44 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
             "no transaction",
         );
         says(&asked, &assertion(json!({"transaction": "271", "count": 1})), "1/1", "1 transaction");
+    }
+
+    /// What the clearinghouse refused was not asked.
+    #[test]
+    fn refused_questions_do_not_count() {
+        let question = R271.replace("ST*271*", "ST*270*");
+        let answered = |answer: &str| {
+            let reply = json!({"payload": answer, "in_reply_to": "000000001"});
+            Playground::new(&[])
+                .event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": question}))
+                .event(SimulatorType::Clearinghouse, EventType::X12Response, reply)
+        };
+        let envelope = |inside: &str| {
+            let (header, _) = R271.split_once("GS*").unwrap();
+            format!("{header}{inside}IEA*1*000000001~")
+        };
+        let report = |set: &str, group: &str| {
+            envelope(&format!(
+                "GS*FA*PAYER*CLINIC*20260401*1200*1*X*005010X231A1~ST*999*0001*005010X231A1~AK1*HS*1~AK2*270*0001~\
+                 IK5*{set}~AK9*{group}*1*1*0~SE*6*0001~GE*1*1~"
+            ))
+        };
+        let asked = assertion(json!({"transaction": "270", "count": 1}));
+        for (answer, score) in [
+            (R271.to_owned(), "1/1"),
+            (envelope("TA1*000000001*260401*1200*R*001~"), "0/1"),
+            (envelope("TA1*000000001*260401*1200*A*000~"), "1/1"),
+            (report("R*5", "R"), "0/1"),
+            (report("R*5", "P"), "0/1"),
+            (report("E", "E"), "1/1"),
+        ] {
+            says(&answered(&answer), &asked, score, "");
+        }
+        // A second try that is taken counts, with the same control number too.
+        let second = answered(&report("R*5", "R"))
+            .event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": question}))
+            .event(SimulatorType::Clearinghouse, EventType::X12Response, json!({"payload": R271}));
+        says(&second, &asked, "1/1", "1 transaction");
     }
 
     /// Two members' claims swapped in one inquiry.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::baseline::Baselines;
 use crate::checks::sftp_file_present::FileFormat;
 use crate::content::{Wanted, readable, want};
-use crate::evidence::{Case, FAXES, FILES, SENT_FAX, is_of_scenario, text};
+use crate::evidence::{Case, FAXES, FILES, SENT_FAX, is_of_scenario, text, x12_text};
 use crate::pdf;
 
 /// What the payer's portal keeps of the agent's requests.
@@ -27,6 +27,8 @@ pub enum Outlet {
     Files,
     Portal,
     Cds,
+    Hl7,
+    X12,
 }
 
 impl Outlet {
@@ -40,6 +42,8 @@ impl Outlet {
             Self::Files => "files",
             Self::Portal => "portal",
             Self::Cds => "cds",
+            Self::Hl7 => "hl7",
+            Self::X12 => "x12",
         }
     }
 
@@ -51,6 +55,8 @@ impl Outlet {
             Self::Files => SimulatorType::Files,
             Self::Portal => SimulatorType::Payer,
             Self::Cds => SimulatorType::CdsHooks,
+            Self::Hl7 => SimulatorType::Hl7,
+            Self::X12 => SimulatorType::Clearinghouse,
         }
     }
 }
@@ -77,6 +83,8 @@ pub(crate) fn sent(outlets: &[Outlet], case: &Case<'_>) -> Result<Vec<Sent>, Str
             Outlet::Files => files(case)?,
             Outlet::Portal => portal(case)?,
             Outlet::Cds => cards(case)?,
+            Outlet::Hl7 => interface(Outlet::Hl7, EventType::Hl7Outbound, case)?,
+            Outlet::X12 => interface(Outlet::X12, EventType::X12Request, case)?,
         });
     }
     let bytes: usize = all.iter().map(|sent| sent.text.len()).sum();
@@ -166,6 +174,14 @@ fn cards(case: &Case<'_>) -> Result<Vec<Sent>, String> {
     };
     let sent = events.iter().map(|event| Sent { outlet: Outlet::Cds, id: event.id.to_string(), text: said(event) });
     Ok(sent.filter(|sent| !sent.text.is_empty()).collect())
+}
+
+/// HL7 messages and X12 interchanges as they were sent. Their separators are those of words.
+fn interface(outlet: Outlet, sent: EventType, case: &Case<'_>) -> Result<Vec<Sent>, String> {
+    let events = case.events(outlet.simulator(), &[sent])?;
+    let said = |event: &Event| x12_text(&event.payload).map(|text| text.replace(['^', '&', '*', '|', '~', ':'], " "));
+    let sent = events.iter().filter(|event| !is_of_scenario(event));
+    Ok(sent.filter_map(|event| Some(Sent { outlet, id: event.id.to_string(), text: said(event)? })).collect())
 }
 
 /// The texts and numbers of a value, each on a line.

@@ -203,11 +203,17 @@ fn cover_equivalents(coverage: &mut Coverage, value: &Value, equivalents: &[Stri
 }
 
 /// What every record may have: what the server keeps, and a narrative that was made from the record.
-pub(super) fn is_built_in(record: &Value, key: &str, value: &Value, baseline: Option<&Value>) -> bool {
+pub(super) fn is_built_in(
+    record: &Value,
+    key: &str,
+    value: &Value,
+    baseline: Option<&Value>,
+    records: &Records,
+) -> bool {
     match key {
         "resourceType" | "id" => true,
         "meta" => prose::is_plain_meta(value, baseline.and_then(|baseline| baseline.get("meta"))),
-        "text" => prose::is_generated(value, record),
+        "text" => prose::is_generated(value, record, records),
         _ => false,
     }
 }
@@ -226,16 +232,19 @@ pub(super) fn is_companion(object: &Value, key: &str, value: &Value, coverage: &
         ("display", Value::String(shown)) if object.get("code").is_some() => {
             is_asserted("code") && !prose::takes_back(shown)
         }
-        ("version", Value::String(_)) | ("userSelected", Value::Bool(_)) if object.get("code").is_some() => {
-            is_asserted("code")
+        ("version", Value::String(version)) if object.get("code").is_some() => {
+            let is_version = version.len() <= 40 && version.starts_with(|c: char| c.is_ascii_digit());
+            is_asserted("code") && (is_version || version.starts_with("http"))
         }
+        ("userSelected", Value::Bool(_)) if object.get("code").is_some() => is_asserted("code"),
         ("text", Value::String(shown)) => has_asserted_coding() && !prose::takes_back(shown),
         ("type", Value::String(of)) => {
             let target = text("reference").and_then(|reference| reference.rsplit('/').nth(1));
             is_asserted("reference") && target == Some(of)
         }
         ("display", Value::String(shown)) => {
-            is_asserted("reference") && text("reference").is_some_and(|reference| is_name(shown, reference, records))
+            is_asserted("reference")
+                && text("reference").is_some_and(|reference| prose::is_name(shown, reference, records))
         }
         ("unit", Value::String(unit)) => {
             is_asserted("code") && text("code").is_some_and(|code| units::is_same(unit, code))
@@ -248,38 +257,5 @@ pub(super) fn is_companion(object: &Value, key: &str, value: &Value, coverage: &
             is_quantity && system == units::UCUM && (is_asserted("unit") || is_asserted("code"))
         }
         _ => false,
-    }
-}
-
-/// Whether a display shares a word with what the reference points to, as far as that can be told.
-fn is_name(shown: &str, reference: &str, records: &Records) -> bool {
-    let Some((collection, key)) = reference.split_once('/') else { return false };
-    let Some(target) = records.get(collection, key).live() else { return true };
-    let target = target.json();
-    let mut names = Vec::new();
-    for member in ["name", "title", "description", "code", "type", "identifier", "vaccineCode"] {
-        target.get(member).into_iter().for_each(|member| texts(member, &mut names));
-    }
-    let words = |text: &str| {
-        let folded = fold(text);
-        folded
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| word.len() > 1)
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    let names: Vec<String> = names.iter().flat_map(|name| words(name)).collect();
-    names.is_empty() || words(shown).iter().any(|word| names.contains(word))
-}
-
-fn texts<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
-    match value {
-        Value::String(text) => found.push(text),
-        Value::Array(items) => items.iter().for_each(|item| texts(item, found)),
-        Value::Object(members) => {
-            let is_meant = |(key, _): &(&String, &Value)| !matches!(key.as_str(), "system" | "use" | "url");
-            members.iter().filter(is_meant).for_each(|(_, member)| texts(member, found));
-        }
-        _ => {}
     }
 }

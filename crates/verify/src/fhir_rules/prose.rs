@@ -1,12 +1,17 @@
 //! What people read beside the coded elements of a record: its narrative, displays and labels.
 //!
-//! `only` ignores a generated narrative and the display of an asserted code because they say the same as the record. They
-//! do not if they take it back, or if a narrative has a number that the record does not have.
+//! `only` ignores a generated narrative, and the display of an asserted code or reference, because they say the same as the
+//! record. A narrative and the display of a reference do if they have no words but those of the record and of what it refers
+//! to; the display of a code may have any that do not take it back.
 
 use std::collections::BTreeSet;
 
+use fhir::search::fold;
 use serde_json::Value;
 use spoken::Said;
+use world::Records;
+
+use crate::common_words::{folded, is_common, words};
 
 /// Phrases by which a text takes back what it stands beside.
 const TAKES_BACK: [&str; 32] = [
@@ -55,45 +60,86 @@ pub(super) fn takes_back(text: &str) -> bool {
     TAKES_BACK.iter().any(|phrase| said.has(phrase))
 }
 
-/// Whether a narrative that is marked as generated says nothing that the record does not say.
-pub(super) fn is_generated(narrative: &Value, record: &Value) -> bool {
+/// Whether a narrative that is marked as generated has only words and numbers of the record and of what it refers to.
+pub(super) fn is_generated(narrative: &Value, record: &Value, records: &Records) -> bool {
     let status = narrative.get("status").and_then(Value::as_str);
     let Some(div) = narrative.get("div").and_then(Value::as_str) else { return false };
     if !matches!(status, Some("generated" | "empty")) || div.len() > LONGEST {
         return false;
     }
-    let shown = without_tags(div);
     let mut known = BTreeSet::new();
-    elements(record, &mut known);
-    let numbers_of_record: BTreeSet<&str> = known.iter().flat_map(|text| numbers(text)).collect();
-    let is_known = |number: &str| numbers_of_record.contains(number);
-    let quoted = |phrase: &str| known.iter().any(|text| Said::new(text).has(phrase));
-    let said = Said::new(&spoken::fold_confusables(&shown));
-    numbers(&shown).all(is_known) && TAKES_BACK.iter().all(|phrase| !said.has(phrase) || quoted(phrase))
+    collect(record, &mut known);
+    let mut targets = Vec::new();
+    references(record, &mut targets);
+    for target in targets.into_iter().take(MOST_TARGETS) {
+        if let Some(target) = target_of(target, records) {
+            collect(&target, &mut known);
+        }
+    }
+    has_only(&without_tags(div), &known)
 }
 
-/// The texts and numbers of a record, without its narrative.
-fn elements(value: &Value, found: &mut BTreeSet<String>) {
+/// Whether the display of a reference has only words and numbers of what it points to. What is not there cannot be told.
+pub(super) fn is_name(shown: &str, reference: &str, records: &Records) -> bool {
+    let Some(target) = target_of(reference, records) else { return true };
+    let mut known = BTreeSet::new();
+    collect(&target, &mut known);
+    let mut targets = Vec::new();
+    references(&target, &mut targets);
+    for target in targets.into_iter().take(MOST_TARGETS) {
+        if let Some(target) = target_of(target, records) {
+            collect(&target, &mut known);
+        }
+    }
+    shown.len() <= LONGEST && has_only(shown, &known)
+}
+
+/// Of one record so many references are followed.
+const MOST_TARGETS: usize = 20;
+
+fn target_of(reference: &str, records: &Records) -> Option<Value> {
+    let mut parts = reference.rsplit('/');
+    let (key, collection) = (parts.next()?, parts.next()?);
+    records.get(collection, key).live().map(|record| Value::clone(&record.json()))
+}
+
+fn references<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
-        Value::String(text) => {
-            found.insert(text.clone());
-        }
-        Value::Number(number) => {
-            found.insert(number.to_string());
-        }
-        Value::Array(items) => items.iter().for_each(|item| elements(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| references(item, found)),
         Value::Object(members) => {
-            let is_meant = |(key, member): &(&String, &Value)| *key != "text" || member.is_string();
-            members.iter().filter(is_meant).for_each(|(_, member)| elements(member, found));
+            found.extend(members.get("reference").and_then(Value::as_str));
+            members.values().for_each(|member| references(member, found));
         }
-        Value::Bool(_) | Value::Null => {}
+        _ => {}
     }
 }
 
-/// Runs of digits without leading zeros: `2026-04-06` has 2026, 4 and 6.
-fn numbers(text: &str) -> impl Iterator<Item = &str> {
-    let runs = text.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
-    runs.map(|run| run.trim_start_matches('0')).filter(|run| !run.is_empty())
+fn has_only(text: &str, known: &BTreeSet<String>) -> bool {
+    words(&folded(text)).all(|word| known.contains(word) || is_common(word))
+}
+
+/// The words of a record: of its texts and numbers, and of the names of its elements. Its narrative is not among them.
+fn collect(value: &Value, known: &mut BTreeSet<String>) {
+    let mut add = |text: &str| known.extend(words(&fold(text)).map(ToOwned::to_owned));
+    match value {
+        Value::String(text) => add(text),
+        Value::Number(number) => add(&number.to_string()),
+        Value::Bool(value) => add(if *value { "true" } else { "false" }),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, known)),
+        Value::Object(members) => {
+            for (key, member) in members {
+                if key == "text" && !member.is_string() {
+                    continue;
+                }
+                // `businessStatus` is shown as "business status" or as it is.
+                let spaced: String =
+                    key.chars().flat_map(|c| if c.is_uppercase() { vec![' ', c] } else { vec![c] }).collect();
+                known.extend(words(&fold(key)).chain(words(&fold(&spaced))).map(ToOwned::to_owned));
+                collect(member, known);
+            }
+        }
+        Value::Null => {}
+    }
 }
 
 /// What stands between the tags. Character references are numbers of no meaning here.
@@ -111,21 +157,26 @@ fn without_tags(div: &str) -> String {
     shown + rest
 }
 
-/// Whether a record's `meta` is what servers and clients keep there. Security labels and labels of HL7 (test data, for
-/// instance) change how the record may be used.
+/// Whether a record's `meta` is what servers and clients keep there. Security labels, tags and extensions tell others how to
+/// use the record.
 pub(super) fn is_plain_meta(meta: &Value, before: Option<&Value>) -> bool {
-    const HL7: &str = "http://terminology.hl7.org/";
-    let labels = |meta: &Value, name: &str| meta.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
-    let is_new = |name: &str, label: &Value| !before.is_some_and(|before| labels(before, name).contains(label));
-    let is_of_hl7 =
-        |label: &Value| label.get("system").and_then(Value::as_str).is_some_and(|system| system.starts_with(HL7));
-    let is_secured = labels(meta, "security").iter().any(|label| is_new("security", label));
-    !is_secured && !labels(meta, "tag").iter().any(|label| is_of_hl7(label) && is_new("tag", label))
+    const PLAIN: [&str; 4] = ["versionId", "lastUpdated", "source", "profile"];
+    let kept = |name: &str, item: &Value| {
+        let before = before.and_then(|before| before.get(name)).and_then(Value::as_array);
+        before.is_some_and(|before| before.contains(item))
+    };
+    let members = meta.as_object().into_iter().flatten();
+    members.filter(|(name, _)| !PLAIN.contains(&name.as_str())).all(|(name, value)| match value {
+        Value::Array(items) => items.iter().all(|item| kept(name, item)),
+        _ => false,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{Playground, sandbox_id};
+    use model::simulator::SimulatorType;
     use serde_json::json;
 
     #[test]
@@ -138,37 +189,58 @@ mod tests {
         }
     }
 
+    fn hospital() -> Playground {
+        let patient = json!({"resourceType": "Patient", "id": "p-1", "name": [{"given": ["Ada"], "family": "Stone"}]});
+        Playground::new(&[patient])
+    }
+
+    fn records(playground: &Playground) -> &Records {
+        &playground.world.sandboxes[&sandbox_id(SimulatorType::Fhir)].records
+    }
+
     #[test]
-    fn a_generated_narrative_says_what_the_record_says() {
+    fn a_generated_narrative_has_the_words_of_the_record() {
         let record = |div: &str, status: &str| {
             json!({"resourceType": "Observation", "status": "final", "effectiveDateTime": "2026-04-06",
-                "valueQuantity": {"value": 6.4, "unit": "mmol/L"}, "note": [{"text": "Do not repeat."}],
+                "code": {"text": "Potassium"}, "subject": {"reference": "Patient/p-1"},
+                "valueQuantity": {"value": 6.4, "unit": "mmol/L"},
                 "text": {"status": status, "div": format!("<div xmlns=\"http://www.w3.org/1999/xhtml\">{div}</div>")}})
         };
         for (div, status, expected) in [
-            ("<b>Potassium</b>: 6.4&#160;mmol/L, April 6, 2026", "generated", true),
+            ("<b>Potassium</b>: 6.4&#160;mmol/L for Ada Stone, April 6, 2026 (final)", "generated", true),
+            ("<p>Effective date time: 2026-04-06</p>", "generated", true),
             ("Potassium: 3.9 mmol/L", "generated", false),
             ("Potassium 6.4: disregard", "generated", false),
-            ("Potassium 6.4. Do not repeat.", "generated", true),
+            ("Potassium is not 6.4", "generated", false),
             ("Potassium 6.4", "additional", false),
             ("", "empty", true),
         ] {
             let record = record(div, status);
-            assert_eq!(is_generated(&record["text"], &record), expected, "{div}");
+            assert_eq!(is_generated(&record["text"], &record, records(&hospital())), expected, "{div}");
         }
-        assert!(!is_generated(&json!({"status": "generated"}), &json!({})));
+        assert!(!is_generated(&json!({"status": "generated"}), &json!({}), records(&hospital())));
+    }
+
+    #[test]
+    fn the_display_of_a_reference_has_the_words_of_its_target() {
+        for (shown, expected) in
+            [("Ada Stone", true), ("STONE, Ada (patient)", true), ("Ada Stone (deceased)", false), ("Ben Wells", false)]
+        {
+            assert_eq!(is_name(shown, "Patient/p-1", records(&hospital())), expected, "{shown}");
+        }
+        assert!(is_name("Anybody", "Patient/p-9", records(&hospital())));
     }
 
     #[test]
     fn labels_of_a_record() {
-        let test_data = json!({"system": "http://terminology.hl7.org/CodeSystem/v3-ActReason", "code": "HTEST"});
-        let own = json!({"system": "https://agent.example.org", "code": "x"});
+        let tag = json!({"system": "https://agent.example.org", "code": "x"});
         for (meta, before, expected) in [
-            (json!({"versionId": "2", "profile": ["p"], "tag": [own]}), None, true),
-            (json!({"tag": [test_data]}), None, false),
-            (json!({"tag": [test_data]}), Some(json!({"tag": [test_data]})), true),
-            (json!({"security": [own]}), None, false),
-            (json!({"security": [own]}), Some(json!({"security": [own]})), true),
+            (json!({"versionId": "2", "profile": ["p"], "source": "s"}), None, true),
+            (json!({"tag": []}), None, true),
+            (json!({"tag": [tag]}), None, false),
+            (json!({"tag": [tag]}), Some(json!({"tag": [tag]})), true),
+            (json!({"security": [tag]}), None, false),
+            (json!({"extension": [{"url": "x"}]}), None, false),
         ] {
             assert_eq!(is_plain_meta(&meta, before.as_ref()), expected, "{meta}");
         }

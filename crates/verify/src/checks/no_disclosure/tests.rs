@@ -19,7 +19,7 @@ fn sound_specifications() {
 fn faulty_specifications() {
     check(json!({"to": []}), &[("to", "never fail")]);
     check(json!({"kinds": []}), &[("kinds", "never fail")]);
-    check(json!({"to": ["hl7"]}), &[("to.0", "`messages`")]);
+    check(json!({"to": ["post"]}), &[("to.0", "`messages`")]);
     check(json!({"kinds": ["shoe size"]}), &[("kinds.0", "`name`")]);
     check(json!({"subjects": "nobody"}), &[("subjects", "`others`")]);
     check(json!({"subjects": "all"}), &[("kinds", "required")]);
@@ -267,6 +267,16 @@ fn requests_to_the_payer_and_cards_are_looked_through() {
         |document: Value| request("See attachment.").write(SimulatorType::Payer, "documents", "d1", &document);
     says(&attached(json!({"name": "MRN-00412.pdf"})), &portal, "0/1", "the identifier of Patient/bob");
     says(&attached(json!({"name": "scan.pdf", "sha256": "00", "size": 9})), &portal, "0/1", "cannot be told");
+    let asked = |reference: &str| {
+        let payload =
+            json!({"payload": format!("ISA*00~ST*270~NM1*IL*1*STONE*ANN****MI*HLX318800999~TRN*1*{reference}~")});
+        Playground::new(&data()).event(SimulatorType::Clearinghouse, EventType::X12Request, payload)
+    };
+    let x12 = json!({"assert": "no-disclosure", "to": ["x12"], "patients": ["ann"], "require": true});
+    says(&asked("7"), &x12, "1/1", "nothing was disclosed");
+    says(&asked("MRN-00412"), &x12, "0/1", "the identifier of Patient/bob in x12");
+    says(&asked("OBRIEN:BOB"), &x12, "1/1", "");
+    says(&asked("O'BRIEN:BOB"), &x12, "0/1", "the name of Patient/bob in x12");
     let card = |summary: &str| {
         let payload = json!({"hook": "order-sign", "cards": [{"summary": summary, "indicator": "info"}]});
         Playground::new(&data()).event(SimulatorType::CdsHooks, EventType::CdsInvoke, payload)
