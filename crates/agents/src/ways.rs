@@ -44,7 +44,7 @@ variants! {
     /// What it would like to have back, and a number of its own.
     MoreHeaders = "more headers",
     Narrated = "a narrative",
-    Tagged = "a tag",
+    Sourced = "a source",
     /// A display is optional; one that is not there contradicts nothing.
     NoDisplay = "without display texts",
     OtherZone = "another time zone",

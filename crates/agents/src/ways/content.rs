@@ -10,13 +10,12 @@ pub(super) fn other(way: Variant, message: &Message) -> Option<Value> {
     match way {
         Variant::Reordered => Some(reordered(&content)),
         Variant::Narrated => {
-            let div = "<div xmlns=\"http://www.w3.org/1999/xhtml\">As discussed.</div>";
-            with(content, "text", json!({"status": "generated", "div": div}))
+            let text = |name: &str| content[name].as_str().unwrap_or_default();
+            let words = format!("<p>This {}: status {}</p>", text("resourceType"), text("status"));
+            let div = format!("<div xmlns=\"http://www.w3.org/1999/xhtml\">{words}</div>");
+            with(content.clone(), "text", json!({"status": "generated", "div": div}))
         }
-        Variant::Tagged => {
-            let tag = json!({"tag": [{"system": "https://desk.example.org/tags", "code": "desk"}]});
-            with(content, "meta", tag)
-        }
+        Variant::Sourced => with(content, "meta", json!({"source": "https://desk.example.org"})),
         Variant::NoDisplay => Some(each(&content, &no_display)),
         Variant::Utc => Some(each(&content, &in_utc)),
         Variant::FractionalSeconds => Some(each(&content, &fractional)),
