@@ -22,7 +22,7 @@ pub async fn create(
 ) -> Result<Created<CreatedApiKey>, AppError> {
     new.validate()?;
     let owner = Owner { org: grant.org.clone(), solver: solver.cloned() };
-    let (key, hash, secret) = make(app, &owner, new.name)?;
+    let (key, hash, secret) = make(app, &owner, new.into_name())?;
     let work = move |db: &mut Db<'_>| {
         check_owner(db, &owner)?;
         if keys::count_active(db, &owner)? >= MOST_ACTIVE_KEYS {
@@ -39,8 +39,17 @@ pub(crate) fn make(app: &App, owner: &Owner, name: String) -> Result<(ApiKey, St
     let kind = if owner.solver.is_some() { KeyKind::Solver } else { KeyKind::Organization };
     let secret = chance::secret(kind)?;
     let (prefix, suffix) = secret.shown();
-    let key =
-        ApiKey { id: app.new_id(), name, prefix, suffix, created_at: app.now(), last_used_at: None, revoked_at: None };
+    let now = app.now();
+    let key = ApiKey {
+        id: app.new_id(),
+        name,
+        prefix,
+        suffix,
+        created_at: now,
+        created_at_alias: Some(now),
+        last_used_at: None,
+        revoked_at: None,
+    };
     Ok((key, credentials::hash(&secret), secret.reveal().to_owned()))
 }
 

@@ -72,10 +72,9 @@ impl Secret {
         &self.text
     }
 
-    /// The characters that lists show so that a person can tell keys apart: four after the prefix, four at the end.
+    /// What lists show so that a person can tell keys apart: the prefix of the kind, and the last four characters.
     pub fn shown(&self) -> (String, String) {
-        let prefix_length = self.kind.prefix().len() + 4;
-        (self.text[..prefix_length].to_owned(), self.text[self.text.len() - 4..].to_owned())
+        (self.kind.prefix().to_owned(), self.text[self.text.len() - 4..].to_owned())
     }
 }
 

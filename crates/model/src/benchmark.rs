@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::slug::{SLUG_RULE, is_slug};
-use crate::{BenchmarkId, EnvironmentId, FieldErrors, Timestamp, patch};
+use crate::{BenchmarkId, EnvironmentId, FieldErrors, OrgId, Timestamp, patch};
 
 /// A week: nobody waits longer for one task.
 pub const LONGEST_TIMEOUT_SECONDS: i64 = 604_800;
 pub const DEFAULT_TIMEOUT_SECONDS: i64 = 3600;
+pub const DEFAULT_CONCURRENCY: i64 = 1;
 pub const MOST_CONCURRENCY: i64 = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -57,6 +58,9 @@ pub struct Benchmark {
     pub version: Option<i64>,
     /// Whether it is the caller's own. Of another organization's benchmark this is the newest published version.
     pub owned: bool,
+    /// The organization that owns it; `null` for another organization's benchmark.
+    #[serde(default)]
+    pub organization_id: Option<OrgId>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -106,12 +110,13 @@ impl NewBenchmark {
             description: self.description,
             environment_id: self.environment_id,
             timeout: self.timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS),
-            concurrency: self.concurrency.unwrap_or(1),
+            concurrency: self.concurrency.unwrap_or(DEFAULT_CONCURRENCY),
             visibility: self.visibility.unwrap_or(Visibility::Private),
             published: false,
             slug: self.slug,
             version: None,
             owned: true,
+            organization_id: None,
             created_at: now,
             updated_at: now,
         }
@@ -130,12 +135,14 @@ pub struct BenchmarkPatch {
     #[serde(default, deserialize_with = "patch::nullable")]
     #[schema(value_type = Option<EnvironmentId>)]
     pub environment_id: Option<Option<EnvironmentId>>,
-    #[serde(default, deserialize_with = "patch::value")]
-    #[schema(value_type = i64, required = false, minimum = 1, maximum = 604_800)]
-    pub timeout: Option<i64>,
-    #[serde(default, deserialize_with = "patch::value")]
-    #[schema(value_type = i64, required = false, minimum = 1, maximum = 256)]
-    pub concurrency: Option<i64>,
+    /// `null` restores the default.
+    #[serde(default, deserialize_with = "patch::nullable")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 604_800)]
+    pub timeout: Option<Option<i64>>,
+    /// `null` restores the default.
+    #[serde(default, deserialize_with = "patch::nullable")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 256)]
+    pub concurrency: Option<Option<i64>>,
     #[serde(default, deserialize_with = "patch::value")]
     #[schema(value_type = Visibility, required = false)]
     pub visibility: Option<Visibility>,
@@ -149,8 +156,8 @@ impl BenchmarkPatch {
         patch::set(&mut benchmark.name, self.name);
         patch::set(&mut benchmark.description, self.description);
         patch::set(&mut benchmark.environment_id, self.environment_id);
-        patch::set(&mut benchmark.timeout, self.timeout);
-        patch::set(&mut benchmark.concurrency, self.concurrency);
+        patch::set(&mut benchmark.timeout, self.timeout.map(|timeout| timeout.unwrap_or(DEFAULT_TIMEOUT_SECONDS)));
+        patch::set(&mut benchmark.concurrency, self.concurrency.map(|number| number.unwrap_or(DEFAULT_CONCURRENCY)));
         patch::set(&mut benchmark.visibility, self.visibility);
         patch::set(&mut benchmark.slug, self.slug);
     }

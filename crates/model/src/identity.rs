@@ -41,11 +41,15 @@ impl OrganizationPatch {
 pub struct ApiKey {
     pub id: KeyId,
     pub name: String,
-    /// The first characters, with the kind: `vk_a1B2`.
+    /// The kind of the key: `vk_` or `vrl_slv_`.
     pub prefix: String,
     /// The last four characters.
     pub suffix: String,
     pub created_at: Timestamp,
+    /// The same as `created_at`.
+    #[serde(rename = "createdAt", default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub created_at_alias: Option<Timestamp>,
     /// Exact to a minute.
     pub last_used_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
@@ -61,30 +65,42 @@ pub struct CreatedApiKey {
     pub prefix: String,
     pub suffix: String,
     pub created_at: Timestamp,
+    /// The same as `created_at`.
+    #[serde(rename = "createdAt", default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub created_at_alias: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
 }
 
 impl CreatedApiKey {
     pub fn new(api_key: ApiKey, secret: String) -> Self {
-        let ApiKey { id, name, prefix, suffix, created_at, last_used_at, revoked_at } = api_key;
-        Self { id, name, key: secret, prefix, suffix, created_at, last_used_at, revoked_at }
+        let ApiKey { id, name, prefix, suffix, created_at, created_at_alias, last_used_at, revoked_at } = api_key;
+        Self { id, name, key: secret, prefix, suffix, created_at, created_at_alias, last_used_at, revoked_at }
     }
 }
 
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewApiKey {
-    /// What the key is for, as lists show it.
+    /// What the key is for, as lists show it. Default: "Unnamed key".
     #[schema(min_length = 1, max_length = 200)]
-    pub name: String,
+    pub name: Option<String>,
 }
+
+const UNNAMED_KEY: &str = "Unnamed key";
 
 impl NewApiKey {
     pub fn validate(&self) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::new();
-        errors.name("name", &self.name);
+        if let Some(name) = &self.name {
+            errors.name("name", name);
+        }
         errors.into_result()
+    }
+
+    pub fn into_name(self) -> String {
+        self.name.unwrap_or_else(|| UNNAMED_KEY.to_owned())
     }
 }
 

@@ -75,6 +75,9 @@ pub struct List<T> {
     pub data: Vec<T>,
     #[serde(rename = "_meta")]
     pub meta: ListMeta,
+    /// The same as `_meta.next`.
+    #[serde(default)]
+    pub next_cursor: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]

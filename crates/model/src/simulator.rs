@@ -49,16 +49,25 @@ impl SimulatorType {
     }
 }
 
+/// Other names that the types are known by.
+const ALIASES: [(&str, SimulatorType); 6] = [
+    ("X12", SimulatorType::Clearinghouse),
+    ("Sftp", SimulatorType::Files),
+    ("WebPortal", SimulatorType::Payer),
+    ("Portal", SimulatorType::Payer),
+    ("Messages", SimulatorType::Message),
+    ("Cds", SimulatorType::CdsHooks),
+];
+
 impl FromStr for SimulatorType {
     type Err = String;
 
-    /// Any case, and the aliases `X12` and `Sftp`.
+    /// Any case, with or without spaces, hyphens and underscores, and the aliases.
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(text));
-        known
-            .or_else(|| text.eq_ignore_ascii_case("X12").then_some(Self::Clearinghouse))
-            .or_else(|| text.eq_ignore_ascii_case("Sftp").then_some(Self::Files))
-            .ok_or_else(|| format!("must be one of {}", Self::ALL.map(Self::name).join(", ")))
+        let plain: String = text.chars().filter(|character| !" -_".contains(*character)).collect();
+        let known = Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(&plain));
+        let alias = || ALIASES.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(&plain)).map(|(_, kind)| kind);
+        known.or_else(alias).ok_or_else(|| format!("must be one of {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 
@@ -74,7 +83,9 @@ pub struct Simulator {
     pub r#type: SimulatorType,
     pub name: String,
     /// What this type of simulator takes; see the authoring page of the manual.
-    #[schema(value_type = Object)]
+    /// `null` when nothing is configured.
+    #[serde(serialize_with = "null_if_empty")]
+    #[schema(value_type = Option<Object>)]
     pub config: Value,
     /// The datasets that a sandbox of this simulator starts from, in the order of their attachment.
     pub datasets: Vec<DatasetId>,
@@ -97,7 +108,7 @@ impl Simulator {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSimulator {
-    /// Read in any case; `X12` means `Clearinghouse`, `Sftp` means `Files`.
+    /// Read in any case; `X12` means `Clearinghouse`, `Sftp` means `Files`, `WebPortal` means `Payer`.
     pub r#type: SimulatorType,
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
@@ -109,9 +120,20 @@ pub struct NewSimulator {
 impl NewSimulator {
     pub fn into_simulator(self, id: SimulatorId, now: Timestamp) -> Simulator {
         let Self { r#type, name, config } = self;
-        let config = if config.is_null() { Value::Object(serde_json::Map::new()) } else { config };
+        let config = object_or_empty(config);
         Simulator { id, r#type, name, config, datasets: Vec::new(), created_at: now, updated_at: now }
     }
+}
+
+/// No config at all is the empty config.
+fn object_or_empty(config: Value) -> Value {
+    if config.is_null() { Value::Object(serde_json::Map::new()) } else { config }
+}
+
+/// The empty config is shown as `null`, as if it had been left out.
+fn null_if_empty<S: serde::Serializer>(config: &Value, serializer: S) -> Result<S::Ok, S::Error> {
+    let is_empty = config.as_object().is_some_and(serde_json::Map::is_empty);
+    if is_empty { serializer.serialize_none() } else { config.serialize(serializer) }
 }
 
 /// A simulator keeps its type for ever: another type is another simulator.
@@ -121,15 +143,16 @@ pub struct SimulatorPatch {
     #[serde(default, deserialize_with = "patch::value")]
     #[schema(value_type = String, required = false, min_length = 1, max_length = 200)]
     pub name: Option<String>,
+    /// `null` restores the defaults.
     #[serde(default, deserialize_with = "patch::value")]
-    #[schema(value_type = Object, required = false)]
+    #[schema(value_type = Option<Object>, required = false)]
     pub config: Option<Value>,
 }
 
 impl SimulatorPatch {
     pub fn apply(self, simulator: &mut Simulator) {
         patch::set(&mut simulator.name, self.name);
-        patch::set(&mut simulator.config, self.config);
+        patch::set(&mut simulator.config, self.config.map(object_or_empty));
     }
 }
 
@@ -144,6 +167,10 @@ mod tests {
             ("CDSHOOKS", SimulatorType::CdsHooks),
             ("x12", SimulatorType::Clearinghouse),
             ("SFTP", SimulatorType::Files),
+            ("CDS Hooks", SimulatorType::CdsHooks),
+            ("cds_hooks", SimulatorType::CdsHooks),
+            ("Web Portal", SimulatorType::Payer),
+            ("messages", SimulatorType::Message),
         ] {
             assert_eq!(text.parse(), Ok(kind));
         }

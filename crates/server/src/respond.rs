@@ -58,5 +58,6 @@ fn replay_marked(mut response: Response, replayed: bool) -> Response {
 /// A page, with cursors that only this list takes back.
 pub(crate) fn page<T>(list: &str, page: Page<T>) -> Json<List<T>> {
     let text = |cursor: Option<model::page::Cursor>| cursor.map(|cursor| cursor::encode(list, &cursor));
-    Json(List { meta: ListMeta { next: text(page.next), prev: text(page.prev), limit: page.limit }, data: page.items })
+    let meta = ListMeta { next: text(page.next), prev: text(page.prev), limit: page.limit };
+    Json(List { next_cursor: meta.next.clone(), meta, data: page.items })
 }

@@ -11,12 +11,12 @@ use crate::{Db, StoreError};
 /// The owner's drafts and, of others, the newest published version of what is Public. `$1` is the reader's organization.
 const VISIBLE: &str = "select * from (
     select b.id, b.name, b.description, b.environment_id, b.timeout, b.concurrency, b.visibility, b.slug, s.newest_version,
-        1 as owned, b.created_at, b.updated_at
+        1 as owned, b.org_id as organization_id, b.created_at, b.updated_at
     from benchmarks b left join slugs s on s.slug = b.slug
     where b.org_id = $1
     union all
     select s.benchmark_id, v.name, v.description, null, v.timeout, v.concurrency, s.visibility, s.slug, s.newest_version,
-        0, v.published_at, v.published_at
+        0, null, v.published_at, v.published_at
     from slugs s join benchmark_versions v on v.slug = s.slug and v.version = s.newest_version
     where s.visibility = 'Public' and s.org_id <> $1
 ) visible where 1 = 1";
@@ -96,6 +96,17 @@ pub fn delete(db: &mut Db<'_>, org: &OrgId, benchmark: &BenchmarkId) -> Result<(
     Ok(())
 }
 
+/// The slug and newest version of a benchmark of the organization, whether or not its draft is still there.
+pub fn published_reference(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    benchmark: &BenchmarkId,
+) -> Result<Option<(String, i64)>, StoreError> {
+    let sql =
+        "select slug, newest_version from slugs where org_id = $1 and benchmark_id = $2 and newest_version is not null";
+    db.query_one(sql, bind![org, benchmark])?.map(|mut row| Ok((row.text()?, row.integer()?))).transpose()
+}
+
 /// A benchmark that uses the environment, if any.
 pub fn with_environment(
     db: &mut Db<'_>,
@@ -155,6 +166,7 @@ fn read(row: &mut Row) -> Result<Benchmark, StoreError> {
         slug: row.text_or_null()?,
         version: row.integer_or_null()?,
         owned: row.flag()?,
+        organization_id: row.parsed_or_null()?,
         created_at: row.time()?,
         updated_at: row.time()?,
     };

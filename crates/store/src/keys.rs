@@ -1,5 +1,6 @@
 //! Organization keys and solver keys. Secrets are here only as hashes.
 
+use model::api_key::KeyKind;
 use model::identity::ApiKey;
 use model::page::{Page, PageRequest};
 use model::{KeyId, OrgId, SolverId, Timestamp};
@@ -96,13 +97,22 @@ fn scope(owner: &Owner) -> (&'static str, Vec<Value<'_>>) {
 }
 
 fn read(row: &mut Row) -> Result<ApiKey, StoreError> {
+    let (id, name, shown_prefix, suffix) = (row.parsed()?, row.text()?, row.text()?, row.text()?);
+    let created_at = row.time()?;
     Ok(ApiKey {
-        id: row.parsed()?,
-        name: row.text()?,
-        prefix: row.text()?,
-        suffix: row.text()?,
-        created_at: row.time()?,
+        id,
+        name,
+        prefix: kind_prefix(shown_prefix),
+        suffix,
+        created_at,
+        created_at_alias: Some(created_at),
         last_used_at: row.time_or_null()?,
         revoked_at: row.time_or_null()?,
     })
+}
+
+/// Keys made by older versions of the server are stored with four more characters.
+fn kind_prefix(shown: String) -> String {
+    let kind = KeyKind::ALL.into_iter().find(|kind| shown.starts_with(kind.prefix()));
+    kind.map_or(shown, |kind| kind.prefix().to_owned())
 }

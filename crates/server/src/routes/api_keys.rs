@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use crate::State;
 use crate::envelope::{ApiError, Refusals, WriteRefusals};
 use crate::extract::{Auth, PageQuery, Params, PathId, PathIds};
-use crate::json_body::Post;
+use crate::json_body::OptionalPost;
 use crate::respond::{Made, page};
 
 /// The organization's keys, newest first. Revoked ones stay in the list.
@@ -29,13 +29,13 @@ async fn list_api_keys(
 }
 
 /// Make an organization key. The answer is the only place where it can be read.
-#[utoipa::path(post, path = "/api-keys", tag = "identity", request_body = NewApiKey,
+#[utoipa::path(post, path = "/api-keys", tag = "identity", request_body = Option<NewApiKey>,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
     responses((status = 201, description = "The key, with its secret", body = CreatedApiKey), Refusals, WriteRefusals))]
 async fn create_api_key(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Post(new, once): Post<NewApiKey>,
+    OptionalPost(new, once): OptionalPost<NewApiKey>,
 ) -> Result<Response, ApiError> {
     let created = app::api_keys::create(&state.app, &grant, None, once, new).await?;
     Ok(shown_once(Made::at(created, |key| format!("/api-keys/{}", key.id))))
@@ -68,7 +68,7 @@ async fn list_solver_keys(
 }
 
 /// Make a key for a solver. The answer is the only place where it can be read.
-#[utoipa::path(post, path = "/solvers/{solver_id}/api-keys", tag = "identity", request_body = NewApiKey,
+#[utoipa::path(post, path = "/solvers/{solver_id}/api-keys", tag = "identity", request_body = Option<NewApiKey>,
     params(("solver_id" = SolverId, Path, description = "The solver"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
     responses((status = 201, description = "The key, with its secret", body = CreatedApiKey), Refusals, WriteRefusals))]
@@ -76,7 +76,7 @@ async fn create_solver_key(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(solver): PathId<SolverId>,
-    Post(new, once): Post<NewApiKey>,
+    OptionalPost(new, once): OptionalPost<NewApiKey>,
 ) -> Result<Response, ApiError> {
     let created = app::api_keys::create(&state.app, &grant, Some(&solver), once, new).await?;
     Ok(shown_once(Made::at(created, |key| format!("/solvers/{solver}/api-keys/{}", key.id))))

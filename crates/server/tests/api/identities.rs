@@ -32,7 +32,7 @@ both_databases! {
         let listed = caller.get("/api-keys").await.expect(200);
         assert!(!listed.text().contains(secret));
         let row = row(&listed.json, &made.id());
-        assert_eq!(row["prefix"], secret[..7]);
+        assert_eq!((&row["prefix"], &row["createdAt"]), (&json!("vk_"), &made["created_at"]));
         assert_eq!(row["suffix"], secret[secret.len() - 4..]);
         assert_eq!((&row["last_used_at"], &row["revoked_at"]), (&Value::Null, &Value::Null));
 

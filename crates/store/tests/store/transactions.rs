@@ -179,6 +179,7 @@ fn key(number: u128) -> ApiKey {
         prefix: "vk_".into(),
         suffix: "abcd".into(),
         created_at: NOW,
+        created_at_alias: None,
         last_used_at: None,
         revoked_at: None,
     }
