@@ -108,7 +108,10 @@ fn replay<T: DeserializeOwned>(holder: &Holder, once: &Once, keep: Keep, kept: &
             AppError::conflict("this Idempotency-Key was used under another API key; its answer held a secret and can be read only with that one")
         })?,
     };
-    let value = serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))?;
+    // Answers of an older server may lack members that this one requires.
+    let value = serde_json::from_str(&text).map_err(|_| {
+        AppError::conflict("this Idempotency-Key was used before the server was upgraded; use a new one")
+    })?;
     Ok(Created { value, replayed: true })
 }
 /// For a message to a sandbox, whose own rows remember it.

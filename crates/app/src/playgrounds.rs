@@ -22,7 +22,10 @@ pub async fn create(
     let playground: PlaygroundId = app.new_id();
     // One for each simulator that the environment can have.
     let seeds = (0..MOST_SIMULATORS)
-        .map(|_| Ok(Seed { id: app.new_id(), playground: playground.clone(), secret: sandboxes::new_secret()?, now }))
+        .map(|_| {
+            let (id, playground, secret) = (app.new_id(), playground.clone(), sandboxes::new_secret()?);
+            Ok(Seed { id, playground, secret, now, is_standalone: false })
+        })
         .collect::<Result<Vec<Seed>, AppError>>()?;
     let work = move |db: &mut Db<'_>| {
         let environment =

@@ -6,25 +6,29 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::simulator::SimulatorType;
-use crate::{DatasetId, EnvironmentId, PlaygroundId, SandboxId, SimulatorId, TaskRunId, Timestamp};
+use crate::{DatasetId, EnvironmentId, OrgId, PlaygroundId, SandboxId, SimulatorId, TaskRunId, Timestamp};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     Active,
     /// No traffic and no credentials any more; events and state stay readable.
-    TornDown,
+    #[serde(alias = "torn_down")]
+    Teardown,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Playground {
     pub id: PlaygroundId,
+    pub organization_id: OrgId,
     /// The environment whose simulators it runs; null for a sandbox that was made alone.
     pub environment_id: Option<EnvironmentId>,
     /// The task run that is done in it: only that may end it or change what it is made of.
     pub task_run_id: Option<TaskRunId>,
     pub status: Status,
     pub created_at: Timestamp,
+    /// When it was last reset or torn down; until then, when it was created.
+    pub updated_at: Timestamp,
     /// When it last went back to its baseline.
     pub reset_at: Option<Timestamp>,
     pub torn_down_at: Option<Timestamp>,
@@ -34,7 +38,12 @@ pub struct Playground {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Sandbox {
     pub id: SandboxId,
-    pub playground_id: PlaygroundId,
+    pub organization_id: OrgId,
+    /// The playground that it belongs to; `null` when it is standalone.
+    pub playground_id: Option<PlaygroundId>,
+    /// The playground that was created for a standalone sandbox: it can be reset, and other sandboxes can be added to it.
+    /// `null` when it belongs to a playground of an environment.
+    pub own_playground_id: Option<PlaygroundId>,
     /// The simulator that it was made from, as that was then.
     pub simulator_id: SimulatorId,
     pub r#type: SimulatorType,
@@ -45,6 +54,8 @@ pub struct Sandbox {
     /// What a client of its protocol needs, by the names of its type; empty after teardown.
     pub credentials: BTreeMap<String, String>,
     pub created_at: Timestamp,
+    /// When its datasets last changed or it was torn down; until then, when it was created.
+    pub updated_at: Timestamp,
     pub torn_down_at: Option<Timestamp>,
 }
 
@@ -68,7 +79,7 @@ pub struct NewSandbox {
     pub simulator_id: SimulatorId,
     /// Laid over the simulator's own datasets.
     pub dataset_id: Option<DatasetId>,
-    /// The playground to put it in; without one it gets a playground of its own.
+    /// The playground to put it in; without one it is standalone, with a playground of its own.
     pub playground_id: Option<PlaygroundId>,
 }
 

@@ -8,8 +8,7 @@ use crate::paging::{Order, Paged};
 use crate::value::{Row, bind};
 use crate::{Db, StoreError};
 
-const SELECT: &str =
-    "select id, environment_id, task_run_id, created_at, reset_at, torn_down_at from playgrounds where org_id = $1";
+const SELECT: &str = "select id, org_id, environment_id, task_run_id, created_at, reset_at, torn_down_at from playgrounds where org_id = $1";
 
 /// How far a playground's log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,15 +103,18 @@ pub fn tear_down(db: &mut Db<'_>, id: &PlaygroundId, now: Timestamp) -> Result<i
 }
 
 fn read(row: &mut Row) -> Result<Playground, StoreError> {
-    let (id, environment_id, task_run_id) = (row.parsed()?, row.parsed_or_null()?, row.parsed_or_null()?);
+    let (id, organization_id) = (row.parsed()?, row.parsed()?);
+    let (environment_id, task_run_id) = (row.parsed_or_null()?, row.parsed_or_null()?);
     let (created_at, reset_at, torn_down_at) = (row.time()?, row.time_or_null()?, row.time_or_null()?);
-    let status = if torn_down_at.is_some() { Status::TornDown } else { Status::Active };
+    let status = if torn_down_at.is_some() { Status::Teardown } else { Status::Active };
     Ok(Playground {
         id,
+        organization_id,
         environment_id,
         task_run_id,
         status,
         created_at,
+        updated_at: [reset_at, torn_down_at].into_iter().flatten().fold(created_at, Timestamp::max),
         reset_at,
         torn_down_at,
         sandboxes: Vec::new(),

@@ -4,10 +4,9 @@ use model::page::{Page, PageRequest};
 use model::playground::SandboxDataset;
 use model::simulator::SimulatorType;
 use model::{DatasetId, OrgId, PlaygroundId, SandboxId, SimulatorId, Timestamp};
-use serde_json::Value;
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, bind, json_text};
+use crate::value::{Row, Value, bind, json_text};
 use crate::{Db, StoreError};
 
 /// A sandbox as it is stored.
@@ -19,24 +18,43 @@ pub struct StoredSandbox {
     pub simulator: SimulatorId,
     pub kind: SimulatorType,
     pub name: String,
-    pub config: Value,
+    pub config: serde_json::Value,
     pub datasets: Vec<SandboxDataset>,
     pub secret: String,
     pub created_at: Timestamp,
     pub torn_down_at: Option<Timestamp>,
+    /// It was made without a playground, and its playground was made for it.
+    pub is_standalone: bool,
+    /// When datasets were last attached or detached.
+    pub reshaped_at: Option<Timestamp>,
 }
 
-const COLUMNS: &str =
-    "id, org_id, playground_id, simulator_id, type, name, config, datasets, secret, created_at, torn_down_at";
+const COLUMNS: &str = "id, org_id, playground_id, simulator_id, type, name, config, datasets, secret, created_at, torn_down_at, standalone, reshaped_at";
 
 pub fn insert(db: &mut Db<'_>, sandbox: &StoredSandbox) -> Result<(), StoreError> {
-    let sql = format!("insert into sandboxes ({COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)");
+    let sql =
+        format!("insert into sandboxes ({COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)");
     let StoredSandbox { id, org, playground, simulator, kind, name, config, datasets, secret, .. } = sandbox;
     let (created_at, torn_down_at) = (sandbox.created_at, sandbox.torn_down_at);
+    let (standalone, reshaped_at) = (i64::from(sandbox.is_standalone), sandbox.reshaped_at);
     let datasets = json_text(datasets)?;
     db.execute(
         &sql,
-        bind![id, org, playground, simulator, kind.name(), name, config, datasets, secret, created_at, torn_down_at],
+        bind![
+            id,
+            org,
+            playground,
+            simulator,
+            kind.name(),
+            name,
+            config,
+            datasets,
+            secret,
+            created_at,
+            torn_down_at,
+            standalone,
+            reshaped_at
+        ],
     )?;
     Ok(())
 }
@@ -52,10 +70,21 @@ pub fn find_any(db: &mut Db<'_>, id: &SandboxId) -> Result<Option<StoredSandbox>
     db.query_one(&sql, bind![id])?.map(|mut row| read(&mut row)).transpose()
 }
 
-pub fn list(db: &mut Db<'_>, org: &OrgId, page: &PageRequest) -> Result<Page<StoredSandbox>, StoreError> {
-    let select = format!("select {COLUMNS} from sandboxes where org_id = $1");
+/// All of the organization's, or those of one playground.
+pub fn list(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    playground: Option<&PlaygroundId>,
+    page: &PageRequest,
+) -> Result<Page<StoredSandbox>, StoreError> {
+    let mut select = format!("select {COLUMNS} from sandboxes where org_id = $1");
+    let mut parameters = bind![org].to_vec();
+    if let Some(playground) = playground {
+        select += " and playground_id = $2";
+        parameters.push(Value::from(playground.to_string()));
+    }
     let paged = Paged { select: &select, key: "id", order: Order::NewestFirst };
-    paged.fetch(db, bind![org].to_vec(), page, read, |sandbox| sandbox.id.to_string())
+    paged.fetch(db, parameters, page, read, |sandbox| sandbox.id.to_string())
 }
 
 /// In the order in which they were made.
@@ -64,8 +93,14 @@ pub fn of_playground(db: &mut Db<'_>, playground: &PlaygroundId) -> Result<Vec<S
     db.query(&sql, bind![playground])?.iter_mut().map(read).collect()
 }
 
-pub fn set_datasets(db: &mut Db<'_>, id: &SandboxId, datasets: &[SandboxDataset]) -> Result<(), StoreError> {
-    db.execute("update sandboxes set datasets = $2 where id = $1", bind![id, json_text(&datasets)?])?;
+pub fn set_datasets(
+    db: &mut Db<'_>,
+    id: &SandboxId,
+    datasets: &[SandboxDataset],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let sql = "update sandboxes set datasets = $2, reshaped_at = $3 where id = $1";
+    db.execute(sql, bind![id, json_text(&datasets)?, now])?;
     Ok(())
 }
 
@@ -100,5 +135,7 @@ fn read(row: &mut Row) -> Result<StoredSandbox, StoreError> {
         secret: row.text()?,
         created_at: row.time()?,
         torn_down_at: row.time_or_null()?,
+        is_standalone: row.flag()?,
+        reshaped_at: row.time_or_null()?,
     })
 }

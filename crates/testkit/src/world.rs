@@ -139,7 +139,7 @@ async fn portal(caller: &Caller) -> (String, String, String) {
     let path = format!("/sandboxes/{}/portal/prior-auths", sandbox.id());
     let request = caller.post(&path, prior_auth()).await.expect(201);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    (sandbox.id(), text(&sandbox["playground_id"]), text(&request["auth_number"]))
+    (sandbox.id(), text(&sandbox["own_playground_id"]), text(&request["auth_number"]))
 }
 
 /// A sound request for a prior authorization.

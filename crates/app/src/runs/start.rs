@@ -306,6 +306,8 @@ fn sandbox(
         secret: sandboxes::new_secret()?,
         created_at: now,
         torn_down_at: None,
+        is_standalone: false,
+        reshaped_at: None,
     })
 }
 

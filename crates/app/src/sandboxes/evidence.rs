@@ -12,7 +12,7 @@ pub use store::log::EventFilter;
 use store::log::{self, StoredEvent, Text};
 use world::{Direction, Lookup, Record, Records, Window, World};
 
-use super::open;
+use super::{open, response_bodies};
 use crate::{App, AppError, OrgGrant};
 
 /// Oldest first.
@@ -30,7 +30,19 @@ pub async fn events(
     for event in &mut stored.items {
         fill(app, event).await?;
     }
-    Ok(stored.map(|stored| stored.event))
+    let mut page = stored.map(|stored| stored.event);
+    if page.items.iter().any(response_bodies::are_missing) {
+        let world = world(app, grant, id).await?;
+        let id = id.clone();
+        page = on_blocking_thread(move || {
+            if let Some(sandbox) = world.sandboxes.get(&id) {
+                response_bodies::fill(&mut page.items, &sandbox.records);
+            }
+            Ok(page)
+        })
+        .await?;
+    }
+    Ok(page)
 }
 
 pub(crate) async fn fill(app: &App, stored: &mut StoredEvent) -> Result<(), AppError> {

@@ -12,6 +12,7 @@ pub mod files;
 pub mod hl7;
 pub mod messages;
 pub mod payer;
+mod response_bodies;
 pub mod voice;
 
 use std::sync::Arc;
@@ -58,7 +59,8 @@ pub async fn create(
                 own_playground.clone()
             }
         };
-        let seed = Seed { id: sandbox_id.clone(), playground, secret: secret.clone(), now };
+        let is_standalone = new.playground_id.is_none();
+        let seed = Seed { id: sandbox_id.clone(), playground, secret: secret.clone(), now, is_standalone };
         let sandbox = provision(db, &org, &simulator, new.dataset_id.as_ref(), seed)?;
         Ok(view(&sandbox, &base))
     };
@@ -82,11 +84,12 @@ pub async fn list(
     app: &App,
     grant: &OrgGrant,
     base: BaseUrl<'_>,
+    playground: Option<PlaygroundId>,
     page: PageRequest,
 ) -> Result<Page<Sandbox>, AppError> {
     let (org, owned_base) = (grant.org.clone(), app.addresses(base));
     let listed = move |db: &mut Db<'_>| {
-        let page = store::sandboxes::list(db, &org, &page)?;
+        let page = store::sandboxes::list(db, &org, playground.as_ref(), &page)?;
         Ok::<_, AppError>(page.map(|sandbox| view(&sandbox, &owned_base)))
     };
     let mut page = app.store().read(listed).await?;
@@ -144,7 +147,7 @@ pub async fn attach(
         if sandbox.datasets.len() > MOST_DATASETS {
             return Err(AppError::conflict(format!("a sandbox has at most {MOST_DATASETS} datasets")));
         }
-        reshape(db, &sandbox)?;
+        reshape(db, &mut sandbox, now)?;
         Ok(view(&sandbox, &base))
     };
     let attached = app.once(grant, once, Keep::Sealed, work).await;
@@ -156,7 +159,7 @@ pub async fn attach(
 
 /// Takes a dataset away from under the sandbox. What was changed stays changed.
 pub async fn detach(app: &App, grant: &OrgGrant, id: &SandboxId, dataset: &DatasetId) -> Result<(), AppError> {
-    let (org, id, dataset) = (grant.org.clone(), id.clone(), dataset.clone());
+    let (org, id, dataset, now) = (grant.org.clone(), id.clone(), dataset.clone(), app.now());
     let live = app.inner.worlds.of(&open(app, grant, &id).await?.playground);
     let change = move |db: &mut Db<'_>| {
         let mut sandbox = found(db, &org, &id)?;
@@ -165,7 +168,7 @@ pub async fn detach(app: &App, grant: &OrgGrant, id: &SandboxId, dataset: &Datas
         if sandbox.datasets.len() == before {
             return Err(AppError::missing::<DatasetId>());
         }
-        reshape(db, &sandbox)
+        reshape(db, &mut sandbox, now)
     };
     let detached = app.store().write(change).await;
     live.doubt();
@@ -195,6 +198,7 @@ pub(crate) struct Seed {
     pub(crate) playground: PlaygroundId,
     pub(crate) secret: String,
     pub(crate) now: Timestamp,
+    pub(crate) is_standalone: bool,
 }
 
 /// Makes a sandbox over the simulator's datasets as they are now. Costs the same whatever they hold.
@@ -219,6 +223,8 @@ pub(crate) fn provision(
         secret: seed.secret,
         created_at: seed.now,
         torn_down_at: None,
+        is_standalone: seed.is_standalone,
+        reshaped_at: None,
     };
     store::sandboxes::insert(db, &sandbox)?;
     Ok(sandbox)
@@ -246,13 +252,14 @@ fn joined(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId) -> Result<PlaygroundI
     Ok(id.clone())
 }
 
-fn reshape(db: &mut Db<'_>, sandbox: &StoredSandbox) -> Result<(), AppError> {
+fn reshape(db: &mut Db<'_>, sandbox: &mut StoredSandbox, now: Timestamp) -> Result<(), AppError> {
     let has_ended = || AppError::conflict("the sandbox is torn down; make a new one");
     if sandbox.torn_down_at.is_some() {
         return Err(has_ended());
     }
     crate::playgrounds::check_free(db, &sandbox.org, &sandbox.playground)?;
-    store::sandboxes::set_datasets(db, &sandbox.id, &sandbox.datasets)?;
+    store::sandboxes::set_datasets(db, &sandbox.id, &sandbox.datasets, now)?;
+    sandbox.reshaped_at = Some(now);
     playgrounds::reshape(db, &sandbox.playground)?.ok_or_else(has_ended)?;
     Ok(())
 }
@@ -265,16 +272,23 @@ pub(crate) fn view(sandbox: &StoredSandbox, base: &Addresses) -> Sandbox {
     let is_active = sandbox.torn_down_at.is_none();
     let doors = credentials::direct_doors(sandbox, &base.base);
     let credentials = if is_active { credentials::of(sandbox, base, &doors) } else { Default::default() };
+    let playground = Some(sandbox.playground.clone());
+    let (playground_id, own_playground_id) =
+        if sandbox.is_standalone { (None, playground) } else { (playground, None) };
+    let changes = [sandbox.reshaped_at, sandbox.torn_down_at];
     Sandbox {
         id: sandbox.id.clone(),
-        playground_id: sandbox.playground.clone(),
+        organization_id: sandbox.org.clone(),
+        playground_id,
+        own_playground_id,
         simulator_id: sandbox.simulator.clone(),
         r#type: sandbox.kind,
         name: sandbox.name.clone(),
-        status: if is_active { Status::Active } else { Status::TornDown },
+        status: if is_active { Status::Active } else { Status::Teardown },
         datasets: sandbox.datasets.clone(),
         credentials,
         created_at: sandbox.created_at,
+        updated_at: changes.into_iter().flatten().fold(sandbox.created_at, Timestamp::max),
         torn_down_at: sandbox.torn_down_at,
     }
 }

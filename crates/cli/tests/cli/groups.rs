@@ -190,9 +190,9 @@ fn what_runs_can_be_looked_at() {
     shell.json(&["playgrounds", "reset", &playground]);
     assert_eq!(shell.json(&["sandboxes", "diff", sandbox])["data"], json!([]));
     let alone = shell.id(&["sandboxes", "create", "--simulator", &simulator]);
-    assert_eq!(shell.json(&["sandboxes", "delete", &alone])["status"], "torn_down");
-    assert_eq!(shell.json(&["playgrounds", "teardown", &playground])["status"], "torn_down");
-    assert!(shell.table(&["playgrounds", "list", "--all"]).contains("torn_down"));
+    assert_eq!(shell.json(&["sandboxes", "delete", &alone])["status"], "teardown");
+    assert_eq!(shell.json(&["playgrounds", "teardown", &playground])["status"], "teardown");
+    assert!(shell.table(&["playgrounds", "list", "--all"]).contains("teardown"));
 
     let files = shell.id(&["datasets", "create", "--name", "Files", "--type", "files"]);
     let file = write_file(shell.site.directory(), "a.txt", "hello");

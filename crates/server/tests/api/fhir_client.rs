@@ -71,7 +71,8 @@ impl Ehr {
 
     pub(crate) async fn reset(&self) {
         let playground = self.caller.get(&format!("/sandboxes/{}", self.sandbox)).await.expect(200);
-        let playground = playground["playground_id"].as_str().unwrap().to_owned();
+        let own = playground["own_playground_id"].as_str().or(playground["playground_id"].as_str());
+        let playground = own.unwrap().to_owned();
         self.caller.post(&format!("/playgrounds/{playground}/reset"), json!({})).await.expect(200);
     }
 

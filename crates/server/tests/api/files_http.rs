@@ -188,7 +188,7 @@ impl Drop {
             caller.send(Method::POST, &format!("/simulators/{simulator}/datasets/{dataset}"), &[], None).await;
         attached.expect(200);
         let made = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201);
-        let playground = made["playground_id"].as_str().unwrap().to_owned();
+        let playground = made["own_playground_id"].as_str().unwrap().to_owned();
         Self { caller: caller.clone(), sandbox: made.id(), playground, dataset }
     }
 

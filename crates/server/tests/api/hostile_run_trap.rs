@@ -117,7 +117,7 @@ async fn write_elsewhere(author: &Caller, bench: &Bench) -> Vec<(&'static str, S
     let other = author.post("/sandboxes", json!({"simulator_id": simulator_of(author, bench).await})).await.expect(201);
     let resource = testkit::runs::basic(&mark("another-sandbox"));
     author.post(&format!("/sandboxes/{}/fhir/Basic", other.id()), resource).await.expect(201);
-    vec![("playground_id", other["playground_id"].as_str().unwrap().to_owned()), ("sandbox_id", other.id())]
+    vec![("playground_id", other["own_playground_id"].as_str().unwrap().to_owned()), ("sandbox_id", other.id())]
 }
 
 const PLACES: &str = "benchmark draft environment determination dataset about-data entity entity-data entity-wanted \

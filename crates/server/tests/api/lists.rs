@@ -354,7 +354,7 @@ async fn people(caller: &Caller, made: &mut Authored) {
     let portal = json!({"type": "Payer", "name": "Plan", "config": {"formulary": formulary}});
     let portal = caller.post("/simulators", portal).await.expect(201).id();
     let portal = caller.post("/sandboxes", json!({"simulator_id": portal})).await.expect(201);
-    let beside = json!({"simulator_id": made.simulator, "playground_id": portal["playground_id"]});
+    let beside = json!({"simulator_id": made.simulator, "playground_id": portal["own_playground_id"]});
     made.sandbox = caller.post("/sandboxes", beside).await.expect(201).id();
     made.portal = portal.id();
     let member = json!({"resourceType": "Patient", "id": "zz", "identifier": [{"value": "M100"}]});

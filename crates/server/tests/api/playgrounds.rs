@@ -115,7 +115,7 @@ both_databases! {
         let made = Authored::create(&caller).await;
         put(&caller, &made.sandbox, "Patient/new", json!({"resourceType": "Patient", "id": "new"})).await.expect(201);
         let ended = caller.post(&format!("/playgrounds/{}/teardown", made.playground), json!({})).await.expect(200).json;
-        assert_eq!((&ended["status"], &ended["sandboxes"][0]["credentials"]), (&json!("torn_down"), &json!({})));
+        assert_eq!((&ended["status"], &ended["sandboxes"][0]["credentials"]), (&json!("teardown"), &json!({})));
         fhir(&caller, Method::GET, &made.sandbox, "Patient/new", None).await.expect(409);
         put(&caller, &made.sandbox, "Patient/late", json!({"resourceType": "Patient", "id": "late"})).await.expect(409);
         caller.post(&format!("/playgrounds/{}/reset", made.playground), json!({})).await.refused(409, "CONFLICT");

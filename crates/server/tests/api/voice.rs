@@ -227,7 +227,7 @@ both_databases! {
                 "yes": {"type": "hangup", "prompt": "Found."}, "no": {"type": "hangup", "prompt": "No {{field.it}}."}});
             let config = json!({"ivr": {"start": "ask", "nodes": nodes}});
             let simulator = author.post("/simulators", json!({"type": "Voice", "name": "Line", "config": config})).await.expect(201).id();
-            let new = json!({"simulator_id": simulator, "playground_id": records["playground_id"]});
+            let new = json!({"simulator_id": simulator, "playground_id": records["own_playground_id"]});
             let line = author.post("/sandboxes", new).await.expect(201).id();
             let (phone, _) = Phone::dial(&author, &format!("/sandboxes/{line}/voice/calls")).await;
             let expected = if is_found { "Found.".to_owned() } else { format!("No {said}.") };
@@ -246,7 +246,7 @@ both_databases! {
         author.send(Method::PUT, &format!("/sandboxes/{}/fhir/Patient/p1", records.id()), &[], Some(stone)).await.expect(201);
         let config: Value = serde_json::from_str(block("json")).unwrap();
         let simulator = author.post("/simulators", json!({"type": "Voice", "name": "Line", "config": config})).await.expect(201).id();
-        let new = json!({"simulator_id": simulator, "playground_id": records["playground_id"]});
+        let new = json!({"simulator_id": simulator, "playground_id": records["own_playground_id"]});
         let line = author.post("/sandboxes", new).await.expect(201).id();
         let (phone, _) = Phone::dial(&author, &format!("/sandboxes/{line}/voice/calls")).await;
         for turn in block("text").lines() {
@@ -306,7 +306,7 @@ both_databases! {
         let again = author.send(Method::POST, &calls, &dial, Some(json!({}))).await.expect(201);
         assert_eq!(first["call"]["id"], again["call"]["id"]);
         // Reset takes every call away; a line that was torn down takes none.
-        let playground = author.get(&format!("/sandboxes/{sandbox}")).await.expect(200)["playground_id"].clone();
+        let playground = author.get(&format!("/sandboxes/{sandbox}")).await.expect(200)["own_playground_id"].clone();
         author.send(Method::POST, &format!("/playgrounds/{}/reset", playground.as_str().unwrap()), &[], None).await.expect(200);
         assert!(author.get(&calls).await.expect(200).data().is_empty());
         author.send(Method::POST, &format!("/sandboxes/{sandbox}/teardown"), &[], None).await.expect(200);

@@ -10,31 +10,50 @@ use axum::extract;
 use axum::http::StatusCode;
 use model::page::List;
 use model::playground::{NewSandbox, Sandbox};
-use model::{DatasetId, SandboxId};
+use model::{DatasetId, PlaygroundId, SandboxId};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
 use crate::base_url::Base;
 use crate::envelope::{ApiError, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, PathIds};
+use crate::extract::{Auth, PageQuery, Params, PathId, PathIds, filter_id};
 use crate::json_body::{Bodyless, Post};
 use crate::respond::{Done, Made, Tagged, page};
 
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct SandboxQuery {
+    /// Only the sandboxes of this playground.
+    #[param(value_type = PlaygroundId, required = false)]
+    playground_id: Option<String>,
+    /// How many, 20 by default; more than 100 is read as 100.
+    #[param(value_type = u64, required = false, minimum = 1)]
+    limit: Option<String>,
+    /// `next` or `prev` of an earlier answer of the same list.
+    #[param(value_type = String, required = false)]
+    cursor: Option<String>,
+}
+
 /// Sandboxes, newest first.
-#[utoipa::path(get, path = "/sandboxes", tag = "sandboxes", params(PageQuery),
+#[utoipa::path(get, path = "/sandboxes", tag = "sandboxes", params(SandboxQuery),
     responses((status = 200, description = "Sandboxes", body = List<Sandbox>), Refusals))]
 async fn list_sandboxes(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     Base(base): Base,
-    Params(query): Params<PageQuery>,
+    Params(query): Params<SandboxQuery>,
 ) -> Result<Json<List<Sandbox>>, ApiError> {
-    let request = query.request("sandboxes")?;
-    Ok(page("sandboxes", app::sandboxes::list(&state.app, &grant, &base, request).await?))
+    let SandboxQuery { playground_id, limit, cursor } = query;
+    let playground = playground_id.as_deref().map(filter_id::<PlaygroundId>("playground_id")).transpose()?;
+    let request = PageQuery { limit, cursor }.request("sandboxes")?;
+    Ok(page("sandboxes", app::sandboxes::list(&state.app, &grant, &base, playground, request).await?))
 }
 
-/// Start one simulator, in a playground of its own or in one that is there.
+/// Start one simulator: standalone, or in a playground that is there.
 #[utoipa::path(post, path = "/sandboxes", tag = "sandboxes", request_body = NewSandbox,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
     responses((status = 201, description = "The sandbox with its credentials", body = Sandbox), Refusals, WriteRefusals))]

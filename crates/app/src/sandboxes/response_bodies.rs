@@ -1,0 +1,63 @@
+//! What FHIR reads and searches answered. Their events only name the versions that were read, so that a read costs little;
+//! whoever lists the events gets the resources themselves.
+
+use model::event::{Event, EventType};
+use serde_json::{Value, json};
+use world::Records;
+
+/// Resources that are put into one page of events. Events beyond keep their names only.
+const MOST_RESOURCES: usize = 2000;
+
+/// Whether something is to be filled in.
+pub(super) fn are_missing(event: &Event) -> bool {
+    event.r#type == EventType::FhirRequest && !names(&event.payload).is_empty()
+}
+
+/// Adds `body` to the responses of events that only name what was answered. What the records do not have any more, after
+/// a reset, is left out.
+pub(super) fn fill(events: &mut [Event], records: &Records) {
+    let mut left = MOST_RESOURCES;
+    for event in events.iter_mut().filter(|event| are_missing(event)) {
+        let wanted = names(&event.payload);
+        if wanted.len() > left {
+            continue;
+        }
+        left -= wanted.len();
+        let found: Option<Vec<Value>> = wanted.iter().map(|name| version(records, name)).collect();
+        let Some(found) = found else { continue };
+        let response = &mut event.payload["response"];
+        response["body"] = match (response.get("entries"), found) {
+            (Some(_), found) => bundle(&response["total"], found),
+            (None, mut found) => found.pop().unwrap_or_default(),
+        };
+    }
+}
+
+/// `Patient/1/_history/2`, as the event has it.
+fn names(payload: &Value) -> Vec<String> {
+    let response = &payload["response"];
+    if response.get("body").is_some() {
+        return Vec::new();
+    }
+    let listed = response["entries"].as_array().into_iter().flatten();
+    let named = listed.chain(response.get("resource")).filter_map(Value::as_str);
+    named.filter(|name| name.contains("/_history/")).map(ToOwned::to_owned).collect()
+}
+
+/// A version of a resource; null for one that was deleted.
+fn version(records: &Records, name: &str) -> Option<Value> {
+    let (place, number) = name.split_once("/_history/")?;
+    let (collection, key) = place.split_once('/')?;
+    let history = records.history(collection, key);
+    let revision = history.into_iter().find(|revision| revision.version.to_string() == number)?;
+    Some(revision.record.map_or(Value::Null, |record| Value::clone(&record.json())))
+}
+
+fn bundle(total: &Value, resources: Vec<Value>) -> Value {
+    let entries: Vec<Value> = resources.into_iter().map(|resource| json!({ "resource": resource })).collect();
+    let mut bundle = json!({"resourceType": "Bundle", "entry": entries});
+    if !total.is_null() {
+        bundle["total"] = total.clone();
+    }
+    bundle
+}
