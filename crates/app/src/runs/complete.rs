@@ -11,7 +11,7 @@ use store::task_runs::{self, Ending, StoredCriterionRun, StoredTaskRun};
 
 use super::evaluate::{self, Judged};
 use super::reach::Reach;
-use super::{end, snapshots, unread_faxes, views};
+use super::{end, snapshots, start, unread_faxes, views};
 use crate::once::{Holder, Keep};
 use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
 
@@ -35,7 +35,18 @@ pub(super) async fn complete_as_owner(
         let criteria: Vec<StoredCriterionRun> = criteria.into_iter().map(|(criterion, _)| criterion).collect();
         views::task_run(&run, &task_run, &criteria)
     };
+    start_if_created(app, grant, id).await?;
     score(app, grant.into(), grant.into(), id, once, shown).await
+}
+
+/// An organization may complete a task run that nobody has started: it is started first, so that its scenario counts.
+async fn start_if_created(app: &App, grant: &OrgGrant, id: &TaskRunId) -> Result<(), AppError> {
+    let (reach, wanted) = (Reach::from(grant), id.clone());
+    let (_, task_run) = app.store().read(move |db| reach.task_run(db, &wanted)).await?;
+    if task_run.phase == Phase::Created {
+        start::start_as_owner(app, grant, "", id, None).await?;
+    }
+    Ok(())
 }
 
 async fn score<T, F>(

@@ -6,6 +6,7 @@ mod complete;
 mod end;
 pub mod engines;
 mod evaluate;
+mod evidence_names;
 pub mod leaderboards;
 mod neutral;
 mod reach;
@@ -156,10 +157,22 @@ async fn make(
 }
 
 fn frozen_draft(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkId, now: Timestamp) -> Result<Content, AppError> {
-    let draft: Benchmark = crate::benchmarks::found(db, org, id)?;
+    let Some(draft): Option<Benchmark> = store::benchmarks::find(db, org, id)? else {
+        return Err(no_draft(db, org, id)?);
+    };
     let snapshot = crate::publications::freeze(db, org, &draft, now)?;
     let benchmark = RunBenchmark { id: draft.id, slug: None, version: None, name: draft.name };
     Ok(Content { benchmark, content_hash: snapshot.content_hash(), snapshot: Arc::new(snapshot) })
+}
+
+/// Whether the draft was deleted, as far as its published versions tell, or never was.
+fn no_draft(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkId) -> Result<AppError, AppError> {
+    Ok(match store::benchmarks::published_reference(db, org, id)? {
+        Some((slug, version)) => AppError::conflict(format!(
+            "the benchmark was deleted; its published versions can still be run, as `benchmark`: \"{slug}@{version}\""
+        )),
+        None => AppError::missing::<BenchmarkId>(),
+    })
 }
 
 fn new_run(id: &BenchmarkRunId, plan: &Plan, content: &Content, now: Timestamp) -> StoredRun {

@@ -14,7 +14,7 @@ use store::task_runs::{self, StoredCriterionRun, StoredTaskRun};
 
 use super::engines::{self, Rescored};
 use super::evaluate::{self, Judged};
-use super::{found, snapshots};
+use super::{evidence_names, found, snapshots};
 use crate::{App, AppError, OrgGrant};
 
 type Changes = BTreeMap<CriterionId, Value>;
@@ -154,6 +154,6 @@ fn compared(before: &StoredCriterionRun, kept: &str, after: Judged, changes: &Ch
         score_before: before.score.number(),
         score_after: outcome.score.number(),
         details_after: outcome.details,
-        evidence_after: outcome.evidence,
+        evidence_after: evidence_names::with_both(outcome.evidence),
     }
 }

@@ -16,7 +16,7 @@ use store::runs::StoredRun;
 use store::task_runs::{StoredCriterionRun, StoredTaskRun};
 
 use super::neutral::{self, TaskIdentity};
-use super::{Content, channels, snapshots};
+use super::{Content, channels, evidence_names, snapshots};
 
 pub(super) fn created(
     run: &StoredRun,
@@ -27,7 +27,9 @@ pub(super) fn created(
 ) -> CreatedRun {
     let snapshot = &content.snapshot;
     CreatedRun {
+        id: run.id.clone(),
         benchmark_run_id: run.id.clone(),
+        benchmark_id: run.benchmark.id.clone(),
         benchmark: run.benchmark.clone(),
         scored: run.scored,
         partial_selection: run.partial_selection,
@@ -51,7 +53,9 @@ pub(super) fn summary(
     let (score, axes) = shown(run.result.as_ref());
     let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds());
     RunSummary {
+        id: run.id.clone(),
         benchmark_run_id: run.id.clone(),
+        benchmark_id: run.benchmark.id.clone(),
         benchmark: run.benchmark.clone(),
         scored: run.scored,
         partial_selection: run.partial_selection,
@@ -123,6 +127,9 @@ pub(super) fn run(run: &StoredRun, task_runs: &[StoredTaskRun]) -> BenchmarkRun 
     let completed = task_runs.iter().filter(|task_run| task_run.phase == Phase::Completed);
     BenchmarkRun {
         id: run.id.clone(),
+        benchmark_run_id: run.id.clone(),
+        organization_id: run.org.clone(),
+        benchmark_id: run.benchmark.id.clone(),
         benchmark: run.benchmark.clone(),
         solver_id: run.solver.clone(),
         agent: run.agent.clone(),
@@ -249,7 +256,7 @@ pub(super) fn criterion_run(criterion: &StoredCriterionRun, evidence: Value) -> 
         passed: criterion.passed,
         score: criterion.score.number(),
         details: criterion.details.clone(),
-        evidence,
+        evidence: evidence_names::with_both(evidence),
         started_at: criterion.started_at,
         completed_at: criterion.completed_at,
     }
@@ -268,16 +275,18 @@ pub(super) fn result(
         let unscored = !run.scored;
         let label = criterion.public_label.filter(|_| run.scored).unwrap_or(criterion.label);
         Check {
+            id: criterion.id.clone(),
             criterion_id: criterion.criterion,
             criterion_run_id: criterion.id,
             label,
+            passed: criterion.passed,
             result: if criterion.passed { CheckResult::Pass } else { CheckResult::Fail },
             score: criterion.score.number(),
             axis: criterion.axis,
             critical: unscored.then_some(criterion.critical),
             guard: unscored.then_some(criterion.guard),
             details: unscored.then_some(criterion.details),
-            evidence: unscored.then_some(evidence),
+            evidence: unscored.then(|| evidence_names::with_both(evidence)),
         }
     };
     TaskRunResult {

@@ -22,6 +22,8 @@ pub(crate) fn summary(run: BenchmarkRun) -> RunSummary {
         completed_at: task.completed_at,
     });
     RunSummary {
+        benchmark_id: run.benchmark.id.clone(),
+        id: run.id.clone(),
         benchmark_run_id: run.id,
         benchmark: run.benchmark,
         scored: run.scored,

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{CriticalFailure, EngineScore, Phase, ShownAxes, Status, TaskRun};
 use crate::score::Verdict;
-use crate::{BenchmarkId, BenchmarkRunId, FieldErrors, SolverId, TaskId, TaskRunId, Timestamp};
+use crate::{BenchmarkId, BenchmarkRunId, FieldErrors, OrgId, SolverId, TaskId, TaskRunId, Timestamp};
 
 /// Runs that one comparison takes.
 pub const MOST_COMPARED: usize = 100;
@@ -99,7 +99,11 @@ pub struct RunBenchmark {
 /// The answer to a creation: the only place where the run's token stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CreatedRun {
+    /// The same as `benchmark_run_id`.
+    pub id: BenchmarkRunId,
     pub benchmark_run_id: BenchmarkRunId,
+    /// The same as `benchmark.id`.
+    pub benchmark_id: BenchmarkId,
     pub benchmark: RunBenchmark,
     pub scored: bool,
     /// The run has only the tasks that were asked for, and is outside of leaderboards and statistics.
@@ -121,7 +125,11 @@ pub struct CreatedRun {
 /// A run as its run token and its solver see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunSummary {
+    /// The same as `benchmark_run_id`.
+    pub id: BenchmarkRunId,
     pub benchmark_run_id: BenchmarkRunId,
+    /// The same as `benchmark.id`.
+    pub benchmark_id: BenchmarkId,
     pub benchmark: RunBenchmark,
     pub scored: bool,
     /// The run has only the tasks that were asked for, and is outside of leaderboards and statistics.
@@ -196,6 +204,11 @@ pub struct RunTask {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BenchmarkRun {
     pub id: BenchmarkRunId,
+    /// The same as `id`.
+    pub benchmark_run_id: BenchmarkRunId,
+    pub organization_id: OrgId,
+    /// The same as `benchmark.id`.
+    pub benchmark_id: BenchmarkId,
     pub benchmark: RunBenchmark,
     pub solver_id: Option<SolverId>,
     pub agent: Option<String>,

@@ -79,10 +79,13 @@ pub struct TaskRunResult {
 /// What became of one criterion. In a scored run `critical`, `guard`, `details` and `evidence` are not there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Check {
+    /// The same as `criterion_run_id`.
+    pub id: CriterionRunId,
     pub criterion_id: CriterionId,
     pub criterion_run_id: CriterionRunId,
     pub label: String,
     pub result: CheckResult,
+    pub passed: bool,
     #[schema(value_type = f64, minimum = 0, maximum = 1)]
     pub score: Number,
     pub axis: Option<String>,

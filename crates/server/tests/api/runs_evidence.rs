@@ -127,7 +127,7 @@ both_databases! {
         let of = |label: &str| checks.as_array().unwrap().iter().find(|check| check["label"] == label).unwrap();
         assert_eq!(
             of("glob")["evidence"],
-            json!({"fieldResults": [], "matched_paths": ["inbox/referral.txt"]}),
+            json!({"fieldResults": [], "field_results": [], "matched_paths": ["inbox/referral.txt"]}),
             "{checks}"
         );
         assert_eq!(of("scenario")["result"], "pass", "{checks}");

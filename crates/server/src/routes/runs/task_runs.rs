@@ -73,7 +73,7 @@ async fn start_task_run(
     Ok(Done(app::runs::tasks::start_as_owner(&state.app, &grant, &base, &task_run, once).await?))
 }
 
-/// Complete a task: its playground is frozen and scored.
+/// Complete a task: its playground is frozen and scored. A task that was not started is started first.
 #[utoipa::path(post, path = "/task-runs/{task_run_id}/complete", tag = "runs",
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
