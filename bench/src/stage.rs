@@ -57,7 +57,7 @@ impl Stage {
 
     pub async fn upload(&self, ward: Ward) -> anyhow::Result<Dataset> {
         let name = format!("{} resources", ward.resources());
-        let new = NewDataset { name, description: None, r#type: DatasetType::Fhir, parent_id: None };
+        let new = NewDataset { name, r#type: Some(DatasetType::Fhir), ..NewDataset::default() };
         let dataset = app::datasets::create(&self.app, &self.grant, None, new).await?.value;
         let (none, ndjson) = (IfMatch(None), ::fhir::ingest::Format::Ndjson);
         let lines = ward.lines::<AppError>();

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::{DatasetId, EntityId, FieldErrors, Timestamp, patch};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DatasetType {
     Fhir,
@@ -25,10 +25,19 @@ impl DatasetType {
 }
 
 impl std::str::FromStr for DatasetType {
-    type Err = ();
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, ()> {
-        [DatasetType::Fhir, DatasetType::Files].into_iter().find(|kind| kind.name() == text).ok_or(())
+    /// In any case.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut known = [DatasetType::Fhir, DatasetType::Files].into_iter();
+        let found = known.find(|kind| kind.name().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| format!("must be `fhir` or `files`, is {text:?}"))
+    }
+}
+
+impl<'de> Deserialize<'de> for DatasetType {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -61,16 +70,58 @@ impl Dataset {
     }
 }
 
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDataset {
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
     #[schema(max_length = 1000)]
     pub description: Option<String>,
-    pub r#type: DatasetType,
+    /// Read in any case. Default: the type of `parent_id`, otherwise `fhir`.
+    pub r#type: Option<DatasetType>,
+    /// Another name of `type`.
+    pub format: Option<DatasetType>,
     /// Branch from this dataset: same type, starts with its current content.
     pub parent_id: Option<DatasetId>,
+    /// The content of a FHIR dataset: a Bundle whose resources have ids. Large data is uploaded to `/datasets/{id}/data`.
+    #[schema(value_type = Option<Object>)]
+    pub data: Option<Value>,
+    /// Another name of `data`.
+    #[schema(value_type = Option<Object>)]
+    pub config: Option<Value>,
+}
+
+impl NewDataset {
+    /// The type that was asked for, if one was.
+    pub fn chosen_type(&self) -> Result<Option<DatasetType>, FieldErrors> {
+        match (self.r#type, self.format) {
+            (Some(kind), Some(format)) if kind != format => {
+                Err(FieldErrors::one("format", "must be the same as `type` when both are given"))
+            }
+            (kind, format) => Ok(kind.or(format)),
+        }
+    }
+
+    /// The Bundle that it starts with, if one was sent.
+    pub fn take_data(&mut self) -> Result<Option<Value>, FieldErrors> {
+        let (field, data) = match (self.data.take(), self.config.take()) {
+            (Some(_), Some(_)) => return Err(FieldErrors::one("config", "cannot be combined with `data`")),
+            (Some(data), None) => ("data", data),
+            (None, Some(config)) => ("config", config),
+            (None, None) => return Ok(None),
+        };
+        if self.parent_id.is_some() {
+            return Err(FieldErrors::one(
+                field,
+                "cannot be combined with `parent_id`: a branch starts with its content",
+            ));
+        }
+        if self.chosen_type()? == Some(DatasetType::Files) {
+            let remedy = "is only for FHIR datasets; upload files to `/datasets/{id}/files/{path}`";
+            return Err(FieldErrors::one(field, remedy));
+        }
+        Ok(Some(data))
+    }
 }
 
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -82,6 +133,10 @@ pub struct DatasetPatch {
     #[serde(default, deserialize_with = "patch::nullable")]
     #[schema(value_type = Option<String>, max_length = 1000)]
     pub description: Option<Option<String>>,
+    /// Replaces the content of a FHIR dataset: a Bundle whose resources have ids.
+    #[serde(default, deserialize_with = "patch::value")]
+    #[schema(value_type = Object, required = false)]
+    pub data: Option<Value>,
 }
 
 impl DatasetPatch {

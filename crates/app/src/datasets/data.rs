@@ -3,8 +3,8 @@
 use bytes::{Bytes, BytesMut};
 use fhir::ingest::{Format, Ingest, IngestError, Limits, Place, Resource};
 use futures_util::{Stream, StreamExt, stream};
-use model::DatasetId;
 use model::dataset::{Chunk, Dataset, DatasetType, Manifest};
+use model::{DatasetId, OrgId, Timestamp};
 use store::{Db, datasets};
 
 use super::found_of_type;
@@ -34,25 +34,44 @@ where
     let change = move |db: &mut Db<'_>| {
         let mut dataset = found_of_type(db, &org, &id, DatasetType::Fhir)?;
         if_match.check(&dataset)?;
-        if dataset.revision > 0 && datasets::manifest(db, &dataset)? == content.manifest {
-            return Ok(dataset);
-        }
-        dataset.revision += 1;
-        dataset.counts = content.counts.clone();
-        dataset.bytes = content.manifest.bytes();
-        dataset.updated_at = now;
-        datasets::set_manifest(db, &dataset.id, &content.manifest)?;
-        datasets::update(db, &org, &dataset)?;
-        datasets::keep_revision(db, &org, &dataset, &content.manifest, now)?;
+        content.replace(db, &org, &mut dataset, now)?;
         Ok(dataset)
     };
     app.store().write(change).await
 }
 
 /// What an upload turned out to hold.
-struct Content {
-    manifest: Manifest,
-    counts: std::collections::BTreeMap<String, u64>,
+pub(super) struct Content {
+    pub(super) manifest: Manifest,
+    pub(super) counts: std::collections::BTreeMap<String, u64>,
+}
+
+impl Content {
+    /// Makes it the content of a FHIR dataset. The same content again makes no new revision.
+    pub(super) fn replace(
+        &self,
+        db: &mut Db<'_>,
+        org: &OrgId,
+        dataset: &mut Dataset,
+        now: Timestamp,
+    ) -> Result<(), AppError> {
+        if dataset.revision > 0 && datasets::manifest(db, dataset)? == self.manifest {
+            return Ok(());
+        }
+        dataset.revision += 1;
+        dataset.counts = self.counts.clone();
+        dataset.bytes = self.manifest.bytes();
+        dataset.updated_at = now;
+        datasets::set_manifest(db, &dataset.id, &self.manifest)?;
+        datasets::update(db, org, dataset)?;
+        Ok(datasets::keep_revision(db, org, dataset, &self.manifest, now)?)
+    }
+}
+
+/// A Bundle that was sent inside another request.
+pub(super) async fn receive_inline(app: &App, bundle: &serde_json::Value) -> Result<Content, AppError> {
+    let text = Bytes::from(bundle.to_string());
+    receive(app, Format::Bundle, stream::iter([Ok(text)])).await
 }
 
 /// Reads to the end. Pieces are stored on the way; without a manifest that names them they mean nothing.

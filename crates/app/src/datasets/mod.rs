@@ -18,13 +18,17 @@ pub async fn create(
     app: &App,
     grant: &OrgGrant,
     once: Option<Once>,
-    new: NewDataset,
+    mut new: NewDataset,
 ) -> Result<Created<Dataset>, AppError> {
-    let id = app.new_id();
+    let (id, kind) = (app.new_id(), new.chosen_type()?);
+    let content = match new.take_data()? {
+        Some(bundle) => Some(data::receive_inline(app, &bundle).await?),
+        None => None,
+    };
     let (org, now) = (grant.org.clone(), app.now());
     let work = move |db: &mut Db<'_>| {
-        let parent = find_parent(db, &org, &new)?;
-        let (dataset, manifest) = begin(db, &id, &new, parent.as_ref(), now)?;
+        let parent = find_parent(db, &org, &new, kind)?;
+        let (mut dataset, manifest) = begin(db, &id, (&new, kind), parent.as_ref(), now)?;
         dataset.validate()?;
         datasets::insert(db, &org, &dataset, &manifest)?;
         if let Some(parent) = &parent {
@@ -32,6 +36,9 @@ pub async fn create(
         }
         if dataset.revision > 0 && dataset.r#type == DatasetType::Fhir {
             datasets::keep_revision(db, &org, &dataset, &manifest, now)?;
+        }
+        if let Some(content) = &content {
+            content.replace(db, &org, &mut dataset, now)?;
         }
         Ok(dataset)
     };
@@ -42,7 +49,7 @@ pub async fn create(
 fn begin(
     db: &mut Db<'_>,
     id: &DatasetId,
-    new: &NewDataset,
+    (new, kind): (&NewDataset, Option<DatasetType>),
     parent: Option<&Dataset>,
     now: Timestamp,
 ) -> Result<(Dataset, Manifest), AppError> {
@@ -55,7 +62,7 @@ fn begin(
         id: id.clone(),
         name: new.name.clone(),
         description: new.description.clone(),
-        r#type: new.r#type,
+        r#type: kind.or(parent.map(|parent| parent.r#type)).unwrap_or(DatasetType::Fhir),
         parent_id: new.parent_id.clone(),
         revision: parent.map_or(0, |parent| i64::from(parent.revision > 0)),
         counts: parent.map_or(empty, |parent| parent.counts.clone()),
@@ -66,13 +73,18 @@ fn begin(
     Ok((dataset, manifest))
 }
 
-fn find_parent(db: &mut Db<'_>, org: &OrgId, new: &NewDataset) -> Result<Option<Dataset>, AppError> {
+fn find_parent(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    new: &NewDataset,
+    kind: Option<DatasetType>,
+) -> Result<Option<Dataset>, AppError> {
     let Some(parent) = &new.parent_id else { return Ok(None) };
     let mut errors = FieldErrors::new();
     let found = datasets::find(db, org, parent)?;
     match &found {
         None => errors.no_such("parent_id", parent),
-        Some(found) if found.r#type != new.r#type => {
+        Some(found) if kind.is_some_and(|kind| kind != found.r#type) => {
             errors.add("parent_id", format!("is a dataset of type {}", found.r#type.name()));
         }
         Some(_) => {}
@@ -96,16 +108,26 @@ pub async fn update(
     grant: &OrgGrant,
     dataset: &DatasetId,
     if_match: IfMatch,
-    patch: DatasetPatch,
+    mut patch: DatasetPatch,
 ) -> Result<Dataset, AppError> {
-    let (org, dataset, now) = (grant.org.clone(), dataset.clone(), app.now());
+    let content = match patch.data.take() {
+        Some(bundle) => Some(data::receive_inline(app, &bundle).await?),
+        None => None,
+    };
+    let (org, id, now) = (grant.org.clone(), dataset.clone(), app.now());
     let change = move |db: &mut Db<'_>| {
-        let mut dataset = found(db, &org, &dataset)?;
+        let mut dataset = match &content {
+            Some(_) => found_of_type(db, &org, &id, DatasetType::Fhir)?,
+            None => found(db, &org, &id)?,
+        };
         if_match.check(&dataset)?;
         patch.clone().apply(&mut dataset);
         dataset.validate()?;
         dataset.updated_at = now;
         datasets::update(db, &org, &dataset)?;
+        if let Some(content) = &content {
+            content.replace(db, &org, &mut dataset, now)?;
+        }
         Ok(dataset)
     };
     app.store().write(change).await
