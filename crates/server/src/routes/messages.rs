@@ -52,6 +52,9 @@ struct Message {
     error: Option<String>,
     #[schema(required = false)]
     sent_at: Timestamp,
+    /// When it arrived; null if it was not delivered.
+    #[schema(required = false)]
+    delivered_at: Option<Timestamp>,
     #[schema(required = false)]
     received_at: Timestamp,
     /// Whether a message from a patient was read.

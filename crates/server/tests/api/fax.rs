@@ -323,7 +323,7 @@ both_databases! {
         let sandbox = author.get(&line.path.replace("/fax", "")).await.expect(200);
         assert_eq!(sandbox["credentials"]["fax_number"], "+15550100100");
         let simulator = author.post("/simulators", json!({"type": "Fax", "name": "Other line"})).await.expect(201).id();
-        let beside = json!({"simulator_id": simulator, "playground_id": sandbox["playground_id"]});
+        let beside = json!({"simulator_id": simulator, "playground_id": sandbox["own_playground_id"]});
         let beside = author.post("/sandboxes", beside).await.expect(201);
         let number = beside["credentials"]["fax_number"].as_str().unwrap();
         let sent = line.upload(number, "a.pdf", &pdf("To the other clinic")).await.expect(201);

@@ -17,7 +17,7 @@ pub enum Source {
     Bytes(Vec<u8>),
 }
 
-const RULE: &str = "must be `files/` with a path, `DocumentReference/` or `Binary/` with an id";
+const RULE: &str = "must be `files/` with a path, `DocumentReference/` or `Binary/` with an id, or the id alone";
 
 /// The fault is what is wrong with the reference.
 pub(super) fn resolve(world: &World, context: &Context<'_>, actor: &str, reference: &str) -> Result<Source, String> {
@@ -25,6 +25,10 @@ pub(super) fn resolve(world: &World, context: &Context<'_>, actor: &str, referen
         Some(("files", path)) => file(world, context, actor, path).map(Source::File),
         Some(("Binary", id)) => binary(world, id).map(Source::Bytes),
         Some(("DocumentReference", id)) => document_reference(world, id).map(Source::Bytes),
+        None if resource(world, "DocumentReference", reference).is_some() => {
+            document_reference(world, reference).map(Source::Bytes)
+        }
+        None if resource(world, "Binary", reference).is_some() => binary(world, reference).map(Source::Bytes),
         _ => Err(RULE.to_owned()),
     }
 }

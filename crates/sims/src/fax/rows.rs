@@ -118,6 +118,13 @@ impl Kept {
         shown(&self.0)
     }
 
+    /// As lists show it, with what it says.
+    pub fn shown_with_text(&self) -> Value {
+        let mut shown = self.shown();
+        shown["text"] = text(&self.0, "text").into();
+        shown
+    }
+
     pub fn pages(&self) -> usize {
         self.0.get("pages").and_then(Value::as_u64).and_then(|pages| usize::try_from(pages).ok()).unwrap_or(0)
     }

@@ -145,6 +145,8 @@ fn queued(sandbox: &Sandbox, id: &str, to: &str, (new, paper): (&NewFax, &Paper)
         ("to_number", to.into()),
         ("from_number", number::own(&sandbox.config, &sandbox.id).into()),
         ("subject", new.subject.clone().into()),
+        ("patient_id", new.patient_id.clone().into()),
+        ("document_type", new.document_type.clone().into()),
         ("content_reference", new.content_reference.clone().into()),
         ("status", "queued".into()),
         ("reason", Value::Null),
@@ -172,8 +174,11 @@ fn check(new: &NewFax, has_bytes: bool) -> FieldErrors {
     if international(&new.to_number).is_none() {
         errors.add("to_number", "must be a fax number with its country code, such as +1 555 010 0199");
     }
-    if let Some(subject) = &new.subject {
-        errors.name("subject", subject);
+    let texts = [("subject", &new.subject), ("patient_id", &new.patient_id), ("document_type", &new.document_type)];
+    for (field, text) in texts {
+        if let Some(text) = text {
+            errors.name(field, text);
+        }
     }
     errors
 }

@@ -114,6 +114,7 @@ fn sent(
         ("status", if failure.is_some() { "undelivered" } else { "delivered" }.into()),
         ("error", failure.into()),
         ("sent_at", context.now.to_string().into()),
+        ("delivered_at", failure.is_none().then(|| context.now.to_string()).into()),
     ]));
     let mut changes = vec![sandbox.put(MESSAGES, &id, &row, context.now)];
     let how = if failure.is_some() { "was not delivered" } else { "was sent" };

@@ -117,9 +117,13 @@ pub async fn list(app: &App, access: &Access, filter: Filter, request: PageReque
     app.ask(&access.sandbox, Cost::Heavy, question).await?
 }
 
-/// One fax.
+/// One fax; of one that was sent, also what it says.
 pub async fn get(app: &App, access: &Access, direction: Direction, id: &str) -> Result<Value, AppError> {
-    Ok(look(app, access, (direction, id), Look::Row).await?.shown())
+    let kept = look(app, access, (direction, id), Look::Row).await?;
+    Ok(match direction {
+        Direction::Outbound => kept.shown_with_text(),
+        Direction::Inbound => kept.shown(),
+    })
 }
 
 /// Its document, as it was sent.

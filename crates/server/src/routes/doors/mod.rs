@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use model::simulator::SimulatorType;
 use model::{BenchmarkRunId, Id, SandboxId, TaskRunId};
 
-pub(crate) use mount::{mounted, mounted_at};
+pub(crate) use mount::{also_at, mounted, mounted_at};
 
 use crate::State;
 use crate::base_url;

@@ -36,6 +36,13 @@ pub(crate) fn mounted_at(places: &[Place], routes: UtoipaMethodRouter<State>) ->
     router
 }
 
+/// The same operations at another path below the sandbox, for organization keys. The document does not repeat them.
+pub(crate) fn also_at(path: &str, routes: UtoipaMethodRouter<State>) -> OpenApiRouter<State> {
+    let (_, _, methods) = routes;
+    let bases = [Place::Direct.prefix(), ALIAS];
+    bases.into_iter().fold(OpenApiRouter::new(), |router, base| router.route(&format!("{base}{path}"), methods.clone()))
+}
+
 /// What an operation is at a place: whose id its path begins with, and which credential it takes.
 fn at(place: Place, item: &PathItem) -> PathItem {
     let mut item = item.clone();

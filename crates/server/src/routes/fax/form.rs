@@ -45,7 +45,7 @@ impl FromRequest<State> for Sent {
     }
 }
 
-/// Reads `multipart/form-data` (RFC 7578): `to_number`, `subject`, and one file.
+/// Reads `multipart/form-data` (RFC 7578): the members of a fax, and one file.
 async fn read(headers: &HeaderMap, bytes: Bytes) -> Result<(NewFax, Bytes), ApiError> {
     let malformed = |_| ApiError::new(Code::BadRequest, "the form cannot be read");
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -53,7 +53,7 @@ async fn read(headers: &HeaderMap, bytes: Bytes) -> Result<(NewFax, Bytes), ApiE
     let body = stream::once(async move { Ok::<Bytes, std::convert::Infallible>(bytes) });
     let mut parts = multer::Multipart::new(body, boundary);
     let mut errors = FieldErrors::new();
-    let (mut to_number, mut subject, mut document) = (None, None, None);
+    let (mut to_number, mut document, mut new) = (None, None, NewFax::default());
     for _ in 0..MOST_PARTS {
         let Some(part) = parts.next_field().await.map_err(malformed)? else {
             if document.is_none() {
@@ -63,8 +63,7 @@ async fn read(headers: &HeaderMap, bytes: Bytes) -> Result<(NewFax, Bytes), ApiE
                 errors.add("to_number", "is required");
             }
             errors.into_result().map_err(ApiError::invalid)?;
-            let new =
-                NewFax { to_number: to_number.unwrap_or_default(), base64: None, content_reference: None, subject };
+            new.to_number = to_number.unwrap_or_default();
             return Ok((new, document.unwrap_or_default()));
         };
         let name = part.name().unwrap_or_default().to_owned();
@@ -80,7 +79,9 @@ async fn read(headers: &HeaderMap, bytes: Bytes) -> Result<(NewFax, Bytes), ApiE
         }
         match name.as_str() {
             "to_number" => to_number = Some(value),
-            "subject" => subject = Some(value),
+            "subject" => new.subject = Some(value),
+            "patient_id" => new.patient_id = Some(value),
+            "document_type" => new.document_type = Some(value),
             _ => errors.add(model::reading::shortened(&name, 80), "is not a field of a fax"),
         }
     }

@@ -65,7 +65,8 @@ async fn list_inbox(
     responses((status = 200, description = "The fax", body = Fax),
         (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
 async fn get_fax(extract::State(state): extract::State<State>, door: Door<FaxLine>) -> Result<Json<Value>, ApiError> {
-    Ok(Json(fax::get(&state.app, &door.access, Direction::Inbound, door.value(0)).await?))
+    let fax = fax::get(&state.app, &door.access, Direction::Inbound, door.value(0)).await?;
+    Ok(Json(serve::with_pages(fax, &format!("{}/fax/inbox", door.address))))
 }
 
 /// Mark a fax as read, or as not read.

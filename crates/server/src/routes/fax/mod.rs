@@ -35,6 +35,12 @@ struct Fax {
     from_number: Option<String>,
     #[schema(required = false)]
     subject: Option<String>,
+    /// The patient whom it is about, if the sender said so.
+    #[schema(required = false)]
+    patient_id: Option<String>,
+    /// What it is, such as `referral`, if the sender said so.
+    #[schema(required = false)]
+    document_type: Option<String>,
     /// What it was sent from, if it was not sent with its bytes.
     #[schema(required = false)]
     content_reference: Option<String>,
@@ -69,6 +75,12 @@ struct Fax {
     /// The program that read pages that are pictures, with its version.
     #[schema(required = false)]
     ocr_engine: String,
+    /// Where one fax that was sent is read: what it says, pages parted by form feeds; null if nothing could be read.
+    #[schema(required = false)]
+    text: Option<String>,
+    /// Where one fax is read: the addresses of its pages as pictures.
+    #[schema(required = false)]
+    page_urls: Vec<String>,
     /// Whether a fax of the inbox was read.
     #[schema(required = false)]
     read: bool,

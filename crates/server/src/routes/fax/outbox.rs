@@ -18,7 +18,7 @@ use crate::State;
 use crate::envelope::{ApiError, ErrorBody, Refusals, WriteRefusals};
 use crate::extract::{PageQuery, Params};
 use crate::respond::{Made, page};
-use crate::routes::doors::{Door, mounted};
+use crate::routes::doors::{Door, also_at, mounted};
 
 /// A fax as a form.
 #[derive(ToSchema)]
@@ -27,6 +27,12 @@ struct FaxForm {
     to_number: String,
     #[schema(required = false)]
     subject: Option<String>,
+    /// The patient whom it is about.
+    #[schema(required = false)]
+    patient_id: Option<String>,
+    /// What it is, such as `referral`.
+    #[schema(required = false)]
+    document_type: Option<String>,
     /// A PDF or TIFF file of at most 8 MiB and 200 pages.
     #[schema(value_type = String, format = Binary)]
     document: Vec<u8>,
@@ -86,13 +92,14 @@ async fn list_faxes(
     Ok(page("faxes", fax::list(&state.app, &door.access, filter, request).await?))
 }
 
-/// One fax, with how far it has come.
+/// One fax: how far it has come, what it says, and where its pages are.
 #[utoipa::path(get, path = "/fax/faxes/{fax_id}", operation_id = "get_fax",
     params(("fax_id" = String, Path, description = "The fax")),
     responses((status = 200, description = "The fax", body = Fax),
         (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
 async fn get_fax(extract::State(state): extract::State<State>, door: Door<FaxLine>) -> Result<Json<Value>, ApiError> {
-    Ok(Json(fax::get(&state.app, &door.access, Direction::Outbound, door.value(0)).await?))
+    let fax = fax::get(&state.app, &door.access, Direction::Outbound, door.value(0)).await?;
+    Ok(Json(serve::with_pages(fax, &format!("{}/fax/faxes", door.address))))
 }
 
 /// The document as it was sent.
@@ -132,4 +139,9 @@ pub(super) fn router() -> OpenApiRouter<State> {
         .merge(mounted(routes!(get_document)))
         .merge(mounted(routes!(get_page)))
         .merge(mounted(routes!(get_text)))
+        .merge(also_at("/faxes", routes!(send_fax, list_faxes)))
+        .merge(also_at("/faxes/{fax_id}", routes!(get_fax)))
+        .merge(also_at("/faxes/{fax_id}/document", routes!(get_document)))
+        .merge(also_at("/faxes/{fax_id}/pages/{page}", routes!(get_page)))
+        .merge(also_at("/faxes/{fax_id}/text", routes!(get_text)))
 }

@@ -19,7 +19,7 @@ use crate::envelope::{ApiError, ErrorBody, Refusals, WriteRefusals};
 use crate::extract::{PageQuery, Params, Precondition, once};
 use crate::json_body::{Patch, Post, media_type, read_whole, refuse_encoding};
 use crate::respond::{Tagged, page};
-use crate::routes::doors::{Door, Kind, mounted};
+use crate::routes::doors::{Door, Kind, also_at, mounted};
 
 struct Hl7;
 
@@ -153,4 +153,5 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(mounted(routes!(list_inbox)))
         .merge(mounted(routes!(get_message, mark_message)))
         .merge(mounted(routes!(send)))
+        .merge(also_at("/hl7/messages", routes!(send)))
 }

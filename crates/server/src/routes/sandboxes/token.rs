@@ -100,6 +100,10 @@ fn basic(headers: &HeaderMap) -> Result<Option<(String, String)>, Refused> {
     let malformed = || bad("invalid_request", "the Authorization header is not of the form Basic BASE64(id:secret)");
     let text = value.to_str().map_err(|_| malformed())?;
     let (scheme, encoded) = text.split_once(' ').ok_or_else(malformed)?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        // The key of an organization is not the client's credential: that is in the body.
+        return Ok(None);
+    }
     if !scheme.eq_ignore_ascii_case("basic") {
         return Err(malformed());
     }
@@ -150,8 +154,9 @@ fn uncached(mut response: Response) -> Response {
 /// Not in the OpenAPI document: OAuth describes it, and the sandbox's own SMART configuration names it.
 pub(crate) fn router() -> OpenApiRouter<State> {
     let issue = || post(issue_token).fallback(|| async { ApiError::new(Code::MethodNotAllowed, "send a POST") });
-    let routes = super::fhir::BASES
-        .iter()
-        .fold(Router::new(), |router, base| router.route(&format!("{base}/auth/token"), issue()));
+    let routes = super::fhir::BASES.iter().fold(Router::new(), |router, base| {
+        // The second address is the one that the product's API reference documents.
+        router.route(&format!("{base}/auth/token"), issue()).route(&format!("{base}/token"), issue())
+    });
     routes.into()
 }
