@@ -15,9 +15,9 @@ pub struct NewPriorAuth {
     /// The drug's name or code; or `procedure_code`.
     pub drug: Option<String>,
     /// ICD-10-CM.
-    pub diagnosis_code: String,
+    pub diagnosis_code: Option<String>,
     /// The National Provider Identifier of who will treat: ten digits.
-    pub provider_npi: String,
+    pub provider_npi: Option<String>,
     /// `standard` (without it), `routine`, `urgent`, `expedited` or `emergent`.
     pub urgency: Option<String>,
     /// When the service is to take place.

@@ -50,7 +50,7 @@ both_databases! {
         let clinic = Clinic::open(&server, json!({})).await;
         for (change, fields) in [
             (json!({"patient_member_id": "M999"}), vec!["patient_member_id"]),
-            (json!({"patient_member_id": null, "provider_npi": null}), vec!["patient_member_id", "provider_npi"]),
+            (json!({"patient_member_id": null, "provider_npi": null}), vec!["patient_member_id"]),
             (json!({"procedure_code": "7", "diagnosis_code": "?", "provider_npi": "x"}), vec!["diagnosis_code", "procedure_code", "provider_npi"]),
             (json!({"drug": "x"}), vec!["drug"]),
             (json!({"documents": [{"name": "a", "base64": "*"}]}), vec!["documents.0.base64"]),

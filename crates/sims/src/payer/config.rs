@@ -55,15 +55,25 @@ pub enum Portal {
     Covermymeds,
 }
 
+/// A condition and what follows from it: `{match: {…}, determination: {…}}`, or with the members of either written
+/// directly into the rule.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    pub r#match: Match,
-    pub determination: Determination,
+    r#match: Option<Match>,
+    procedure_code: Option<String>,
+    patient_member_id: Option<String>,
+    diagnosis: Option<String>,
+    drug: Option<String>,
+    determination: Option<Determination>,
+    status: Option<DeterminationStatus>,
+    reason: Option<String>,
+    delay_seconds: Option<i64>,
+    then: Option<Box<Determination>>,
 }
 
 /// All that is given must be equal in the request.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Match {
     pub procedure_code: Option<String>,
@@ -98,7 +108,8 @@ impl Authored for PayerConfig {
             rule.validate(errors);
         });
         if errors.is_empty() {
-            let rules: Vec<Conditions<'_>> = self.determinations.iter().map(|rule| rule.r#match.conditions()).collect();
+            let matches: Vec<Match> = self.determinations.iter().map(Rule::condition).collect();
+            let rules: Vec<Conditions<'_>> = matches.iter().map(Match::conditions).collect();
             first_match::refuse_unused(errors, "determinations", &rules);
         }
         if let Some(determination) = &self.default_determination {
@@ -116,15 +127,66 @@ impl Authored for PayerConfig {
 }
 
 impl Rule {
+    /// What a request must be for the rule to decide it.
+    pub fn condition(&self) -> Match {
+        self.r#match.clone().unwrap_or_else(|| self.flat_match())
+    }
+
+    /// What is decided; none only in a rule that was refused.
+    pub fn determination(&self) -> Option<Determination> {
+        self.determination.clone().or_else(|| self.flat_determination())
+    }
+
+    fn flat_match(&self) -> Match {
+        let Self { procedure_code, patient_member_id, diagnosis, drug, .. } = self.clone();
+        Match { procedure_code, patient_member_id, diagnosis, drug }
+    }
+
+    fn flat_determination(&self) -> Option<Determination> {
+        let Self { status, reason, delay_seconds, then, .. } = self.clone();
+        Some(Determination { status: status?, reason, delay_seconds, then })
+    }
+
     fn validate(&self, errors: &mut FieldErrors) {
-        let conditions = self.r#match.conditions();
-        if conditions.is_empty() {
-            errors.add("match", "must not be empty: what decides all other requests is `default_determination`");
+        self.validate_condition(errors);
+        self.validate_determination(errors);
+    }
+
+    fn validate_condition(&self, errors: &mut FieldErrors) {
+        let (flat, given) = (self.flat_match(), self.condition());
+        let conditions = given.conditions();
+        match &self.r#match {
+            None if conditions.is_empty() => errors.add("match", "is required"),
+            Some(_) if conditions.is_empty() => {
+                errors.add("match", "must not be empty: what decides all other requests is `default_determination`");
+            }
+            Some(_) => errors.inside("match", |errors| first_match::check_conditions(errors, &conditions)),
+            None => first_match::check_conditions(errors, &conditions),
         }
-        errors.inside("match", |errors| {
-            first_match::check_conditions(errors, &conditions);
-        });
-        errors.inside("determination", |errors| self.determination.validate(errors));
+        if self.r#match.is_some() {
+            for (name, _) in flat.conditions() {
+                errors.add(name, "cannot be combined with `match`: write it inside");
+            }
+        }
+    }
+
+    fn validate_determination(&self, errors: &mut FieldErrors) {
+        let flat = [
+            ("status", self.status.is_some()),
+            ("reason", self.reason.is_some()),
+            ("delay_seconds", self.delay_seconds.is_some()),
+            ("then", self.then.is_some()),
+        ];
+        match (&self.determination, self.flat_determination()) {
+            (Some(determination), _) => {
+                errors.inside("determination", |errors| determination.validate(errors));
+                for (name, _) in flat.into_iter().filter(|(_, is_given)| *is_given) {
+                    errors.add(name, "cannot be combined with `determination`: write it inside");
+                }
+            }
+            (None, Some(determination)) => determination.validate(errors),
+            (None, None) => errors.add("determination", "is required"),
+        }
     }
 }
 
@@ -175,6 +237,19 @@ mod tests {
             (json!({"portal": 3, "session_seconds": 5}), "portal"),
             (json!({"session_seconds": 59}), "session_seconds"),
             (json!({"session_seconds": 86_401}), "session_seconds"),
+            (json!({"determinations": [{"procedure_code": "72148", "status": "approved"}]}), ""),
+            (json!({"determinations": [{"drug": "x", "determination": approved}]}), ""),
+            (json!({"determinations": [{"match": {"drug": "x"}, "status": "denied", "reason": "No"}]}), ""),
+            (json!({"determinations": [{"status": "approved"}]}), "determinations.0.match"),
+            (json!({"determinations": [{"drug": "x", "reason": "No"}]}), "determinations.0.determination"),
+            (
+                json!({"determinations": [{"match": {"drug": "x"}, "drug": "y", "determination": approved, "status": "denied"}]}),
+                "determinations.0.drug determinations.0.status",
+            ),
+            (
+                json!({"determinations": [{"drug": "x", "status": "approved"}, {"match": {"drug": "x"}, "determination": approved}]}),
+                "determinations.1",
+            ),
             (json!({"default_determination": {"status": "maybe"}}), "default_determination.status"),
             (json!({"default_determination": {"status": "denied", "reason": " "}}), "default_determination.reason"),
             (json!({"determinations": [{"match": {}, "determination": approved}]}), "determinations.0.match"),

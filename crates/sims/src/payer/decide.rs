@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use world::Change;
 
 use super::call::Call;
-use super::config::{Determination, DeterminationStatus, Match, PayerConfig};
+use super::config::{Determination, DeterminationStatus, Match, PayerConfig, Rule};
 use super::due;
 use super::rows::text;
 
@@ -12,12 +12,12 @@ use super::rows::text;
 pub(super) const ROUNDS: &str = "information_rounds";
 
 /// What is decided about a request now; none leaves it pending.
-fn decided<'c>(config: &'c PayerConfig, request: &Value) -> Option<&'c Determination> {
-    let rule = config.determinations.iter().find(|rule| rule.r#match.holds(request));
-    let first = rule.map(|rule| &rule.determination).or(config.default_determination.as_ref())?;
+fn decided(config: &PayerConfig, request: &Value) -> Option<Determination> {
+    let rule = config.determinations.iter().find(|rule| rule.condition().holds(request));
+    let first = rule.and_then(Rule::determination).or_else(|| config.default_determination.clone())?;
     let rounds = request.get(ROUNDS).and_then(Value::as_u64).unwrap_or(0);
     (0..rounds).try_fold(first, |decided, _| match decided.status {
-        DeterminationStatus::NeedMoreInfo => decided.then.as_deref(),
+        DeterminationStatus::NeedMoreInfo => decided.then.map(|then| *then),
         _ => Some(decided),
     })
 }
@@ -46,13 +46,13 @@ pub(super) fn decide(call: &Call<'_>, key: &str, request: &mut Value) -> Vec<Cha
     match decided(&call.config, request) {
         Some(determination) => match determination.delay_seconds.unwrap_or(0) {
             ..=0 => {
-                request["determination"] = shown(determination, &call.now());
+                request["determination"] = shown(&determination, &call.now());
                 Vec::new()
             }
             seconds => {
                 request["determination"] = pending();
                 let due_at = call.context.now.plus_milliseconds(seconds.saturating_mul(1000));
-                vec![due::put_by(call, key, due_at, determination)]
+                vec![due::put_by(call, key, due_at, &determination)]
             }
         },
         None => {

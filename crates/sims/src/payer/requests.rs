@@ -15,6 +15,8 @@ use super::submission::{Addition, Submission, check, check_addition};
 use super::{directory, due};
 
 const MOST_REQUESTS: usize = 5000;
+/// What a request may be found by.
+const NUMBERS: [&str; 3] = ["auth_number", "tracking_number", "authorization_number"];
 
 /// A request, and whether this message changed it or an earlier one of the same name did.
 #[derive(Clone, Debug)]
@@ -92,7 +94,7 @@ fn checked(call: &Call<'_>, submission: &Submission) -> Result<Value, Refusal> {
 
 fn new_row(call: &Call<'_>, key: &str, submission: &Submission, member: &Value) -> Value {
     let new = &submission.new;
-    let provider = directory::provider(call, &new.provider_npi);
+    let provider = new.provider_npi.as_deref().and_then(|npi| directory::provider(call, npi));
     let of_member = |name: &str| member.get(name).cloned().unwrap_or_default();
     let of_provider = |name: &str| provider.as_ref().and_then(|row| row.get(name).cloned()).unwrap_or_default();
     Value::Object(object([
@@ -104,11 +106,11 @@ fn new_row(call: &Call<'_>, key: &str, submission: &Submission, member: &Value) 
         ("patient_id", of_member("patient_id")),
         ("patient_name", of_member("name")),
         ("patient_birth_date", of_member("birth_date")),
-        ("provider_npi", new.provider_npi.as_str().into()),
+        ("provider_npi", optional(new.provider_npi.as_deref())),
         ("provider_name", of_provider("name")),
         ("procedure_code", optional(new.procedure_code.as_deref())),
         ("drug", optional(new.drug.as_deref())),
-        ("diagnosis_code", new.diagnosis_code.as_str().into()),
+        ("diagnosis_code", optional(new.diagnosis_code.as_deref())),
         ("urgency", new.urgency.as_deref().unwrap_or("standard").into()),
         ("service_date", optional(new.service_date.as_deref())),
         ("clinical_notes", optional(new.clinical_notes.as_deref())),
@@ -139,8 +141,8 @@ fn asked(submission: &Submission) -> Value {
         ("patient_member_id", new.patient_member_id.as_str().into()),
         ("procedure_code", optional(new.procedure_code.as_deref())),
         ("drug", optional(new.drug.as_deref())),
-        ("diagnosis_code", new.diagnosis_code.as_str().into()),
-        ("provider_npi", new.provider_npi.as_str().into()),
+        ("diagnosis_code", optional(new.diagnosis_code.as_deref())),
+        ("provider_npi", optional(new.provider_npi.as_deref())),
     ]);
     asked.insert("documents".to_owned(), names(&submission.uploads));
     Value::Object(asked)
@@ -229,13 +231,16 @@ fn changed(
     Ok((Changed { row: shown(&key, &row), is_new: true }, changes))
 }
 
-/// By its number, or by its id.
+/// By any of its numbers, or by its id.
 pub(super) fn find(call: &Call<'_>, number: &str) -> Option<(String, Value)> {
     if let Some(row) = call.row(REQUESTS, number) {
         return Some((number.to_owned(), row));
     }
     let mut rows = call.sandbox.records.own(REQUESTS);
-    let found = rows.find(|record| text(&record.json(), "auth_number") == Some(number))?;
+    let found = rows.find(|record| {
+        let row = record.json();
+        NUMBERS.into_iter().any(|name| text(&row, name) == Some(number))
+    })?;
     Some((found.key.to_owned(), Value::clone(&found.json())))
 }
 

@@ -22,6 +22,13 @@ pub fn text<'v>(row: &'v Value, member: &str) -> Option<&'v str> {
 pub(super) fn shown(key: &str, row: &Value) -> Value {
     let mut members = row.as_object().cloned().unwrap_or_default();
     members.entry("request_id").or_insert_with(|| key.into());
+    if let Some(number) = row.get("auth_number").filter(|number| number.is_string()) {
+        // The number of the submission is only a tracking number until the payer approves the request.
+        let is_approved = row.get("determination").and_then(|known| text(known, "status")) == Some("approved");
+        let authorization = if is_approved { number.clone() } else { Value::Null };
+        members.entry("tracking_number").or_insert_with(|| number.clone());
+        members.entry("authorization_number").or_insert(authorization);
+    }
     Value::Object(members)
 }
 

@@ -41,8 +41,12 @@ pub fn check(new: &NewPriorAuth) -> FieldErrors {
         (Some(code), None) => check_procedure(&mut errors, code),
         (None, Some(drug)) => errors.name("drug", drug),
     }
-    check_diagnosis(&mut errors, &new.diagnosis_code);
-    check_npi(&mut errors, &new.provider_npi);
+    if let Some(code) = &new.diagnosis_code {
+        check_diagnosis(&mut errors, code);
+    }
+    if let Some(npi) = &new.provider_npi {
+        check_npi(&mut errors, npi);
+    }
     if let Some(urgency) = new.urgency.as_deref().filter(|urgency| !URGENCIES.contains(urgency)) {
         let urgency = model::reading::shortened(urgency, 60);
         errors.add("urgency", format!("must be one of {}, is `{urgency}`", URGENCIES.join(", ")));
@@ -166,6 +170,7 @@ mod tests {
             (json!({"procedure_code": null, "drug": "Adalimumab", "urgency": "urgent"}), ""),
             (json!({"urgency": "now", "service_date": "2026-02-30"}), "service_date urgency"),
             (json!({"service_date": "2026-04-23"}), ""),
+            (json!({"diagnosis_code": null, "provider_npi": null}), ""),
             (json!({"answers": {"a": {}, "b": "x", "c": 1, "": true}}), "answers. answers.a"),
             (json!({"clinical_notes": "x".repeat(20_001)}), "clinical_notes"),
             (json!({"patient_member_id": " "}), "patient_member_id"),

@@ -11,8 +11,14 @@ use utoipa::ToSchema;
 #[derive(ToSchema)]
 pub(super) struct PriorAuth {
     request_id: String,
-    /// None as long as it is a draft.
+    /// The number that the request is found by; none as long as it is a draft.
     auth_number: Option<String>,
+    /// The number that the submission was given.
+    #[schema(required = false)]
+    tracking_number: Option<String>,
+    /// The number of the authorization: only of a request that was approved.
+    #[schema(required = false)]
+    authorization_number: Option<String>,
     /// The request's own state: `draft`, `submitted` or `withdrawn`.
     status: Option<String>,
     determination: Option<Determination>,
