@@ -1,6 +1,6 @@
 //! Acknowledgements (HL7 v2.8, chapter 2.9 and 2.14.5, 2.14.8): original mode AA, AE, AR; enhanced mode CA, CE, CR.
 
-use crate::fault::{Fault, Location};
+use crate::fault::{Fault, Location, Severity};
 use crate::path::Position;
 use crate::{CharacterSet, Draft, Element, Message, ParseError, SegmentDraft, Version};
 
@@ -48,13 +48,39 @@ impl AckCode {
     pub fn is_accept(self) -> bool {
         matches!(self, Self::ApplicationAccept | Self::CommitAccept)
     }
+
+    fn is_application(self) -> bool {
+        matches!(self, Self::ApplicationAccept | Self::ApplicationError | Self::ApplicationReject)
+    }
 }
 
 /// None: nothing is wrong. Some(true): it is to be rejected.
 fn worst(faults: &[Fault]) -> Option<bool> {
-    let errors = faults.iter().filter(|fault| fault.severity == crate::Severity::Error);
+    let errors = faults.iter().filter(|fault| fault.severity == Severity::Error);
     errors.map(|fault| fault.code.is_rejection()).max()
 }
+
+/// Messages that an application answers with a message of their own instead of ACK (HL7 v2.8, chapters 4 and 4A):
+/// message type and trigger event, and those of the answer.
+const APPLICATION_MESSAGES: &[(&str, &str, &str, &str)] = &[
+    ("ORM", "O01", "ORR", "O02"),
+    ("OMD", "O03", "ORD", "O04"),
+    ("OMS", "O05", "ORS", "O06"),
+    ("OMN", "O07", "ORN", "O08"),
+    ("OMP", "O09", "ORP", "O10"),
+    ("OMG", "O19", "ORG", "O20"),
+    ("OML", "O21", "ORL", "O22"),
+    ("OMI", "O23", "ORI", "O24"),
+    ("OMB", "O27", "ORB", "O28"),
+    ("OML", "O33", "ORL", "O34"),
+    ("OML", "O35", "ORL", "O36"),
+    ("RDE", "O01", "RRE", "O02"),
+    ("RDE", "O11", "RRE", "O12"),
+    ("RDE", "O25", "RRE", "O26"),
+    ("RDS", "O13", "RRD", "O14"),
+    ("RGV", "O15", "RRG", "O16"),
+    ("RAS", "O17", "RRA", "O18"),
+];
 
 /// Table 0155: when a sender wants an acknowledgement (MSH-15 and MSH-16).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +172,8 @@ impl Acknowledgement {
         self.write_header(message, version, &mut draft);
         let acknowledged = draft.segment("MSA");
         acknowledged.field(1, self.code.code()).field(2, message.control_id());
-        let text = self.text.as_deref().or(self.faults.first().map(|fault| fault.text.as_str()));
+        let errors = self.faults.iter().filter(|fault| fault.severity == Severity::Error);
+        let text = self.text.as_deref().or(errors.map(|fault| fault.text.as_str()).next());
         if let Some(text) = text.filter(|_| version < Version::V2_7) {
             acknowledged.field(3, shortened(&in_set(text, message.character_set()), LONGEST_TEXT));
         }
@@ -164,13 +191,21 @@ impl Acknowledgement {
         for (from, to) in [(5, 3), (6, 4), (3, 5), (4, 6)] {
             copy_first(asked.field(from), to, own);
         }
-        own.field(7, self.timestamp.as_str()).field(9, "ACK").field(10, self.control_id.as_str());
+        own.field(7, self.timestamp.as_str()).field(10, self.control_id.as_str());
         let trigger = message.trigger_event();
-        if version >= Version::V2_2 && !trigger.is_empty() {
-            own.component(9, 2, trigger);
-        }
-        if version >= Version::V2_3_1 {
-            own.component(9, 3, "ACK");
+        if let Some((kind, event)) = self.application_message(message, &trigger) {
+            own.component(9, 1, kind).component(9, 2, event);
+            if version >= Version::V2_3_1 {
+                own.component(9, 3, format!("{kind}_{event}"));
+            }
+        } else {
+            own.component(9, 1, "ACK");
+            if version >= Version::V2_2 && !trigger.is_empty() {
+                own.component(9, 2, trigger);
+            }
+            if version >= Version::V2_3_1 {
+                own.component(9, 3, "ACK");
+            }
         }
         let processing = message.processing_id();
         own.field(11, if processing.is_empty() { "P".into() } else { processing });
@@ -183,13 +218,24 @@ impl Acknowledgement {
         }
     }
 
-    /// Until 2.4: one ERR, whose first field repeats `segment^sequence^field^code`.
+    /// The message that an application answers with, where MSH-16 asks for its answer. All that follows MSA and ERR in
+    /// these messages is optional.
+    fn application_message(&self, message: &Message, trigger: &str) -> Option<(&'static str, &'static str)> {
+        let is_asked_for = self.code.is_application() && !message.header().component(16, 1).is_empty();
+        let kind = message.header().component(9, 1);
+        let known = APPLICATION_MESSAGES.iter().find(|(asked, event, ..)| *asked == kind && *event == trigger);
+        known.filter(|_| is_asked_for).map(|(_, _, answer, event)| (*answer, *event))
+    }
+
+    /// Until 2.4: one ERR, whose first field repeats `segment^sequence^field^code`. It has no severity, so that it cannot
+    /// tell of warnings.
     fn write_old_errors(&self, set: CharacterSet, draft: &mut Draft) {
-        if self.faults.is_empty() {
+        let errors: Vec<&Fault> = self.faults.iter().filter(|fault| fault.severity == Severity::Error).collect();
+        if errors.is_empty() {
             return;
         }
         let error = draft.segment("ERR");
-        for (fault, repetition) in self.faults.iter().zip(1..=u16::MAX) {
+        for (fault, repetition) in errors.into_iter().zip(1..=u16::MAX) {
             if let Some(location) = &fault.location {
                 error.value(1, repetition, 1, 1, in_set(&location.segment, set));
                 error.value(1, repetition, 2, 1, location.sequence.to_string());

@@ -11,7 +11,7 @@ pub(crate) const ER7: &str = "x-application/hl7-v2+er7";
 both_databases! {
     async fn a_message_is_acknowledged_and_told(server: TestServer) {
         let caller = server.organization("Hospital").await;
-        let sandbox = hl7_sandbox(&caller, json!({})).await;
+        let sandbox = hl7_sandbox(&caller, json!({"strict": true})).await;
         let base = format!("/sandboxes/{}/hl7", sandbox.id());
         let credentials = &sandbox["credentials"];
         assert_eq!(credentials["inbox_url"], format!("{}{base}/inbox", server.base_url));
@@ -86,7 +86,7 @@ both_databases! {
         let none = json!({"assert": "hl7-structural", "correlate_by": {"PID.5.1": "Roe"}, "count": {"max": 0}});
         let clean = json!({"assert": "no-side-effects", "allow": ["hl7/ADT^A08"]});
         let criteria = [criterion("Sent", sent), criterion("No Roe", none), criterion("Nothing else", clean)];
-        let agent = begin(&server, &author, json!({}), json!({"name": "Send"}), &criteria).await;
+        let agent = begin(&server, &author, json!({"strict": true}), json!({"name": "Send"}), &criteria).await;
         agent.start(0).await.expect(200);
         let path = format!("/v1/benchmark-runs/{}/hl7/outbound", agent.run);
         let send = async |text: String| agent.caller.post(&path, json!({"payload": text})).await;

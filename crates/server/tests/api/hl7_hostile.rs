@@ -38,7 +38,7 @@ both_databases! {
 
     async fn bombs_are_refused(server: TestServer) {
         let caller = server.organization("Hospital").await;
-        let sandbox = hl7_sandbox(&caller, json!({})).await.id();
+        let sandbox = hl7_sandbox(&caller, json!({"strict": true})).await.id();
         let update = hl7_update("1");
         for (bomb, code) in [
             (format!("{update}{}", "NTE|1\r".repeat(15_000)), "AE"),

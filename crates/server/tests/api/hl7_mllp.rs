@@ -17,7 +17,7 @@ pub(crate) const LONG: Duration = Duration::from_secs(120);
 both_databases! {
     async fn several_messages_are_answered_on_one_connection(server: TestServer) {
         let caller = server.organization("Hospital").await;
-        let sandbox = hl7_sandbox(&caller, json!({})).await;
+        let sandbox = hl7_sandbox(&caller, json!({"strict": true})).await;
         assert_eq!(sandbox["credentials"]["mllp_host"], "127.0.0.1");
         let mut line = Line::to(&sandbox).await;
         assert_eq!(line.send(&hl7_update("1")).await, "AA 1");

@@ -1,6 +1,6 @@
 //! What an author may configure of an HL7 v2 interface.
 
-use hl7v2::Message;
+use hl7v2::{ErrorCode, Message};
 use model::FieldErrors;
 use serde::Deserialize;
 
@@ -12,9 +12,10 @@ use crate::network;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hl7Config {
-    /// Accepts messages whose structure the version does not allow.
-    #[serde(default)]
-    pub lenient: bool,
+    /// Refuses messages whose structure the version does not allow. Without it they are accepted, with warnings.
+    pub strict: Option<bool>,
+    /// Accepts whatever can be read. `false` means the same as `strict: true`.
+    pub lenient: Option<bool>,
     /// The version that the interface speaks; any when absent.
     pub version: Option<String>,
     /// Where inbound messages are also pushed, besides the inbox.
@@ -31,6 +32,37 @@ pub struct Seed {
     pub message: String,
     /// Not seen before this many seconds after the sandbox was made.
     pub after_seconds: Option<i64>,
+}
+
+/// How an interface judges what it can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Validation {
+    /// Every fault is an error.
+    Strict,
+    /// Faults of the structure are warnings. An unsupported header and a control id in use are errors.
+    Structure,
+    /// Every fault is a warning.
+    Lenient,
+}
+
+impl Validation {
+    /// What the config of a sandbox chooses.
+    pub(super) fn of(config: Option<&serde_json::Value>) -> Self {
+        let chosen = |name: &str| config.and_then(|config| config.get(name)).and_then(serde_json::Value::as_bool);
+        match (chosen("strict"), chosen("lenient")) {
+            (Some(true), _) | (_, Some(false)) => Self::Strict,
+            (_, Some(true)) => Self::Lenient,
+            _ => Self::Structure,
+        }
+    }
+
+    pub(super) fn tolerates(self, code: ErrorCode) -> bool {
+        match self {
+            Self::Strict => false,
+            Self::Structure => !code.is_rejection() && code != ErrorCode::DuplicateKeyIdentifier,
+            Self::Lenient => true,
+        }
+    }
 }
 
 impl Seed {
@@ -58,6 +90,9 @@ const VERSIONS: [&str; 11] = ["2.1", "2.2", "2.3", "2.3.1", "2.4", "2.5", "2.5.1
 
 impl Authored for Hl7Config {
     fn validate(&self, errors: &mut FieldErrors) {
+        if self.strict.is_some() && self.strict == self.lenient {
+            errors.add("lenient", "contradicts `strict`; give one of them");
+        }
         if self.version.as_deref().is_some_and(|version| !VERSIONS.contains(&version)) {
             errors.add("version", format!("must be one of {}", VERSIONS.join(", ")));
         }
@@ -90,6 +125,9 @@ mod tests {
         for (config, expected) in [
             (json!({"version": "2.3", "lenient": true}), ""),
             (json!({"mllp": {"host": "::1", "port": 1}}), ""),
+            (json!({"strict": true}), ""),
+            (json!({"strict": true, "lenient": false}), ""),
+            (json!({"strict": true, "lenient": true}), "lenient: contradicts `strict`; give one of them"),
             (json!({"version": 2.5}), "version: must be a string, is 2.5"),
             (
                 json!({"version": "3.0"}),

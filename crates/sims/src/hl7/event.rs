@@ -23,7 +23,7 @@ pub(super) struct Attempt<'a> {
     pub(super) control_id: String,
     pub(super) is_accepted: bool,
     pub(super) acks: &'a [Ack],
-    /// Of an accepted one: what was tolerated.
+    /// Of an accepted one: the warnings.
     pub(super) faults: Vec<Fault>,
 }
 

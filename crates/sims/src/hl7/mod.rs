@@ -25,6 +25,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     steps: &[steps::HL7_INBOUND],
     example_config: || {
         json!({
+            "strict": true,
             "lenient": false,
             "version": "2.5.1",
             "mllp": {"host": "agent.example.org", "port": 2575},

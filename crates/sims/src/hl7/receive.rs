@@ -1,11 +1,12 @@
 //! Takes what a sender delivers: reads it, judges it, acknowledges each message and remembers those that were taken.
 //! (HL7 v2.8, chapter 2.9: original and enhanced acknowledgement.)
 
-use hl7v2::{BatchFile, ErrorCode, Fault, Limits, Location, Message, ParseError, validate};
+use hl7v2::{BatchFile, ErrorCode, Fault, Limits, Location, Message, ParseError, Severity, validate};
 use model::SandboxId;
 use serde_json::Value;
 use world::{Change, Context, NewEvent, Outcome, Sandbox, World, Write};
 
+use super::config::Validation;
 use super::event::{self, Attempt};
 use super::refusal::{self, Stamp, acknowledge};
 use super::reply::{Ack, Answered, Envelope, Reply};
@@ -124,16 +125,16 @@ impl Interface<'_> {
             return Answered { control_id, acks, event_id, is_resend: true };
         }
         let mut judged = self.judge(message, &standing);
-        judged.faults.extend(miscounts.iter().map(|why| Fault::new(ErrorCode::SegmentSequenceError, why)));
-        let acks = acknowledge(message, &judged.faults, &Stamp::new(self.context));
-        let is_accepted = judged.faults.is_empty();
+        judged.extend(miscounts.iter().map(|why| Fault::new(ErrorCode::SegmentSequenceError, why)));
+        let acks = acknowledge(message, &judged, &Stamp::new(self.context));
+        let is_accepted = judged.iter().all(|fault| fault.severity != Severity::Error);
         let attempt = Attempt {
             text: message.text().into(),
             message_type: text::type_of(message),
             control_id: control_id.clone(),
             is_accepted,
             acks: &acks,
-            faults: if is_accepted { judged.tolerated } else { judged.faults },
+            faults: judged,
         };
         self.events.push(event::attempt(self.sandbox, delivery, &attempt, event_id.clone()));
         if is_accepted {
@@ -142,21 +143,21 @@ impl Interface<'_> {
         Answered { control_id, acks, event_id, is_resend: false }
     }
 
-    fn judge(&self, message: &Message, standing: &Standing) -> Judged {
+    /// What is wrong with a message. What the interface tolerates is a warning.
+    fn judge(&self, message: &Message, standing: &Standing) -> Vec<Fault> {
         let config = self.sandbox().map(|sandbox| &*sandbox.config);
-        let member = |name: &str| config.and_then(|config| config.get(name));
-        let is_lenient = member("lenient").is_some_and(|lenient| *lenient == true);
-        let mut judged = Judged { faults: validate(message), tolerated: Vec::new() };
+        let mut faults = validate(message);
         if matches!(standing, Standing::IdInUse) {
             let why = "MSH-10 was used for another message; a resend has the same content, another message another id";
             let fault = Fault::new(ErrorCode::DuplicateKeyIdentifier, why).at(Location::field("MSH", 1, 10));
-            judged.faults.push(fault);
+            faults.push(fault);
         }
-        if is_lenient {
-            judged.tolerated = std::mem::take(&mut judged.faults);
+        let validation = Validation::of(config);
+        for fault in faults.iter_mut().filter(|fault| validation.tolerates(fault.code)) {
+            fault.severity = Severity::Warning;
         }
-        judged.faults.extend(wrong_version(message, member("version")));
-        judged
+        faults.extend(wrong_version(message, config.and_then(|config| config.get("version"))));
+        faults
     }
 
     /// What cannot be read is answered by what there is of its header.
@@ -228,12 +229,6 @@ impl Interface<'_> {
     fn sandbox(&self) -> Option<&Sandbox> {
         self.staged.sandboxes.get(self.sandbox)
     }
-}
-
-/// What is wrong with a message, and what would be if the interface were strict.
-struct Judged {
-    faults: Vec<Fault>,
-    tolerated: Vec<Fault>,
 }
 
 fn wrong_version(message: &Message, spoken: Option<&Value>) -> Option<Fault> {

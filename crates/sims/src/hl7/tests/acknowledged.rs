@@ -135,9 +135,59 @@ fn a_lenient_interface_takes_what_can_be_read() {
     let mut interface = Interface::new(json!({"lenient": true}));
     let odd = "MSH|^~\\&|A|B|C|D|||QBP^Q11||X|9.9\rPID|1\rZZZ|\r";
     let (code, lines) = interface.answer(odd);
-    assert_eq!((code.as_str(), lines.as_str()), ("AA", "MSA|AA|"));
+    assert!(code == "AA" && lines.starts_with("MSA|AA|\nERR||"), "{lines}");
+    assert!(lines.contains("|W|") && !lines.contains("|E|"), "{lines}");
     let event = interface.last_event();
     assert_eq!(event["accepted"], true);
     assert!(event["faults"].as_array().unwrap().len() > 2, "{event}");
     assert_eq!(plain().answer(odd).0, "AR");
+}
+
+/// The example of the product's own guide: no EVN, no PID-3 authority.
+const ADMISSION: &str = "MSH|^~\\&|VERIAL|AGENT|EHR|FACILITY|20260423||ADT^A01|12345|P|2.5\rPID|1||12345^^^MRN||Smith^John||19650315|M\rPV1|1|I|ICU^101^A\r";
+
+#[test]
+fn faults_of_the_structure_are_warnings_unless_the_interface_is_strict() {
+    let mut interface = Interface::new(json!({}));
+    let (code, lines) = interface.answer(ADMISSION);
+    assert!(code == "AA" && lines.starts_with("MSA|AA|12345\nERR||EVN^1|100^"), "{lines}");
+    assert!(lines.contains("|W|") && !lines.contains("|E|"), "{lines}");
+    let event = interface.last_event();
+    assert_eq!(event["accepted"], true);
+    assert_eq!(event["faults"].as_array().map(Vec::len), Some(1), "{event}");
+    // The header is judged all the same, and a control id stands for one message.
+    assert_eq!(interface.answer(&ADMISSION.replace("A01|12345", "A99|2")).0, "AR");
+    assert_eq!(interface.answer(&ADMISSION.replace("Smith", "Smyth")).0, "AE");
+    // Before 2.5, ERR has no severity: an accepted message gets none.
+    let (code, lines) = Interface::new(json!({})).answer(&ADMISSION.replace("|2.5\r", "|2.4\r"));
+    assert_eq!((code.as_str(), lines.as_str()), ("AA", "MSA|AA|12345"));
+    for config in [json!({"strict": true}), json!({"lenient": false})] {
+        let (code, lines) = Interface::new(config).answer(ADMISSION);
+        assert!(code == "AE" && lines.contains("|E|"), "{lines}");
+    }
+}
+
+#[test]
+fn an_application_answers_orders_with_their_own_messages() {
+    let order = |header: &str| {
+        format!("MSH|^~\\&|A|B|C|D|20260401||{header}\rPID|1||1^^^H||Doe^Ann\rORC|NW|1\rOBR|1|1||80053^Panel^C4\r")
+    };
+    for (header, answers) in [
+        ("ORM^O01|1|P|2.5.1|||NE|AL", vec!["ORR^O02^ORR_O02"]),
+        ("ORM^O01|1|P|2.5.1|||AL|AL", vec!["ACK^O01^ACK", "ORR^O02^ORR_O02"]),
+        ("ORM^O01|1|P|2.3|||NE|AL", vec!["ORR^O02"]),
+        ("OML^O21|1|P|2.5.1|||NE|AL", vec!["ORL^O22^ORL_O22"]),
+        ("RDE^O11|1|P|2.5.1|||NE|AL", vec!["RRE^O12^RRE_O12"]),
+        ("ADT^A08|1|P|2.5.1|||NE|AL", vec!["ACK^A08^ACK"]),
+        // Original mode, and a commit alone.
+        ("ORM^O01|1|P|2.5.1", vec!["ACK^O01^ACK"]),
+        ("ORM^O01|1|P|2.5.1|||AL|NE", vec!["ACK^O01^ACK"]),
+    ] {
+        let reply = Interface::new(json!({})).send(&order(header));
+        let text = reply.text().unwrap();
+        let types: Vec<&str> =
+            text.split('\r').filter(|line| line.starts_with("MSH")).filter_map(|line| line.split('|').nth(8)).collect();
+        assert_eq!(types, answers, "{header}: {text}");
+        assert!(text.contains("MSA|AA|1"), "{text}");
+    }
 }

@@ -91,6 +91,7 @@ fn update(id: &str) -> String {
     )
 }
 
+/// An interface that refuses what the version does not allow.
 fn plain() -> Interface {
-    Interface::new(json!({}))
+    Interface::new(json!({"strict": true}))
 }
