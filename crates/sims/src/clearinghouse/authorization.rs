@@ -54,7 +54,7 @@ impl Answer<'_, '_, '_> {
         let Some(name) = reviewer.child("2010A").and_then(|name| name.segment("NM1")) else { return };
         let is_in_rules = self.desk.config.names_payer(name.text_at(9).trim());
         let payer = Payer::find(&self.desk.chart, &name, is_in_rules);
-        let level = self.levels.begin(None, "20", payer.is_ok());
+        let level = self.levels.begin(None, "20", payer.is_ok() && reviewer.all("2000B").next().is_some());
         self.levels.push(SegmentDraft::from(&name));
         match payer {
             Err(reject) => self.levels.push(reject.segment()),

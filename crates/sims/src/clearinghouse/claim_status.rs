@@ -53,7 +53,7 @@ impl Answer<'_, '_, '_, '_> {
         let Some(name) = source.child("2100A").and_then(|name| name.segment("NM1")) else { return };
         let is_in_rules = self.desk.config.names_payer(name.text_at(9).trim());
         let payer = Payer::find(&self.desk.chart, &name, is_in_rules);
-        let level = self.levels.begin(None, "20", true);
+        let level = self.levels.begin(None, "20", source.all("2000B").next().is_some());
         self.levels.push(SegmentDraft::from(&name));
         for receiver in source.all("2000B") {
             self.receiver(&receiver, level, payer.as_ref().ok());

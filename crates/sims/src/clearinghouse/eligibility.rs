@@ -60,7 +60,8 @@ impl Answer<'_, '_, '_> {
         let is_in_rules = self.desk.config.names_payer(name.text_at(9).trim());
         let payer = Payer::find(&self.desk.chart, &name, is_in_rules);
         let refused = payer.as_ref().ok().and_then(|payer| self.refused_by_rule(source, payer));
-        let level = self.levels.begin(None, "20", true);
+        let has_receivers = payer.is_ok() && refused.is_none() && source.all("2000B").next().is_some();
+        let level = self.levels.begin(None, "20", has_receivers);
         self.levels.push(SegmentDraft::from(&name));
         match (payer, refused) {
             (Err(reject), _) | (Ok(_), Some(reject)) => self.levels.push(reject.segment()),

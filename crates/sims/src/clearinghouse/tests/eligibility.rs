@@ -64,7 +64,7 @@ fn whoever_is_not_known_so_is_rejected_with_the_reason() {
 fn payers_and_providers_are_checked_first() {
     let mut house = House::with_rules(&json!([]));
     let unknown = inquiry(ADA, "EQ*30").replace("BLUE PLAN*****PI*60054", "GREEN PLAN*****PI*11111");
-    assert_eq!(house.told(&unknown, &["HL", "AAA", "EB"]), ["HL*1**20*1", "AAA*N**79*C"]);
+    assert_eq!(house.told(&unknown, &["HL", "AAA", "EB"]), ["HL*1**20*0", "AAA*N**79*C"]);
     let other = inquiry(ADA, "EQ*30").replace("BLUE PLAN*****PI*60054", "RED PLAN*****PI*70000");
     assert_eq!(house.told(&other, &["AAA", "EB"]), ["AAA*N**75*C"], "insured by another");
     let provider = inquiry(ADA, "EQ*30").replace("1234567893", "1234567890");
@@ -136,7 +136,7 @@ fn rules_come_before_the_record() {
     let other = inquiry("NM1*IL*1*STRANGER*SAM****MI*X2", "EQ*98");
     assert_eq!(house.told(&other, &["AAA"]), ["AAA*N**75*C"], "a rule that names nobody makes nobody a member");
     let refused = inquiry(ADA, "EQ*30").replace("60054", "99999");
-    assert_eq!(house.told(&refused, &["HL", "AAA"]), ["HL*1**20*1", "AAA*N**79*C"]);
+    assert_eq!(house.told(&refused, &["HL", "AAA"]), ["HL*1**20*0", "AAA*N**79*C"]);
 }
 
 #[test]
