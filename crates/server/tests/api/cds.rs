@@ -237,8 +237,8 @@ both_databases! {
         let feedback = format!("{}/feedback", desk.path);
         for (entry, fields) in [
             (json!({"card": "x", "outcome": "overridden"}), vec!["feedback.0.card"]),
-            (json!({"card": world::CARD, "outcome": "ignored"}), vec!["feedback.0.outcome"]),
-            (json!({"card": world::CARD, "outcome": "accepted"}), vec!["feedback.0.acceptedSuggestions"]),
+            (json!({"card": world::CARD, "outcome": "dismissed"}), vec!["feedback.0.outcome"]),
+            (json!({"card": world::CARD, "outcome": "ignored", "overrideReason": {}}), vec!["feedback.0.overrideReason"]),
             (json!({"card": world::CARD, "outcome": "accepted", "acceptedSuggestions": [{"id": "x"}]}), vec!["feedback.0.acceptedSuggestions.0.id"]),
             (json!({"card": world::CARD, "outcome": "overridden", "overrideReason": {}}), vec!["feedback.0.overrideReason"]),
             (json!({"card": world::CARD, "outcome": "overridden", "overrideReason": {"reason": {}}}), vec!["feedback.0.overrideReason.reason.code"]),

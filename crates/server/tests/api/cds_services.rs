@@ -126,7 +126,7 @@ async fn ehr(caller: &Caller, config: Value) -> (String, String) {
     let fhir = caller.post("/sandboxes", json!({"simulator_id": fhir})).await.expect(201);
     let cds = json!({"type": "CdsHooks", "name": "CDS", "config": config});
     let cds = caller.post("/simulators", cds).await.expect(201).id();
-    let cds = json!({"simulator_id": cds, "playground_id": fhir["playground_id"]});
+    let cds = json!({"simulator_id": cds, "playground_id": fhir["own_playground_id"]});
     let cds = caller.post("/sandboxes", cds).await.expect(201).id();
     (format!("/sandboxes/{cds}/cds"), format!("/sandboxes/{}/fhir", fhir.id()))
 }

@@ -74,14 +74,12 @@ impl Surface {
                 "digits" => json!("1"),
                 "payload" => json!(world::hl7_update("1")),
                 "assertion" => world::criterion("")["assertion"].clone(),
-                "patient_member_id" | "diagnosis_code" | "provider_npi" => world::prior_auth()[name].clone(),
+                "patient_member_id" => world::prior_auth()[name].clone(),
                 "patient_id" => json!("p1"),
                 "to_number" => world::fax()[name].clone(),
                 "channel" | "body" => world::message()[name].clone(),
-                "context" => world::hook_context(),
                 "cards" => world::cards(),
                 "suggestion" => json!(world::SUGGESTION),
-                "feedback" => json!([{"card": world::CARD, "outcome": "overridden"}]),
                 id if is_id(id) => json!(tenant.body_id(id)),
                 other => panic!("say here what a body has as `{other}`"),
             };
@@ -104,6 +102,12 @@ impl Surface {
         if names("base_url") && names("service") {
             body.insert("service".to_owned(), world::cds_service(&format!("sample-{number}")));
         }
+        if names("context") && names("patient_id") {
+            body.insert("context".to_owned(), world::hook_context());
+        }
+        if names("feedback") && names("card_id") {
+            body.insert("feedback".to_owned(), json!([{"card": world::CARD, "outcome": "overridden"}]));
+        }
         if names("procedure_code") && names("drug") {
             body.insert("drug".to_owned(), json!("Adalimumab"));
         } else if names("clinical_notes") {
@@ -113,9 +117,10 @@ impl Surface {
     }
 }
 
-/// Whether a field holds an id of this server. A member's number is the payer's, and a patient's id the record's.
+/// Whether a field holds an id of this server. A member's number is the payer's, and other ids are the record's.
 pub(crate) fn is_id(field: &str) -> bool {
-    field.ends_with("_id") && !field.ends_with("member_id") && field != "patient_id"
+    let of_record = ["patient_id", "user_id", "encounter_id", "card_id"];
+    field.ends_with("_id") && !field.ends_with("member_id") && !of_record.contains(&field)
 }
 
 impl Operation {

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use model::FieldErrors;
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
-use super::definition::Definition;
+use super::cards;
+use super::definition::{Definition, check_hook};
+use super::members::Unknown;
 use crate::authored::{self, Authored};
 use crate::fhir::scopes::Scopes;
 use crate::network;
@@ -21,6 +24,11 @@ pub struct CdsHooksConfig {
     /// Services that the agent plays: hooks that they take wait until it answers.
     #[serde(default)]
     pub agent_services: Vec<Definition>,
+    /// Hooks that the EHR answers itself, with the canned `cards`.
+    #[serde(default)]
+    pub hooks: Vec<String>,
+    /// Canned cards: a list for every one of `hooks`, or lists by hook.
+    pub cards: Option<Value>,
     /// What a token for the playground's FHIR server allows that is sent with every hook; none without it.
     pub fhir_authorization: Option<FhirAuthorization>,
 }
@@ -47,6 +55,7 @@ const MOST_SERVICES: usize = 50;
 impl Authored for CdsHooksConfig {
     fn validate(&self, errors: &mut FieldErrors) {
         check_timeout(errors, self.timeout_seconds);
+        self.check_hooks(errors);
         errors.each("services", &self.services, MOST_SERVICES, |service, errors| {
             network::check_base_url(errors, "base_url", &service.base_url);
             network::check_headers(errors, "headers", &service.headers);
@@ -66,11 +75,59 @@ impl Authored for CdsHooksConfig {
     }
 }
 
+/// Cards by the rules of CDS Hooks 2.0.
+fn check_cards(errors: &mut FieldErrors, place: &str, cards: &Value) {
+    if let Err(faults) = cards::check(&json!({ "cards": cards }), Unknown::Refused) {
+        for (inside, messages) in faults.iter() {
+            let rest = inside.strip_prefix("cards").unwrap_or(inside);
+            messages.iter().for_each(|message| errors.add(format!("{place}{rest}"), message.clone()));
+        }
+    }
+}
+
 const USUAL_SECONDS: i64 = 10;
 
 impl CdsHooksConfig {
     pub fn of(config: &serde_json::Value) -> Self {
         authored::read(config).unwrap_or_default()
+    }
+
+    /// The hooks that the config answers, each with its cards.
+    pub fn advertised(&self) -> Vec<(String, Vec<Value>)> {
+        let listed = |cards: &Value| cards.as_array().cloned().unwrap_or_default();
+        let of = |hook: &str| match &self.cards {
+            Some(Value::Object(by_hook)) => by_hook.get(hook).map(listed).unwrap_or_default(),
+            Some(cards) => listed(cards),
+            None => Vec::new(),
+        };
+        let named = self.cards.as_ref().and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        let others = named.filter(|hook| !self.hooks.contains(hook));
+        self.hooks.iter().chain(others).map(|hook| (hook.clone(), of(hook))).collect()
+    }
+
+    fn check_hooks(&self, errors: &mut FieldErrors) {
+        errors.size("hooks", self.hooks.len(), MOST_SERVICES);
+        for (index, hook) in self.hooks.iter().take(MOST_SERVICES).enumerate() {
+            check_hook(errors, &format!("hooks.{index}"), hook);
+        }
+        for (index, hook) in self.hooks.iter().enumerate().take(MOST_SERVICES) {
+            if self.hooks.iter().take(index).any(|earlier| earlier == hook) {
+                errors.add(format!("hooks.{index}"), "is named twice");
+            }
+        }
+        match &self.cards {
+            None => {}
+            Some(Value::Object(by_hook)) => {
+                errors.size("cards", by_hook.len(), MOST_SERVICES);
+                for (hook, cards) in by_hook.iter().take(MOST_SERVICES) {
+                    let place = format!("cards.{}", model::reading::shortened(hook, 80));
+                    check_hook(errors, &place, hook);
+                    check_cards(errors, &place, cards);
+                }
+            }
+            Some(_) if self.hooks.is_empty() => errors.add("cards", "is never used: name the hooks in `hooks`"),
+            Some(cards) => check_cards(errors, "cards", cards),
+        }
     }
 
     /// What the author says of the server at this address.
@@ -95,7 +152,10 @@ fn check_timeout(errors: &mut FieldErrors, seconds: Option<i64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+
+    fn card() -> Value {
+        json!({"summary": "Call today", "indicator": "info", "source": {"label": "Desk"}})
+    }
 
     #[test]
     fn faults_are_named() {
@@ -114,6 +174,13 @@ mod tests {
             (json!({"agent_services": [{"hook": "patient-view", "id": "a"}]}), "agent_services.0.description"),
             (json!({"fhir_authorization": {"scope": "system/*.rs"}}), ""),
             (json!({"fhir_authorization": {"scope": "user/*.rs"}}), "fhir_authorization.scope"),
+            (json!({"hooks": ["patient-view"]}), ""),
+            (json!({"hooks": ["patient-view"], "cards": [card()]}), ""),
+            (json!({"cards": {"patient-view": [card()], "order-sign": []}}), ""),
+            (json!({"hooks": ["a b"]}), "hooks.0"),
+            (json!({"cards": [card()]}), "cards"),
+            (json!({"hooks": ["patient-view"], "cards": [{"summary": "x"}]}), "cards.0.indicator"),
+            (json!({"cards": {"patient-view": 5}}), "cards.patient-view"),
             (json!({"timeout_seconds": 61}), "timeout_seconds"),
             (json!({"timeout_seconds": "5s"}), "timeout_seconds"),
         ] {

@@ -96,7 +96,7 @@ fn entry(errors: &mut FieldErrors, sandbox: &Sandbox, context: &Context<'_>, giv
     let at = given.outcome_timestamp.unwrap_or(context.now);
     body.insert("outcomeTimestamp".to_owned(), at.to_string().into());
     let named = std::iter::once(given.card.as_str()).chain(accepted);
-    let service = told_service(sandbox, &invocation, named);
+    let service = told_service(sandbox, &invocation, named).filter(|_| given.outcome != "ignored");
     Some(Entry { body: Value::Object(body), invocation, service })
 }
 
@@ -104,7 +104,7 @@ fn check_outcome(errors: &mut FieldErrors, given: &CardFeedback, accepted: &[&st
     let known: Vec<&str> =
         card["suggestions"].as_array().into_iter().flatten().filter_map(|one| one["uuid"].as_str()).collect();
     match given.outcome.as_str() {
-        "accepted" if accepted.is_empty() => {
+        "accepted" if accepted.is_empty() && !known.is_empty() => {
             errors.add("acceptedSuggestions", "is required of a card that was accepted")
         }
         "accepted" => {
@@ -118,11 +118,14 @@ fn check_outcome(errors: &mut FieldErrors, given: &CardFeedback, accepted: &[&st
                 errors.add("overrideReason", "is only for a card that was overridden");
             }
         }
-        "overridden" if given.accepted_suggestions.is_some() => {
+        "overridden" | "ignored" if given.accepted_suggestions.is_some() => {
             errors.add("acceptedSuggestions", "is only for a card that was accepted");
         }
-        "overridden" => {}
-        _ => errors.add("outcome", "must be `accepted` or `overridden`"),
+        "ignored" if given.override_reason.is_some() => {
+            errors.add("overrideReason", "is only for a card that was overridden");
+        }
+        "overridden" | "ignored" => {}
+        _ => errors.add("outcome", "must be `accepted`, `overridden` or `ignored`"),
     }
     if let Some(reason) = &given.override_reason {
         errors.inside("overrideReason", |errors| {

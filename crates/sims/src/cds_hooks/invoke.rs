@@ -73,7 +73,7 @@ pub fn plan(world: &World, sandbox: &Sandbox, context: &Context<'_>, fired: &Fir
         let message = format!("{} services take the hook, more than {MOST_CALLS}; name one as `service`", called.len());
         return Err(Refusal::Conflict(message));
     }
-    check_pending(sandbox, called.iter().filter(|service| service.base_url.is_none()).count())?;
+    check_pending(sandbox, called.iter().filter(|service| service.is_agents()).count())?;
     let hook_instance = new_uuid(context);
     let call = |service: Service| {
         let request = request(world, context, &service, fired, &hook_instance);
@@ -130,7 +130,9 @@ pub fn earlier(sandbox: &Sandbox, token: &Token) -> Result<Option<Value>, Refusa
 
 fn fired(hook: &Value, hook_instance: &str, rows: Vec<Value>) -> Value {
     let invocations: Vec<Value> = rows.into_iter().map(invocations::shown).collect();
-    json!({"hook": hook, "hook_instance": hook_instance, "invocations": invocations})
+    let cards = invocations.iter().filter_map(|row| row["cards"].as_array()).flatten();
+    let cards: Vec<Value> = cards.cloned().collect();
+    json!({"hook": hook, "hook_instance": hook_instance, "cards": cards, "invocations": invocations})
 }
 
 /// Keeps what the calls came to: one event each.

@@ -43,6 +43,8 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
             "agent_services": [{"hook": "patient-view", "id": "triage", "title": "Triage",
                 "description": "Says whom to call today", "prefetch": {"patient": "Patient/{{context.patientId}}"},
                 "usageRequirements": "None"}],
+            "hooks": ["order-sign"],
+            "cards": [{"summary": "Check the dose", "indicator": "warning", "source": {"label": "Pharmacy"}}],
             "fhir_authorization": {"scope": "system/*.rs"},
         })
     },

@@ -1,5 +1,7 @@
 //! The services that the EHR knows: those that the agent plays, and those that were discovered at other servers.
 
+use std::collections::BTreeMap;
+
 use model::FieldErrors;
 use model::canonical::sha256_hex;
 use model::event::EventType;
@@ -23,8 +25,10 @@ const MOST_SERVICES: usize = 500;
 #[derive(Clone, Debug)]
 pub struct Service {
     pub id: String,
-    /// None of one that the agent plays.
+    /// None of one that the agent plays, and of one whose cards the config has.
     pub base_url: Option<String>,
+    /// The cards of a service that the config answers for.
+    pub canned: Option<Vec<Value>>,
     pub definition: Definition,
     /// What was said when it was registered.
     pub timeout_seconds: Option<i64>,
@@ -39,6 +43,7 @@ impl Service {
         Some(Self {
             id: text("id")?,
             base_url: text("base_url"),
+            canned: None,
             definition: Definition::deserialize(&row["definition"]).ok()?,
             timeout_seconds: row["timeout_seconds"].as_i64(),
             place: format!("1{}", text("order")?),
@@ -50,14 +55,39 @@ impl Service {
         let id = id_of(None, &definition.id);
         let row = row(&id, None, "config", definition, &sandbox.created_at.to_string());
         let (base_url, definition, timeout_seconds) = (None, definition.clone(), None);
-        Self { id, base_url, definition, timeout_seconds, row, place: format!("0{index:03}") }
+        Self { id, base_url, canned: None, definition, timeout_seconds, row, place: format!("0{index:03}") }
     }
 
-    /// `agent` or `service`.
+    /// A hook that the config advertises, with the cards that it answers.
+    fn of_hook(index: usize, sandbox: &Sandbox, hook: &str, cards: Vec<Value>) -> Self {
+        let definition = Definition {
+            hook: hook.to_owned(),
+            title: None,
+            description: "Answers with the cards of the simulator's config".to_owned(),
+            id: hook.to_owned(),
+            prefetch: BTreeMap::new(),
+            usage_requirements: None,
+        };
+        let id = id_of(Some(CANNED), hook);
+        let mut row = row(&id, None, "config", &definition, &sandbox.created_at.to_string());
+        row["answered_by"] = "config".into();
+        let place = format!("0c{index:03}");
+        Self { id, base_url: None, canned: Some(cards), definition, timeout_seconds: None, row, place }
+    }
+
+    /// Whether the agent plays it.
+    pub fn is_agents(&self) -> bool {
+        self.base_url.is_none() && self.canned.is_none()
+    }
+
+    /// `agent`, `service` or `config`.
     pub fn answered_by(&self) -> &'static str {
-        answered_by(self.base_url.as_deref())
+        if self.canned.is_some() { "config" } else { answered_by(self.base_url.as_deref()) }
     }
 }
+
+/// Stands for the address of services that the config answers for.
+const CANNED: &str = "urn:verial:config";
 
 fn answered_by(base_url: Option<&str>) -> &'static str {
     if base_url.is_none() { "agent" } else { "service" }
@@ -90,6 +120,8 @@ pub fn all(sandbox: &Sandbox) -> Vec<Service> {
     let authored = config.agent_services.iter().enumerate();
     let mut services: Vec<Service> =
         authored.map(|(index, definition)| Service::of_config(index, sandbox, definition)).collect();
+    let hooks = config.advertised().into_iter().enumerate();
+    services.extend(hooks.map(|(index, (hook, cards))| Service::of_hook(index, sandbox, &hook, cards)));
     let rows = sandbox.records.own(SERVICES).filter_map(|record| Service::of_row(&record.json()));
     services.extend(rows);
     services.sort_by(|left, right| left.place.cmp(&right.place));
@@ -113,6 +145,13 @@ pub fn check_server(base_url: &str, timeout_seconds: Option<i64>) -> Result<(), 
         errors.range("timeout_seconds", seconds, 1..=60);
     }
     errors.into_result()
+}
+
+/// The address that a discovery endpoint hangs below.
+pub fn base_of_discovery(discovery_url: &str) -> Result<String, FieldErrors> {
+    let plain = discovery_url.trim_end_matches('/');
+    let base = plain.strip_suffix("/cds-services").map(ToOwned::to_owned);
+    base.ok_or_else(|| FieldErrors::one("discovery_url", "must end in `/cds-services`, as CDS Hooks defines it"))
 }
 
 /// Where servers of the config lie that were never discovered.

@@ -51,7 +51,7 @@ impl Step for CdsHook {
         self.check_bound(stage)?;
         let takes = |service: &Service| {
             let is_meant = self.service_id.as_ref().is_none_or(|wanted| *wanted == service.definition.id);
-            service.base_url.is_none() && service.definition.hook == self.hook && is_meant
+            service.is_agents() && service.definition.hook == self.hook && is_meant
         };
         let called: Vec<Service> = services::all(stage.sandbox).into_iter().filter(takes).collect();
         if called.is_empty() {

@@ -25,7 +25,7 @@ pub async fn list_feedback(app: &App, access: &Access, request: PageRequest) -> 
 /// What is kept of it: `{feedback}`.
 pub async fn feedback(app: &App, access: &Access, new: NewCdsFeedback, once: Option<Once>) -> Result<Value, AppError> {
     let token = once.map(Token::from);
-    let (given, known): (Vec<CardFeedback>, Option<Token>) = (new.feedback, token.clone());
+    let (given, known): (Vec<CardFeedback>, Option<Token>) = (new.into_entries()?, token.clone());
     let looked = ask(app, access, move |_, sandbox, context| {
         let earlier = known.as_ref().map_or(Ok(None), |token| feedback::earlier(sandbox, token));
         silent(either(earlier, || feedback::plan(sandbox, context, &given)))

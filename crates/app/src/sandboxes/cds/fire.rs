@@ -17,7 +17,7 @@ use crate::sandboxes::fhir::token;
 use crate::sandboxes::{Access, BaseUrl, any, credentials};
 use crate::{App, AppError, Once};
 
-/// What every service made of it: `{hook, hook_instance, invocations}`.
+/// What every service made of it: `{hook, hook_instance, cards, invocations}`.
 pub async fn fire(
     app: &App,
     access: &Access,
@@ -26,10 +26,25 @@ pub async fn fire(
     new: FiredHook,
     once: Option<Once>,
 ) -> Result<Value, AppError> {
+    let is_flat = new.is_flat();
+    let (context, service) = new.into_context()?;
+    match fire_with(app, access, base, (hook, context, service), once).await {
+        Err(AppError::Invalid(faults)) if is_flat => Err(FiredHook::flat_faults(&faults).into()),
+        fired => fired,
+    }
+}
+
+async fn fire_with(
+    app: &App,
+    access: &Access,
+    base: BaseUrl<'_>,
+    (hook, context, service): (String, Value, Option<String>),
+    once: Option<Once>,
+) -> Result<Value, AppError> {
     let token = once.map(Token::from);
     discover_config(app, access).await?;
     let reach = FhirReach::find(app, access, base).await?;
-    let fired = Fired { hook, context: new.context, service: new.service, fhir_url: reach.url.clone() };
+    let fired = Fired { hook, context, service, fhir_url: reach.url.clone() };
     let known = token.clone();
     let looked = ask(app, access, move |world, sandbox, context| {
         let earlier = known.as_ref().map_or(Ok(None), |token| invoke::earlier(sandbox, token));
@@ -51,6 +66,9 @@ pub async fn fire(
 }
 
 async fn called(app: &App, access: &Access, reach: &FhirReach, one: &Call) -> Answered {
+    if let Some(cards) = &one.service.canned {
+        return Answered::Json(json!({ "cards": cards }));
+    }
     let Some(base_url) = &one.service.base_url else { return Answered::Later };
     let config = CdsHooksConfig::of(&access.sandbox.config);
     let path = format!("cds-services/{}", one.service.definition.id);

@@ -23,7 +23,14 @@ pub async fn list_services(app: &App, access: &Access, request: PageRequest) -> 
 
 /// What was registered: `{services}`.
 pub async fn register(app: &App, access: &Access, new: NewCdsService) -> Result<Value, AppError> {
-    let NewCdsService { base_url, timeout_seconds, service } = new;
+    let NewCdsService { base_url, discovery_url, timeout_seconds, service } = new;
+    let base_url = match (base_url, discovery_url) {
+        (None, Some(discovery)) => Some(services::base_of_discovery(&discovery)?),
+        (Some(_), Some(_)) => {
+            return Err(FieldErrors::one("discovery_url", "cannot be combined with `base_url`").into());
+        }
+        (base_url, None) => base_url,
+    };
     let rows = match (base_url, service) {
         (Some(base_url), None) => {
             services::check_server(&base_url, timeout_seconds)?;
@@ -41,7 +48,11 @@ pub async fn register(app: &App, access: &Access, new: NewCdsService) -> Result<
             };
             vec![tell(app, access, register).await?]
         }
-        _ => return Err(FieldErrors::one("base_url", "must be given, or `service`; not both").into()),
+        _ => {
+            return Err(
+                FieldErrors::one("base_url", "must be given, or `discovery_url` or `service`; one of them").into()
+            );
+        }
     };
     Ok(json!({ "services": rows }))
 }

@@ -75,15 +75,17 @@ async fn remove_service(
 #[utoipa::path(post, path = "/cds/hooks/{hook}", operation_id = "fire_cds_hook", request_body = FiredHook,
     params(("hook" = String, Path, description = "The hook, such as `patient-view`"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "What the services made of it", body = FiredHookAnswer), Refusals, WriteRefusals))]
+    responses((status = 201, description = "What the services made of it", body = FiredHookAnswer),
+        (status = 200, description = "The same, of a body in snake_case", body = FiredHookAnswer), Refusals, WriteRefusals))]
 async fn fire_hook(
     extract::State(state): extract::State<State>,
     door: Door<CdsHooks>,
     Post(new, once): Post<FiredHook>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
     let hook = door.value(0).to_owned();
+    let status = if new.is_flat() { StatusCode::OK } else { StatusCode::CREATED };
     let fired = cds::fire(&state.app, &door.access, &door.base, hook, new, once).await?;
-    Ok((StatusCode::CREATED, Json(fired)))
+    Ok((status, Json(fired)))
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 #[expect(dead_code, reason = "documentation: the members are what rows have")]
 pub(super) struct CdsService {
     id: String,
-    /// Of the server where it was discovered; null of a service that the agent plays.
+    /// Of the server where it was discovered; null of a service that the agent plays or the config answers for.
     base_url: Option<String>,
-    /// `agent` or `service`.
+    /// `agent`, `service` or `config`.
     answered_by: String,
     /// `config` or `agent`.
     registered_by: String,
@@ -67,6 +67,9 @@ pub(super) struct Invocation {
 pub(super) struct FiredHookAnswer {
     hook: String,
     hook_instance: String,
+    /// All cards that were answered.
+    #[schema(value_type = Vec<Object>)]
+    cards: Vec<serde_json::Value>,
     invocations: Vec<Invocation>,
 }
 
@@ -83,7 +86,7 @@ pub(super) struct KeptFeedback {
     #[schema(rename = "service_id")]
     service_id: String,
     card: String,
-    /// `accepted` or `overridden`.
+    /// `accepted`, `overridden` or `ignored`.
     outcome: String,
     #[schema(value_type = Vec<Object>, required = false)]
     accepted_suggestions: serde_json::Value,
