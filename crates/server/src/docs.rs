@@ -13,6 +13,7 @@ use utoipa_axum::routes;
 use crate::State;
 
 const STYLE: &str = include_str!("docs.css");
+const MANUAL_INDEX: &str = include_str!("../../../docs/README.md");
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'");
 
@@ -50,8 +51,16 @@ async fn docs_style() -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE).into_response()
 }
 
+/// The index of the manual, for language models.
+#[utoipa::path(get, path = "/llms.txt", tag = "machinery", security(()),
+    responses((status = 200, description = "Markdown", body = String, content_type = "text/plain")))]
+async fn manual_index() -> Response {
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], MANUAL_INDEX).into_response()
+}
+
 pub(crate) fn router() -> OpenApiRouter<State> {
-    OpenApiRouter::new().routes(routes!(openapi_json)).routes(routes!(docs_page)).routes(routes!(docs_style))
+    let pages = OpenApiRouter::new().routes(routes!(openapi_json)).routes(routes!(docs_page));
+    pages.routes(routes!(docs_style)).routes(routes!(manual_index))
 }
 
 fn guarded(mut response: Response) -> Response {
