@@ -13,6 +13,9 @@ mod closed_world;
 mod contract;
 mod contract_kinds;
 mod datasets;
+#[rustfmt::skip] // A table: one row per documented statement.
+mod documented;
+mod documented_row;
 mod effects;
 mod errors;
 mod fax;
