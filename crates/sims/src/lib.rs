@@ -22,7 +22,7 @@ pub mod message;
 mod network;
 pub mod once;
 pub mod payer;
-mod redact;
+pub mod redact;
 pub mod scenario;
 pub mod voice;
 

@@ -4,7 +4,7 @@ use model::api_key::masked;
 use serde_json::Value;
 
 /// Keys and tokens of ours in any text of it are masked.
-pub(crate) fn without_secrets(asked: Value) -> Value {
+pub fn without_secrets(asked: Value) -> Value {
     match asked {
         Value::String(text) => masked(&text).into(),
         Value::Array(items) => items.into_iter().map(without_secrets).collect(),

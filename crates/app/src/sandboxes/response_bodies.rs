@@ -3,6 +3,7 @@
 
 use model::event::{Event, EventType};
 use serde_json::{Value, json};
+use sims::redact::without_secrets;
 use world::Records;
 
 /// Resources that are put into one page of events. Events beyond keep their names only.
@@ -44,13 +45,13 @@ fn names(payload: &Value) -> Vec<String> {
     named.filter(|name| name.contains("/_history/")).map(ToOwned::to_owned).collect()
 }
 
-/// A version of a resource; null for one that was deleted.
+/// A version of a resource, with secrets masked as in every event; null for one that was deleted.
 fn version(records: &Records, name: &str) -> Option<Value> {
     let (place, number) = name.split_once("/_history/")?;
     let (collection, key) = place.split_once('/')?;
     let history = records.history(collection, key);
     let revision = history.into_iter().find(|revision| revision.version.to_string() == number)?;
-    Some(revision.record.map_or(Value::Null, |record| Value::clone(&record.json())))
+    Some(revision.record.map_or(Value::Null, |record| without_secrets(Value::clone(&record.json()))))
 }
 
 fn bundle(total: &Value, resources: Vec<Value>) -> Value {

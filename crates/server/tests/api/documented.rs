@@ -447,6 +447,11 @@ fn fhir() -> Vec<Row> {
         .is("/data/0/payload/request/method", "GET").is("/data/0/payload/request/path", "Patient/pat-001")
         .is("/data/0/payload/response/status", 200).is("/data/0/payload/response/body/name/0/family", "Chen")
         .is("/data/1/payload/response/body/resourceType", "Bundle").is("/data/1/payload/response/body/entry/0/resource/id", "pat-001"));
+    let leak = json!({"resourceType": "Patient", "id": "leak", "name": [{"text": format!("vk_{}", "a".repeat(38))}]});
+    rows.push(Row::put("setup", "/sandboxes/{fhir}/fhir/Patient/leak", leak));
+    rows.push(Row::get("setup", "/sandboxes/{fhir}/fhir/Patient/leak"));
+    rows.push(Row::get("interactions: secrets are masked in what was read", "/sandboxes/{fhir}/events?type=fhir_request").count("/data", 6)
+        .is("/data/5/payload/response/resource", "Patient/leak/_history/1").is("/data/5/payload/response/body/name/0/text", "vk_…"));
     rows.push(Row::get("llms.txt", "/llms.txt").anonymous().contains("", "manual"));
     rows
 }

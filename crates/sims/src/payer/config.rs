@@ -241,6 +241,7 @@ mod tests {
             (json!({"determinations": [{"drug": "x", "determination": approved}]}), ""),
             (json!({"determinations": [{"match": {"drug": "x"}, "status": "denied", "reason": "No"}]}), ""),
             (json!({"determinations": [{"status": "approved"}]}), "determinations.0.match"),
+            (json!({"determinations": [7]}), "determinations.0"),
             (json!({"determinations": [{"drug": "x", "reason": "No"}]}), "determinations.0.determination"),
             (
                 json!({"determinations": [{"match": {"drug": "x"}, "drug": "y", "determination": approved, "status": "denied"}]}),
@@ -266,8 +267,8 @@ mod tests {
                 "default_determination.then.then",
             ),
             (
-                json!({"determinations": [{"match": {"drug": "x"}}, {"determination": approved}, 7]}),
-                "determinations.0.determination determinations.1.match determinations.2",
+                json!({"determinations": [{"match": {"drug": "x"}}, {"determination": approved}]}),
+                "determinations.0.determination determinations.1.match",
             ),
             (
                 json!({"determinations": [
