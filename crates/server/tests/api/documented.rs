@@ -512,7 +512,7 @@ fn messages() -> Vec<Row> {
 fn portal() -> Vec<Row> {
     let request = json!({"patient_member_id": "BCB123456789", "procedure_code": "72148"});
     vec![
-        Row::post("web-portal: submit a prior authorization", "{api_url}/prior-auths", request.clone()).is("/status", "submitted")
+        Row::post("web-portal: submit a prior authorization", "{api_url}/prior-auths", request).is("/status", "submitted")
             .is("/determination/status", "pending").is("/patient_member_id", "BCB123456789").same("/auth_number", "/tracking_number")
             .is("/authorization_number", Value::Null).save("number", "/auth_number").save("request", "/request_id"),
         Row::get("web-portal: state and determination", "{api_url}/prior-auths/{number}").is("/request_id", "{request}")
