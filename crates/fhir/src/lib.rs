@@ -9,12 +9,14 @@ pub mod fhirpath;
 pub mod ingest;
 pub mod layer;
 mod nearest;
+mod own_addresses;
 mod reference;
 mod resource_type;
 pub mod search;
 pub mod validate;
 
 pub use nearest::nearest;
+pub use own_addresses::OwnAddresses;
 pub use reference::{Reference, ReferenceError, is_id};
 pub use resource_type::{ResourceType, UnknownResourceType};
 pub use validate::validate;

@@ -79,7 +79,7 @@ fn content(media_type: &str) -> Vec<(String, String)> {
 fn request(method: &str, address: &str, headers: Vec<(String, String)>, body: &[u8]) -> Request {
     let (path, query) = address.split_once('?').unwrap_or((address, ""));
     let (method, path, query) = (method.to_owned(), path.to_owned(), query.to_owned());
-    Request { method, path, query, headers, body: body.to_vec(), base_url: BASE.to_owned(), token_url: None }
+    Request { method, path, query, headers, body: body.to_vec(), base_url: BASE.to_owned(), ..Request::default() }
 }
 
 /// A refusal changes nothing and says why in FHIR, a read changes nothing, and the same request in the same world has

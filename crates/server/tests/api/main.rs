@@ -29,6 +29,7 @@ mod fhir_isolation;
 mod fhir_malformed;
 mod fhir_order;
 mod fhir_pairs;
+mod fhir_references;
 mod fhir_remote;
 mod fhir_scopes;
 mod files_http;

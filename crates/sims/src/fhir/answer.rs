@@ -4,7 +4,7 @@ use model::SandboxId;
 use serde_json::Value;
 use world::{Context, Outcome, World};
 
-use super::call::{Call, Conditions, Prefer};
+use super::call::{Call, Conditions, Prefer, own_paths};
 use super::event::{self, Sent};
 use super::http::{Request, Response};
 use super::outcome::Refusal;
@@ -79,6 +79,7 @@ fn carried_out(
         records: &sandbox.records,
         scopes: client.scopes.as_ref(),
         base_url: &request.base_url,
+        own_paths: own_paths(&sandbox.id, &request.other_paths),
         token_url: request.token_url.as_deref(),
         context,
         prefer: Prefer::parse(request.header("prefer")),

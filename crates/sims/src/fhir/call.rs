@@ -1,7 +1,9 @@
 //! One interaction as it is carried out: alone, or as an entry of a Bundle.
 
-use fhir::ResourceType;
-use model::Timestamp;
+use std::sync::Arc;
+
+use fhir::{OwnAddresses, ResourceType};
+use model::{SandboxId, Timestamp};
 use world::{Context, Records, Seq, World};
 
 use super::outcome::{Issue, Refusal};
@@ -17,6 +19,8 @@ pub(crate) struct Call<'a> {
     /// None for a client who may do everything.
     pub(crate) scopes: Option<&'a Scopes>,
     pub(crate) base_url: &'a str,
+    /// The paths of every base of the sandbox.
+    pub(crate) own_paths: Arc<[String]>,
     pub(crate) token_url: Option<&'a str>,
     pub(crate) context: &'a Context<'a>,
     pub(crate) prefer: Prefer,
@@ -64,7 +68,17 @@ impl Prefer {
     }
 }
 
+/// The paths of every base address of a sandbox: those of the sandbox itself, and others that the request knows.
+pub(crate) fn own_paths(sandbox: &SandboxId, others: &[String]) -> Arc<[String]> {
+    let own = ["sandboxes", "services"].map(|name| format!("/{name}/{sandbox}/fhir"));
+    own.into_iter().chain(others.iter().cloned()).collect()
+}
+
 impl<'a> Call<'a> {
+    pub(crate) fn own_addresses(&self) -> OwnAddresses<'_> {
+        OwnAddresses::new(self.base_url, &self.own_paths)
+    }
+
     pub(crate) fn may(&self, permission: Permission, resource_type: ResourceType) -> bool {
         self.scopes.is_none_or(|scopes| scopes.allow(permission, resource_type))
     }

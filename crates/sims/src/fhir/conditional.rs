@@ -31,7 +31,8 @@ pub(crate) fn find(
     criteria: &[(String, String)],
 ) -> Result<Match, Refusal> {
     call.require(Permission::Search, resource_type)?;
-    let query = fhir::search::parse(resource_type, call.base_url, criteria).map_err(|fault| search::refused(&fault))?;
+    let query = fhir::search::parse_for(resource_type, call.own_addresses(), criteria)
+        .map_err(|fault| search::refused(&fault))?;
     if let Some((name, reason)) = query.ignored.first() {
         // A criterion that is left out would name another resource.
         return Err(Refusal::bad("not-supported", format!("the criterion {}: {reason}", excerpt(name))));

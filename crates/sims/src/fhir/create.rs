@@ -24,8 +24,8 @@ pub(crate) fn create(call: &Call<'_>, resource_type: ResourceType, body: &Value)
 
 /// Creates it under an id that the server has chosen. The one in the body does not count.
 pub(crate) fn with_id(call: &Call<'_>, resource_type: ResourceType, id: &str, body: &Value) -> Result<Reply, Refusal> {
-    write::check(resource_type, body)?;
-    Ok(write::put(call, resource_type, id, body.clone()))
+    let resource = write::prepared(call, resource_type, body)?;
+    Ok(write::put(call, resource_type, id, resource))
 }
 
 /// The answer when the resource was there already.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use fhir::definitions::{SearchParameter, SearchType, Targets};
-use fhir::{Reference, ResourceType};
+use fhir::{OwnAddresses, Reference, ResourceType};
 use serde_json::Value;
 use world::{Record, Seq};
 
@@ -84,7 +84,7 @@ fn supporting(call: &Call<'_>, patient: ResourceType, own: &Identities, as_of: S
         let mut next = Identities::new();
         for (resource_type, key) in &round {
             if let Some(record) = call.records.at(resource_type.as_str(), key, as_of).live() {
-                references(&record.json(), call.base_url, &mut next);
+                references(&record.json(), call.own_addresses(), &mut next);
             }
         }
         next.retain(|target| target.0 != patient && call.may_see(target.0));
@@ -95,14 +95,14 @@ fn supporting(call: &Call<'_>, patient: ResourceType, own: &Identities, as_of: S
     found
 }
 
-fn references(value: &Value, base_url: &str, found: &mut Identities) {
+fn references(value: &Value, own: OwnAddresses<'_>, found: &mut Identities) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| references(item, base_url, found)),
+        Value::Array(items) => items.iter().for_each(|item| references(item, own, found)),
         Value::Object(fields) => {
             for (key, value) in fields {
                 match value.as_str() {
-                    Some(text) if key == "reference" => found.extend(local(text, base_url)),
-                    _ => references(value, base_url, found),
+                    Some(text) if key == "reference" => found.extend(local(text, own)),
+                    _ => references(value, own, found),
                 }
             }
         }
@@ -110,8 +110,8 @@ fn references(value: &Value, base_url: &str, found: &mut Identities) {
     }
 }
 
-fn local(text: &str, base_url: &str) -> Option<(ResourceType, String)> {
-    let relative = text.strip_prefix(base_url).and_then(|rest| rest.strip_prefix('/')).unwrap_or(text);
+fn local(text: &str, own: OwnAddresses<'_>) -> Option<(ResourceType, String)> {
+    let relative = own.relative(text).unwrap_or(text);
     let current = relative.split_once("/_history/").map_or(relative, |(current, _)| current);
     let reference = Reference::parse(current).ok()?;
     Some((reference.resource_type(), reference.id().to_owned()))

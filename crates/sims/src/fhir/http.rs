@@ -14,6 +14,8 @@ pub struct Request {
     pub body: Vec<u8>,
     /// The sandbox's FHIR base address, without a `/` at its end.
     pub base_url: String,
+    /// The paths of further bases of the sandbox, below any host: those of its run. The sandbox's own need not be here.
+    pub other_paths: Vec<String>,
     /// Where tokens are given, if that is not below the base address.
     pub token_url: Option<String>,
 }

@@ -1,8 +1,8 @@
 //! What a token allows of requests that another server answers. Nothing here sees the answer: whatever could show or change
 //! more than one type, or is not understood, needs the scopes for every type.
 
-use fhir::ResourceType;
 use fhir::search::Clause;
+use fhir::{OwnAddresses, ResourceType};
 use serde_json::Value;
 
 use super::bundle::{Entry, criteria, split_criteria};
@@ -36,7 +36,8 @@ fn judge(scopes: &Scopes, request: &mut Request) -> Result<(), Refusal> {
     if action.body() == Body::Form && request.method == "POST" {
         parameters.extend(address::pairs(&String::from_utf8_lossy(&request.body)));
     }
-    interaction(scopes, &action, &parameters, request.header("if-none-exist"), &request.base_url)
+    let own = OwnAddresses::new(&request.base_url, &request.other_paths);
+    interaction(scopes, &action, &parameters, request.header("if-none-exist"), own)
 }
 
 fn interaction(
@@ -44,7 +45,7 @@ fn interaction(
     action: &Action,
     parameters: &[(String, String)],
     if_none_exist: Option<&str>,
-    base_url: &str,
+    own: OwnAddresses<'_>,
 ) -> Result<(), Refusal> {
     for (permission, resource_type) in action.needs(if_none_exist.is_some()) {
         require(scopes, permission, resource_type)?;
@@ -55,18 +56,18 @@ fn interaction(
             return everything(scopes, &[Permission::Read, Permission::Search]);
         }
         Action::Search(searched) | Action::ConditionalUpdate(searched) | Action::ConditionalDelete(searched) => {
-            return search(scopes, *searched, parameters, base_url);
+            return search(scopes, *searched, parameters, own);
         }
         Action::ConditionalPatch(searched) => {
             require(scopes, Permission::Read, *searched)?;
-            return search(scopes, *searched, parameters, base_url);
+            return search(scopes, *searched, parameters, own);
         }
         // What is there already may be answered.
         Action::Create(created) if if_none_exist.is_some() => {
             require(scopes, Permission::Read, *created)?;
             let text = if_none_exist.unwrap_or_default();
             let text = text.split_once('?').map_or(text, |(_, criteria)| criteria);
-            search(scopes, *created, &address::pairs(text), base_url)?;
+            search(scopes, *created, &address::pairs(text), own)?;
         }
         Action::Patch(changed, _) | Action::ValidateInstance(changed, _) => {
             require(scopes, Permission::Read, *changed)?
@@ -84,11 +85,11 @@ fn search(
     scopes: &Scopes,
     searched: ResourceType,
     parameters: &[(String, String)],
-    base_url: &str,
+    own: OwnAddresses<'_>,
 ) -> Result<(), Refusal> {
     let looks = |(name, _): &&(String, String)| !["_format", "_pretty"].contains(&name.as_str());
     let parameters: Vec<_> = parameters.iter().filter(looks).cloned().collect();
-    let is_plain = fhir::search::parse(searched, base_url, &parameters).is_ok_and(|query| {
+    let is_plain = fhir::search::parse_for(searched, own, &parameters).is_ok_and(|query| {
         let is_own = |clause: &Clause| matches!(clause, Clause::Own(_));
         query.ignored.is_empty() && query.includes.is_empty() && query.clauses.iter().all(is_own)
     });
@@ -103,14 +104,15 @@ fn bundle(scopes: &Scopes, request: &mut Request) -> Result<(), Refusal> {
         return everything(scopes, &ALL);
     }
     for (index, entry) in entries.iter().enumerate() {
-        one_entry(scopes, entry, &request.base_url).map_err(|refusal| refusal.in_entry(index))?;
+        one_entry(scopes, entry, OwnAddresses::new(&request.base_url, &request.other_paths))
+            .map_err(|refusal| refusal.in_entry(index))?;
     }
     request.body = bundle.to_string().into_bytes();
     Ok(())
 }
 
-fn one_entry(scopes: &Scopes, entry: &Value, base_url: &str) -> Result<(), Refusal> {
-    let Ok(mut entry) = Entry::read(entry, base_url) else { return everything(scopes, &ALL) };
+fn one_entry(scopes: &Scopes, entry: &Value, own: OwnAddresses<'_>) -> Result<(), Refusal> {
+    let Ok(mut entry) = Entry::read(entry, own) else { return everything(scopes, &ALL) };
     let mut references = std::collections::BTreeSet::new();
     if let Some(body) = &mut entry.body {
         criteria(body, &mut references)?;
@@ -118,10 +120,10 @@ fn one_entry(scopes: &Scopes, entry: &Value, base_url: &str) -> Result<(), Refus
     for reference in &references {
         let Some((searched, text)) = split_criteria(reference) else { continue };
         require(scopes, Permission::Search, searched)?;
-        search(scopes, searched, &address::pairs(text), base_url)?;
+        search(scopes, searched, &address::pairs(text), own)?;
     }
     let if_none_exist = entry.conditions.if_none_exist.as_deref();
-    interaction(scopes, &entry.action, &entry.parameters, if_none_exist, base_url)
+    interaction(scopes, &entry.action, &entry.parameters, if_none_exist, own)
 }
 
 fn require(scopes: &Scopes, permission: Permission, resource_type: ResourceType) -> Result<(), Refusal> {

@@ -24,7 +24,7 @@ pub(crate) fn patch(call: &Call<'_>, resource_type: ResourceType, id: &str, body
             return Err(Refusal::new(422, "business-rule", message).at(&format!("{resource_type}.{name}")));
         }
     }
-    write::check(resource_type, &resource)?;
+    let resource = write::prepared(call, resource_type, &resource)?;
     let mut reply = write::put(call, resource_type, id, resource);
     if !call.may(Permission::Read, resource_type) && matches!(reply.content, Content::Written { .. }) {
         // Who may only write must not read by patching.

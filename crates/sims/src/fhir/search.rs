@@ -16,7 +16,8 @@ use super::subset::Subset;
 pub(crate) fn search(call: &Call<'_>, resource_type: ResourceType) -> Result<Reply, Refusal> {
     let cursor = Cursor::of(call)?;
     let pairs: Vec<_> = call.parameters.iter().filter(|(name, _)| name != PAGE).cloned().collect();
-    let mut query = fhir::search::parse(resource_type, call.base_url, &pairs).map_err(|fault| refused(&fault))?;
+    let mut query =
+        fhir::search::parse_for(resource_type, call.own_addresses(), &pairs).map_err(|fault| refused(&fault))?;
     let ignored: Vec<Issue> = query.ignored.iter().map(ignored).collect();
     if call.prefer.strict && !ignored.is_empty() {
         let issues = ignored.into_iter().map(|issue| Issue { severity: "error", ..issue }).collect();

@@ -4,7 +4,7 @@ use serde_json::Value;
 use world::{Change, Context, Sandbox, World};
 
 use super::bundle;
-use super::call::{Call, Conditions, Prefer};
+use super::call::{Call, Conditions, Prefer, own_paths};
 use super::depth;
 
 /// Nobody is answered, so no address of this server is needed; and none that an author can write is meant.
@@ -17,6 +17,7 @@ pub(super) fn own_call<'a>(world: &'a World, sandbox: &'a Sandbox, context: &'a 
         records: &sandbox.records,
         scopes: None,
         base_url: BASE_URL,
+        own_paths: own_paths(&sandbox.id, &[]),
         token_url: None,
         context,
         prefer: Prefer::default(),

@@ -11,8 +11,8 @@ use super::{preconditions, write};
 pub(crate) fn update(call: &Call<'_>, resource_type: ResourceType, id: &str, body: &Value) -> Result<Reply, Refusal> {
     check_id(resource_type, id, body)?;
     preconditions::check_write(&call.conditions, &call.records.get(resource_type.as_str(), id))?;
-    write::check(resource_type, body)?;
-    Ok(write::put(call, resource_type, id, body.clone()))
+    let resource = write::prepared(call, resource_type, body)?;
+    Ok(write::put(call, resource_type, id, resource))
 }
 
 /// The body must name the resource that the address names.

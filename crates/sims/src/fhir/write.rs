@@ -6,6 +6,7 @@ use fhir::ResourceType;
 use serde_json::{Map, Value, json};
 use world::{Change, Lookup, Write};
 
+use super::bundle;
 use super::call::Call;
 use super::outcome::Refusal;
 use super::reply::{Content, Reply, name_of};
@@ -26,6 +27,14 @@ pub(crate) fn check(resource_type: ResourceType, resource: &Value) -> Result<(),
     }
     super::depth::check(resource)?;
     fhir::validate(resource).map_err(|faults| Refusal::invalid(&faults))
+}
+
+/// Checks a resource of a client and makes it ready to be stored.
+pub(crate) fn prepared(call: &Call<'_>, resource_type: ResourceType, resource: &Value) -> Result<Value, Refusal> {
+    check(resource_type, resource)?;
+    let mut resource = resource.clone();
+    bundle::make_local(&mut resource, call.own_addresses());
+    Ok(resource)
 }
 
 /// Puts a checked resource in place of what is there, and answers it.

@@ -190,6 +190,7 @@ pub(crate) fn request(method: &str, address: &str, headers: &[(&str, &str)], bod
         headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         body: body.to_vec(),
         base_url: BASE.to_owned(),
+        other_paths: Vec::new(),
         token_url: None,
     }
 }

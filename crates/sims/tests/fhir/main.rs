@@ -11,6 +11,7 @@ mod events;
 mod everything;
 mod harness;
 mod history;
+mod own_addresses;
 mod patch;
 mod random_stories;
 mod scopes;

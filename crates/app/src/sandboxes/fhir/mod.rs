@@ -1,5 +1,6 @@
 //! A FHIR sandbox from outside: who may use it, and how a request gets its answer.
 
+mod own_paths;
 mod remote;
 pub mod token;
 
@@ -66,7 +67,10 @@ pub async fn admit_anyone(app: &App, id: &SandboxId) -> Result<Access, AppError>
     Ok(Access { sandbox, client: Client { name: ANONYMOUS.into(), scopes: Some(Scopes::default()) } })
 }
 
-pub async fn exchange(app: &App, access: Access, request: Request) -> Result<Response, AppError> {
+pub async fn exchange(app: &App, access: Access, mut request: Request) -> Result<Response, AppError> {
+    if own_paths::may_mention_run(&request) {
+        request.other_paths = own_paths::of_run(app, &access.sandbox).await?;
+    }
     if let Some(there) = remote_of(&access.sandbox).filter(|_| request.path != SMART_CONFIGURATION) {
         return remote::exchange(app, access, &there, request).await;
     }

@@ -10,7 +10,7 @@ mod value;
 pub use escape::escape;
 
 use super::Query;
-use crate::ResourceType;
+use crate::{OwnAddresses, ResourceType};
 
 /// Why a search cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,8 +35,17 @@ const MAX_NAME_BYTES: usize = 500;
 /// Reads decoded `name=value` pairs of a search for one type. `base` is the server's own address: references below it
 /// are local. A parameter that is not known is no fault: it stands in [`Query::ignored`].
 pub fn parse(resource_type: ResourceType, base: &str, pairs: &[(String, String)]) -> Result<Query, SearchFault> {
+    parse_for(resource_type, OwnAddresses::new(base, &[]), pairs)
+}
+
+/// The same for a server that has several addresses of its own.
+pub fn parse_for(
+    resource_type: ResourceType,
+    own: OwnAddresses<'_>,
+    pairs: &[(String, String)],
+) -> Result<Query, SearchFault> {
     let mut query = Query::default();
-    let mut reader = name::Reader::new(base.trim_end_matches('/'));
+    let mut reader = name::Reader::new(own);
     for (at, (name, value)) in pairs.iter().enumerate() {
         let is_too_much = at >= MAX_PARAMETERS || name.len() > MAX_NAME_BYTES;
         let read = if is_too_much {

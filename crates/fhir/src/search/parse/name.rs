@@ -2,22 +2,22 @@
 //! (<https://hl7.org/fhir/R4/search.html#modifiers>, <https://hl7.org/fhir/R4/search.html#chaining>).
 
 use super::{MAX_ALTERNATIVES, MAX_CHAIN, MAX_VALUES, Refusal, escape, resource_type_named, value};
-use crate::ResourceType;
 use crate::definitions::{SearchParameter, SearchType};
 use crate::search::{Clause, Condition, Modifier, Wanted};
+use crate::{OwnAddresses, ResourceType};
 
 /// Ways that chains without types are tried; a search that names its types needs a few.
 const MAX_WAYS: usize = 2_000;
 
 pub(super) struct Reader<'a> {
-    base: &'a str,
+    own: OwnAddresses<'a>,
     values: usize,
     ways: usize,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(base: &'a str) -> Self {
-        Self { base, values: 0, ways: 0 }
+    pub(super) fn new(own: OwnAddresses<'a>) -> Self {
+        Self { own, values: 0, ways: 0 }
     }
 
     pub(super) fn clause(
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
                 "a parameter has at most {MAX_ALTERNATIVES} values, a whole search {MAX_VALUES}"
             )));
         }
-        let context = value::Context { resource_type, base: self.base };
+        let context = value::Context { resource_type, own: self.own };
         let wanted = |text: &str| context.wanted(parameter, modifier.as_ref(), text).map_err(Refusal::Fault);
         let alternatives = texts.into_iter().map(wanted).collect::<Result<Vec<Wanted>, _>>()?;
         Ok(Condition { parameter, modifier, alternatives })

@@ -6,14 +6,14 @@ use crate::excerpt::Excerpt;
 use crate::search::moment::span;
 use crate::search::number::{decimal, written_range};
 use crate::search::{Modifier, Prefix, Target, Wanted};
-use crate::{ResourceType, is_id};
+use crate::{OwnAddresses, ResourceType, is_id};
 
 /// Where a value stands.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) resource_type: ResourceType,
-    /// The server's own address, without a slash at the end.
-    pub(super) base: &'a str,
+    /// The server's own addresses.
+    pub(super) own: OwnAddresses<'a>,
 }
 
 impl Context<'_> {
@@ -42,9 +42,7 @@ impl Context<'_> {
 
     fn reference(self, wanted: Option<ResourceType>, text: &str) -> Result<Wanted, String> {
         let text = unescape(text);
-        let own =
-            text.strip_prefix(self.base).and_then(|rest| rest.strip_prefix('/')).filter(|_| !self.base.is_empty());
-        if let Target::Local { resource_type, id, version } = Target::of(own.unwrap_or(&text)) {
+        if let Target::Local { resource_type, id, version } = Target::of(self.own.relative(&text).unwrap_or(&text)) {
             if wanted.is_some_and(|wanted| wanted != resource_type) {
                 return Err(format!("the modifier and the value {} name different types", Excerpt::of(&text)));
             }

@@ -116,6 +116,7 @@ fn message(parts: &Parts, address: Address, body: Vec<u8>) -> fhir::Request {
         headers: sent.filter_map(header).collect(),
         body,
         base_url,
+        other_paths: Vec::new(),
         token_url,
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn process(call: &Call<'_>, entries: &[Value]) -> Reply {
 }
 
 fn one(call: &Call<'_>, staged: &world::World, entry: &Value) -> Result<(Reply, bool), Refusal> {
-    let entry = Entry::read(entry, call.base_url)?;
+    let entry = Entry::read(entry, call.own_addresses())?;
     let sandbox = staged.sandboxes.get(&call.sandbox.id).unwrap_or(call.sandbox);
     let inner = Call { context: call.context, ..entry.call(call, staged, sandbox) };
     let done = inner.perform(&entry.action, entry.body.as_ref())?;

@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use fhir::OwnAddresses;
 use serde_json::Value;
 use world::{Sandbox, World};
 
@@ -21,12 +22,12 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn read(entry: &Value, base_url: &str) -> Result<Self, Refusal> {
+    pub(crate) fn read(entry: &Value, own: OwnAddresses<'_>) -> Result<Self, Refusal> {
         let request = &entry["request"];
         let text = |name: &str| request[name].as_str();
         let method = text("method").ok_or_else(|| Refusal::bad("required", "the entry has no request.method"))?;
         let url = text("url").ok_or_else(|| Refusal::bad("required", "the entry has no request.url"))?;
-        let relative = url.strip_prefix(base_url).unwrap_or(url);
+        let relative = own.relative(url).unwrap_or(url);
         let (path, query) = relative.split_once('?').unwrap_or((relative, ""));
         if path.contains("://") {
             return Err(Refusal::bad("invalid", format!("the address {} is not of this server", excerpt(url))));

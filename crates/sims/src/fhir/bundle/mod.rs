@@ -11,7 +11,7 @@ use super::call::{Call, Returns};
 use super::outcome::{Refusal, excerpt};
 use super::reply::{Content, Reply, status_line};
 pub(crate) use entry::Entry;
-pub(crate) use references::{criteria, split_criteria};
+pub(crate) use references::{criteria, make_local, split_criteria};
 
 /// A Bundle may have so many entries.
 pub(crate) const MOST_ENTRIES: usize = 10_000;

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use fhir::ResourceType;
 use fhir::definitions::{Element, Kind, Primitive, Structure};
+use fhir::{OwnAddresses, ResourceType};
 use serde_json::Value;
 
 use crate::fhir::outcome::{Refusal, excerpt};
@@ -34,6 +34,36 @@ pub(super) fn rewrite(resource: &mut Value, names: &Names, full_url: Option<&str
         Ok(())
     };
     walk_resource(resource, &mut rewrite)
+}
+
+/// Makes references to the server's own addresses relative, so that both forms mean the same to searches and checks.
+/// Bundles are kept as they are: within them, a reference is resolved by the `fullUrl` of its entry.
+pub(crate) fn make_local(resource: &mut Value, own: OwnAddresses<'_>) {
+    if resource["resourceType"] == "Bundle" || !has_absolute_reference(resource) {
+        return;
+    }
+    let mut visit = |element: &Element, text: &mut String| {
+        if element.path() == REFERENCE
+            && let Some(relative) = own.relative(text)
+        {
+            *text = relative.to_owned();
+        }
+        Ok(())
+    };
+    // The visitor never refuses.
+    let _ = walk_resource(resource, &mut visit);
+}
+
+/// Whether there is a reference that could be to the server itself. Most resources have none and need no closer look.
+fn has_absolute_reference(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_absolute_reference),
+        Value::Object(fields) => fields.iter().any(|(key, value)| match value {
+            Value::String(text) => key == "reference" && text.contains("://"),
+            other => has_absolute_reference(other),
+        }),
+        _ => false,
+    }
 }
 
 /// The conditional references of a resource: `Patient?identifier=…`.

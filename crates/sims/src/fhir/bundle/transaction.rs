@@ -42,6 +42,9 @@ pub(super) fn process(call: &Call<'_>, entries: &[Value]) -> Result<Reply, Refus
     check_overlaps(&steps)?;
     let mut names = full_urls(&steps)?;
     rename(&mut steps, &names)?;
+    for body in steps.iter_mut().filter(|step| step.is_resource()).filter_map(|step| step.entry.body.as_mut()) {
+        references::make_local(body, call.own_addresses());
+    }
     let criteria = conditional_references(&mut steps)?;
     if !criteria.is_empty() {
         names = resolved(call, &steps, &criteria)?;
@@ -51,7 +54,7 @@ pub(super) fn process(call: &Call<'_>, entries: &[Value]) -> Result<Reply, Refus
 }
 
 fn plan(call: &Call<'_>, entry: &Value) -> Result<Step, Refusal> {
-    let mut entry = Entry::read(entry, call.base_url)?;
+    let mut entry = Entry::read(entry, call.own_addresses())?;
     let inner = entry.call(call, call.world, call.sandbox);
     for (permission, resource_type) in entry.action.needs(entry.conditions.if_none_exist.is_some()) {
         inner.require(permission, resource_type)?;
