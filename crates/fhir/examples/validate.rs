@@ -5,7 +5,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use verial_fhir::fhirpath::{Moment, MomentKind};
 use verial_fhir::validate;
+use verial_fhir::validate::{Profile, conformance, impossible_references};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let directory = std::env::args_os().nth(1).ok_or("usage: validate DIRECTORY")?;
@@ -27,7 +29,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         taken += start.elapsed();
         (all, bytes) = (all + 1, bytes + text.len());
         match result {
-            Ok(()) => valid += 1,
+            Ok(()) => {
+                valid += 1;
+                beyond(&file.file_name().unwrap_or_default().to_string_lossy(), &resource)?;
+            }
             Err(faults) => {
                 for fault in faults {
                     println!("{}: {}: {fault}", file.file_name().unwrap_or_default().display(), fault.kind);
@@ -37,5 +42,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let rate = bytes as f64 / 1e6 / taken.as_secs_f64();
     println!("{valid} of {all} valid; {bytes} bytes in {taken:?}: {rate:.0} MB/s");
+    Ok(())
+}
+
+/// Prints what is wrong with a resource beyond its structure: references, invariants, concepts, and known profiles.
+fn beyond(file: &str, resource: &Value) -> Result<(), Box<dyn std::error::Error>> {
+    let now = || Moment::parse(MomentKind::DateTime, "2026-01-01T00:00:00Z").ok_or("a time");
+    for fault in impossible_references(resource) {
+        println!("{file}: reference: {fault}");
+    }
+    let mut findings = conformance(resource, now()?);
+    for canonical in resource["meta"]["profile"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if let Some(profile) = Profile::find(canonical) {
+            findings.extend(profile.check(resource, now()?));
+        }
+    }
+    for finding in findings.iter().filter(|finding| !finding.is_warning) {
+        println!("{file}: {}: {}", finding.fault.kind, finding.fault);
+    }
     Ok(())
 }

@@ -85,7 +85,7 @@ fn request(method: &str, address: &str, headers: Vec<(String, String)>, body: &[
 /// A refusal changes nothing and says why in FHIR, a read changes nothing, and the same request in the same world has
 /// the same answer.
 fn asked(request: &Request) {
-    let Outcome { answer: Response { status, headers, body }, changes, events } = answered(request);
+    let Outcome { answer: Response { status, headers, body, raw }, changes, events } = answered(request);
     assert!((200..600).contains(&status) && status != 500, "{status}");
     assert_eq!(events.len(), 1);
     assert!(changes.is_empty() || (status < 300 && !is_read_only(request)), "{status}");
@@ -102,7 +102,7 @@ fn asked(request: &Request) {
         linked(&body);
     }
     let again = answered(request);
-    assert_eq!(again.answer, Response { status, headers, body });
+    assert_eq!(again.answer, Response { status, headers, body, raw });
     assert_eq!(again.events, events);
 }
 

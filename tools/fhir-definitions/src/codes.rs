@@ -34,6 +34,29 @@ pub(crate) fn table(package: &Package) -> anyhow::Result<Vec<String>> {
     Ok(lines)
 }
 
+/// The systems and codes of a value set, if the package says all of them.
+pub(crate) fn value_set_codings<'a>(package: &'a Package, canonical: &str) -> Option<BTreeSet<(&'a str, &'a str)>> {
+    let compose = &package.value_sets.get(without_version(canonical))?["compose"];
+    let mut codings = BTreeSet::new();
+    if items(compose, "exclude").next().is_some() {
+        return None;
+    }
+    for include in items(compose, "include") {
+        match include["system"].as_str() {
+            Some(system) => {
+                codings.extend(of_system(package, include, system)?.into_iter().map(|code| (system, code)));
+            }
+            None => {
+                for canonical in items(include, "valueSet") {
+                    codings.extend(value_set_codings(package, canonical.as_str()?)?);
+                }
+            }
+        }
+    }
+    let is_word = |word: &str| !word.contains(char::is_whitespace);
+    (!codings.is_empty() && codings.iter().all(|(system, code)| is_word(system) && is_word(code))).then_some(codings)
+}
+
 /// All codes, if the package says all of them.
 fn value_set<'a>(package: &'a Package, canonical: &str) -> Option<Codes<'a>> {
     let compose = &package.value_sets.get(without_version(canonical))?["compose"];

@@ -54,7 +54,7 @@ pub(crate) fn bound_value_sets(package: &Package) -> anyhow::Result<BTreeMap<Str
 }
 
 /// Resources and data types, without profiles and logical models.
-fn base_types(package: &Package) -> anyhow::Result<BTreeMap<&str, &Value>> {
+pub(crate) fn base_types(package: &Package) -> anyhow::Result<BTreeMap<&str, &Value>> {
     let kinds = ["resource", "complex-type", "primitive-type"];
     let is_base = |definition: &&Value| {
         definition["derivation"] != "constraint" && kinds.iter().any(|kind| definition["kind"] == **kind)

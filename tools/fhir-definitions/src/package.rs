@@ -12,6 +12,7 @@ pub(crate) struct Package {
     pub(crate) value_sets: BTreeMap<String, Value>,
     pub(crate) code_systems: BTreeMap<String, Value>,
     pub(crate) search_parameters: BTreeMap<String, Value>,
+    pub(crate) compartments: BTreeMap<String, Value>,
 }
 
 impl Package {
@@ -34,6 +35,7 @@ impl Package {
             "ValueSet" => &mut self.value_sets,
             "CodeSystem" => &mut self.code_systems,
             "SearchParameter" => &mut self.search_parameters,
+            "CompartmentDefinition" => &mut self.compartments,
             _ => return Ok(()),
         };
         let definition: Value = serde_json::from_slice(&std::fs::read(path)?)?;

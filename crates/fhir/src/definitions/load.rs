@@ -22,7 +22,7 @@ pub(super) fn definitions(elements: &'static str, codes: &'static str) -> Result
     Ok(Definitions { structures: loader.inherit()?, elements: loader.elements, code_sets })
 }
 
-pub(super) fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
     table.lines().filter(|line| !line.starts_with('#'))
 }
 

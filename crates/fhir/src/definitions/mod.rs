@@ -1,12 +1,15 @@
 //! What R4 says that resources and data types are made of, read once from the tables in `definitions/`.
 
 mod code_set;
+mod compartment;
 mod load;
 mod search_parameter;
 
 use std::sync::LazyLock;
 
 pub use code_set::CodeSet;
+pub use compartment::Compartment;
+pub(crate) use load::lines;
 pub use search_parameter::{Comparators, Component, SearchParameter, SearchType, Targets};
 
 use crate::resource_type::ResourceType;

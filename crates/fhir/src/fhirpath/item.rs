@@ -51,6 +51,11 @@ impl<'v> Node<'v> {
         (structure.kind() == Kind::Resource).then_some(Self { value: Some(value), extra: None, structure, owner })
     }
 
+    /// A value of this structure; `owner` is the resource that its `#` references point into.
+    pub(crate) fn element(value: &'v Value, structure: &'static Structure, owner: &'v Value) -> Self {
+        Self { value: Some(value), extra: None, structure, owner }
+    }
+
     pub fn value(&self) -> Option<&'v Value> {
         self.value
     }

@@ -76,6 +76,17 @@ impl FhirPath {
         let found = self.evaluate(resource, context)?;
         Ok(evaluate::truth(&found, "a condition")?.unwrap_or(false))
     }
+
+    /// The same for an element of the resource, which is `$this`.
+    pub(crate) fn holds_for<'v>(
+        &'v self,
+        element: Node<'v>,
+        resource: &'v Value,
+        context: &'v Context<'v>,
+    ) -> Result<bool, EvaluationFault> {
+        let found = evaluate::evaluate_from(&self.expression, element, resource, context)?;
+        Ok(evaluate::truth(&found, "a condition")?.unwrap_or(false))
+    }
 }
 
 impl Display for FhirPath {

@@ -16,6 +16,7 @@ mod sort;
 pub use extract::{Selected, extract, extract_all, select};
 pub use fold::fold;
 pub use found::{Concept, Found, Range, Span, Target};
+pub use moment::span as date_span;
 pub use parse::{MAX_ALTERNATIVES, MAX_CHAIN, MAX_PARAMETERS, MAX_VALUES, SearchFault, escape, parse, parse_for};
 pub use query::{Clause, Condition, Include, IncludeTarget, Modifier, Prefix, Query, Sort, Summary, Total, Wanted};
 pub use sort::SortKey;

@@ -11,7 +11,7 @@ const DAY: i64 = 24 * HOUR;
 
 /// Reads `2024`, `2024-02`, `2024-02-29`, and these with a time to the minute, the second or a fraction of it, with or
 /// without a zone.
-pub(super) fn span(text: &str) -> Option<Span> {
+pub fn span(text: &str) -> Option<Span> {
     if !text.is_ascii() {
         return None;
     }

@@ -1,10 +1,17 @@
 //! Whether a resource has the structure that R4 defines (<https://hl7.org/fhir/R4/json.html>).
 
+mod conformance;
 mod moment;
 mod path;
 mod primitive;
+mod profile;
+mod references;
 mod walk;
 mod xhtml;
+
+pub use conformance::{Finding, conformance};
+pub use profile::{Profile, is_base_profile};
+pub use references::impossible_references;
 
 use std::fmt;
 
@@ -47,6 +54,8 @@ pub enum FaultKind {
     Value,
     /// A code that is not in the value set it must come from.
     CodeInvalid,
+    /// A condition that R4 or a profile puts on a value.
+    Invariant,
     TooLong,
     /// Nested too deeply to be looked at.
     TooCostly,
@@ -61,6 +70,7 @@ impl FaultKind {
             Self::Required => "required",
             Self::Value => "value",
             Self::CodeInvalid => "code-invalid",
+            Self::Invariant => "invariant",
             Self::TooLong => "too-long",
             Self::TooCostly => "too-costly",
         }

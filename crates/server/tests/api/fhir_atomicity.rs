@@ -84,7 +84,7 @@ fn bad_entry(dice: &mut Dice) -> Value {
         twice,
         with(entry("PUT", "Patient/twin1", Some(patient("twin1"))), "ifMatch", "W/\"7\""),
         with(entry("POST", "Patient", Some(patient("x"))), "ifNoneExist", "gender=other"),
-        entry("DELETE", "Patient?gender=other", None),
+        entry("DELETE", "Patient", None),
         entry("GET", "Patient/nobody", None),
         entry(
             "PATCH",

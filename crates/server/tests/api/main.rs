@@ -31,6 +31,7 @@ mod fhir_order;
 mod fhir_pairs;
 mod fhir_references;
 mod fhir_remote;
+mod fhir_routes;
 mod fhir_scopes;
 mod files_http;
 mod files_runs;

@@ -5,20 +5,24 @@ use serde_json::Value;
 use world::{Context, Outcome, World};
 
 use super::call::{Call, Conditions, Prefer, own_paths};
+use super::config::WriteRules;
 use super::event::{self, Sent};
 use super::http::{Request, Response};
 use super::outcome::Refusal;
-use super::reply::Reply;
+use super::reply::{Content, Reply};
 use super::route::{Action, Body};
 use super::scopes::Scopes;
-use super::{address, depth, media};
+use super::{address, depth, integrity, json, media, raw_binary};
 
 /// Whether the request can change nothing, so that any copy of the world may answer it.
 pub fn is_read_only(request: &Request) -> bool {
     let last = request.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     match request.method.as_str() {
         "GET" | "HEAD" => true,
-        "POST" => matches!(last, "_search" | "$validate" | "$everything" | "%24validate" | "%24everything"),
+        "POST" => matches!(
+            last,
+            "_search" | "$validate" | "$everything" | "$lastn" | "%24validate" | "%24everything" | "%24lastn"
+        ),
         _ => false,
     }
 }
@@ -42,7 +46,7 @@ pub fn answer(
     let mut result = carried_out(world, sandbox, client, request, context, (&mut sent, &mut is_pretty));
     if let Sent::Text = sent
         && !depth::is_too_much(&request.body)
-        && let Ok(json) = serde_json::from_slice(&request.body)
+        && let Ok(json) = serde_json::from_slice(json::without_mark(&request.body))
         && !depth::is_too_deep(&json)
     {
         sent = Sent::Json(json);
@@ -64,10 +68,20 @@ fn carried_out(
 ) -> Result<Reply, Refusal> {
     let mut parameters = address::pairs(&request.query);
     *is_pretty = take(&mut parameters, "_pretty").is_some_and(|value| value == "true");
-    media::check_accept(take(&mut parameters, "_format").as_deref(), request.header("accept"))?;
-    let action = Action::of(&request.method, &address::segments(&request.path))?;
+    let format = take(&mut parameters, "_format");
+    let action = Action::of(&request.method, &address::segments(&request.path));
+    let is_raw = action.as_ref().is_ok_and(|action| raw_binary::is_read(request, action, format.as_deref()));
+    if !is_raw {
+        media::check_accept(format.as_deref(), request.header("accept"))?;
+    }
+    let action = action?;
     let body = body(request, &action)?;
-    if action.body() == Body::Form && request.method == "POST" {
+    let is_form = match action.body() {
+        Body::Form => true,
+        Body::Input => request.header("content-type").is_some_and(media::is_form),
+        _ => false,
+    };
+    if is_form && request.method == "POST" {
         parameters.extend(address::pairs(&String::from_utf8_lossy(&request.body)));
         *is_pretty |= take(&mut parameters, "_pretty").is_some_and(|value| value == "true");
         media::check_accept(take(&mut parameters, "_format").as_deref(), request.header("accept"))?;
@@ -84,13 +98,26 @@ fn carried_out(
         context,
         prefer: Prefer::parse(request.header("prefer")),
         conditions: conditions(request),
+        rules: WriteRules::of(&sandbox.config),
+        raw_accept: request.header("accept").filter(|_| is_raw),
         parameters,
     };
-    let result = call.perform(&action, body.as_ref());
+    let mut result = call.perform(&action, body.as_ref());
+    if let Ok(reply) = &result
+        && !is_batch(&action, body.as_ref())
+        && let Err(refusal) = integrity::check(&call, &reply.changes)
+    {
+        result = Err(refusal);
+    }
     if let Some(body) = body {
         *sent = Sent::Json(body);
     }
     result
+}
+
+/// Entries of a batch stand for themselves, and were looked at one by one.
+fn is_batch(action: &Action, body: Option<&Value>) -> bool {
+    *action == Action::Bundle && body.is_some_and(|bundle| bundle["type"] == "batch")
 }
 
 fn conditions(request: &Request) -> Conditions {
@@ -106,6 +133,9 @@ fn conditions(request: &Request) -> Conditions {
 /// The JSON of the body, when the interaction wants one.
 fn body(request: &Request, action: &Action) -> Result<Option<Value>, Refusal> {
     let content_type = request.header("content-type");
+    if raw_binary::is_write(request, action) {
+        return Ok(Some(raw_binary::resource(request, action)));
+    }
     let is_empty = request.body.is_empty();
     match action.body() {
         Body::None => return Ok(None),
@@ -116,17 +146,20 @@ fn body(request: &Request, action: &Action) -> Result<Option<Value>, Refusal> {
             }
             return Ok(None);
         }
-        Body::Optional if is_empty => return Ok(None),
-        Body::Resource | Body::Optional => media::check_resource(content_type)?,
-        Body::JsonPatch => media::check_patch(content_type)?,
+        Body::Optional | Body::Input if is_empty => return Ok(None),
+        Body::Input if content_type.is_some_and(media::is_form) => {
+            return check_form_size(request.body.len()).map(|()| None);
+        }
+        Body::Resource | Body::Optional | Body::Input => media::check_resource(content_type)?,
+        Body::Patch => media::check_patch(content_type)?,
     }
     if is_empty {
         return Ok(None);
     }
-    depth::check_text(&request.body)?;
-    let unreadable = |fault| Refusal::bad("invalid", format!("the body is no JSON that can be read: {fault}"));
-    let parsed = serde_json::from_slice(&request.body).map_err(unreadable)?;
-    depth::check(&parsed)?;
+    let parsed = json::parse(&request.body)?;
+    if action.body() == Body::Patch {
+        media::check_patch_body(content_type, &parsed)?;
+    }
     Ok(Some(parsed))
 }
 
@@ -155,6 +188,10 @@ fn take(parameters: &mut Vec<(String, String)>, name: &str) -> Option<String> {
 
 fn response(request: &Request, result: Result<Reply, Refusal>, is_pretty: bool) -> Response {
     let (status, mut headers, mut body) = match result {
+        Ok(Reply { status, headers, content: Content::Bytes { bytes, .. }, .. }) => {
+            let raw = if request.method == "HEAD" { Vec::new() } else { bytes };
+            return Response { status, headers, body: String::new(), raw: Some(raw) };
+        }
         Ok(reply) => (reply.status, reply.headers, reply.content.into_text()),
         Err(refusal) => (refusal.status, refusal.headers.clone(), refusal.json().to_string()),
     };
@@ -168,5 +205,5 @@ fn response(request: &Request, result: Result<Reply, Refusal>, is_pretty: bool) 
     if request.method == "HEAD" {
         body.clear();
     }
-    Response { status, headers, body }
+    Response { status, headers, body, raw: None }
 }

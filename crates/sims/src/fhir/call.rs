@@ -6,6 +6,7 @@ use fhir::{OwnAddresses, ResourceType};
 use model::{SandboxId, Timestamp};
 use world::{Context, Records, Seq, World};
 
+use super::config::WriteRules;
 use super::outcome::{Issue, Refusal};
 use super::reply::{Content, Reply};
 use super::scopes::{Permission, Scopes};
@@ -25,6 +26,9 @@ pub(crate) struct Call<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) prefer: Prefer,
     pub(crate) conditions: Conditions,
+    pub(crate) rules: WriteRules,
+    /// The header `Accept` of a client that asks for the content of a Binary instead of the resource.
+    pub(crate) raw_accept: Option<&'a str>,
     /// Decoded, without those that are about the format.
     pub(crate) parameters: Vec<(String, String)>,
 }
@@ -110,16 +114,19 @@ impl<'a> Call<'a> {
         self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Refuses parameters that the interaction does not know, if the client asks for strictness.
-    pub(crate) fn only_parameters(&self, known: &[&str]) -> Result<(), Refusal> {
-        let unknown = self.parameters.iter().find(|(name, _)| !known.contains(&name.as_str()));
-        match unknown {
-            Some((name, _)) if self.prefer.strict => {
-                let name = super::outcome::excerpt(name);
-                Err(Refusal::bad("not-supported", format!("the parameter {name} is not known here")))
-            }
-            _ => Ok(()),
+    /// Parameters that the interaction does not know: refused if the client asks for strictness, else reported.
+    pub(crate) fn ignored_parameters(&self, known: &[&str]) -> Result<Vec<Issue>, Refusal> {
+        let unknown = self.parameters.iter().filter(|(name, _)| !known.contains(&name.as_str()));
+        let issue = |(name, _): &(String, String)| {
+            let message = format!("the parameter {} was ignored: it is not known here", super::outcome::excerpt(name));
+            Issue::warning("not-supported", message)
+        };
+        let ignored: Vec<Issue> = unknown.map(issue).collect();
+        if self.prefer.strict && !ignored.is_empty() {
+            let issues = ignored.into_iter().map(|issue| Issue { severity: "error", ..issue }).collect();
+            return Err(Refusal { status: 400, issues, headers: Vec::new() });
         }
+        Ok(ignored)
     }
 
     /// The content of an answer to a write, as the client prefers it.

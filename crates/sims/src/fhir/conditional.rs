@@ -25,11 +25,29 @@ pub(crate) fn find_text(call: &Call<'_>, resource_type: ResourceType, criteria: 
     find(call, resource_type, &address::pairs(criteria))
 }
 
+/// A conditional delete removes at most so many resources.
+const MOST_DELETED: usize = 10_000;
+
 pub(crate) fn find(
     call: &Call<'_>,
     resource_type: ResourceType,
     criteria: &[(String, String)],
 ) -> Result<Match, Refusal> {
+    let mut found = find_several(call, resource_type, criteria, 2)?;
+    Ok(match (found.pop(), found.is_empty()) {
+        (None, _) => Match::None,
+        (Some(one), true) => Match::One(one),
+        (Some(_), false) => Match::Many,
+    })
+}
+
+/// The ids that the criteria find, at most so many.
+fn find_several(
+    call: &Call<'_>,
+    resource_type: ResourceType,
+    criteria: &[(String, String)],
+    most: usize,
+) -> Result<Vec<String>, Refusal> {
     call.require(Permission::Search, resource_type)?;
     let query = fhir::search::parse_for(resource_type, call.own_addresses(), criteria)
         .map_err(|fault| search::refused(&fault))?;
@@ -45,12 +63,8 @@ pub(crate) fn find(
     }
     let clauses = search::permitted(call, query.clauses)?;
     let query = Query { clauses, ..Query::default() };
-    let found = call.records.search(resource_type, &query, Seq::MAX, Page { offset: 0, count: 2 });
-    Ok(match &found.matches[..] {
-        [] => Match::None,
-        [one] => Match::One(one.record.key.to_owned()),
-        _ => Match::Many,
-    })
+    let found = call.records.search(resource_type, &query, Seq::MAX, Page { offset: 0, count: most });
+    Ok(found.matches.iter().map(|hit| hit.record.key.to_owned()).collect())
 }
 
 /// Which resource a conditional update writes to, and whether it may only be a new one.
@@ -103,17 +117,16 @@ pub(crate) fn patch(call: &Call<'_>, resource_type: ResourceType, body: &Value) 
     patching::patch(call, resource_type, &id, body)
 }
 
-pub(crate) fn delete_target(call: &Call<'_>, resource_type: ResourceType) -> Result<Option<String>, Refusal> {
-    match find(call, resource_type, &call.parameters)? {
-        Match::None => Ok(None),
-        Match::One(id) => Ok(Some(id)),
-        Match::Many => Err(create::several(resource_type)),
+/// The resources that a conditional delete removes: all that the criteria find.
+pub(crate) fn delete_targets(call: &Call<'_>, resource_type: ResourceType) -> Result<Vec<String>, Refusal> {
+    let found = find_several(call, resource_type, &call.parameters, MOST_DELETED + 1)?;
+    if found.len() > MOST_DELETED {
+        let message = format!("the criteria find more than {MOST_DELETED} resources; narrow them down");
+        return Err(Refusal::precondition("too-costly", message));
     }
+    Ok(found)
 }
 
 pub(crate) fn delete(call: &Call<'_>, resource_type: ResourceType) -> Result<Reply, Refusal> {
-    match delete_target(call, resource_type)? {
-        Some(id) => super::delete::delete(call, resource_type, &id),
-        None => Ok(super::delete::deleted(call, "the criteria find nothing")),
-    }
+    super::delete::delete_all(call, resource_type, &delete_targets(call, resource_type)?)
 }

@@ -13,6 +13,48 @@ use crate::network;
 pub struct FhirConfig {
     /// An existing server that answers instead of the simulated one.
     pub remote: Option<Remote>,
+    /// How closely resources are looked at when they are written.
+    #[serde(default)]
+    pub validation: Validation,
+    /// Whether references must lead to resources that exist.
+    #[serde(default)]
+    pub referential_integrity: ReferentialIntegrity,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Validation {
+    /// Structure, required codes, and references that can lead somewhere.
+    #[default]
+    Standard,
+    /// Structure and required codes only.
+    Relaxed,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReferentialIntegrity {
+    /// A reference to a resource that does not exist is refused, and so is the deletion of one that others refer to.
+    Strict,
+    #[default]
+    Off,
+}
+
+/// What the config of a sandbox asks of every write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WriteRules {
+    pub(crate) references: bool,
+    pub(crate) referential_integrity: bool,
+}
+
+impl WriteRules {
+    /// Read member by member: a config was checked when it was saved, and this is asked for every request.
+    pub(crate) fn of(config: &serde_json::Value) -> Self {
+        Self {
+            references: config["validation"] != "relaxed",
+            referential_integrity: config["referential_integrity"] == "strict",
+        }
+    }
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -43,6 +85,16 @@ mod tests {
 
     fn faults(config: &Value) -> String {
         check::<FhirConfig>(config).err().map_or_else(String::new, |errors| errors.to_string())
+    }
+
+    #[test]
+    fn writes_are_looked_at_as_configured() {
+        assert_eq!(faults(&json!({"validation": "relaxed", "referential_integrity": "strict"})), "");
+        assert!(faults(&json!({"validation": "none"})).starts_with("validation: "));
+        assert!(faults(&json!({"referential_integrity": true})).starts_with("referential_integrity: "));
+        let rules = WriteRules::of(&json!({"validation": "relaxed", "referential_integrity": "strict"}));
+        assert_eq!(rules, WriteRules { references: false, referential_integrity: true });
+        assert_eq!(WriteRules::of(&json!({})), WriteRules { references: true, referential_integrity: false });
     }
 
     #[test]

@@ -19,7 +19,8 @@ pub(crate) fn create(call: &Call<'_>, resource_type: ResourceType, body: &Value)
             Match::Many => return Err(several(resource_type)),
         }
     }
-    with_id(call, resource_type, &(call.context.new_id)(), body)
+    let ignored = call.ignored_parameters(&[])?;
+    Ok(with_id(call, resource_type, &(call.context.new_id)(), body)?.warning(&ignored))
 }
 
 /// Creates it under an id that the server has chosen. The one in the body does not count.

@@ -30,6 +30,21 @@ pub(crate) fn delete(call: &Call<'_>, resource_type: ResourceType, id: &str) -> 
     Ok(reply)
 }
 
+/// Deletes what a condition found: nothing, one resource, or several.
+pub(crate) fn delete_all(call: &Call<'_>, resource_type: ResourceType, ids: &[String]) -> Result<Reply, Refusal> {
+    match ids {
+        [] => Ok(deleted(call, "the criteria find nothing")),
+        [id] => delete(call, resource_type, id),
+        ids => {
+            let mut reply = deleted(call, &format!("deleted {} resources of type {resource_type}", ids.len()));
+            for id in ids {
+                reply.changes.extend(delete(call, resource_type, id)?.changes);
+            }
+            Ok(reply)
+        }
+    }
+}
+
 /// The answer to a deletion, with or without one.
 pub(crate) fn deleted(call: &Call<'_>, done: &str) -> Reply {
     match call.prefer.returns {

@@ -125,7 +125,7 @@ fn response(result: &Result<Reply, Refusal>) -> Answered<'_> {
     match result.as_ref().map(|reply| &reply.content) {
         Err(refusal) => Answered { body: Some(shown(refusal.json())), ..bare },
         Ok(Content::None) => bare,
-        Ok(Content::Version { name, .. }) => Answered { resource: Some(name), ..bare },
+        Ok(Content::Version { name, .. } | Content::Bytes { name, .. }) => Answered { resource: Some(name), ..bare },
         Ok(Content::Document { name, .. }) => Answered { resource: Some(name), ..bare },
         Ok(Content::Written { json, .. } | Content::Made(json)) => Answered { body: Some(shown(json.clone())), ..bare },
         Ok(Content::List { total, entries, .. }) => Answered { total: *total, entries: Some(entries), ..bare },

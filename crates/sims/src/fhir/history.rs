@@ -1,6 +1,9 @@
 //! history of a resource, a type and the whole server (<https://hl7.org/fhir/R4/http.html#history>).
 
+use std::collections::HashMap;
+
 use fhir::ResourceType;
+use fhir::search::{Span, date_span};
 use model::Timestamp;
 use world::Revision;
 
@@ -43,28 +46,45 @@ fn newest_first(mut written: Vec<Revision<'_>>) -> Vec<Revision<'_>> {
 }
 
 fn page<'a>(call: &Call<'_>, path: &str, revisions: impl Iterator<Item = Revision<'a>>) -> Result<Reply, Refusal> {
-    call.only_parameters(&["_since", "_count", PAGE])?;
+    let ignored = call.ignored_parameters(&["_since", "_at", "_count", PAGE])?;
     let cursor = Cursor::of(call)?;
     let count = paging::count(call, DEFAULT_COUNT)?;
     let since = since(call)?;
     let end = cursor.offset.saturating_add(count);
     let mut total = 0;
     let mut shown = Vec::new();
-    let wanted = |revision: &Revision<'_>| {
-        revision.seq <= cursor.as_of && since.is_none_or(|since: Timestamp| revision.at >= since)
+    let at = at(call)?;
+    let mut replaced = HashMap::new();
+    let mut wanted = |revision: &Revision<'a>| {
+        // Revisions come newest first: the one before, of the same resource, ended this one.
+        let end = replaced.insert((revision.collection, revision.key), revision.at);
+        let is_current = at.is_none_or(|Span { first, last }| {
+            revision.at.milliseconds() <= last && end.is_none_or(|end: Timestamp| end.milliseconds() > first)
+        });
+        is_current && since.is_none_or(|since: Timestamp| revision.at >= since)
     };
-    for revision in revisions.filter(wanted) {
+    for revision in revisions.filter(|revision| revision.seq <= cursor.as_of).filter(|revision| wanted(revision)) {
         if (cursor.offset..end).contains(&total) {
             shown.push(revision);
         }
         total += 1;
     }
-    let links = paging::links(call, path, &call.parameters, cursor, (count, total));
+    let links = paging::links(call, path, &call.parameters, cursor, (count, total), None);
     let mut listing = Listing::new(call, "history", Some(total), &links);
     for revision in &shown {
         listing.revision(call, revision);
     }
-    Ok(listing.reply())
+    Ok(listing.reply().warning(&ignored))
+}
+
+/// `_at`: the versions that were current at some moment of that time.
+fn at(call: &Call<'_>) -> Result<Option<Span>, Refusal> {
+    let parse = |text: &str| {
+        date_span(text).ok_or_else(|| {
+            Refusal::bad("value", format!("_at is a date or a time with its zone, not `{}`", excerpt(text)))
+        })
+    };
+    call.parameter("_at").map(parse).transpose()
 }
 
 pub(crate) fn since(call: &Call<'_>) -> Result<Option<Timestamp>, Refusal> {

@@ -27,7 +27,7 @@ impl Request {
 }
 
 /// Headers of a request that matter to the simulator and to its events.
-pub const HEADERS: [&str; 11] = [
+pub const HEADERS: [&str; 12] = [
     "accept",
     "content-type",
     "prefer",
@@ -36,6 +36,7 @@ pub const HEADERS: [&str; 11] = [
     "if-modified-since",
     "if-none-exist",
     "x-provenance",
+    "x-security-context",
     "x-request-id",
     "user-agent",
     "idempotency-key",
@@ -47,4 +48,6 @@ pub struct Response {
     /// Names in lower case.
     pub headers: Vec<(&'static str, String)>,
     pub body: String,
+    /// The body instead, when it is not text: the content of a Binary.
+    pub raw: Option<Vec<u8>>,
 }

@@ -22,7 +22,7 @@ const ALL: [Permission; 5] =
 pub fn refusal(scopes: &Scopes, request: &mut Request) -> Option<Response> {
     let refused = judge(scopes, request).err()?;
     let headers = vec![("content-type", media::FHIR_JSON.to_owned())];
-    Some(Response { status: refused.status, headers, body: refused.json().to_string() })
+    Some(Response { status: refused.status, headers, body: refused.json().to_string(), raw: None })
 }
 
 fn judge(scopes: &Scopes, request: &mut Request) -> Result<(), Refusal> {
@@ -51,8 +51,14 @@ fn interaction(
         require(scopes, permission, resource_type)?;
     }
     match action {
-        Action::Metadata | Action::SmartConfiguration | Action::ValidateType(_) => return Ok(()),
-        Action::SystemHistory | Action::Everything(_) => {
+        Action::Metadata | Action::SmartConfiguration | Action::ValidateSystem | Action::ValidateType(_) => {
+            return Ok(());
+        }
+        Action::SystemHistory
+        | Action::SystemSearch
+        | Action::CompartmentSearch { .. }
+        | Action::LastN
+        | Action::Everything(_) => {
             return everything(scopes, &[Permission::Read, Permission::Search]);
         }
         Action::Search(searched) | Action::ConditionalUpdate(searched) | Action::ConditionalDelete(searched) => {
@@ -97,7 +103,9 @@ fn search(
 }
 
 fn bundle(scopes: &Scopes, request: &mut Request) -> Result<(), Refusal> {
-    let Ok(bundle) = serde_json::from_slice::<Value>(&request.body) else { return everything(scopes, &ALL) };
+    let Ok(bundle) = serde_json::from_slice::<Value>(super::json::without_mark(&request.body)) else {
+        return everything(scopes, &ALL);
+    };
     let is_processed = matches!(bundle["type"].as_str(), Some("batch" | "transaction")) && request.query.is_empty();
     let entries = bundle["entry"].as_array().map(Vec::as_slice).unwrap_or_default();
     if !is_processed {

@@ -1,5 +1,7 @@
 //! Content negotiation (<https://hl7.org/fhir/R4/http.html#mime-type>): this server reads and writes JSON only.
 
+use serde_json::Value;
+
 use super::outcome::{Refusal, excerpt};
 
 pub(crate) const FHIR_JSON: &str = "application/fhir+json; charset=utf-8";
@@ -32,19 +34,56 @@ pub(crate) fn check_resource(content_type: Option<&str>) -> Result<(), Refusal> 
     }
 }
 
+/// Whether a patch may be sent with this header: a JSON Patch, or a FHIRPath Patch, which is a resource.
 pub(crate) fn check_patch(content_type: Option<&str>) -> Result<(), Refusal> {
     match content_type {
-        Some(given) if media_type(given) == JSON_PATCH && is_unicode(given) => Ok(()),
-        given => Err(unsupported(given.unwrap_or_default(), JSON_PATCH)),
+        Some(given) if is_json_patch(given) && is_unicode(given) => Ok(()),
+        Some(given) if is_json(given) && is_unicode(given) => Ok(()),
+        given => Err(unsupported(given.unwrap_or_default(), PATCHES)),
     }
+}
+
+/// A resource that is not Parameters is not a patch.
+pub(crate) fn check_patch_body(content_type: Option<&str>, body: &Value) -> Result<(), Refusal> {
+    let given = content_type.unwrap_or_default();
+    if is_json_patch(given) || body["resourceType"] == "Parameters" {
+        return Ok(());
+    }
+    Err(unsupported(given, PATCHES))
+}
+
+const PATCHES: &str =
+    "application/json-patch+json, or application/fhir+json with a Parameters resource (FHIRPath Patch),";
+
+fn is_json_patch(content_type: &str) -> bool {
+    media_type(content_type) == JSON_PATCH
+}
+
+/// Whether one of the media types is FHIR, in whatever version and format. JSON counts as FHIR.
+pub(crate) fn names_fhir(types: &str) -> bool {
+    types.split(',').map(media_type).any(|name| JSON_TYPES.contains(&name.as_str()) || name.contains("fhir"))
+}
+
+/// Whether the header `Accept` allows a content type.
+pub(crate) fn accepts(accept: &str, content_type: &str) -> bool {
+    let given = media_type(content_type);
+    let (kind, _) = given.split_once('/').unwrap_or((&given, ""));
+    accept.trim().is_empty()
+        || accept.split(',').map(media_type).any(|range| {
+            range == "*/*" || range == given || range.strip_suffix("/*").is_some_and(|wanted| wanted == kind)
+        })
 }
 
 pub(crate) fn check_form(content_type: Option<&str>, is_empty: bool) -> Result<(), Refusal> {
     match content_type {
         _ if is_empty => Ok(()),
-        Some(given) if media_type(given) == FORM => Ok(()),
+        Some(given) if is_form(given) => Ok(()),
         given => Err(unsupported(given.unwrap_or_default(), FORM)),
     }
+}
+
+pub(crate) fn is_form(content_type: &str) -> bool {
+    media_type(content_type) == FORM
 }
 
 fn unsupported(given: &str, wanted: &str) -> Refusal {

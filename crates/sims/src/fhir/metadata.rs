@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use fhir::ResourceType;
 use fhir::definitions::{SearchParameter, SearchType};
+use fhir::validate::Profile;
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -34,7 +35,7 @@ fn statement(call: &Call<'_>) -> Value {
         "implementation": {"description": "A simulated health record", "url": call.base_url},
         "fhirVersion": "4.0.1",
         "format": ["application/fhir+json", "json"],
-        "patchFormat": ["application/json-patch+json"],
+        "patchFormat": ["application/json-patch+json", "application/fhir+json"],
         "rest": [{
             "mode": "server",
             "security": {
@@ -49,7 +50,9 @@ fn statement(call: &Call<'_>) -> Value {
                 }],
             },
             "resource": "@resources",
-            "interaction": [{"code": "transaction"}, {"code": "batch"}, {"code": "history-system"}],
+            "interaction": [{"code": "transaction"}, {"code": "batch"}, {"code": "history-system"}, {"code": "search-system"}],
+            "operation": [operation("validate", "Resource-validate")],
+            "compartment": COMPARTMENTS.map(|name| format!("http://hl7.org/fhir/CompartmentDefinition/{name}")),
         }],
     })
 }
@@ -60,6 +63,8 @@ static RESOURCES: LazyLock<String> = LazyLock::new(|| {
     Value::Array(stored.map(resource).collect()).to_string()
 });
 
+const COMPARTMENTS: [&str; 5] = ["patient", "encounter", "practitioner", "relatedPerson", "device"];
+
 const INTERACTIONS: [&str; 9] =
     ["read", "vread", "update", "patch", "delete", "history-instance", "history-type", "create", "search-type"];
 
@@ -68,6 +73,9 @@ fn resource(resource_type: ResourceType) -> Value {
     let mut operations = vec![operation("validate", "Resource-validate")];
     if resource_type.as_str() == "Patient" {
         operations.push(operation("everything", "Patient-everything"));
+    }
+    if resource_type.as_str() == "Observation" {
+        operations.push(operation("lastn", "Observation-lastn"));
     }
     let mut resource = json!({
         "type": resource_type.as_str(),
@@ -78,9 +86,11 @@ fn resource(resource_type: ResourceType) -> Value {
         "conditionalCreate": true,
         "conditionalRead": "full-support",
         "conditionalUpdate": true,
-        "conditionalDelete": "single",
+        "conditionalDelete": "multiple",
         "referencePolicy": ["literal", "local"],
     });
+    let profiles = Profile::all().filter(|profile| profile.resource_type() == Some(resource_type));
+    set_list(&mut resource, "supportedProfile", profiles.map(|profile| json!(profile.url())).collect());
     set_list(&mut resource, "searchInclude", includes(resource_type));
     set_list(&mut resource, "searchRevInclude", reverse_includes(resource_type));
     let searchable = SearchParameter::of(resource_type).filter(|parameter| is_searchable(parameter));

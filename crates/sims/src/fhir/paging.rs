@@ -19,13 +19,15 @@ pub(crate) const MOST_COUNT: usize = 1000;
 pub(crate) struct Cursor {
     pub(crate) as_of: Seq,
     pub(crate) offset: usize,
+    /// How many of the page's included resources were shown before.
+    pub(crate) included: usize,
 }
 
 impl Cursor {
     /// Of the call's own parameter; the first page of what there is now when it has none.
     pub(crate) fn of(call: &Call<'_>) -> Result<Self, Refusal> {
         let Some(text) = call.parameter(PAGE) else {
-            return Ok(Self { as_of: call.seq(), offset: 0 });
+            return Ok(Self { as_of: call.seq(), offset: 0, included: 0 });
         };
         let cursor = Self::parse(text).ok_or_else(|| {
             Refusal::bad("value", format!("{PAGE} is taken from a link, it is not made up: `{}`", excerpt(text)))
@@ -37,20 +39,21 @@ impl Cursor {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let bytes: [u8; 20] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
-        let (numbers, check) = bytes.split_at(16);
-        let (as_of, offset) = numbers.split_at(8);
+        let bytes: [u8; 28] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
+        let (numbers, check) = bytes.split_at(24);
         if checksum(numbers).to_be_bytes() != check {
             return None;
         }
-        let as_of = Seq::from_be_bytes(as_of.try_into().ok()?);
-        let offset = usize::try_from(u64::from_be_bytes(offset.try_into().ok()?)).ok()?;
-        Some(Self { as_of, offset })
+        let number = |at: usize| Some(u64::from_be_bytes(numbers[at..at + 8].try_into().ok()?));
+        let as_of = Seq::try_from(number(0)?).ok()?;
+        let (offset, included) = (usize::try_from(number(8)?).ok()?, usize::try_from(number(16)?).ok()?);
+        Some(Self { as_of, offset, included })
     }
 
     fn text(self) -> String {
         let mut bytes = self.as_of.to_be_bytes().to_vec();
         bytes.extend((self.offset as u64).to_be_bytes());
+        bytes.extend((self.included as u64).to_be_bytes());
         bytes.extend(checksum(&bytes).to_be_bytes());
         URL_SAFE_NO_PAD.encode(bytes)
     }
@@ -72,36 +75,45 @@ pub(crate) fn count(call: &Call<'_>, default: usize) -> Result<usize, Refusal> {
     }
 }
 
-/// The links of a page: `self`, and where there are more pages `first`, `previous`, `next` and `last`.
+/// The links of a page: `self`, and where there are more pages `first`, `previous`, `next` and `last`. If the page has
+/// more included resources than it shows, `next` leads to those after `more_included`.
 pub(crate) fn links(
     call: &Call<'_>,
     path: &str,
     parameters: &[(String, String)],
     cursor: Cursor,
     (count, total): (usize, usize),
+    more_included: Option<usize>,
 ) -> Vec<(&'static str, String)> {
-    let address = |page: Option<usize>| {
+    let address = |page: Option<(usize, usize)>| {
         let mut pairs: Vec<_> = parameters.iter().filter(|(name, _)| name != PAGE).cloned().collect();
-        if let Some(offset) = page {
-            pairs.push((PAGE.to_owned(), Cursor { offset, ..cursor }.text()));
+        if let Some((offset, included)) = page {
+            pairs.push((PAGE.to_owned(), Cursor { offset, included, ..cursor }.text()));
         }
         let query = address::query(&pairs);
         let mark = if query.is_empty() { "" } else { "?" };
         format!("{}/{path}{mark}{query}", call.base_url)
     };
-    let given = call.parameter(PAGE).map(|_| cursor.offset);
+    let given = call.parameter(PAGE).map(|_| (cursor.offset, cursor.included));
     let mut links = vec![("self", address(given))];
-    if count == 0 || (total <= count && cursor.offset == 0) {
+    let is_only_page = total <= count && cursor.offset == 0 && cursor.included == 0;
+    if count == 0 || (is_only_page && more_included.is_none()) {
         return links;
     }
-    links.push(("first", address(Some(0))));
-    if cursor.offset > 0 {
-        links.push(("previous", address(Some(cursor.offset.saturating_sub(count)))));
+    links.push(("first", address(Some((0, 0)))));
+    if cursor.included > 0 {
+        links.push(("previous", address(Some((cursor.offset, 0)))));
+    } else if cursor.offset > 0 {
+        links.push(("previous", address(Some((cursor.offset.saturating_sub(count), 0)))));
     }
-    if cursor.offset.saturating_add(count) < total {
-        links.push(("next", address(Some(cursor.offset + count))));
+    match more_included {
+        Some(included) => links.push(("next", address(Some((cursor.offset, included))))),
+        None if cursor.offset.saturating_add(count) < total => {
+            links.push(("next", address(Some((cursor.offset + count, 0)))));
+        }
+        None => {}
     }
-    links.push(("last", address(Some(total.saturating_sub(1) / count * count))));
+    links.push(("last", address(Some((total.saturating_sub(1) / count * count, 0)))));
     links
 }
 
@@ -111,7 +123,9 @@ mod tests {
 
     #[test]
     fn a_cursor_survives_its_text_and_nothing_else_is_one() {
-        for cursor in [Cursor { as_of: 0, offset: 0 }, Cursor { as_of: Seq::MAX, offset: 1 << 40 }] {
+        for cursor in
+            [Cursor { as_of: 0, offset: 0, included: 0 }, Cursor { as_of: Seq::MAX, offset: 1 << 40, included: 7 }]
+        {
             let text = cursor.text();
             assert_eq!(Cursor::parse(&text), Some(cursor));
             assert_eq!(Cursor::parse(&text[1..]), None);

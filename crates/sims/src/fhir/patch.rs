@@ -1,22 +1,30 @@
-//! patch with JSON Patch (<https://hl7.org/fhir/R4/http.html#patch>): all of it or nothing.
+//! patch with JSON Patch or FHIRPath Patch (<https://hl7.org/fhir/R4/http.html#patch>): all of it or nothing.
 
 use fhir::ResourceType;
 use serde_json::Value;
 
 use super::call::Call;
+use super::fhirpath_patch::PatchError;
 use super::outcome::Refusal;
 use super::read::live;
 use super::reply::{Content, Reply};
 use super::scopes::Permission;
-use super::{json_patch, preconditions, write};
+use super::{fhirpath_patch, json_patch, preconditions, write};
 
 pub(crate) fn patch(call: &Call<'_>, resource_type: ResourceType, id: &str, body: &Value) -> Result<Reply, Refusal> {
     let current = call.records.get(resource_type.as_str(), id);
     preconditions::check_write(&call.conditions, &current)?;
     let record = live(resource_type, id, current)?;
-    let operations = json_patch::parse(body).map_err(|reason| Refusal::bad("invalid", reason))?;
     let mut resource = Value::clone(&record.json());
-    json_patch::apply(&mut resource, &operations).map_err(|reason| Refusal::new(422, "processing", reason))?;
+    if body["resourceType"] == "Parameters" {
+        fhirpath_patch::apply(&mut resource, body, call.now()).map_err(|error| match error {
+            PatchError::Malformed(reason) => Refusal::bad("invalid", reason),
+            PatchError::Inapplicable(reason) => Refusal::new(422, "processing", reason),
+        })?;
+    } else {
+        let operations = json_patch::parse(body).map_err(|reason| Refusal::bad("invalid", reason))?;
+        json_patch::apply(&mut resource, &operations).map_err(|reason| Refusal::new(422, "processing", reason))?;
+    }
     prune(&mut resource);
     for (name, kept) in [("resourceType", resource_type.as_str()), ("id", id)] {
         if resource.get(name).and_then(Value::as_str) != Some(kept) {

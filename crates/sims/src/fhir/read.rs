@@ -6,6 +6,7 @@ use world::{Lookup, Record};
 use super::call::Call;
 use super::outcome::Refusal;
 use super::preconditions::is_unmodified;
+use super::raw_binary;
 use super::reply::{Content, Reply, etag, version_name};
 use super::subset::Subset;
 
@@ -46,12 +47,16 @@ pub(crate) fn version_read(
 }
 
 fn shown(call: &Call<'_>, record: &Record<'_>) -> Result<Reply, Refusal> {
+    if let Some(accept) = call.raw_accept {
+        return raw_binary::reply(record, accept);
+    }
+    let ignored = call.ignored_parameters(&["_summary", "_elements"])?;
     let name = version_name(record);
     let text = match Subset::of(&call.parameters)? {
         Subset::Whole => record.text().into_owned(),
         subset => subset.of_resource(&record.json()).to_string(),
     };
-    Ok(Reply::new(200, Content::Version { text, name }).versioned(record.version, record.at))
+    Ok(Reply::new(200, Content::Version { text, name }).versioned(record.version, record.at).warning(&ignored))
 }
 
 fn gone(resource_type: ResourceType, id: &str, version: u64) -> Refusal {

@@ -6,6 +6,7 @@ use serde_json::Value;
 use world::{Change, Record};
 
 use super::moments::http_date;
+use super::outcome::Issue;
 
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -21,6 +22,11 @@ pub(crate) enum Content {
     /// A stored version; the event only names it.
     Version {
         text: String,
+        name: String,
+    },
+    /// The content of a stored Binary; the event only names it.
+    Bytes {
+        bytes: Vec<u8>,
         name: String,
     },
     /// A version that this request wrote.
@@ -55,6 +61,16 @@ impl Reply {
         self
     }
 
+    /// With the header `Warning` for what was ignored, where the answer has no place for it.
+    pub(crate) fn warning(mut self, issues: &[Issue]) -> Self {
+        if !issues.is_empty() {
+            let texts: Vec<&str> = issues.iter().map(|issue| issue.diagnostics.as_str()).collect();
+            let text: String = texts.join("; ").chars().take(MOST_WARNING).map(plain).collect();
+            self.headers.push(("warning", format!("299 - \"{text}\"")));
+        }
+        self
+    }
+
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
@@ -66,6 +82,7 @@ impl Content {
             Content::None => String::new(),
             Content::Version { text, .. } | Content::List { text, .. } | Content::Document { text, .. } => text,
             Content::Written { text, .. } => text.as_ref().to_owned(),
+            Content::Bytes { bytes, .. } => String::from_utf8_lossy(&bytes).into_owned(),
             Content::Made(json) => json.to_string(),
         }
     }
@@ -77,6 +94,18 @@ impl Content {
             // Only JSON is ever kept.
             other => serde_json::from_str(&other.into_text()).ok(),
         }
+    }
+}
+
+/// Of one header.
+const MOST_WARNING: usize = 500;
+
+/// A header holds ASCII, and its text no quotes.
+fn plain(character: char) -> char {
+    match character {
+        '"' | '\\' => '\'',
+        ' '..='~' => character,
+        _ => '?',
     }
 }
 

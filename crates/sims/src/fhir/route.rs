@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use fhir::definitions::Compartment;
 use fhir::{ResourceType, is_id};
 
 use super::outcome::{Refusal, excerpt};
@@ -14,12 +15,22 @@ pub(crate) enum Action {
     SmartConfiguration,
     Bundle,
     SystemHistory,
+    /// Of several types, or of all.
+    SystemSearch,
     Search(ResourceType),
+    /// `Patient/1/Observation`; without a type for `Patient/1/*`.
+    CompartmentSearch {
+        owner: ResourceType,
+        id: String,
+        member: Option<ResourceType>,
+    },
+    LastN,
     Create(ResourceType),
     ConditionalUpdate(ResourceType),
     ConditionalPatch(ResourceType),
     ConditionalDelete(ResourceType),
     TypeHistory(ResourceType),
+    ValidateSystem,
     ValidateType(ResourceType),
     Read(ResourceType, String),
     Update(ResourceType, String),
@@ -38,19 +49,31 @@ pub(crate) enum Body {
     Resource,
     /// A resource, or nothing.
     Optional,
-    JsonPatch,
+    /// A JSON Patch, or Parameters with a FHIRPath Patch.
+    Patch,
     Form,
+    /// The parameters of an operation: Parameters, a form, or nothing.
+    Input,
 }
 
 impl Action {
     pub(crate) fn of(method: &str, segments: &[Cow<'_, str>]) -> Result<Self, Refusal> {
         let segments: Vec<&str> = segments.iter().map(|segment| &**segment).collect();
         match segments[..] {
-            [] => only(method, "POST", Action::Bundle),
+            [] => match method {
+                "GET" | "HEAD" => Ok(Action::SystemSearch),
+                "POST" => Ok(Action::Bundle),
+                _ => Err(impossible(method, "GET, POST")),
+            },
             ["metadata"] => only(method, "GET", Action::Metadata),
             [".well-known", "smart-configuration"] => only(method, "GET", Action::SmartConfiguration),
             ["_history"] => only(method, "GET", Action::SystemHistory),
-            ["_search"] => Err(Refusal::new(404, "not-supported", "search one type at a time: Patient/_search")),
+            ["_search"] => only(method, "POST", Action::SystemSearch),
+            ["$validate"] => only(method, "POST", Action::ValidateSystem),
+            ["Parameters", "$validate"] => match "Parameters".parse() {
+                Ok(parameters) => only(method, "POST", Action::ValidateType(parameters)),
+                Err(_) => Err(unknown_operation("$validate")),
+            },
             [operation] if operation.starts_with('$') => Err(unknown_operation(operation)),
             [name, ref rest @ ..] => of_type(method, stored_type(name)?, rest),
         }
@@ -62,10 +85,12 @@ impl Action {
             | Action::Create(_)
             | Action::ConditionalUpdate(_)
             | Action::Update(..)
+            | Action::ValidateSystem
             | Action::ValidateType(_) => Body::Resource,
-            Action::ValidateInstance(..) | Action::Everything(_) => Body::Optional,
-            Action::Patch(..) | Action::ConditionalPatch(_) => Body::JsonPatch,
-            Action::Search(_) => Body::Form,
+            Action::ValidateInstance(..) => Body::Optional,
+            Action::Everything(_) | Action::LastN => Body::Input,
+            Action::Patch(..) | Action::ConditionalPatch(_) => Body::Patch,
+            Action::Search(_) | Action::SystemSearch | Action::CompartmentSearch { .. } => Body::Form,
             _ => Body::None,
         }
     }
@@ -73,7 +98,9 @@ impl Action {
     /// What the client must be allowed before anything is looked at.
     pub(crate) fn needs(&self, is_conditional: bool) -> Vec<(Permission, ResourceType)> {
         match self {
-            Action::Search(found) | Action::TypeHistory(found) => vec![(Permission::Search, *found)],
+            Action::Search(found)
+            | Action::TypeHistory(found)
+            | Action::CompartmentSearch { member: Some(found), .. } => vec![(Permission::Search, *found)],
             Action::Create(found) if is_conditional => vec![(Permission::Create, *found), (Permission::Search, *found)],
             Action::Create(found) => vec![(Permission::Create, *found)],
             Action::ConditionalUpdate(found) | Action::ConditionalPatch(found) => {
@@ -107,6 +134,10 @@ fn of_type(method: &str, resource_type: ResourceType, rest: &[&str]) -> Result<A
         ["_search"] => only(method, "POST", Action::Search(resource_type)),
         ["_history"] => only(method, "GET", Action::TypeHistory(resource_type)),
         ["$validate"] => only(method, "POST", Action::ValidateType(resource_type)),
+        ["$lastn"] if resource_type.as_str() == "Observation" => match method {
+            "GET" | "HEAD" | "POST" => Ok(Action::LastN),
+            _ => Err(impossible(method, "GET, POST")),
+        },
         [operation, ..] if operation.starts_with('$') => Err(unknown_operation(operation)),
         [id, rest @ ..] => of_instance(method, resource_type, checked_id(id)?, rest),
     }
@@ -132,12 +163,28 @@ fn of_instance(method: &str, resource_type: ResourceType, id: String, rest: &[&s
             _ => Err(impossible(method, "GET, POST")),
         },
         [operation] if operation.starts_with('$') => Err(unknown_operation(operation)),
-        [name] if name.parse::<ResourceType>().is_ok() => {
-            let message = format!("compartments have no address of their own; try {name}?patient={id}");
-            Err(Refusal::new(404, "not-supported", message))
-        }
+        [name] => only(method, "GET", in_compartment(resource_type, id, name)?),
+        [name, "_search"] => only(method, "POST", in_compartment(resource_type, id, name)?),
         _ => Err(Refusal::not_found("no such address; resources are at Type/id and Type/id/_history/version")),
     }
+}
+
+/// `Patient/1/Observation` or `Patient/1/*`
+fn in_compartment(owner: ResourceType, id: String, name: &str) -> Result<Action, Refusal> {
+    let Some(compartment) = Compartment::of(owner) else {
+        let message =
+            format!("{owner} has no compartment; Patient, Encounter, Practitioner, RelatedPerson and Device do");
+        return Err(Refusal::new(404, "not-supported", message));
+    };
+    if name == "*" {
+        return Ok(Action::CompartmentSearch { owner, id, member: None });
+    }
+    let member = stored_type(name)?;
+    if compartment.parameters(member).is_none() {
+        let message = format!("{member} does not belong to the {owner} compartment");
+        return Err(Refusal::new(404, "not-supported", message));
+    }
+    Ok(Action::CompartmentSearch { owner, id, member: Some(member) })
 }
 
 /// The one interaction that an address has. HEAD is like GET.
@@ -169,7 +216,7 @@ fn checked_id(id: &str) -> Result<String, Refusal> {
 
 fn unknown_operation(name: &str) -> Refusal {
     let message = format!(
-        "there is no operation {} here; there are Patient/id/$everything, Type/$validate and Type/id/$validate",
+        "there is no operation {} here; there are Patient/id/$everything, Observation/$lastn, $validate, Type/$validate and Type/id/$validate",
         excerpt(name)
     );
     Refusal::new(404, "not-supported", message)

@@ -5,6 +5,7 @@ use world::{Change, Context, Sandbox, World};
 
 use super::bundle;
 use super::call::{Call, Conditions, Prefer, own_paths};
+use super::config::WriteRules;
 use super::depth;
 
 /// Nobody is answered, so no address of this server is needed; and none that an author can write is meant.
@@ -22,6 +23,9 @@ pub(super) fn own_call<'a>(world: &'a World, sandbox: &'a Sandbox, context: &'a 
         context,
         prefer: Prefer::default(),
         conditions: Conditions::default(),
+        // What an author or another simulator writes is taken as it is.
+        rules: WriteRules::default(),
+        raw_accept: None,
         parameters: Vec::new(),
     }
 }

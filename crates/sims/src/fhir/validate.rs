@@ -1,10 +1,13 @@
-//! `$validate` (<https://hl7.org/fhir/R4/resource-operation-validate.html>), without profiles.
+//! `$validate` (<https://hl7.org/fhir/R4/resource-operation-validate.html>): structure, references, invariants, and the
+//! profiles that are known.
 
 use fhir::ResourceType;
+use fhir::fhirpath::{Moment, MomentKind};
+use fhir::validate::{Finding, Profile, conformance, impossible_references, is_base_profile};
 use serde_json::Value;
 
 use super::call::Call;
-use super::outcome::{Issue, Refusal, operation_outcome};
+use super::outcome::{Issue, Refusal, excerpt, operation_outcome};
 use super::read::live;
 use super::reply::{Content, Reply};
 use super::scopes::Permission;
@@ -12,37 +15,144 @@ use super::scopes::Permission;
 /// Of the stored resource when there is no body.
 pub(crate) fn instance(call: &Call<'_>, resource_type: ResourceType, id: &str, body: &Value) -> Result<Reply, Refusal> {
     if !body.is_null() {
-        return validate(resource_type, Some(id), body);
+        return validate(call, Some(resource_type), Some(id), body);
     }
     call.require(Permission::Read, resource_type)?;
     let record = live(resource_type, id, call.records.get(resource_type.as_str(), id))?;
-    validate(resource_type, Some(id), &record.json())
+    validate(call, Some(resource_type), Some(id), &record.json())
 }
 
-pub(crate) fn validate(resource_type: ResourceType, id: Option<&str>, body: &Value) -> Result<Reply, Refusal> {
-    let resource = if body["resourceType"] == "Parameters" { inside_parameters(body)? } else { body };
-    let mut issues = Vec::new();
-    if resource["resourceType"].as_str().is_some_and(|name| name != resource_type.as_str()) {
+/// `resource_type` and `id` are those of the address.
+pub(crate) fn validate(
+    call: &Call<'_>,
+    resource_type: Option<ResourceType>,
+    id: Option<&str>,
+    body: &Value,
+) -> Result<Reply, Refusal> {
+    let input = Input::read(call, resource_type, body)?;
+    let mut issues = call.ignored_parameters(&["profile", "mode"])?;
+    if input.mode.as_deref() == Some("delete") {
+        issues.push(Issue::information("nothing speaks against a deletion"));
+        return Ok(Reply::new(200, Content::Made(operation_outcome(&issues))));
+    }
+    let resource = input.resource;
+    if let Some(resource_type) = resource_type
+        && resource["resourceType"].as_str().is_some_and(|name| name != resource_type.as_str())
+    {
         issues.push(Issue::error("invalid", format!("is not a {resource_type}")).at("Resource.resourceType"));
     }
     if let (Some(id), Some(given)) = (id, resource["id"].as_str())
         && id != given
     {
-        issues.push(Issue::error("invalid", format!("must be {id}")).at(format!("{resource_type}.id")));
+        let name = resource["resourceType"].as_str().unwrap_or("Resource");
+        issues.push(Issue::error("invalid", format!("must be {id}")).at(format!("{}.id", excerpt(name))));
     }
-    if let Err(faults) = fhir::validate(resource) {
-        issues.extend(faults.iter().map(Issue::from));
+    match fhir::validate(resource) {
+        Err(faults) => issues.extend(faults.iter().map(Issue::from)),
+        Ok(()) => issues.extend(beyond_structure(call, resource)?),
+    }
+    let has_structure = !issues.iter().any(|issue| issue.severity == "error");
+    for profile in &input.profiles {
+        issues.extend(by_profile(call, profile, resource, true)?.into_iter().filter(|_| has_structure));
+        if !has_structure && Profile::find(profile).is_none() && is_base_profile(profile).is_none() {
+            issues.push(unknown_profile(profile, true));
+        }
     }
     if issues.is_empty() {
-        issues.push(Issue::information("the structure is that of R4; profiles and invariants were not looked at"));
+        issues.push(Issue::information("no problems were found"));
     }
     Ok(Reply::new(200, Content::Made(operation_outcome(&issues))))
 }
 
-fn inside_parameters(body: &Value) -> Result<&Value, Refusal> {
-    let parameters = body["parameter"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let found = parameters.iter().find(|parameter| parameter["name"] == "resource");
-    found.and_then(|parameter| parameter.get("resource")).ok_or_else(|| {
-        Refusal::bad("required", "the Parameters have no parameter named resource").at("Parameters.parameter")
+/// What R4 asks for beyond the structure, and the profiles that the resource claims.
+fn beyond_structure(call: &Call<'_>, resource: &Value) -> Result<Vec<Issue>, Refusal> {
+    if !call.rules.references {
+        // The author wants a permissive server.
+        return Ok(Vec::new());
+    }
+    let mut issues: Vec<Issue> = impossible_references(resource).iter().map(Issue::from).collect();
+    issues.extend(conformance(resource, now(call)?).iter().map(of_finding));
+    for claimed in resource["meta"]["profile"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        issues.extend(by_profile(call, claimed, resource, false)?);
+    }
+    Ok(issues)
+}
+
+fn by_profile(call: &Call<'_>, canonical: &str, resource: &Value, is_asked: bool) -> Result<Vec<Issue>, Refusal> {
+    if let Some(profile) = Profile::find(canonical) {
+        return Ok(profile.check(resource, now(call)?).iter().map(of_finding).collect());
+    }
+    Ok(match is_base_profile(canonical) {
+        Some(known) if resource["resourceType"] == known.as_str() => Vec::new(),
+        Some(known) => vec![Issue::error("invalid", format!("is not a {known}")).at("Resource.resourceType")],
+        None => vec![unknown_profile(canonical, is_asked)],
     })
+}
+
+/// An error if the client asks for the profile; a warning if the resource claims it.
+fn unknown_profile(canonical: &str, is_asked: bool) -> Issue {
+    let message = format!(
+        "the profile {} is not known; known are the types of R4 and the profiles of US Core 6.1.0",
+        excerpt(canonical)
+    );
+    if is_asked { Issue::error("not-found", message) } else { Issue::warning("not-found", message) }
+}
+
+fn of_finding(finding: &Finding) -> Issue {
+    let issue = Issue::from(&finding.fault);
+    if finding.is_warning { Issue { severity: "warning", ..issue } } else { issue }
+}
+
+fn now(call: &Call<'_>) -> Result<Moment, Refusal> {
+    let now = call.now().to_string();
+    Moment::parse(MomentKind::DateTime, &now).ok_or_else(|| Refusal::new(422, "exception", "the time is not known"))
+}
+
+/// What is to be looked at, and by which profiles.
+struct Input<'b> {
+    resource: &'b Value,
+    profiles: Vec<String>,
+    mode: Option<String>,
+}
+
+impl<'b> Input<'b> {
+    fn read(call: &Call<'_>, resource_type: Option<ResourceType>, body: &'b Value) -> Result<Self, Refusal> {
+        let of_address = |wanted: &str| {
+            let found = call.parameters.iter().filter(move |(name, _)| name == wanted);
+            found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty()).collect::<Vec<String>>()
+        };
+        let mut input =
+            Self { resource: body, profiles: of_address("profile"), mode: of_address("mode").into_iter().next() };
+        if body["resourceType"] != "Parameters" {
+            return input.checked();
+        }
+        let parameters = body["parameter"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let named = |name: &'static str| parameters.iter().filter(move |parameter| parameter["name"] == name);
+        match named("resource").find_map(|parameter| parameter.get("resource")) {
+            Some(resource) => input.resource = resource,
+            // Parameters can be what is to be looked at, where no other type is wanted.
+            None if resource_type.is_none_or(|wanted| wanted.as_str() == "Parameters") => return input.checked(),
+            None => {
+                let message = "the Parameters have no parameter named resource";
+                return Err(Refusal::bad("required", message).at("Parameters.parameter"));
+            }
+        }
+        let text = |parameter: &Value| {
+            let mut fields = parameter.as_object()?.iter();
+            fields.find(|(key, _)| key.starts_with("value"))?.1.as_str().map(ToOwned::to_owned)
+        };
+        input.profiles.extend(named("profile").filter_map(text));
+        input.mode = named("mode").find_map(text).or(input.mode);
+        input.checked()
+    }
+
+    fn checked(self) -> Result<Self, Refusal> {
+        match self.mode.as_deref() {
+            None | Some("create" | "update" | "delete" | "profile") => Ok(self),
+            Some(other) => {
+                let message = format!("the mode is create, update, delete or profile, not `{}`", excerpt(other));
+                Err(Refusal::bad("value", message))
+            }
+        }
+    }
 }

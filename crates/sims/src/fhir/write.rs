@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fhir::ResourceType;
+use fhir::validate::impossible_references;
 use serde_json::{Map, Value, json};
 use world::{Change, Lookup, Write};
 
@@ -34,6 +35,12 @@ pub(crate) fn prepared(call: &Call<'_>, resource_type: ResourceType, resource: &
     check(resource_type, resource)?;
     let mut resource = resource.clone();
     bundle::make_local(&mut resource, call.own_addresses());
+    if call.rules.references {
+        let faults = impossible_references(&resource);
+        if !faults.is_empty() {
+            return Err(Refusal::invalid(&faults));
+        }
+    }
     Ok(resource)
 }
 

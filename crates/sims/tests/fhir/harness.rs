@@ -31,6 +31,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) text: String,
+    pub(crate) raw: Option<Vec<u8>>,
     /// Null when there is none.
     pub(crate) body: Value,
     pub(crate) changes: usize,
@@ -127,9 +128,9 @@ impl Server {
         }
         self.world.seq = seq;
         self.events.extend(outcome.events);
-        let Response { status, headers, body } = outcome.answer;
+        let Response { status, headers, body, raw } = outcome.answer;
         let json = serde_json::from_str(&body).unwrap_or_default();
-        Answer { status, headers, text: body, body: json, changes: outcome.changes.len() }
+        Answer { status, headers, text: body, raw, body: json, changes: outcome.changes.len() }
     }
 
     pub(crate) fn request(&mut self, method: &str, address: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {

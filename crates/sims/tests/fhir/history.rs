@@ -56,5 +56,19 @@ fn history_is_paged_and_cut_by_time() {
     server.get("Patient/a/_history?_since=yesterday").expect(400);
     server.get("Patient/a/_history?_count=-1").expect(400);
     assert!(server.get("Patient/a/_history?_count=0").expect(200).body.get("entry").is_none());
-    server.get_with("Patient/a/_history?_at=2020", &[("prefer", "handling=strict")]).expect(400);
+    // A version is current until the next one is written.
+    for (at, versions) in [
+        ("2026-04-23T12:00:01.500Z", vec!["PUT Patient/a W/\"2\""]),
+        ("2026-04-23T12:00:02Z", vec!["PUT Patient/a W/\"3\""]),
+        ("2027", vec!["PUT Patient/a W/\"5\""]),
+        ("2025", vec![]),
+    ] {
+        let found = server.get(&format!("Patient/a/_history?_at={at}")).expect(200);
+        assert_eq!(lines(&found), versions, "{at}");
+    }
+    assert_eq!(server.get("_history?_at=2026-04-23").expect(200).body["total"], 5);
+    server.get("Patient/a/_history?_at=yesterday").expect(400);
+    let ignored = server.get("Patient/a/_history?_list=1").expect(200);
+    assert!(ignored.header("warning").contains("_list"), "{:?}", ignored.headers);
+    server.get_with("Patient/a/_history?_list=1", &[("prefer", "handling=strict")]).expect(400);
 }

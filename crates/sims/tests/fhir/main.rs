@@ -14,5 +14,7 @@ mod history;
 mod own_addresses;
 mod patch;
 mod random_stories;
+mod routes;
 mod scopes;
 mod search;
+mod write_rules;

@@ -6,11 +6,11 @@ mod include;
 mod layers;
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use fhir::ResourceType;
-use fhir::search::{Clause, Query, Sort, SortKey};
+use fhir::search::{Clause, Include, IncludeTarget, Query, Sort, SortKey};
 
 use crate::{Record, Records, Seq};
 use clause::{LAST_UPDATED, Question, all_hold, found};
@@ -22,6 +22,15 @@ pub struct Page {
     pub count: usize,
 }
 
+/// A search of one type, perhaps only among some of its resources.
+#[derive(Clone, Debug)]
+pub struct TypeSearch<'q> {
+    pub resource_type: ResourceType,
+    pub query: &'q Query,
+    /// The ids that count; none for all.
+    pub among: Option<HashSet<String>>,
+}
+
 /// What a search found.
 #[derive(Clone, Debug)]
 pub struct Found<'a> {
@@ -29,8 +38,10 @@ pub struct Found<'a> {
     pub total: usize,
     /// Those of the page, in order.
     pub matches: Vec<Hit<'a>>,
-    /// What `_include` and `_revinclude` add to the page.
+    /// What `_include` and `_revinclude` add to the page, at most [`MOST_INCLUDED`] at a time.
     pub included: Vec<Hit<'a>>,
+    /// Whether there is more to include than that.
+    pub has_more_included: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -45,24 +56,57 @@ impl Hit<'_> {
     }
 }
 
-/// More included resources than this are left out: a page must not be the whole store.
-const MOST_INCLUDED: usize = 1000;
+/// A page includes at most so many resources: it must not be the whole store.
+pub const MOST_INCLUDED: usize = 1000;
 
 impl Records {
     /// Searches one type as it was after the entry `as_of` of the log.
     pub fn search(&self, resource_type: ResourceType, query: &Query, as_of: Seq, page: Page) -> Found<'_> {
-        let mut hits = self.matching(resource_type, &query.clauses, as_of);
-        sort(&mut hits, &query.sort);
+        self.search_types(&[TypeSearch { resource_type, query, among: None }], as_of, page, 0)
+    }
+
+    /// Searches several types at once. Without `_sort`, results are in the order of the types, then by id.
+    /// `included_before` of the included resources were shown before.
+    pub fn search_types(
+        &self,
+        searches: &[TypeSearch<'_>],
+        as_of: Seq,
+        page: Page,
+        included_before: usize,
+    ) -> Found<'_> {
+        let mut hits = Vec::new();
+        for TypeSearch { resource_type, query, among } in searches {
+            hits.extend(self.matching_among(*resource_type, &query.clauses, among.as_ref(), as_of));
+        }
+        sort(&mut hits, searches);
         let total = hits.len();
         let matches: Vec<Hit<'_>> = hits.into_iter().skip(page.offset).take(page.count).collect();
-        let included = include::included(self, &matches, &query.includes, as_of, MOST_INCLUDED);
-        Found { total, matches, included }
+        let includes = distinct_includes(searches);
+        let end = included_before.saturating_add(MOST_INCLUDED);
+        let mut included = include::included(self, &matches, &includes, as_of, end.saturating_add(1));
+        let has_more_included = included.len() > end;
+        included.truncate(end);
+        included.drain(..included_before.min(included.len()));
+        Found { total, matches, included, has_more_included }
     }
 
     /// Every resource of the type that answers all clauses, by id.
     pub(crate) fn matching(&self, resource_type: ResourceType, clauses: &[Clause], as_of: Seq) -> Vec<Hit<'_>> {
-        let questions: Vec<Question<'_>> =
-            clauses.iter().map(|clause| Question::resolve(self, resource_type, clause, as_of)).collect();
+        self.matching_among(resource_type, clauses, None, as_of)
+    }
+
+    fn matching_among(
+        &self,
+        resource_type: ResourceType,
+        clauses: &[Clause],
+        among: Option<&HashSet<String>>,
+        as_of: Seq,
+    ) -> Vec<Hit<'_>> {
+        let questions: Vec<Question<'_>> = clauses
+            .iter()
+            .map(|clause| Question::resolve(self, resource_type, clause, as_of))
+            .chain(among.map(|ids| Question::IsOneOf(ids.clone())))
+            .collect();
         let mut hits = self.matching_in_layers(resource_type, &questions, as_of);
         let own = self.own_live(resource_type.as_str(), as_of).filter(|record| all_hold(questions.iter(), record));
         hits.extend(own.map(|record| Hit { resource_type, record }));
@@ -79,13 +123,33 @@ impl Records {
     }
 }
 
+/// The includes of all searches, each once.
+fn distinct_includes(searches: &[TypeSearch<'_>]) -> Vec<Include> {
+    let mut seen = HashSet::new();
+    let mut distinct = Vec::new();
+    for include in searches.iter().flat_map(|search| &search.query.includes) {
+        let Include { reverse, iterate, source, parameter, target } = include;
+        let only = match target {
+            IncludeTarget::Any => None,
+            IncludeTarget::Only(only) => Some(*only),
+        };
+        if seen.insert((*reverse, *iterate, *source, parameter.map(std::ptr::from_ref), only)) {
+            distinct.push(include.clone());
+        }
+    }
+    distinct
+}
+
 /// Stable, so that equal keys stay in the order of their ids.
-fn sort(hits: &mut [Hit<'_>], by: &[Sort]) {
-    if by.is_empty() {
+fn sort(hits: &mut [Hit<'_>], searches: &[TypeSearch<'_>]) {
+    if searches.iter().all(|search| search.query.sort.is_empty()) {
         return;
     }
-    let reads_text = by.iter().any(|sort| sort.parameter.code() != LAST_UPDATED);
-    hits.sort_by_cached_key(|Hit { record, .. }| {
+    let by_type: HashMap<ResourceType, &[Sort]> =
+        searches.iter().map(|search| (search.resource_type, search.query.sort.as_slice())).collect();
+    hits.sort_by_cached_key(|Hit { record, resource_type }| {
+        let by = by_type.get(resource_type).copied().unwrap_or_default();
+        let reads_text = by.iter().any(|sort| sort.parameter.code() != LAST_UPDATED);
         let json = if reads_text { record.json() } else { Arc::default() };
         let key = |sort: &Sort| Place::new(sort, sort.key(&found(sort.parameter, record, &json)));
         by.iter().map(key).collect::<Vec<Place>>()

@@ -82,7 +82,7 @@ fn passed_back(remote: &Remote, request: &Request, fetched: &Fetched) -> Respons
         Some((name, value.replace(there, here)))
     };
     let body = String::from_utf8_lossy(&replaced(&fetched.body, there, here)).into_owned();
-    Response { status: fetched.status, headers: PASSED_BACK.into_iter().filter_map(header).collect(), body }
+    Response { status: fetched.status, headers: PASSED_BACK.into_iter().filter_map(header).collect(), body, raw: None }
 }
 
 fn replaced(body: &[u8], from: &str, to: &str) -> Vec<u8> {
@@ -100,7 +100,7 @@ fn refused(error: &CallError) -> Response {
     };
     let issue = json!({"severity": "error", "code": code, "diagnostics": error.to_string()});
     let body = json!({"resourceType": "OperationOutcome", "issue": [issue]}).to_string();
-    Response { status, headers: Vec::new(), body }
+    Response { status, headers: Vec::new(), body, raw: None }
 }
 
 fn event(access: &Access, request: &Request, response: &Response) -> NewEvent {

@@ -32,8 +32,26 @@ pub(super) fn evaluate<'v>(expression: &'v Expression, resource: &'v Value, cont
         let reason = "resourceType is missing or unknown".to_owned();
         return Err(EvaluationFault::Unusable { place: "the resource", reason });
     }
+    evaluate_on(expression, &root, resource, context)
+}
+
+pub(super) fn evaluate_from<'v>(
+    expression: &'v Expression,
+    element: Node<'v>,
+    resource: &'v Value,
+    context: &'v Context<'v>,
+) -> Found<'v> {
+    evaluate_on(expression, &[Item::Node(element)], resource, context)
+}
+
+fn evaluate_on<'v>(
+    expression: &'v Expression,
+    this: &[Item<'v>],
+    resource: &'v Value,
+    context: &'v Context<'v>,
+) -> Found<'v> {
     let evaluator = Evaluator { context, root: resource, steps: Cell::new(0), patterns: RefCell::default() };
-    let scope = Scope { this: &root, index: None, total: None };
+    let scope = Scope { this, index: None, total: None };
     evaluator.evaluate(expression, &scope)
 }
 

@@ -124,10 +124,11 @@ fn message(parts: &Parts, address: Address, body: Vec<u8>) -> fhir::Request {
 const FHIR_JSON: HeaderValue = HeaderValue::from_static("application/fhir+json; charset=utf-8");
 
 fn render(answered: fhir::Response, is_head: bool) -> Response {
-    let fhir::Response { status, headers, body } = answered;
+    let fhir::Response { status, headers, body, raw } = answered;
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let has_body = !body.is_empty();
-    let mut response = Response::new(if is_head { Body::empty() } else { body.into() });
+    let body = raw.map_or_else(|| Body::from(body), Body::from);
+    let mut response = Response::new(if is_head { Body::empty() } else { body });
     *response.status_mut() = status;
     // Those that every answer gets are counted too, so that the map grows once.
     response.headers_mut().reserve(headers.len() + COMMON_HEADERS);

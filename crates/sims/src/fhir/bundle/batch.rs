@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::entry::Entry;
 use super::{answered, refused, reply};
 use crate::fhir::call::Call;
+use crate::fhir::integrity;
 use crate::fhir::outcome::Refusal;
 use crate::fhir::reply::Reply;
 
@@ -32,5 +33,6 @@ fn one(call: &Call<'_>, staged: &world::World, entry: &Value) -> Result<(Reply, 
     let sandbox = staged.sandboxes.get(&call.sandbox.id).unwrap_or(call.sandbox);
     let inner = Call { context: call.context, ..entry.call(call, staged, sandbox) };
     let done = inner.perform(&entry.action, entry.body.as_ref())?;
+    integrity::check(&inner, &done.changes)?;
     Ok((done, entry.action.is_write()))
 }

@@ -45,7 +45,7 @@ impl Entry {
             if_none_exist: text("ifNoneExist").map(ToOwned::to_owned),
         };
         let body = match action.body() {
-            Body::JsonPatch => Some(patch(&entry["resource"])?),
+            Body::Patch => Some(patch(&entry["resource"])?),
             _ => entry.get("resource").cloned(),
         };
         let full_url = entry["fullUrl"].as_str().map(ToOwned::to_owned);
@@ -59,16 +59,20 @@ impl Entry {
             sandbox,
             records: &sandbox.records,
             conditions: self.conditions.clone(),
+            raw_accept: None,
             parameters: self.parameters.clone(),
             ..outer.clone()
         }
     }
 }
 
-/// A JSON Patch travels as the data of a Binary.
+/// A FHIRPath Patch is a resource itself; a JSON Patch travels as the data of a Binary.
 fn patch(resource: &Value) -> Result<Value, Refusal> {
+    if resource["resourceType"] == "Parameters" {
+        return Ok(resource.clone());
+    }
     if resource["resourceType"] != "Binary" || resource["contentType"].as_str() != Some(media::JSON_PATCH) {
-        let message = format!("a PATCH needs a Binary with the contentType {}", media::JSON_PATCH);
+        let message = format!("a PATCH needs Parameters, or a Binary with the contentType {}", media::JSON_PATCH);
         return Err(Refusal::new(415, "not-supported", message));
     }
     let data: String = resource["data"].as_str().unwrap_or_default().split_ascii_whitespace().collect();

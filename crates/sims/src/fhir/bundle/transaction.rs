@@ -11,6 +11,7 @@ use super::references::{self, Names};
 use super::{answered, reply};
 use crate::fhir::call::Call;
 use crate::fhir::conditional::{self, Match};
+use crate::fhir::config::WriteRules;
 use crate::fhir::outcome::{Refusal, excerpt};
 use crate::fhir::reply::Reply;
 use crate::fhir::route::Action;
@@ -29,8 +30,8 @@ enum Task {
     Create(ResourceType, String),
     /// What a conditional create found.
     Existing(ResourceType, String),
-    /// A conditional delete that found nothing.
-    Nothing,
+    /// What a conditional delete found.
+    Delete(ResourceType, Vec<String>),
     Perform(Action),
 }
 
@@ -78,10 +79,9 @@ fn plan(call: &Call<'_>, entry: &Value) -> Result<Step, Refusal> {
         Action::ConditionalPatch(resource_type) => {
             Task::Perform(Action::Patch(*resource_type, conditional::patch_target(&inner, *resource_type)?))
         }
-        Action::ConditionalDelete(resource_type) => match conditional::delete_target(&inner, *resource_type)? {
-            Some(id) => Task::Perform(Action::Delete(*resource_type, id)),
-            None => Task::Nothing,
-        },
+        Action::ConditionalDelete(resource_type) => {
+            Task::Delete(*resource_type, conditional::delete_targets(&inner, *resource_type)?)
+        }
         action => Task::Perform(action.clone()),
     };
     Ok(Step { entry, task })
@@ -94,7 +94,15 @@ impl Step {
             Task::Create(resource_type, id)
             | Task::Perform(Action::Update(resource_type, id) | Action::Patch(resource_type, id))
             | Task::Perform(Action::Delete(resource_type, id)) => Some((*resource_type, id)),
-            Task::Existing(..) | Task::Nothing | Task::Perform(_) => None,
+            Task::Existing(..) | Task::Delete(..) | Task::Perform(_) => None,
+        }
+    }
+
+    /// Every resource that is written or deleted.
+    fn targets(&self) -> Vec<(ResourceType, &str)> {
+        match &self.task {
+            Task::Delete(resource_type, ids) => ids.iter().map(|id| (*resource_type, id.as_str())).collect(),
+            _ => self.target().into_iter().collect(),
         }
     }
 
@@ -113,7 +121,7 @@ impl Step {
     /// DELETE, POST, PUT and PATCH, GET.
     fn turn(&self) -> u8 {
         match &self.task {
-            Task::Nothing | Task::Perform(Action::Delete(..)) => 0,
+            Task::Delete(..) | Task::Perform(Action::Delete(..)) => 0,
             Task::Create(..) | Task::Existing(..) => 1,
             Task::Perform(Action::Update(..) | Action::Patch(..)) => 2,
             Task::Perform(_) => 3,
@@ -126,9 +134,7 @@ fn check_overlaps(steps: &[Step]) -> Result<(), Refusal> {
     let mut targets = HashSet::new();
     let mut conditions = HashSet::new();
     for (index, step) in steps.iter().enumerate() {
-        if let Some((resource_type, id)) = step.target()
-            && !targets.insert((resource_type, id))
-        {
+        if let Some((resource_type, id)) = step.targets().into_iter().find(|target| !targets.insert(*target)) {
             let message = format!("another entry writes {resource_type}/{id} too");
             return Err(Refusal::bad("duplicate", message).in_entry(index));
         }
@@ -182,7 +188,8 @@ fn conditional_references(steps: &mut [Step]) -> Result<Vec<(usize, String)>, Re
 
 /// Looks up conditional references in the world as the transaction will leave it.
 fn resolved(call: &Call<'_>, steps: &[Step], criteria: &[(usize, String)]) -> Result<Names, Refusal> {
-    let (after, ..) = run(call, steps)?;
+    // References are complete only afterwards, and are looked at then.
+    let (after, ..) = run(&Call { rules: WriteRules::default(), ..call.clone() }, steps)?;
     let sandbox = after.sandboxes.get(&call.sandbox.id).unwrap_or(call.sandbox);
     let inner = Call { world: &after, sandbox, records: &sandbox.records, ..call.clone() };
     let mut names = Names::new();
@@ -240,7 +247,7 @@ fn one(call: &Call<'_>, staged: &World, step: &Step) -> Result<Reply, Refusal> {
             create::with_id(&inner, *resource_type, id, body)
         }
         Task::Existing(resource_type, id) => create::existing(&inner, *resource_type, id),
-        Task::Nothing => Ok(delete::deleted(&inner, "the criteria find nothing")),
+        Task::Delete(resource_type, ids) => delete::delete_all(&inner, *resource_type, ids),
         Task::Perform(action) => inner.perform(action, body),
     }
 }

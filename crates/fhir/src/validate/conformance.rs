@@ -1,0 +1,266 @@
+//! What R4 asks of a resource beyond its structure (<https://hl7.org/fhir/R4/validation.html>): invariants as FHIRPath,
+//! and concepts that must come from a value set.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+use super::path::Path;
+use super::{Fault, FaultKind, MAX_FAULTS};
+use crate::definitions::{Element, Kind, Structure, lines};
+use crate::fhirpath::{Context, FhirPath, Moment, Node};
+use crate::resource_type::ResourceType;
+
+/// Something that a resource should be, and is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub fault: Fault,
+    /// Not an error.
+    pub is_warning: bool,
+}
+
+/// So many evaluations are made for one resource; then the rest is not looked at, and a warning says so.
+const MAX_EVALUATIONS: usize = 200_000;
+
+/// The findings on a resource that [`super::validate`] accepts. `now` is the time that invariants may ask for.
+pub fn conformance(resource: &Value, now: Moment) -> Vec<Finding> {
+    let context = Context::at(now);
+    let mut walk = Walk { findings: Vec::new(), context: &context, evaluations: 0 };
+    let name = resource["resourceType"].as_str().and_then(|name| name.parse::<ResourceType>().ok());
+    if let Some(name) = name {
+        walk.resource(resource, resource, &Path::root(name.as_str()));
+    }
+    if walk.evaluations >= MAX_EVALUATIONS {
+        let message = "the resource is too large for all of its invariants to be checked".to_owned();
+        let path = resource["resourceType"].as_str().unwrap_or("Resource").to_owned();
+        let fault = Fault { path, kind: FaultKind::TooCostly, message };
+        walk.findings.push(Finding { fault, is_warning: true });
+    }
+    walk.findings
+}
+
+struct Walk<'c> {
+    findings: Vec<Finding>,
+    context: &'c Context<'c>,
+    evaluations: usize,
+}
+
+/// A value on its way through the walk.
+#[derive(Clone, Copy)]
+struct Place<'c> {
+    value: &'c Value,
+    /// The resource that it lies in, and the one that this is contained in.
+    resource: &'c Value,
+    owner: &'c Value,
+}
+
+impl<'c> Walk<'c> {
+    fn resource(&mut self, value: &'c Value, owner: &'c Value, path: &Path<'_>) {
+        let structure = value["resourceType"].as_str().and_then(Structure::find);
+        if let (Some(structure), Some(object)) = (structure, value.as_object()) {
+            let place = Place { value, resource: value, owner };
+            self.invariants(structure, place, path);
+            self.object(structure, object, place, path);
+        }
+    }
+
+    fn object(&mut self, structure: &Structure, object: &'c Map<String, Value>, place: Place<'c>, path: &Path<'_>) {
+        for (key, value) in object {
+            let Some((_, element, used)) = structure.element(key) else { continue };
+            let child = path.child(element.name());
+            match value {
+                Value::Array(items) => {
+                    for (index, item) in items.iter().enumerate() {
+                        self.value(element, used.content(), Place { value: item, ..place }, &child.item(index));
+                    }
+                }
+                single => self.value(element, used.content(), Place { value: single, ..place }, &child),
+            }
+        }
+    }
+
+    fn value(&mut self, element: &Element, content: &'static Structure, place: Place<'c>, path: &Path<'_>) {
+        if self.findings.len() >= MAX_FAULTS || self.evaluations >= MAX_EVALUATIONS || place.value.is_null() {
+            return;
+        }
+        if matches!(content.kind(), Kind::Resource | Kind::AbstractResource) {
+            let is_contained = element.path() == "DomainResource.contained";
+            self.resource(place.value, if is_contained { place.owner } else { place.value }, path);
+            return;
+        }
+        if element.path() != content.path() {
+            self.evaluate(element.path(), content, place, path);
+        }
+        if let Value::Object(object) = place.value {
+            if object.keys().all(|key| key == "id") {
+                self.report(FaultKind::Invariant, path, "ele-1: All FHIR elements must have a @value or children");
+            }
+            self.concept(element, place.value, path);
+            self.invariants(content, place, path);
+            self.object(content, object, place, path);
+        }
+    }
+
+    /// Those of a type and of the types that it is made from.
+    fn invariants(&mut self, structure: &'static Structure, place: Place<'c>, path: &Path<'_>) {
+        for known in std::iter::successors(Some(structure), |structure| structure.base()) {
+            self.evaluate(known.path(), structure, place, path);
+        }
+    }
+
+    fn evaluate(&mut self, of: &str, structure: &'static Structure, place: Place<'c>, path: &Path<'_>) {
+        for invariant in INVARIANTS.get(of).into_iter().flatten() {
+            self.evaluations += 1;
+            let node = Node::element(place.value, structure, place.owner);
+            // An expression without an answer says nothing against the resource.
+            if invariant.expression.holds_for(node, place.resource, self.context).unwrap_or(true) {
+                continue;
+            }
+            let message = format!("{}: {}", invariant.key, invariant.meaning);
+            let fault = Fault { path: path.to_string(), kind: FaultKind::Invariant, message };
+            self.findings.push(Finding { fault, is_warning: invariant.is_warning });
+        }
+    }
+
+    fn concept(&mut self, element: &Element, value: &Value, path: &Path<'_>) {
+        if let Some(codes) = CONCEPTS.get(element.path())
+            && !codes.allows(value)
+        {
+            let message = format!("has no code of the value set {}, from which it must come", codes.name);
+            self.report(FaultKind::CodeInvalid, path, &message);
+        }
+    }
+
+    fn report(&mut self, kind: FaultKind, path: &Path<'_>, message: &str) {
+        let fault = Fault { path: path.to_string(), kind, message: message.to_owned() };
+        self.findings.push(Finding { fault, is_warning: false });
+    }
+}
+
+/// The systems and codes of a value set.
+#[derive(Debug)]
+pub(super) struct ConceptSet {
+    pub(super) name: &'static str,
+    codings: HashSet<(&'static str, &'static str)>,
+}
+
+impl ConceptSet {
+    /// Reads `system|code` words.
+    pub(super) fn parse(name: &'static str, words: &'static str) -> Self {
+        Self { name, codings: words.split(' ').filter_map(|word| word.rsplit_once('|')).collect() }
+    }
+
+    /// Whether a CodeableConcept has a coding of the set, or a Coding is one.
+    pub(super) fn allows(&self, value: &Value) -> bool {
+        let is_known = |coding: &Value| {
+            let text = |name: &str| coding[name].as_str().unwrap_or_default();
+            self.codings.contains(&(text("system"), text("code")))
+        };
+        match value.get("coding").and_then(Value::as_array) {
+            Some(codings) => codings.iter().any(is_known),
+            None => is_known(value),
+        }
+    }
+}
+
+pub(super) struct Invariant {
+    pub(super) key: &'static str,
+    pub(super) is_warning: bool,
+    pub(super) expression: FhirPath,
+    pub(super) meaning: &'static str,
+}
+
+impl Invariant {
+    /// Reads `key, severity, expression, meaning`; `within` makes the expression out of the one that is written.
+    /// None if the expression uses what our FHIRPath does not have.
+    pub(super) fn parse(columns: &[&'static str], within: impl Fn(&str) -> String) -> Option<Self> {
+        let [key, severity, expression, meaning] = *columns else { return None };
+        let expression = FhirPath::parse(&within(expression)).ok()?;
+        Some(Self { key, is_warning: severity == "warning", expression, meaning })
+    }
+}
+
+/// Invariants that official examples break because the invariant itself is at fault (they were corrected in R4B or R5).
+const FAULTY: [&str; 0] = [];
+
+static INVARIANTS: LazyLock<HashMap<&'static str, Vec<Invariant>>> = LazyLock::new(|| {
+    let mut invariants: HashMap<&'static str, Vec<Invariant>> = HashMap::new();
+    for line in lines(include_str!("../../definitions/invariants.txt")) {
+        let columns: Vec<&'static str> = line.split('\t').collect();
+        if let Some((path, rule)) = columns.split_first()
+            && let Some(invariant) = Invariant::parse(rule, str::to_owned)
+            && !FAULTY.contains(&invariant.key)
+        {
+            invariants.entry(path).or_default().push(invariant);
+        }
+    }
+    invariants
+});
+
+static CONCEPTS: LazyLock<HashMap<&'static str, ConceptSet>> = LazyLock::new(|| {
+    let columns = lines(include_str!("../../definitions/concepts.txt")).filter_map(|line| {
+        let mut columns = line.splitn(3, ' ');
+        Some((columns.next()?, ConceptSet::parse(columns.next()?, columns.next()?)))
+    });
+    columns.collect()
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fhirpath::MomentKind;
+    use serde_json::json;
+
+    fn findings(resource: &Value) -> Vec<String> {
+        super::super::validate(resource).unwrap();
+        let now = Moment::parse(MomentKind::DateTime, "2026-01-01T00:00:00Z").unwrap();
+        let found = conformance(resource, now);
+        found.iter().map(|finding| format!("{} {}", finding.fault.path, finding.fault.message)).collect()
+    }
+
+    #[test]
+    fn all_invariants_can_be_read_but_a_few() {
+        let mut unread: Vec<&str> = Vec::new();
+        for line in lines(include_str!("../../definitions/invariants.txt")) {
+            let columns: Vec<&str> = line.split('\t').collect();
+            if FhirPath::parse(columns[3]).is_err() {
+                unread.push(columns[1]);
+            }
+        }
+        assert_eq!(unread, [""; 0]);
+    }
+
+    #[test]
+    fn invariants_of_resources_elements_and_types() {
+        for (resource, expected) in [
+            (json!({"resourceType": "Patient", "contact": [{"gender": "male"}]}), "Patient.contact[0] pat-1"),
+            (
+                json!({"resourceType": "Encounter", "status": "planned", "class": {"code": "AMB"},
+                    "period": {"start": "2024-02-02", "end": "2024-02-01"}}),
+                "Encounter.period per-1",
+            ),
+            (json!({"resourceType": "Patient", "extension": [{"url": "http://e"}]}), "Patient.extension[0] ext-1"),
+            (json!({"resourceType": "Patient", "name": [{"id": "n"}]}), "Patient.name[0] ele-1"),
+            (
+                json!({"resourceType": "Observation", "status": "final", "code": {"text": "x"},
+                    "dataAbsentReason": {"text": "y"}, "valueString": "z"}),
+                "Observation obs-6",
+            ),
+            (
+                json!({"resourceType": "Condition", "subject": {"reference": "Patient/1"},
+                    "clinicalStatus": {"coding": [{"system": "http://x", "code": "active"}]}}),
+                "Condition.clinicalStatus has no code of the value set condition-clinical",
+            ),
+            (
+                json!({"resourceType": "Patient", "contained": [{"resourceType": "Patient", "id": "c",
+                    "contact": [{"gender": "male"}]}], "link": [{"other": {"reference": "#c"}, "type": "seealso"}]}),
+                "Patient.contained[0].contact[0] pat-1",
+            ),
+        ] {
+            let found = findings(&resource);
+            assert!(found.iter().any(|finding| finding.starts_with(expected)), "{expected}: {found:?}");
+        }
+        assert!(findings(&json!({"resourceType": "Patient", "name": [{"family": "a"}]})).is_empty());
+    }
+}

@@ -1,0 +1,207 @@
+//! Whether references can lead anywhere (<https://hl7.org/fhir/R4/references.html>): their form, the type that they name,
+//! and contained resources. Whether another resource exists is not a question to this one.
+
+use serde_json::{Map, Value};
+
+use super::path::Path;
+use super::{Fault, FaultKind, MAX_FAULTS};
+use crate::definitions::{ElementType, Kind, Structure};
+use crate::excerpt::Excerpt;
+use crate::{ResourceType, is_id};
+
+/// The references of a resource that cannot be right. The resource is one that [`super::validate`] accepts. Bundles are
+/// not looked into: their references are resolved by the `fullUrl` of their entries.
+pub fn impossible_references(resource: &Value) -> Vec<Fault> {
+    let mut walk = Walk { faults: Vec::new() };
+    let name = resource["resourceType"].as_str().and_then(|name| name.parse::<ResourceType>().ok());
+    if let Some(name) = name.filter(|name| name.as_str() != "Bundle") {
+        walk.resource(resource, resource, &Path::root(name.as_str()));
+    }
+    walk.faults
+}
+
+struct Walk {
+    faults: Vec<Fault>,
+}
+
+impl Walk {
+    /// `container` holds the contained resources that `#` references mean.
+    fn resource(&mut self, value: &Value, container: &Value, path: &Path<'_>) {
+        let structure = value["resourceType"].as_str().and_then(Structure::find);
+        if let (Some(structure), Some(object)) = (structure, value.as_object())
+            && structure.path() != "Bundle"
+        {
+            self.object(structure, object, container, path);
+        }
+    }
+
+    fn object(&mut self, structure: &Structure, object: &Map<String, Value>, container: &Value, path: &Path<'_>) {
+        for (key, value) in object {
+            let name = key.strip_prefix('_').unwrap_or(key);
+            let Some((_, element, used)) = structure.element(name) else { continue };
+            let child = path.child(element.name());
+            let is_contained = element.path() == "DomainResource.contained";
+            match value {
+                Value::Array(items) => {
+                    for (index, item) in items.iter().enumerate() {
+                        self.value(used, item, container, is_contained, &child.item(index));
+                    }
+                }
+                single => self.value(used, single, container, is_contained, &child),
+            }
+        }
+    }
+
+    fn value(&mut self, used: &ElementType, value: &Value, container: &Value, is_contained: bool, path: &Path<'_>) {
+        if self.faults.len() >= MAX_FAULTS {
+            return;
+        }
+        match (used.content().kind(), value) {
+            (Kind::Resource | Kind::AbstractResource, value) => {
+                self.resource(value, if is_contained { container } else { value }, path);
+            }
+            (_, Value::Object(object)) => {
+                if used.name() == "Reference"
+                    && let Err((kind, message)) = check(object, used.targets(), container)
+                {
+                    let path = path.child("reference").to_string();
+                    self.faults.push(Fault { path, kind, message });
+                }
+                self.object(used.content(), object, container, path);
+            }
+            _ => {}
+        }
+    }
+}
+
+type Flaw = (FaultKind, String);
+
+fn check(reference: &Map<String, Value>, targets: &[&str], container: &Value) -> Result<(), Flaw> {
+    let Some(text) = reference.get("reference").and_then(Value::as_str) else { return Ok(()) };
+    let target = match text.strip_prefix('#') {
+        Some("") => container["resourceType"].as_str(),
+        Some(id) => Some(contained_type(id, container)?),
+        None => named_type(text)?,
+    };
+    let Some(target) = target else { return Ok(()) };
+    if !targets.is_empty() && !targets.contains(&"Resource") && !targets.contains(&target) {
+        let message = format!("{} points to {target}, but the element takes {}", Excerpt::of(text), targets.join(", "));
+        return Err((FaultKind::Value, message));
+    }
+    match reference.get("type").and_then(Value::as_str) {
+        Some(said) if said.parse::<ResourceType>().is_ok() && said != target => Err((
+            FaultKind::Value,
+            format!("{} does not point to the type {said} that stands beside it", Excerpt::of(text)),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn contained_type<'v>(id: &str, container: &'v Value) -> Result<&'v str, Flaw> {
+    let contained = container["contained"].as_array().into_iter().flatten();
+    let found = contained.filter(|resource| resource["id"] == id).find_map(|found| found["resourceType"].as_str());
+    found.ok_or_else(|| (FaultKind::Value, format!("no contained resource has the id {}", Excerpt::of(id))))
+}
+
+/// The type that a literal reference names; none when it is an address that does not say.
+fn named_type(text: &str) -> Result<Option<&str>, Flaw> {
+    if let Some((scheme, rest)) = text.split_once(':')
+        && is_scheme(scheme)
+    {
+        let path = if scheme.starts_with("http") { rest } else { "" };
+        return Ok(last_type(path));
+    }
+    if let Some((name, _)) = text.split_once('?').filter(|(name, _)| name.parse::<ResourceType>().is_ok()) {
+        let message = format!("a conditional reference to {name} can only be used in a transaction");
+        return Err((FaultKind::Value, message));
+    }
+    let (name, rest) = text.split_once('/').ok_or_else(|| impossible(text))?;
+    let (id, version) = rest.split_once("/_history/").map_or((rest, None), |(id, version)| (id, Some(version)));
+    if !is_id(id) || !version.is_none_or(is_id) {
+        return Err(impossible(text));
+    }
+    match name.parse::<ResourceType>() {
+        Ok(_) => Ok(Some(name)),
+        Err(unknown) => Err((FaultKind::Value, unknown.to_string())),
+    }
+}
+
+/// `Patient` of `//example.org/fhir/Patient/1/_history/2`.
+fn last_type(path: &str) -> Option<&str> {
+    let path = path.split_once("/_history/").map_or(path, |(path, _)| path);
+    let mut parts = path.rsplit('/');
+    let (id, name) = (parts.next()?, parts.next()?);
+    (is_id(id) && name.parse::<ResourceType>().is_ok()).then_some(name)
+}
+
+fn is_scheme(text: &str) -> bool {
+    let starts_well = text.starts_with(|first: char| first.is_ascii_alphabetic());
+    starts_well && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+}
+
+fn impossible(text: &str) -> Flaw {
+    let message = format!("{} is not a reference: write Type/id, an absolute address or #id", Excerpt::of(text));
+    (FaultKind::Value, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn faults(members: Value) -> Vec<String> {
+        let mut resource = json!({"resourceType": "Observation", "status": "final", "code": {"text": "x"}});
+        if let (Some(object), Value::Object(members)) = (resource.as_object_mut(), members) {
+            object.extend(members);
+        }
+        impossible_references(&resource).iter().map(|fault| format!("{} {}", fault.path, fault.message)).collect()
+    }
+
+    #[test]
+    fn references_that_can_be_right_pass() {
+        for reference in [
+            "Patient/1",
+            "Patient/1/_history/2",
+            "http://example.org/fhir/Patient/1",
+            "https://example.org/anything",
+            "urn:uuid:c757873d-ec9a-4326-a141-556f43239520",
+            "urn:oid:1.2.3",
+            "#p",
+        ] {
+            let contained = json!([{"resourceType": "Patient", "id": "p"}]);
+            let found = faults(json!({"subject": {"reference": reference}, "contained": contained}));
+            assert!(found.is_empty(), "{reference}: {found:?}");
+        }
+        assert!(faults(json!({"focus": [{"reference": "Medication/1"}], "subject": {"display": "x"}})).is_empty());
+    }
+
+    #[test]
+    fn references_that_cannot_be_right_are_told() {
+        for (reference, why) in [
+            ("p1", "is not a reference"),
+            ("Patient", "is not a reference"),
+            ("Patient/", "is not a reference"),
+            ("Patient/a b", "is not a reference"),
+            ("/Patient/1", "is not a reference"),
+            ("Pateint/1", "unknown resource type"),
+            ("Medication/1", "the element takes Patient, Group, Device, Location"),
+            ("http://example.org/fhir/Medication/1", "the element takes"),
+            ("#q", "no contained resource"),
+            ("#m", "points to Medication"),
+            ("#", "points to Observation"),
+            ("Patient?identifier=1", "only be used in a transaction"),
+        ] {
+            let contained = json!([{"resourceType": "Medication", "id": "m"}]);
+            let found = faults(json!({"subject": {"reference": reference}, "contained": contained}));
+            assert_eq!(found.len(), 1, "{reference}");
+            assert!(found[0].starts_with("Observation.subject.reference") && found[0].contains(why), "{found:?}");
+        }
+        let typed = faults(json!({"subject": {"reference": "Patient/1", "type": "Group"}}));
+        assert!(typed[0].contains("does not point to the type Group"), "{typed:?}");
+        let inside =
+            faults(json!({"contained": [{"resourceType": "Patient", "managingOrganization": {"reference": "x"}}],
+            "extension": [{"url": "http://e", "valueReference": {"reference": "#gone"}}],
+            "_status": {"extension": [{"url": "http://e", "valueReference": {"reference": "y"}}]}}));
+        assert_eq!(inside.len(), 3, "{inside:?}");
+    }
+}

@@ -1,0 +1,449 @@
+//! FHIRPath Patch (<https://hl7.org/fhir/R4/fhirpatch.html>): operations in a Parameters resource, each on the element
+//! that a FHIRPath expression finds.
+
+use fhir::ResourceType;
+use fhir::definitions::{Element, Max, Structure};
+use fhir::fhirpath::{Context, FhirPath, Item, Moment, MomentKind};
+use serde_json::{Map, Value};
+
+use super::outcome::excerpt;
+
+/// A patch may hold so many operations.
+const MOST_OPERATIONS: usize = 1_000;
+
+/// Why a patch was not applied.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum PatchError {
+    /// The patch itself is wrong (400).
+    Malformed(String),
+    /// It does not fit the resource (422).
+    Inapplicable(String),
+}
+
+/// Applies all operations, or none: the caller drops the resource when one fails.
+pub(crate) fn apply(resource: &mut Value, parameters: &Value, now: model::Timestamp) -> Result<(), PatchError> {
+    let operations = parameters["parameter"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if operations.is_empty() {
+        return Err(PatchError::Malformed("a FHIRPath Patch has a parameter `operation` for each operation".into()));
+    }
+    if operations.len() > MOST_OPERATIONS {
+        return Err(PatchError::Malformed(format!("a patch has at most {MOST_OPERATIONS} operations")));
+    }
+    for (at, parameter) in operations.iter().enumerate() {
+        let done = Operation::parse(parameter).and_then(|operation| operation.apply(resource, now));
+        done.map_err(|error| match error {
+            PatchError::Malformed(reason) => PatchError::Malformed(format!("operation {at}: {reason}")),
+            PatchError::Inapplicable(reason) => PatchError::Inapplicable(format!("operation {at}: {reason}")),
+        })?;
+    }
+    Ok(())
+}
+
+struct Operation<'p> {
+    kind: &'p str,
+    text: &'p str,
+    path: FhirPath,
+    parts: &'p [Value],
+}
+
+impl<'p> Operation<'p> {
+    fn parse(parameter: &'p Value) -> Result<Self, PatchError> {
+        if parameter["name"] != "operation" {
+            return Err(PatchError::Malformed("every parameter of a patch is named `operation`".into()));
+        }
+        let parts = parameter["part"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let kind = text_of(parts, "type")?;
+        let text = text_of(parts, "path")?;
+        let path = FhirPath::parse(text)
+            .map_err(|fault| PatchError::Malformed(format!("the path `{}` cannot be read {fault}", excerpt(text))))?;
+        Ok(Self { kind, text, path, parts })
+    }
+
+    fn apply(&self, resource: &mut Value, now: model::Timestamp) -> Result<(), PatchError> {
+        let found = self.find(resource, now)?;
+        match self.kind {
+            "add" => self.add(resource, &self.one(found)?),
+            "replace" => self.replace(resource, &self.one(found)?),
+            "delete" if found.is_empty() => Ok(()),
+            "delete" => {
+                remove(resource, &self.one(found)?);
+                Ok(())
+            }
+            "insert" => self.insert(resource, found),
+            "move" => self.reorder(resource, found),
+            other => {
+                let message = format!("`type` is add, insert, delete, replace or move, not `{}`", excerpt(other));
+                Err(PatchError::Malformed(message))
+            }
+        }
+    }
+
+    /// Where the elements lie that the path finds.
+    fn find(&self, resource: &Value, now: model::Timestamp) -> Result<Vec<Vec<Key>>, PatchError> {
+        let instant = now.to_string();
+        let moment = Moment::parse(MomentKind::DateTime, &instant)
+            .ok_or_else(|| PatchError::Inapplicable("the time is not known".into()))?;
+        let context = Context::at(moment);
+        let items = self.path.evaluate(resource, &context).map_err(|fault| {
+            PatchError::Inapplicable(format!("the path `{}` cannot be evaluated: {fault}", excerpt(self.text)))
+        })?;
+        let mut places = Vec::new();
+        for item in &items {
+            let node = match item {
+                Item::Node(node) => node.value(),
+                _ => None,
+            };
+            let mut place = Vec::new();
+            match node {
+                Some(value) if locate(resource, value, &mut place) => places.push(place),
+                _ => {
+                    let message =
+                        format!("the path `{}` does not lead to an element of the resource", excerpt(self.text));
+                    return Err(PatchError::Inapplicable(message));
+                }
+            }
+        }
+        Ok(places)
+    }
+
+    fn one(&self, mut found: Vec<Vec<Key>>) -> Result<Vec<Key>, PatchError> {
+        match (found.len(), found.pop()) {
+            (1, Some(place)) => Ok(place),
+            (count, _) => {
+                let message = format!("the path `{}` finds {count} elements; it must find one", excerpt(self.text));
+                Err(PatchError::Inapplicable(message))
+            }
+        }
+    }
+
+    fn add(&self, resource: &mut Value, place: &[Key]) -> Result<(), PatchError> {
+        let name = text_of(self.parts, "name")?;
+        let structure = structure_at(resource, place)
+            .ok_or_else(|| PatchError::Inapplicable(format!("nothing can be added to `{}`", excerpt(self.text))))?;
+        let (key, element, value) = member(structure, name, part(self.parts, "value"))?;
+        let Some(Value::Object(fields)) = at(resource, place) else {
+            return Err(PatchError::Inapplicable(format!("`{}` is not an object", excerpt(self.text))));
+        };
+        match (element.max() == Max::Many, fields.get_mut(&key)) {
+            (true, Some(Value::Array(items))) => items.push(value),
+            (true, _) => {
+                fields.insert(key, Value::Array(vec![value]));
+            }
+            (false, None) => {
+                fields.insert(key, value);
+            }
+            (false, Some(_)) => {
+                let message = format!("there is a {key} already, and it does not repeat: use `replace`");
+                return Err(PatchError::Inapplicable(message));
+            }
+        }
+        Ok(())
+    }
+
+    fn replace(&self, resource: &mut Value, place: &[Key]) -> Result<(), PatchError> {
+        let Some((last, parents)) = place.split_last() else {
+            return Err(PatchError::Inapplicable("the resource itself cannot be replaced by a patch".into()));
+        };
+        let (owner, key) = match (last, parents.split_last()) {
+            (Key::Name(name), _) => (parents, name),
+            (Key::Index(_), Some((Key::Name(name), owner))) => (owner, name),
+            _ => return Err(PatchError::Inapplicable(format!("`{}` cannot be replaced", excerpt(self.text)))),
+        };
+        let unknown = || PatchError::Inapplicable(format!("`{}` is not an element that R4 knows", excerpt(self.text)));
+        let structure = structure_at(resource, owner).ok_or_else(unknown)?;
+        let (_, element, _) = structure.element(key).ok_or_else(unknown)?;
+        let (new_key, _, value) = member(structure, element.name(), part(self.parts, "value"))?;
+        match (last, at(resource, parents)) {
+            (Key::Index(index), Some(Value::Array(items))) if *index < items.len() => items[*index] = value,
+            (Key::Name(old), Some(Value::Object(fields))) => {
+                let position = fields.keys().position(|known| known == old).unwrap_or(fields.len());
+                if new_key != *old {
+                    fields.shift_remove(old);
+                    fields.shift_remove(&format!("_{old}"));
+                }
+                match fields.get_mut(&new_key) {
+                    Some(there) => *there = value,
+                    None => {
+                        fields.shift_insert(position.min(fields.len()), new_key, value);
+                    }
+                }
+            }
+            _ => return Err(unknown()),
+        }
+        Ok(())
+    }
+
+    /// Into the list that the path finds.
+    fn insert(&self, resource: &mut Value, found: Vec<Vec<Key>>) -> Result<(), PatchError> {
+        let index = index_of(self.parts, "index")?;
+        let list = self.list(found)?;
+        let Some((Key::Name(name), owner)) = list.split_last() else { return Err(self.not_a_list()) };
+        let structure = structure_at(resource, owner).ok_or_else(|| self.not_a_list())?;
+        let (_, _, value) = member(structure, name, part(self.parts, "value"))?;
+        match at(resource, &list) {
+            Some(Value::Array(items)) if index <= items.len() => {
+                items.insert(index, value);
+                Ok(())
+            }
+            _ => Err(PatchError::Inapplicable(format!("the list has no place {index}"))),
+        }
+    }
+
+    fn reorder(&self, resource: &mut Value, found: Vec<Vec<Key>>) -> Result<(), PatchError> {
+        let (source, destination) = (index_of(self.parts, "source")?, index_of(self.parts, "destination")?);
+        let list = self.list(found)?;
+        match at(resource, &list) {
+            Some(Value::Array(items)) if source < items.len() && destination < items.len() => {
+                let item = items.remove(source);
+                items.insert(destination, item);
+                Ok(())
+            }
+            _ => Err(PatchError::Inapplicable(format!("the list has no places {source} and {destination}"))),
+        }
+    }
+
+    /// The list that all of the found elements lie in.
+    fn list(&self, found: Vec<Vec<Key>>) -> Result<Vec<Key>, PatchError> {
+        let mut lists = found.into_iter().map(|mut place| match place.pop() {
+            Some(Key::Index(_)) => Some(place),
+            _ => None,
+        });
+        let first = lists.next().flatten().ok_or_else(|| self.not_a_list())?;
+        if lists.all(|other| other.as_ref() == Some(&first)) { Ok(first) } else { Err(self.not_a_list()) }
+    }
+
+    fn not_a_list(&self) -> PatchError {
+        PatchError::Inapplicable(format!("the path `{}` does not find the items of one list", excerpt(self.text)))
+    }
+}
+
+/// A step into JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Key {
+    Name(String),
+    Index(usize),
+}
+
+/// The way from the resource to a value that is a part of it, told by its address in memory.
+fn locate(from: &Value, wanted: &Value, place: &mut Vec<Key>) -> bool {
+    if std::ptr::eq(from, wanted) {
+        return true;
+    }
+    let mut step = |key: Key, value: &Value| {
+        place.push(key);
+        let is_there = locate(value, wanted, place);
+        if !is_there {
+            place.pop();
+        }
+        is_there
+    };
+    match from {
+        Value::Array(items) => items.iter().enumerate().any(|(index, item)| step(Key::Index(index), item)),
+        Value::Object(fields) => fields.iter().any(|(name, value)| step(Key::Name(name.clone()), value)),
+        _ => false,
+    }
+}
+
+fn at<'v>(resource: &'v mut Value, place: &[Key]) -> Option<&'v mut Value> {
+    place.iter().try_fold(resource, |value, key| match key {
+        Key::Name(name) => value.get_mut(name),
+        Key::Index(index) => value.get_mut(index),
+    })
+}
+
+fn remove(resource: &mut Value, place: &[Key]) {
+    let Some((last, parents)) = place.split_last() else { return };
+    match (last, at(resource, parents)) {
+        (Key::Index(index), Some(Value::Array(items))) if *index < items.len() => {
+            items.remove(*index);
+        }
+        (Key::Name(name), Some(Value::Object(fields))) => {
+            fields.shift_remove(name);
+            fields.shift_remove(&format!("_{name}"));
+        }
+        _ => {}
+    }
+}
+
+/// What R4 says that the element is made of.
+fn structure_at(resource: &Value, place: &[Key]) -> Option<&'static Structure> {
+    let of = |value: &Value| value["resourceType"].as_str()?.parse::<ResourceType>().ok().and_then(Structure::of);
+    let (mut value, mut structure) = (resource, of(resource)?);
+    for key in place {
+        match key {
+            Key::Index(index) => value = value.get(index)?,
+            Key::Name(name) => {
+                value = value.get(name)?;
+                structure = structure.element(name)?.2.content();
+            }
+        }
+        if let Some(inner) = of(value) {
+            structure = inner;
+        }
+    }
+    Some(structure)
+}
+
+/// The JSON key, the element and the value that a part of the patch gives to an element of this name.
+fn member(
+    structure: &'static Structure,
+    name: &str,
+    part: Option<&Value>,
+) -> Result<(String, &'static Element, Value), PatchError> {
+    let part = part.ok_or_else(|| PatchError::Malformed("the part `value` is missing".into()))?;
+    let unknown = || PatchError::Inapplicable(format!("{} has no element `{}`", structure.path(), excerpt(name)));
+    let given = typed_value(part);
+    let choice = structure.elements().find(|element| element.is_choice() && element.name() == name);
+    if let Some(element) = choice {
+        let (kind, value) =
+            given.ok_or_else(|| PatchError::Malformed(format!("`{name}` needs a value with a type")))?;
+        let key = format!("{name}{kind}");
+        structure.element(&key).ok_or_else(unknown)?;
+        return Ok((key, element, value.clone()));
+    }
+    let (_, element, used) = structure.element(name).ok_or_else(unknown)?;
+    let value = match given {
+        Some((_, value)) => value.clone(),
+        None => built(used.content(), part)?,
+    };
+    Ok((name.to_owned(), element, value))
+}
+
+/// `valueString` of a part: the type and the value. A resource counts as a value too.
+fn typed_value(part: &Value) -> Option<(&str, &Value)> {
+    let fields = part.as_object()?;
+    let typed = fields.iter().find_map(|(key, value)| Some((key.strip_prefix("value")?, value)));
+    typed.or_else(|| Some(("", fields.get("resource")?)))
+}
+
+/// An element without a type of its own, such as `Patient.contact`, is given part by part.
+fn built(structure: &'static Structure, part: &Value) -> Result<Value, PatchError> {
+    let parts = part["part"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if parts.is_empty() {
+        return Err(PatchError::Malformed("a value has a `value[x]`, or parts of its own".into()));
+    }
+    let mut fields = Map::new();
+    for part in parts {
+        let name = part["name"].as_str().ok_or_else(|| PatchError::Malformed("every part has a name".into()))?;
+        let (key, element, value) = member(structure, name, Some(part))?;
+        if element.max() == Max::Many {
+            let items = fields.entry(key).or_insert_with(|| Value::Array(Vec::new()));
+            items.as_array_mut().map(|items| items.push(value));
+        } else {
+            fields.insert(key, value);
+        }
+    }
+    Ok(Value::Object(fields))
+}
+
+fn part<'p>(parts: &'p [Value], name: &str) -> Option<&'p Value> {
+    parts.iter().find(|part| part["name"] == name)
+}
+
+fn text_of<'p>(parts: &'p [Value], name: &str) -> Result<&'p str, PatchError> {
+    let value = part(parts, name).and_then(typed_value).and_then(|(_, value)| value.as_str());
+    value.ok_or_else(|| PatchError::Malformed(format!("the part `{name}` must be a string")))
+}
+
+fn index_of(parts: &[Value], name: &str) -> Result<usize, PatchError> {
+    let value = part(parts, name).and_then(typed_value).and_then(|(_, value)| value.as_u64());
+    let index = value.and_then(|value| usize::try_from(value).ok());
+    index.ok_or_else(|| PatchError::Malformed(format!("the part `{name}` must be a whole number from 0 on")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// `name valueX=json` pairs of one operation.
+    fn operation(parts: Value) -> Value {
+        json!({"name": "operation", "part": parts})
+    }
+
+    fn patched(resource: Value, operations: &[Value]) -> Result<Value, PatchError> {
+        let mut resource = resource;
+        let parameters = json!({"resourceType": "Parameters", "parameter": operations});
+        apply(&mut resource, &parameters, model::Timestamp(0)).map(|()| resource)
+    }
+
+    fn simple(kind: &str, path: &str, more: &[Value]) -> Value {
+        let mut parts = vec![json!({"name": "type", "valueCode": kind}), json!({"name": "path", "valueString": path})];
+        parts.extend_from_slice(more);
+        operation(Value::Array(parts))
+    }
+
+    #[test]
+    fn the_examples_of_the_specification() {
+        let named = |name: &str| json!({"name": "name", "valueString": name});
+        let patient = json!({"resourceType": "Patient", "id": "p", "birthDate": "1920-01-01"});
+        let value = json!({"name": "value", "valueDate": "1930-01-01"});
+        assert_eq!(
+            patched(patient.clone(), &[simple("replace", "Patient.birthDate", &[value.clone()])]).unwrap()["birthDate"],
+            "1930-01-01"
+        );
+        let bare = json!({"resourceType": "Patient", "id": "p"});
+        assert_eq!(
+            patched(bare.clone(), &[simple("add", "Patient", &[named("birthDate"), value])]).unwrap()["birthDate"],
+            "1930-01-01"
+        );
+        assert_eq!(patched(patient, &[simple("delete", "Patient.birthDate", &[])]).unwrap(), bare);
+        assert_eq!(patched(bare.clone(), &[simple("delete", "Patient.birthDate", &[])]).unwrap(), bare);
+        let contact = json!({"name": "value", "part": [{"name": "name", "valueHumanName": {"text": "a name"}},
+            {"name": "relationship", "valueCodeableConcept": {"text": "friend"}}]});
+        let added = patched(bare.clone(), &[simple("add", "Patient", &[named("contact"), contact])]).unwrap();
+        assert_eq!(added["contact"], json!([{"name": {"text": "a name"}, "relationship": [{"text": "friend"}]}]));
+        let flag = json!({"name": "value", "valueBoolean": true});
+        let added = patched(bare.clone(), &[simple("add", "Patient", &[named("deceased"), flag])]).unwrap();
+        let time = json!({"name": "value", "valueDateTime": "2020"});
+        let replaced = patched(added, &[simple("replace", "Patient.deceased", &[time])]).unwrap();
+        assert_eq!(replaced, json!({"resourceType": "Patient", "id": "p", "deceasedDateTime": "2020"}));
+        let extension = json!({"name": "value", "valueExtension": {"url": "http://e", "valueString": "x"}});
+        let added = patched(bare, &[simple("add", "Patient", &[named("extension"), extension])]).unwrap();
+        assert_eq!(added["extension"][0]["url"], "http://e");
+    }
+
+    #[test]
+    fn lists_are_changed_by_place() {
+        let of = |values: &[&str]| {
+            let list: Vec<Value> = values.iter().map(|value| json!({"system": "http://s", "value": value})).collect();
+            json!({"resourceType": "Patient", "identifier": list})
+        };
+        let index = |name: &str, at: u64| json!({"name": name, "valueInteger": at});
+        let value = json!({"name": "value", "valueIdentifier": {"system": "http://s", "value": "3"}});
+        let inserted = simple("insert", "Patient.identifier", &[index("index", 1), value.clone()]);
+        assert_eq!(patched(of(&["1", "2"]), &[inserted]).unwrap(), of(&["1", "3", "2"]));
+        let moved = simple("move", "Patient.identifier", &[index("source", 3), index("destination", 1)]);
+        assert_eq!(patched(of(&["1", "2", "3", "4"]), &[moved]).unwrap(), of(&["1", "4", "2", "3"]));
+        let deleted = simple("delete", "Patient.identifier.where(value = '2')", &[]);
+        assert_eq!(patched(of(&["1", "2"]), &[deleted]).unwrap(), of(&["1"]));
+        let replaced =
+            simple("replace", "Patient.identifier[0].value", &[json!({"name": "value", "valueString": "9"})]);
+        assert_eq!(patched(of(&["1", "2"]), &[replaced]).unwrap(), of(&["9", "2"]));
+        let far = simple("insert", "Patient.identifier", &[index("index", 7), value]);
+        assert!(matches!(patched(of(&["1"]), &[far]), Err(PatchError::Inapplicable(_))));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let patient = || json!({"resourceType": "Patient", "name": [{"family": "a"}, {"family": "b"}], "active": true});
+        let named = |name: &str| json!({"name": "name", "valueString": name});
+        let flag = json!({"name": "value", "valueBoolean": true});
+        for (operation, is_malformed) in [
+            (simple("replace", "Patient.name", &[flag.clone()]), false),
+            (simple("replace", "Patient.birthDate", &[flag.clone()]), false),
+            (simple("add", "Patient", &[named("active"), flag.clone()]), false),
+            (simple("add", "Patient", &[named("wheels"), flag.clone()]), false),
+            (simple("delete", "Patient.name", &[]), false),
+            (simple("replace", "Patient.name.count()", &[flag.clone()]), false),
+            (simple("paint", "Patient.active", &[flag.clone()]), true),
+            (simple("replace", "Patient.active", &[]), true),
+            (simple("replace", "Patient.(", &[flag]), true),
+            (json!({"name": "other"}), true),
+        ] {
+            let error = patched(patient(), &[operation.clone()]).unwrap_err();
+            assert_eq!(matches!(error, PatchError::Malformed(_)), is_malformed, "{operation}: {error:?}");
+        }
+        assert!(matches!(patched(patient(), &[]), Err(PatchError::Malformed(_))));
+    }
+}

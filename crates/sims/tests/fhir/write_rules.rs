@@ -1,0 +1,88 @@
+//! What is looked at before a resource is written: references, referential integrity, and the JSON itself.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::harness::{JSON, JSON_PATCH, Server, entry, observation, patient};
+
+fn configured(config: Value) -> Server {
+    let mut server = Server::over(&[patient("a", "Ada")]);
+    let sandbox = server.sandbox.clone();
+    server.world.sandboxes.get_mut(&sandbox).unwrap().config = Arc::new(config);
+    server
+}
+
+fn about(reference: &str) -> Value {
+    let mut resource = observation("o", "x", "1");
+    resource["subject"]["reference"] = json!(reference);
+    resource
+}
+
+#[test]
+fn impossible_references_are_refused() {
+    let mut server = configured(json!({}));
+    for reference in ["p1", "Patient", "Pateint/1", "Medication/1", "#gone", "Patient?name=ada", "Patient/a b"] {
+        let refused = server.put("Observation/o", &about(reference)).expect(422);
+        assert_eq!(refused.expression(), "Observation.subject.reference", "{reference}");
+        server.transaction(&[entry("PUT", "Observation/o", Some(about("p1")))]).expect(422);
+    }
+    let told = server.post("Observation/$validate", &about("p1")).expect(200);
+    assert_eq!(told.expression(), "Observation.subject.reference");
+    for reference in ["Patient/a", "Patient/not-yet", "http://example.org/fhir/Patient/1", "urn:uuid:1"] {
+        server.put("Observation/o", &about(reference));
+        assert_eq!(server.get("Observation/o").expect(200).body["subject"]["reference"], reference);
+    }
+    let patch = json!([{"op": "replace", "path": "/subject/reference", "value": "p1"}]);
+    server.request("PATCH", "Observation/o", &[JSON_PATCH], patch.to_string().as_bytes()).expect(422);
+    let looked_up = about("Patient?name=ada");
+    server.transaction(&[entry("PUT", "Observation/o", Some(looked_up))]).expect(200);
+    assert_eq!(server.get("Observation/o").expect(200).body["subject"]["reference"], "Patient/a");
+    configured(json!({"validation": "relaxed"})).put("Observation/o", &about("p1")).expect(201);
+}
+
+#[test]
+fn references_lead_somewhere_if_the_author_wants_it() {
+    let mut server = configured(json!({"referential_integrity": "strict"}));
+    let refused = server.put("Observation/o", &about("Patient/b")).expect(422);
+    assert!(refused.issue().contains("Patient/b"), "{}", refused.issue());
+    server.put("Observation/o", &about("Patient/a")).expect(201);
+    server
+        .put(
+            "Observation/o2",
+            &json!({"resourceType": "Observation", "id": "o2", "status": "final",
+        "code": {"text": "x"}, "subject": {"reference": "http://elsewhere.org/fhir/Patient/b"}}),
+        )
+        .expect(201);
+    let refused = server.delete("Patient/a").expect(409);
+    assert!(refused.issue().contains("Observation/o"), "{}", refused.issue());
+    // A transaction is looked at as a whole.
+    server
+        .transaction(&[
+            entry("PUT", "Observation/o", Some(about("Patient/b"))),
+            entry("PUT", "Patient/b", Some(patient("b", "B"))),
+            entry("DELETE", "Patient/a", None),
+        ])
+        .expect(200);
+    server.transaction(&[entry("PUT", "Observation/o", Some(about("Patient/c")))]).expect(422);
+    let batch = json!({"resourceType": "Bundle", "type": "batch", "entry": [
+        entry("PUT", "Observation/o", Some(about("Patient/c"))), entry("PUT", "Patient/c", Some(patient("c", "C")))]});
+    let done = server.post("", &batch).expect(200);
+    let status = |at: usize| done.body["entry"][at]["response"]["status"].as_str().unwrap().to_owned();
+    assert_eq!((status(0), status(1)), ("422 Unprocessable Content".to_owned(), "201 Created".to_owned()));
+    server.transaction(&[entry("DELETE", "Observation/o", None), entry("DELETE", "Patient/b", None)]).expect(200);
+}
+
+#[test]
+fn json_is_read_in_one_way_only() {
+    let mut server = configured(json!({}));
+    let twice = br#"{"resourceType": "Patient", "active": true, "active": false}"#;
+    let refused = server.request("POST", "Patient", &[JSON], twice).expect(400);
+    assert!(refused.issue().contains("\"active\" stands twice"), "{}", refused.issue());
+    let deep = br#"{"resourceType": "Patient", "name": [{"family": "a", "family": "b"}]}"#;
+    server.request("PUT", "Patient/a", &[JSON], deep).expect(400);
+    let marked = "\u{feff}{\"resourceType\": \"Patient\", \"active\": true}";
+    let created = server.request("POST", "Patient", &[JSON], marked.as_bytes()).expect(201);
+    assert_eq!(created.body["active"], true);
+    assert_eq!(server.last_payload()["request"]["body"]["active"], true);
+}
