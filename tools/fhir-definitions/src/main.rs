@@ -32,7 +32,7 @@ fn main() -> anyhow::Result<()> {
     let us_core = Package::read(&PathBuf::from(directory))?;
     write("us-core.txt", US_CORE, profiles::EXPLANATION, profiles::table(&us_core, &package)?)?;
     let parameters = profiles::search_parameters(&us_core, &package)?;
-    write("us-core-search-parameters.txt", US_CORE, search_parameters::EXPLANATION, parameters)
+    write("us-core-search-parameters.txt", US_CORE, profiles::SEARCH_PARAMETERS, parameters)
 }
 
 const R4: &str = "\

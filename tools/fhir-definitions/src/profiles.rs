@@ -1,6 +1,6 @@
 //! `us-core.txt`: what the profiles of US Core ask for beyond R4.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
@@ -109,10 +109,13 @@ fn sliced(elements: &[&Value], slice: &Value) -> anyhow::Result<Option<String>> 
     for element in elements {
         let inner = text(element, "id")?.strip_prefix(id).and_then(|rest| rest.strip_prefix('.'));
         if let (Some(inner), Some(pattern)) = (inner, pattern(element))
-            && !inner.contains([':', '[', '.'])
+            && !inner.contains([':', '['])
         {
-            let known = known.get_or_insert_with(|| json!({}));
-            known[inner] = pattern.clone();
+            let mut place = known.get_or_insert_with(|| json!({}));
+            for step in inner.split('.') {
+                place = &mut place[step];
+            }
+            *place = pattern.clone();
         }
     }
     let (least, most) = (element_min(slice), text(slice, "max")?);
@@ -134,12 +137,18 @@ fn pattern(element: &Value) -> Option<&Value> {
     found.map(|(_, value)| value)
 }
 
+pub(crate) const SEARCH_PARAMETERS: &str = "\
+Search parameters that R4 does not have; columns as in search-parameters.txt.
+Expressions that end in `.code` are cut before it, so that the concept is found with its system.
+The canonical address of a parameter is http://hl7.org/fhir/us/core/SearchParameter/ and its id.
+";
+
 /// US Core's own search parameters: those that R4 does not have.
 pub(crate) fn search_parameters(package: &Package, base: &Package) -> anyhow::Result<Vec<String>> {
-    let mut known: BTreeMap<(String, String), ()> = BTreeMap::new();
+    let mut known: BTreeSet<(String, String)> = BTreeSet::new();
     for parameter in base.search_parameters.values() {
         for kind in texts(parameter, "base") {
-            known.insert((kind.to_owned(), text(parameter, "code")?.to_owned()), ());
+            known.insert((kind.to_owned(), text(parameter, "code")?.to_owned()));
         }
     }
     let mut lines = Vec::new();
@@ -148,14 +157,19 @@ pub(crate) fn search_parameters(package: &Package, base: &Package) -> anyhow::Re
         let is_new = |kind: &&str| {
             ![*kind, "DomainResource", "Resource"]
                 .iter()
-                .any(|kind| known.contains_key(&((*kind).to_owned(), code.clone())))
+                .any(|kind| known.contains(&((*kind).to_owned(), code.clone())))
         };
         if texts(parameter, "base").iter().any(is_new) {
             let columns = ["id", "code", "type"].map(|name| text(parameter, name));
             let columns = columns.into_iter().collect::<anyhow::Result<Vec<&str>>>()?;
             let (bases, targets) = (texts(parameter, "base").join(","), texts(parameter, "target").join(","));
             let targets = if targets.is_empty() { "-" } else { &targets };
+            // A code alone would not be found by its system: the concept that it lies in is.
             let expression = text(parameter, "expression")?;
+            let expression = expression.strip_suffix(".code").unwrap_or(expression);
+            let expression = expression.strip_suffix(".coding").unwrap_or(expression);
+            // The name in FHIRPath, not in JSON.
+            let expression = expression.replace(".valueDateTime", ".value");
             lines.push(format!("{}\t{bases}\t{targets}\t-\t{expression}\t-", columns.join("\t")));
         }
     }

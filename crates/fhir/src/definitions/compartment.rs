@@ -49,7 +49,8 @@ mod tests {
     #[test]
     fn every_line_of_the_table_is_known() {
         let text = include_str!("../../definitions/compartments.txt");
-        let columns = lines(text).map(|line| line.split([' ', ',']).count() - 2);
+        // `{def}` is the owner itself.
+        let columns = lines(text).map(|line| line.split([' ', ',']).filter(|word| *word != "{def}").count() - 2);
         let read = TABLE.values().flat_map(|compartment| compartment.members.values()).map(Vec::len);
         assert_eq!(read.sum::<usize>(), columns.sum::<usize>());
         assert_eq!(TABLE.len(), 5);

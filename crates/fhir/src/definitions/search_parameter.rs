@@ -80,9 +80,20 @@ impl SearchParameter {
         TABLE.parameters.iter()
     }
 
-    /// The end of the canonical address, `http://hl7.org/fhir/SearchParameter/…`.
+    /// The end of the canonical address.
     pub fn id(&self) -> &'static str {
         self.id
+    }
+
+    /// The address of the definition.
+    pub fn canonical(&self) -> String {
+        let publisher = if self.id.starts_with("us-core-") { "us/core/" } else { "" };
+        format!("http://hl7.org/fhir/{publisher}SearchParameter/{}", self.id)
+    }
+
+    /// Whether case does not matter in the code systems of a token parameter: languages (BCP 47) and media types.
+    pub fn ignores_case(&self) -> bool {
+        self.search_type == SearchType::Token && matches!(self.code, "language" | "contenttype")
     }
 
     /// The name in a query: `birthdate`.
@@ -210,8 +221,9 @@ struct Table {
 }
 
 impl Table {
-    fn parse(text: &'static str) -> Result<Self, Malformed> {
-        let parameters = lines(text).map(SearchParameter::parse).collect::<Result<Vec<_>, _>>()?;
+    fn parse(tables: &[&'static str]) -> Result<Self, Malformed> {
+        let all = tables.iter().flat_map(|table| lines(table));
+        let parameters = all.map(SearchParameter::parse).collect::<Result<Vec<_>, _>>()?;
         let mut index: Vec<(&str, &str, u16)> = Vec::new();
         for (parameter, id) in parameters.iter().zip(0..) {
             index.extend(parameter.bases.iter().map(|base| (*base, parameter.code, id)));
@@ -228,8 +240,10 @@ impl Table {
 
 #[expect(clippy::expect_used, reason = "the table is compiled in and a test reads it")]
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let table = include_str!("../../definitions/search-parameters.txt");
-    Table::parse(table).expect("the table of search parameters is well-formed")
+    // Ids of US Core come after those of R4.
+    let us_core = include_str!("../../definitions/us-core-search-parameters.txt");
+    let tables = [include_str!("../../definitions/search-parameters.txt"), us_core];
+    Table::parse(&tables).expect("the table of search parameters is well-formed")
 });
 
 #[cfg(test)]
@@ -289,11 +303,11 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_refused() {
-        assert!(Table::parse("a\tb\ttoken\tPatient\t-\t-\t-\t-").is_ok());
+        assert!(Table::parse(&["a\tb\ttoken\tPatient\t-\t-\t-\t-"]).is_ok());
         for line in ["a", "a\tb\tsoken\tPatient\t-\t-\t-\t-", "a\tb\ttoken\tPatient\tPateint\t-\t-\t-"] {
-            assert!(Table::parse(line).is_err(), "{line}");
+            assert!(Table::parse(&[line]).is_err(), "{line}");
         }
         let twice = "a\tb\ttoken\tPatient\t-\t-\t-\t-\nc\tb\tdate\tPatient\t-\t-\t-\t-";
-        assert!(Table::parse(twice).is_err());
+        assert!(Table::parse(&[twice]).is_err());
     }
 }

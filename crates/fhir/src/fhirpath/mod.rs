@@ -77,15 +77,15 @@ impl FhirPath {
         Ok(evaluate::truth(&found, "a condition")?.unwrap_or(false))
     }
 
-    /// The same for an element of the resource, which is `$this`.
-    pub(crate) fn holds_for<'v>(
+    /// Whether the answer for an element of the resource, which is `$this`, is no. Nothing found says neither yes nor no.
+    pub(crate) fn fails_for<'v>(
         &'v self,
         element: Node<'v>,
         resource: &'v Value,
         context: &'v Context<'v>,
     ) -> Result<bool, EvaluationFault> {
         let found = evaluate::evaluate_from(&self.expression, element, resource, context)?;
-        Ok(evaluate::truth(&found, "a condition")?.unwrap_or(false))
+        Ok(evaluate::truth(&found, "a condition")? == Some(false))
     }
 }
 

@@ -13,7 +13,7 @@ const SIGNATURE: &[u8; 4] = b"VFLI";
 impl Layer {
     /// Raised by whatever changes the bytes or what they mean: the layout, the normal form of documents, the fold of
     /// strings, what parameters find. An index of another format must be built again.
-    pub const FORMAT: u32 = 1;
+    pub const FORMAT: u32 = 2;
 
     pub fn encode_index(&self) -> Vec<u8> {
         let mut body = Writer::default();

@@ -328,7 +328,9 @@ fn built(structure: &'static Structure, part: &Value) -> Result<Value, PatchErro
         let (key, element, value) = member(structure, name, Some(part))?;
         if element.max() == Max::Many {
             let items = fields.entry(key).or_insert_with(|| Value::Array(Vec::new()));
-            items.as_array_mut().map(|items| items.push(value));
+            if let Value::Array(items) = items {
+                items.push(value);
+            }
         } else {
             fields.insert(key, value);
         }

@@ -113,7 +113,7 @@ fn is_searchable(parameter: &SearchParameter) -> bool {
 fn search_parameter(parameter: &'static SearchParameter) -> Value {
     json!({
         "name": parameter.code(),
-        "definition": format!("http://hl7.org/fhir/SearchParameter/{}", parameter.id()),
+        "definition": parameter.canonical(),
         "type": parameter.search_type().name(),
     })
 }

@@ -113,3 +113,55 @@ fn searches_that_cannot_be_run_are_refused() {
         server.get(address).expect(400);
     }
 }
+
+#[test]
+fn parameters_of_us_core_are_known() {
+    let race = |code: &str| {
+        json!([{"url": "http://hl7.org/fhir/us/core/StructureDefinition/us-core-race", "extension": [
+            {"url": "ombCategory", "valueCoding": {"system": "urn:oid:2.16.840.1.113883.6.238", "code": code}},
+            {"url": "text", "valueString": "as told"}]}])
+    };
+    let mut ada = patient("a", "Ada");
+    ada["extension"] = race("2106-3");
+    let condition = |id: &str, day: &str| {
+        json!({"resourceType": "Condition", "id": id, "subject": {"reference": "Patient/a"}, "extension": [
+            {"url": "http://hl7.org/fhir/StructureDefinition/condition-assertedDate", "valueDateTime": day}]})
+    };
+    let mut server =
+        Server::over(&[ada, patient("b", "Byron"), condition("c1", "2024-01-01"), condition("c2", "2025-01-01")]);
+    let mut carl = patient("c", "Carl");
+    carl["extension"] = race("2054-5");
+    server.put("Patient/c", &carl).expect(201);
+    server.put("Condition/c3", &condition("c3", "2025-06-01")).expect(201);
+    let strict = [("prefer", "handling=strict")];
+    for (search, expected) in [
+        ("Patient?race=2106-3", vec!["Patient/a"]),
+        ("Patient?race=urn:oid:2.16.840.1.113883.6.238|2106-3,2054-5", vec!["Patient/a", "Patient/c"]),
+        ("Patient?race:missing=true", vec!["Patient/b"]),
+        ("Patient?ethnicity=2106-3", vec![]),
+        ("Condition?asserted-date=ge2025", vec!["Condition/c2", "Condition/c3"]),
+        ("CareTeam?role=x", vec![]),
+        ("Encounter?discharge-disposition=home", vec![]),
+        ("Goal?description=x", vec![]),
+    ] {
+        assert_eq!(server.get_with(search, &strict).expect(200).entries(), expected, "{search}");
+    }
+    let statement = server.get("metadata").expect(200).text;
+    assert!(statement.contains("http://hl7.org/fhir/us/core/SearchParameter/us-core-race"));
+}
+
+#[test]
+fn languages_are_found_in_any_case() {
+    let speaking = |id: &str, language: &str| {
+        let mut resource = patient(id, "X");
+        resource["communication"] =
+            json!([{"language": {"coding": [{"system": "urn:ietf:bcp:47", "code": language}]}}]);
+        resource
+    };
+    let mut server = Server::over(&[speaking("a", "en-US"), speaking("b", "es")]);
+    server.put("Patient/c", &speaking("c", "EN-us")).expect(201);
+    for search in ["Patient?language=en-us", "Patient?language=EN-US", "Patient?language=urn:ietf:bcp:47|en-US"] {
+        assert_eq!(server.get(search).expect(200).entries(), ["Patient/a", "Patient/c"], "{search}");
+    }
+    assert_eq!(server.get("Patient?language:not=en-us").expect(200).entries(), ["Patient/b"]);
+}

@@ -56,6 +56,13 @@ pub(super) fn word(value: &Value) -> Option<Found> {
     Some(Found::Token(Concept { code: Some(code), ..Concept::default() }))
 }
 
+/// Puts the code into lower case, for systems in which case does not matter.
+pub(super) fn fold_code(found: &mut Found) {
+    if let Found::Token(Concept { code: Some(code), .. }) = found {
+        code.make_ascii_lowercase();
+    }
+}
+
 /// The code system of a value set that elements of type `code` are bound to, if it has only one.
 pub(super) fn implied_system(codes: &CodeSet) -> Option<Box<str>> {
     let name = codes.name();

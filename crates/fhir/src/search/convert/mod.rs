@@ -25,6 +25,8 @@ pub(super) enum Conversion {
     Code(Option<Box<str>>),
     /// Any other primitive as a token.
     Word,
+    /// A token whose case does not matter.
+    Folded(Box<Conversion>),
     Text,
     HumanName,
     Address,
@@ -52,6 +54,9 @@ impl Conversion {
             _ => None,
         };
         match parameter.search_type() {
+            SearchType::Token if parameter.ignores_case() => {
+                Self::token(kind, primitive).map(|token| Self::Folded(Box::new(token)))
+            }
             SearchType::Token => Self::token(kind, primitive),
             SearchType::String => Self::string(kind, primitive),
             SearchType::Reference => Self::reference(parameter, kind, primitive),
@@ -123,6 +128,11 @@ impl Conversion {
             Self::ContactPoint => found.extend(concept::contact_point(value)),
             Self::Code(system) => found.extend(concept::code(value, system.as_deref())),
             Self::Word => found.extend(concept::word(value)),
+            Self::Folded(token) => {
+                let start = found.len();
+                token.convert(value, found);
+                found[start..].iter_mut().for_each(concept::fold_code);
+            }
             Self::Text => found.extend(text::text(value)),
             Self::HumanName => text::parts(value, &text::HUMAN_NAME, found),
             Self::Address => text::parts(value, &text::ADDRESS, found),

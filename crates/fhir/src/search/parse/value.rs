@@ -28,6 +28,7 @@ impl Context<'_> {
             (_, Some(Modifier::Missing)) => missing(text),
             (SearchType::Token, Some(Modifier::OfType)) => of_type(text),
             (SearchType::Token, Some(Modifier::Text)) | (SearchType::String, _) => Ok(Wanted::String(unescape(text))),
+            (SearchType::Token, _) if parameter.ignores_case() => token(&text.to_ascii_lowercase()),
             (SearchType::Token, _) | (SearchType::Reference, Some(Modifier::Identifier)) => token(text),
             (SearchType::Reference, Some(Modifier::Type(wanted))) => self.reference(Some(*wanted), text),
             (SearchType::Reference, _) => self.reference(None, text),
