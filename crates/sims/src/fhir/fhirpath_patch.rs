@@ -358,8 +358,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// `name valueX=json` pairs of one operation.
-    fn operation(parts: Value) -> Value {
+    fn operation(parts: &[Value]) -> Value {
         json!({"name": "operation", "part": parts})
     }
 
@@ -372,7 +371,7 @@ mod tests {
     fn simple(kind: &str, path: &str, more: &[Value]) -> Value {
         let mut parts = vec![json!({"name": "type", "valueCode": kind}), json!({"name": "path", "valueString": path})];
         parts.extend_from_slice(more);
-        operation(Value::Array(parts))
+        operation(&parts)
     }
 
     #[test]
@@ -381,7 +380,8 @@ mod tests {
         let patient = json!({"resourceType": "Patient", "id": "p", "birthDate": "1920-01-01"});
         let value = json!({"name": "value", "valueDate": "1930-01-01"});
         assert_eq!(
-            patched(patient.clone(), &[simple("replace", "Patient.birthDate", &[value.clone()])]).unwrap()["birthDate"],
+            patched(patient.clone(), &[simple("replace", "Patient.birthDate", std::slice::from_ref(&value))]).unwrap()
+                ["birthDate"],
             "1930-01-01"
         );
         let bare = json!({"resourceType": "Patient", "id": "p"});
@@ -432,18 +432,18 @@ mod tests {
         let named = |name: &str| json!({"name": "name", "valueString": name});
         let flag = json!({"name": "value", "valueBoolean": true});
         for (operation, is_malformed) in [
-            (simple("replace", "Patient.name", &[flag.clone()]), false),
-            (simple("replace", "Patient.birthDate", &[flag.clone()]), false),
+            (simple("replace", "Patient.name", std::slice::from_ref(&flag)), false),
+            (simple("replace", "Patient.birthDate", std::slice::from_ref(&flag)), false),
             (simple("add", "Patient", &[named("active"), flag.clone()]), false),
             (simple("add", "Patient", &[named("wheels"), flag.clone()]), false),
             (simple("delete", "Patient.name", &[]), false),
-            (simple("replace", "Patient.name.count()", &[flag.clone()]), false),
-            (simple("paint", "Patient.active", &[flag.clone()]), true),
+            (simple("replace", "Patient.name.count()", std::slice::from_ref(&flag)), false),
+            (simple("paint", "Patient.active", std::slice::from_ref(&flag)), true),
             (simple("replace", "Patient.active", &[]), true),
             (simple("replace", "Patient.(", &[flag]), true),
             (json!({"name": "other"}), true),
         ] {
-            let error = patched(patient(), &[operation.clone()]).unwrap_err();
+            let error = patched(patient(), std::slice::from_ref(&operation)).unwrap_err();
             assert_eq!(matches!(error, PatchError::Malformed(_)), is_malformed, "{operation}: {error:?}");
         }
         assert!(matches!(patched(patient(), &[]), Err(PatchError::Malformed(_))));

@@ -107,12 +107,15 @@ fn search(call: &Call<'_>, target: &Target) -> Result<Reply, Refusal> {
 
 const TYPE: &str = "_type";
 
+/// Names of parameters, each with the reason why it is ignored.
+type Ignored = Vec<(String, String)>;
+
 /// The search as each type reads it. A parameter that one of the types does not have is ignored for all of them.
 fn parsed(
     call: &Call<'_>,
     types: &[ResourceType],
     mut pairs: Vec<(String, String)>,
-) -> Result<(Vec<Query>, Vec<(String, String)>), Refusal> {
+) -> Result<(Vec<Query>, Ignored), Refusal> {
     let mut all_ignored: Vec<(String, String)> = Vec::new();
     loop {
         let mut queries = Vec::with_capacity(types.len());

@@ -87,7 +87,7 @@ fn tokens() {
             "address-use=home",
             "active=false",
             "language:missing=true",
-            "language=NDS",
+            "language=ND",
         ],
     );
 }
