@@ -8,8 +8,10 @@ use model::dataset::DatasetEntity;
 use model::environment::Environment;
 use model::page::{Page, PageRequest};
 use model::publication::{
-    BenchmarkVersion, FrozenDataset, FrozenEnvironment, FrozenSimulator, FrozenTask, Publish, Snapshot, VersionTask,
+    BenchmarkVersion, FrozenDataset, FrozenEnvironment, FrozenSimulator, FrozenTask, Publish, RunnableVersion,
+    Snapshot, VersionTask,
 };
+use model::score;
 use model::slug::{self, VersionRef};
 use model::task::Task;
 use model::template::{self, Root};
@@ -19,7 +21,7 @@ use store::{Db, benchmarks, datasets, entities, environments, simulators, tasks}
 
 use crate::once::Keep;
 use crate::tasks::check_scenario;
-use crate::{App, AppError, Created, Once, OrgGrant};
+use crate::{App, AppError, Created, Once, OrgGrant, SolverGrant};
 
 pub async fn publish(
     app: &App,
@@ -57,7 +59,16 @@ pub async fn versions(
 }
 
 pub async fn version(app: &App, grant: &OrgGrant, reference: &VersionRef) -> Result<BenchmarkVersion, AppError> {
-    let (org, reference) = (grant.org.clone(), reference.clone());
+    visible(app, &grant.org, reference).await
+}
+
+/// What a solver can know before it runs the version.
+pub async fn runnable(app: &App, grant: &SolverGrant, reference: &VersionRef) -> Result<RunnableVersion, AppError> {
+    Ok(visible(app, &grant.org, reference).await?.into())
+}
+
+async fn visible(app: &App, org: &OrgId, reference: &VersionRef) -> Result<BenchmarkVersion, AppError> {
+    let (org, reference) = (org.clone(), reference.clone());
     let read = move |db: &mut Db<'_>| {
         let found = versions::find_visible(db, &org, &reference)?;
         let version = found.map_or_else(|| Err(no_version(db, &org, &reference)), Ok)?;
@@ -320,9 +331,17 @@ fn view(version: &StoredVersion, reader: &OrgId) -> BenchmarkVersion {
         concurrency: snapshot.concurrency,
         simulators: simulators.into_iter().collect(),
         tasks: snapshot.tasks.iter().map(|task| version_task(task, snapshot.timeout, own)).collect(),
+        axis_names: axis_names(snapshot),
         published_at: version.published_at,
         audit: version.audit.clone().map(|audit| shown_audit(audit, own)),
     }
+}
+
+fn axis_names(snapshot: &Snapshot) -> Vec<String> {
+    let criteria = snapshot.tasks.iter().flat_map(|task| &task.criteria);
+    let names: BTreeSet<&str> =
+        criteria.map(|criterion| criterion.axis.as_deref().unwrap_or(score::DEFAULT_AXIS)).collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn version_task(task: &FrozenTask, default_timeout: i64, own: bool) -> VersionTask {

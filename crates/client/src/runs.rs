@@ -23,6 +23,11 @@ impl Client {
         self.post_once("/benchmark-runs", Some(body), key, LONGEST_STEP).await
     }
 
+    /// What is known about a version before it is run, with a solver key.
+    pub async fn runnable_version(&self, reference: &str) -> Result<Value, ClientError> {
+        self.get(&format!("/v1/benchmarks/{}", crate::segment(reference, false))).await
+    }
+
     /// With the run's token, as everything below.
     pub async fn start_task(&self, task_run: &TaskRunId, key: &str) -> Result<StartedTaskRun, ClientError> {
         self.post_once(&format!("/v1/task-runs/{task_run}/start"), None, key, LONGEST_STEP).await
@@ -30,6 +35,11 @@ impl Client {
 
     pub async fn complete_task(&self, task_run: &TaskRunId, key: &str) -> Result<TaskRunResult, ClientError> {
         self.post_once(&format!("/v1/task-runs/{task_run}/complete"), None, key, LONGEST_STEP).await
+    }
+
+    /// Ends a task run without scoring it.
+    pub async fn cancel_task(&self, task_run: &TaskRunId, key: &str) -> Result<TaskRunResult, ClientError> {
+        self.post_once(&format!("/v1/task-runs/{task_run}/cancel"), None, key, LONGEST_STEP).await
     }
 
     pub async fn task_result(&self, task_run: &TaskRunId) -> Result<TaskRunResult, ClientError> {

@@ -161,9 +161,47 @@ pub struct BenchmarkVersion {
     pub concurrency: i64,
     pub simulators: Vec<SimulatorType>,
     pub tasks: Vec<VersionTask>,
+    /// Names of the axes that its criteria have, `__default__` for criteria without one.
+    #[serde(default)]
+    pub axis_names: Vec<String>,
     pub published_at: Timestamp,
     /// What an audit found; null until one is recorded. No part of the content.
     pub audit: Option<VersionAudit>,
+}
+
+/// What a solver can know about a version before it runs it. Which tasks there are is not part of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunnableVersion {
+    pub benchmark_id: BenchmarkId,
+    pub slug: String,
+    pub version: i64,
+    pub name: String,
+    pub description: Option<String>,
+    /// Seconds for a task without a timeout of its own.
+    pub timeout: i64,
+    pub concurrency: i64,
+    pub simulators: Vec<SimulatorType>,
+    /// How many tasks it has.
+    pub tasks: usize,
+    /// Names of the axes that its criteria have, `__default__` for criteria without one.
+    pub axis_names: Vec<String>,
+}
+
+impl From<BenchmarkVersion> for RunnableVersion {
+    fn from(version: BenchmarkVersion) -> Self {
+        Self {
+            benchmark_id: version.benchmark_id,
+            slug: version.slug,
+            version: version.version,
+            name: version.name,
+            description: version.description,
+            timeout: version.timeout,
+            concurrency: version.concurrency,
+            simulators: version.simulators,
+            tasks: version.tasks.len(),
+            axis_names: version.axis_names,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]

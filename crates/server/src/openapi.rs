@@ -13,6 +13,8 @@ use crate::{State, docs, routes};
 #[openapi(
     info(title = "Verial", description = "Simulated health systems for AI agents, and verification of what they did there."),
     security(("organization_key" = [])),
+    // Statistics hold statistics of single agents, so no handler's answer leads to this one.
+    components(schemas(model::stats::AgentStatistics)),
     tags(
         (name = "identity", description = "The organization, its keys and its solvers"),
         (name = "environments", description = "Sets of simulators"),

@@ -6,7 +6,7 @@ use crate::value::bind;
 use crate::{Db, StoreError};
 
 /// Number and text. A migration that has been released never changes; the next change is the next number.
-const MIGRATIONS: [(i64, &str); 10] = [
+const MIGRATIONS: [(i64, &str); 11] = [
     (1, include_str!("../migrations/0001_foundation.sql")),
     (2, include_str!("../migrations/0002_playgrounds.sql")),
     (3, include_str!("../migrations/0003_runs.sql")),
@@ -17,6 +17,7 @@ const MIGRATIONS: [(i64, &str); 10] = [
     (8, include_str!("../migrations/0008_series.sql")),
     (9, include_str!("../migrations/0009_sealing_and_engines.sql")),
     (10, include_str!("../migrations/0010_standalone_sandboxes.sql")),
+    (11, include_str!("../migrations/0011_run_metadata.sql")),
 ];
 
 pub(crate) fn apply(db: &mut Db<'_>, now: Timestamp) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 use model::audit::{Bounds, VersionAudit};
 use model::page::{Page, PageRequest};
 use model::publication::Snapshot;
-use model::run::{Phase, RunBenchmark, RunFilter, Status};
+use model::run::{Metadata, Phase, RunBenchmark, RunFilter, Status};
 use model::score::{self, Axes, Score, Verdict};
 use model::slug::VersionRef;
 use model::{BenchmarkRunId, OrgId, PlaygroundId, SolverId, TaskId, Timestamp};
@@ -46,6 +46,7 @@ pub struct StoredRun {
     pub engine: Option<String>,
     /// Of the version that is run; none for a draft.
     pub audit: Option<VersionAudit>,
+    pub metadata: Metadata,
 }
 
 impl StoredRun {
@@ -103,7 +104,7 @@ pub(crate) const COLUMNS: &str = "r.id, r.org_id, r.solver_id, r.benchmark_id, r
     (select cast(coalesce(sum(t.critical_failures), 0) as bigint) from task_runs t where t.benchmark_run_id = r.id),
     (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.verdict = 'pass'),
     (select count(*) from task_runs t where t.benchmark_run_id = r.id and t.clean = 1), r.created_at, r.started_at,
-    r.completed_at, r.token_expires_at, p.published_at, r.engine, a.audit";
+    r.completed_at, r.token_expires_at, p.published_at, r.engine, a.audit, r.metadata";
 pub(crate) const TABLES: &str = "benchmark_runs r
     left join version_audits a on a.slug = r.slug and a.version = r.version
     left join published_series p on p.slug = r.slug and p.version = r.version and p.solver_id = r.solver_id
@@ -114,8 +115,9 @@ pub fn insert(db: &mut Db<'_>, run: &StoredRun, token_hash: &str) -> Result<(), 
     let sql =
         "insert into benchmark_runs (id, org_id, solver_id, benchmark_id, slug, version, name, content_hash, agent,
         scored, concurrency, phase, status, created_at, token_hash, token_expires_at, agent_version, order_seed,
-        partial_selection)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
+        partial_selection, metadata)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
+    let metadata = (!run.metadata.is_empty()).then(|| json_text(&run.metadata)).transpose()?;
     let RunBenchmark { id: benchmark, slug, version, name } = &run.benchmark;
     db.execute(
         sql,
@@ -138,7 +140,8 @@ pub fn insert(db: &mut Db<'_>, run: &StoredRun, token_hash: &str) -> Result<(), 
             run.token_expires_at,
             &run.agent_version,
             run.order_seed,
-            run.partial_selection
+            run.partial_selection,
+            metadata
         ],
     )?;
     Ok(())
@@ -297,6 +300,7 @@ pub(crate) fn read(row: &mut Row) -> Result<StoredRun, StoreError> {
         published_at: row.time_or_null()?,
         engine: row.text_or_null()?,
         audit: row.json_or_null()?,
+        metadata: row.json_or_null()?.unwrap_or_default(),
     })
 }
 

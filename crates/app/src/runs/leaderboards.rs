@@ -157,7 +157,7 @@ fn sample(run: &StoredRun, tasks: Vec<CountedTask>) -> RunSample {
     };
     let tasks = tasks.into_iter().zip(results).map(task_sample).collect();
     let critical_failures = run.counts.critical_failures;
-    RunSample { run: run.id.clone(), score, axes, tasks, critical_failures, bounds: run.bounds() }
+    RunSample { run: run.id.clone(), score, axes, tasks, critical_failures, bounds: run.bounds(), unmeasured: 0 }
 }
 
 /// Nothing that is unfinished, and nothing of a run that the organization's key wrote into.

@@ -26,8 +26,8 @@ use model::benchmark::Benchmark;
 use model::page::{Page, PageRequest};
 use model::publication::{FrozenTask, Snapshot};
 use model::run::{
-    BenchmarkRun, CreatedRun, CriticalFailure, MOST_CRITICAL_CRITERIA, NewRun, NewSolverRun, Phase, RunBenchmark,
-    RunFilter, RunSummary, Status,
+    BenchmarkRun, CreatedRun, CriticalFailure, MOST_CRITICAL_CRITERIA, Metadata, NewRun, NewSolverRun, Phase,
+    RunBenchmark, RunFilter, RunSummary, Status,
 };
 use model::slug::{self, VersionRef};
 use model::{BenchmarkId, BenchmarkRunId, FieldErrors, OrgId, SolverId, TaskRunId, Timestamp};
@@ -42,6 +42,7 @@ use crate::{App, AppError, Created, Once, OrgGrant, RunGrant, SolverGrant, chanc
 pub use evaluate::ENGINE;
 use reach::Reach;
 pub use rescore::rescore;
+use selection::Selection;
 pub(crate) use snapshots::Snapshots;
 
 /// A token outlives all of its tasks done one after the other.
@@ -55,8 +56,8 @@ struct Plan {
     source: Source,
     scored: bool,
     agent: Option<String>,
-    /// Ids or names of tasks; none for all of them.
-    tasks: Option<Vec<String>>,
+    selection: Selection,
+    metadata: Metadata,
 }
 
 enum Source {
@@ -83,8 +84,10 @@ pub async fn create(
 ) -> Result<Created<CreatedRun>, AppError> {
     new.validate()?;
     let source = version_source(app, &grant.org, &new.benchmark).await?;
-    let NewSolverRun { scored, agent, tasks, .. } = new;
-    let plan = Plan { org: grant.org.clone(), solver: Some(grant.solver.clone()), source, scored, agent, tasks };
+    let NewSolverRun { scored, agent, tasks, tags, metadata, benchmark: _ } = new;
+    let (selection, metadata) = (Selection { tasks, tags }, metadata.unwrap_or_default());
+    let (org, solver) = (grant.org.clone(), Some(grant.solver.clone()));
+    let plan = Plan { org, solver, source, scored, agent, selection, metadata };
     make(app, (grant.into(), grant.into()), once, plan).await
 }
 
@@ -96,12 +99,13 @@ pub async fn create_as_owner(
     new: NewRun,
 ) -> Result<Created<CreatedRun>, AppError> {
     new.validate()?;
-    let NewRun { benchmark_id, benchmark, scored, agent, solver_id, tasks } = new;
+    let NewRun { benchmark_id, benchmark, scored, agent, solver_id, tasks, tags, metadata } = new;
     let source = match (benchmark_id, benchmark) {
         (Some(draft), _) => Source::Draft(draft),
         (None, reference) => version_source(app, &grant.org, &reference.unwrap_or_default()).await?,
     };
-    let plan = Plan { org: grant.org.clone(), solver: solver_id, source, scored, agent, tasks };
+    let (selection, metadata) = (Selection { tasks, tags }, metadata.unwrap_or_default());
+    let plan = Plan { org: grant.org.clone(), solver: solver_id, source, scored, agent, selection, metadata };
     make(app, (grant.into(), grant.into()), once, plan).await
 }
 
@@ -142,7 +146,7 @@ async fn make(
             Source::Version(content) => (content.clone(), false),
             Source::Draft(draft) => (frozen_draft(db, &plan.org, draft, now)?, true),
         };
-        let tasks = selection::tasks(&content.snapshot, plan.tasks.as_deref(), order_seed)?;
+        let tasks = selection::tasks(&content.snapshot, &plan.selection, order_seed)?;
         let agent_version = solver.and_then(|solver| solver.agent_version);
         let run = StoredRun { agent_version, order_seed, ..new_run(&id, &plan, &content, now) };
         store::runs::insert(db, &run, &hash)?;
@@ -190,7 +194,7 @@ fn new_run(id: &BenchmarkRunId, plan: &Plan, content: &Content, now: Timestamp) 
         agent_version: None,
         scored: plan.scored,
         order_seed: None,
-        partial_selection: plan.tasks.is_some(),
+        partial_selection: plan.selection.is_partial(),
         organization_writes: false,
         concurrency: snapshot.concurrency,
         phase: Phase::Created,
@@ -204,6 +208,7 @@ fn new_run(id: &BenchmarkRunId, plan: &Plan, content: &Content, now: Timestamp) 
         published_at: None,
         engine: None,
         audit: None,
+        metadata: plan.metadata.clone(),
     }
 }
 

@@ -1,28 +1,66 @@
 //! Which tasks a run has, and in which order.
 
 use model::publication::{FrozenTask, Snapshot};
+use model::reading::shortened;
 use model::run::shuffled;
 use model::{FieldErrors, Id};
 
 use crate::AppError;
 
+/// Which tasks are wanted; all of them unless something is named.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Selection {
+    /// Ids or names of tasks.
+    pub(super) tasks: Option<Vec<String>>,
+    /// Tags of which a task must have at least one.
+    pub(super) tags: Option<Vec<String>>,
+}
+
+impl Selection {
+    pub(super) fn is_partial(&self) -> bool {
+        self.tasks.is_some() || self.tags.is_some()
+    }
+
+    fn has(&self, task: &FrozenTask) -> bool {
+        self.tasks.as_ref().is_none_or(|wanted| wanted.iter().any(|one| is_named(task, one)))
+            && self.tags.as_ref().is_none_or(|wanted| wanted.iter().any(|tag| task.tags.contains(tag)))
+    }
+
+    /// A name or tag that no task has is a mistake.
+    fn check(&self, snapshot: &Snapshot) -> Result<(), FieldErrors> {
+        let mut errors = FieldErrors::new();
+        for (index, name) in self.tasks.iter().flatten().enumerate() {
+            if !snapshot.tasks.iter().any(|task| is_named(task, name)) {
+                let shown = shortened(name, 100);
+                errors.add(format!("tasks.{index}"), format!("no task of the benchmark has the id or name {shown:?}"));
+            }
+        }
+        for (index, tag) in self.tags.iter().flatten().enumerate() {
+            if !snapshot.tasks.iter().any(|task| task.tags.contains(tag)) {
+                let shown = shortened(tag, 100);
+                errors.add(format!("tags.{index}"), format!("no task of the benchmark has the tag {shown:?}"));
+            }
+        }
+        errors.into_result()?;
+        if self.is_partial() && !snapshot.tasks.iter().any(|task| self.has(task)) {
+            return Err(FieldErrors::one("tags", "none of the named tasks has one of these tags"));
+        }
+        Ok(())
+    }
+}
+
+fn is_named(task: &FrozenTask, wanted: &str) -> bool {
+    task.name == wanted || wanted == task.id.as_str()
+}
+
 /// All tasks or the wanted ones, each once; in the benchmark's order, or shuffled by the seed.
 pub(super) fn tasks<'a>(
     snapshot: &'a Snapshot,
-    wanted: Option<&[String]>,
+    wanted: &Selection,
     order_seed: Option<i64>,
 ) -> Result<Vec<&'a FrozenTask>, AppError> {
-    let is_wanted = |task: &FrozenTask, wanted: &String| task.name == *wanted || wanted == task.id.as_str();
-    let mut errors = FieldErrors::new();
-    for (index, name) in wanted.unwrap_or_default().iter().enumerate() {
-        if !snapshot.tasks.iter().any(|task| is_wanted(task, name)) {
-            let shown = model::reading::shortened(name, 100);
-            errors.add(format!("tasks.{index}"), format!("no task of the benchmark has the id or name {shown:?}"));
-        }
-    }
-    errors.into_result()?;
-    let is_selected = |task: &&FrozenTask| wanted.is_none_or(|wanted| wanted.iter().any(|one| is_wanted(task, one)));
-    let selected: Vec<&FrozenTask> = snapshot.tasks.iter().filter(is_selected).collect();
+    wanted.check(snapshot)?;
+    let selected: Vec<&FrozenTask> = snapshot.tasks.iter().filter(|task| wanted.has(task)).collect();
     Ok(match order_seed {
         Some(seed) => shuffled(selected, seed, |task| &task.id),
         None => selected,

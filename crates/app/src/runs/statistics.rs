@@ -1,8 +1,10 @@
 //! Numbers over many runs: of one version, and of several side by side.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use model::run::{MOST_COMPARED, RunFilter, Status};
 use model::slug::VersionRef;
-use model::stats::{self, Comparison, RunSample, Statistics, TaskSample};
+use model::stats::{self, AgentSample, Comparison, RunSample, Statistics, TaskSample};
 use model::{BenchmarkId, BenchmarkRunId, FieldErrors, OrgId};
 use store::runs::StoredRun;
 use store::task_runs::StoredTaskRun;
@@ -44,11 +46,17 @@ pub async fn of_version(
         versions::find_heading(db, Some(&org), &reference)?.ok_or(AppError::missing::<BenchmarkId>())?;
         let runs = store::runs::completed(db, &org, &reference, &filter, MOST_RUNS)?;
         let selected = engines::select(db, runs, engine.as_deref(), |run| run)?;
-        let samples = samples(db, &selected)?;
+        let mut samples = Vec::new();
+        for run in &selected.runs {
+            let task_runs = selected.task_runs(db, &run.id)?;
+            samples.extend(sample(run, &task_runs).map(|sample| by_agent(run, sample)));
+        }
         Ok::<_, AppError>((selected.engine, selected.other_engines, samples))
     };
     let (engine, other_engines, samples) = app.store().read(read).await?;
-    Ok(Statistics { engine, other_engines, ..stats::statistics(&samples) })
+    let mut found = stats::per_agent(samples);
+    found.agents.iter_mut().for_each(|one| one.statistics.engine.clone_from(&engine));
+    Ok(Statistics { engine, other_engines, ..found })
 }
 
 pub async fn compare(
@@ -71,7 +79,7 @@ pub async fn compare(
                 engines::select(db, runs, engine.as_deref(), |run| run)?
             }
         };
-        let labels: Vec<String> = selected.runs.iter().map(|run| label(run, group_by)).collect();
+        let labels = labels(&selected.runs, group_by);
         let samples = samples(db, &selected)?;
         Ok::<_, AppError>((labels, samples, selected.engine, selected.other_engines))
     };
@@ -97,6 +105,34 @@ fn named(db: &mut Db<'_>, org: &OrgId, ids: &[BenchmarkRunId]) -> Result<Vec<Sto
         }
     }
     Ok(runs)
+}
+
+fn by_agent(run: &StoredRun, sample: RunSample) -> AgentSample {
+    let (solver, agent, agent_version) = (run.solver.clone(), run.agent.clone(), run.agent_version.clone());
+    AgentSample { solver, agent, agent_version, run: sample }
+}
+
+/// The group of each run. A group never has runs of different agents: where a short label would mix them, a longer one is
+/// used.
+fn labels(runs: &[StoredRun], group_by: GroupBy) -> Vec<String> {
+    let identity = |run: &StoredRun| (run.solver.clone(), run.agent.clone(), run.agent_version.clone());
+    let mut agents: BTreeMap<String, BTreeSet<_>> = BTreeMap::new();
+    for run in runs {
+        agents.entry(label(run, group_by)).or_default().insert(identity(run));
+    }
+    let of = |run: &StoredRun| {
+        let short = label(run, group_by);
+        if agents.get(&short).is_some_and(|agents| agents.len() > 1) { full_label(run) } else { short }
+    };
+    runs.iter().map(of).collect()
+}
+
+/// `agent 1.2 (slv_…)`.
+fn full_label(run: &StoredRun) -> String {
+    let agent = run.agent.as_deref().unwrap_or("none");
+    let version = run.agent_version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+    let solver = run.solver.as_ref().map(|solver| format!(" ({solver})")).unwrap_or_default();
+    format!("{agent}{version}{solver}")
 }
 
 fn label(run: &StoredRun, group_by: GroupBy) -> String {
@@ -131,13 +167,16 @@ fn samples(db: &mut Db<'_>, selected: &Selected<StoredRun>) -> Result<Vec<RunSam
 
 fn sample(run: &StoredRun, task_runs: &[StoredTaskRun]) -> Option<RunSample> {
     let (score, axes) = run.result.clone()?;
+    // A task that could not be carried out or was cancelled says nothing about the agent.
+    let is_measured = |task_run: &&StoredTaskRun| !matches!(task_run.status, Status::Failed | Status::Cancelled);
     let task = |task_run: &StoredTaskRun| {
         let (score, _) = task_run.result.as_ref()?;
         let (task, name) = (task_run.task.clone(), task_run.name.clone());
         let critical_failures = task_run.critical_failures;
         Some(TaskSample { task, name, score: score.clone(), verdict: score.verdict(), critical_failures })
     };
-    let tasks = task_runs.iter().filter_map(task).collect();
+    let tasks: Vec<TaskSample> = task_runs.iter().filter(is_measured).filter_map(task).collect();
+    let unmeasured = task_runs.iter().filter(|task_run| !is_measured(task_run)).count() as u64;
     let critical_failures = run.counts.critical_failures;
-    Some(RunSample { run: run.id.clone(), score, axes, tasks, critical_failures, bounds: run.bounds() })
+    Some(RunSample { run: run.id.clone(), score, axes, tasks, critical_failures, bounds: run.bounds(), unmeasured })
 }

@@ -6,11 +6,11 @@ use model::{BenchmarkRunId, CriterionRunId, TaskRunId};
 use serde_json::Value;
 use store::Db;
 use store::runs::StoredRun;
-use store::task_runs::{self, Ending, StoredCriterionRun, StoredTaskRun};
+use store::task_runs::{self, Ending, StoredCriterionRun};
 
 use super::reach::Reach;
 use super::{complete as completion, end, snapshots, start as beginning, views};
-use crate::once::Keep;
+use crate::once::{Holder, Keep};
 use crate::sandboxes::BaseUrl;
 use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
 
@@ -93,17 +93,14 @@ pub async fn get_as_owner(app: &App, grant: &OrgGrant, id: &TaskRunId) -> Result
     let reach = Reach::from(grant);
     expire(app, &reach, id).await?;
     let id = id.clone();
-    let read = move |db: &mut Db<'_>| {
-        let (run, task_run) = reach.task_run(db, &id)?;
-        shown(db, &run, &task_run)
-    };
-    let value = app.store().read(read).await?;
+    let value = app.store().read(move |db| shown(db, &reach, &id)).await?;
     Ok(with_snapshot(app, grant, Created { value, replayed: false }).await?.value)
 }
 
-fn shown(db: &mut Db<'_>, run: &StoredRun, task_run: &StoredTaskRun) -> Result<TaskRun, AppError> {
+fn shown(db: &mut Db<'_>, reach: &Reach, id: &TaskRunId) -> Result<TaskRun, AppError> {
+    let (run, task_run) = reach.task_run(db, id)?;
     let criteria = task_runs::criteria_of(db, &task_run.id)?;
-    Ok(views::task_run(run, task_run, &criteria))
+    Ok(views::task_run(&run, &task_run, &criteria))
 }
 
 async fn expire(app: &App, reach: &Reach, id: &TaskRunId) -> Result<(), AppError> {
@@ -148,7 +145,35 @@ pub async fn cancel(
     id: &TaskRunId,
     once: Option<Once>,
 ) -> Result<Created<TaskRun>, AppError> {
-    let reach = Reach::from(grant);
+    let cancelled = cancel_as(app, (grant.into(), grant.into()), id, once, shown).await?;
+    with_snapshot(app, grant, cancelled).await
+}
+
+/// The same for whoever drives the agent and could not measure it.
+pub async fn cancel_as_agent(
+    app: &App,
+    grant: &RunGrant,
+    id: &TaskRunId,
+    once: Option<Once>,
+) -> Result<Created<TaskRunResult>, AppError> {
+    let shown = |db: &mut Db<'_>, reach: &Reach, id: &TaskRunId| {
+        let (run, task_run) = reach.task_run(db, id)?;
+        Ok(views::result(&run, &task_run, Vec::new()))
+    };
+    cancel_as(app, (grant.into(), grant.into()), id, once, shown).await
+}
+
+async fn cancel_as<T, F>(
+    app: &App,
+    (holder, reach): (Holder, Reach),
+    id: &TaskRunId,
+    once: Option<Once>,
+    shown: F,
+) -> Result<Created<T>, AppError>
+where
+    T: serde::Serialize + serde::de::DeserializeOwned + Send + 'static,
+    F: Fn(&mut Db<'_>, &Reach, &TaskRunId) -> Result<T, AppError> + Send + 'static,
+{
     expire(app, &reach, id).await?;
     let (scope, wanted) = (reach.clone(), id.clone());
     let (run, _) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
@@ -161,12 +186,11 @@ pub async fn cancel(
             return Err(AppError::conflict(format!("the task run is {status}; it has ended already")));
         }
         end::finish_if_last(db, &run.id, now)?;
-        let (run, task_run) = reach.task_run(db, &id)?;
-        shown(db, &run, &task_run)
+        shown(db, &reach, &id)
     };
-    let cancelled = app.once(grant, once, Keep::Plain, work).await;
+    let cancelled = app.once(holder, once, Keep::Plain, work).await;
     end::doubt(app, &run.id).await;
-    with_snapshot(app, grant, cancelled?).await
+    cancelled
 }
 
 /// Newest first; of one task run, if it is named.

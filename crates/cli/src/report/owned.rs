@@ -39,6 +39,7 @@ pub(crate) fn summary(run: BenchmarkRun) -> RunSummary {
         ceiling: run.ceiling,
         axes: run.axes,
         agent: run.agent,
+        metadata: run.metadata,
         created_at: run.created_at,
         started_at: run.started_at,
         completed_at: run.completed_at,

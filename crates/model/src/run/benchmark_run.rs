@@ -16,6 +16,15 @@ pub const MOST_COMPARED: usize = 100;
 /// Tasks that one request can select.
 const MOST_SELECTED: usize = 1000;
 
+/// Tags that one request can select tasks by.
+const MOST_TAGS: usize = 100;
+
+/// Entries of a run's metadata.
+const MOST_METADATA: usize = 50;
+
+/// What the caller wants to remember about a run, such as the commit and the model.
+pub type Metadata = BTreeMap<String, String>;
+
 /// What a solver asks for.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +41,13 @@ pub struct NewSolverRun {
     #[serde(default)]
     #[schema(min_items = 1, max_items = 1000)]
     pub tasks: Option<Vec<String>>,
+    /// Only tasks with at least one of these tags; with `tasks`, only those of them. A `partial_selection` as well.
+    #[serde(default)]
+    #[schema(min_items = 1, max_items = 100)]
+    pub tags: Option<Vec<String>>,
+    /// Returned with the run: at most 50 entries, names of 1 to 40 characters, values of at most 500.
+    #[serde(default)]
+    pub metadata: Option<BTreeMap<String, String>>,
 }
 
 /// What an organization asks for: one of `benchmark_id` and `benchmark`.
@@ -52,6 +68,13 @@ pub struct NewRun {
     #[serde(default)]
     #[schema(min_items = 1, max_items = 1000)]
     pub tasks: Option<Vec<String>>,
+    /// Only tasks with at least one of these tags; with `tasks`, only those of them. A `partial_selection` as well.
+    #[serde(default)]
+    #[schema(min_items = 1, max_items = 100)]
+    pub tags: Option<Vec<String>>,
+    /// Returned with the run: at most 50 entries, names of 1 to 40 characters, values of at most 500.
+    #[serde(default)]
+    pub metadata: Option<BTreeMap<String, String>>,
 }
 
 impl NewRun {
@@ -62,6 +85,8 @@ impl NewRun {
         }
         check_agent(self.agent.as_deref(), &mut errors);
         check_tasks(self.tasks.as_deref(), &mut errors);
+        check_tags(self.tags.as_deref(), &mut errors);
+        check_metadata(self.metadata.as_ref(), &mut errors);
         errors.into_result()
     }
 }
@@ -71,6 +96,8 @@ impl NewSolverRun {
         let mut errors = FieldErrors::new();
         check_agent(self.agent.as_deref(), &mut errors);
         check_tasks(self.tasks.as_deref(), &mut errors);
+        check_tags(self.tags.as_deref(), &mut errors);
+        check_metadata(self.metadata.as_ref(), &mut errors);
         errors.into_result()
     }
 }
@@ -84,6 +111,27 @@ fn check_agent(agent: Option<&str>, errors: &mut FieldErrors) {
 fn check_tasks(tasks: Option<&[String]>, errors: &mut FieldErrors) {
     if let Some(tasks) = tasks.filter(|tasks| tasks.is_empty() || tasks.len() > MOST_SELECTED) {
         errors.add("tasks", format!("must name 1 to {MOST_SELECTED} tasks, got {}", tasks.len()));
+    }
+}
+
+fn check_tags(tags: Option<&[String]>, errors: &mut FieldErrors) {
+    if let Some(tags) = tags.filter(|tags| tags.is_empty() || tags.len() > MOST_TAGS) {
+        errors.add("tags", format!("must name 1 to {MOST_TAGS} tags, got {}", tags.len()));
+    }
+}
+
+fn check_metadata(metadata: Option<&Metadata>, errors: &mut FieldErrors) {
+    let Some(metadata) = metadata else { return };
+    if metadata.len() > MOST_METADATA {
+        errors.add("metadata", format!("must have at most {MOST_METADATA} entries, got {}", metadata.len()));
+        return;
+    }
+    for (name, value) in metadata {
+        if !(1..=40).contains(&name.chars().count()) {
+            let shown = crate::reading::shortened(name, 100);
+            errors.add("metadata", format!("names must have 1 to 40 characters, got {shown:?}"));
+        }
+        errors.length(&format!("metadata.{}", crate::reading::shortened(name, 100)), value, 0..=500);
     }
 }
 
@@ -112,6 +160,8 @@ pub struct CreatedRun {
     pub phase: Phase,
     pub status: Status,
     pub agent: Option<String>,
+    #[serde(default)]
+    pub metadata: BTreeMap<String, String>,
     /// For everything below `/v1` that belongs to this run.
     pub bearer_token: String,
     pub bearer_token_expires_at: Timestamp,
@@ -160,6 +210,8 @@ pub struct RunSummary {
     pub ceiling: Option<f64>,
     pub axes: ShownAxes,
     pub agent: Option<String>,
+    #[serde(default)]
+    pub metadata: BTreeMap<String, String>,
     pub created_at: Timestamp,
     pub started_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
@@ -212,6 +264,8 @@ pub struct BenchmarkRun {
     pub benchmark: RunBenchmark,
     pub solver_id: Option<SolverId>,
     pub agent: Option<String>,
+    #[serde(default)]
+    pub metadata: BTreeMap<String, String>,
     pub scored: bool,
     /// The run has only the tasks that were asked for, and is outside of leaderboards and statistics.
     #[serde(default)]

@@ -12,7 +12,8 @@ mod shown;
 mod task_run;
 
 pub use benchmark_run::{
-    BenchmarkRun, CreatedRun, MOST_COMPARED, NewRun, NewSolverRun, RunBenchmark, RunFilter, RunSummary, RunTask,
+    BenchmarkRun, CreatedRun, MOST_COMPARED, Metadata, NewRun, NewSolverRun, RunBenchmark, RunFilter, RunSummary,
+    RunTask,
 };
 pub use criterion_run::CriterionRun;
 pub use critical_failure::{CriticalFailure, MOST_CRITICAL_CRITERIA};

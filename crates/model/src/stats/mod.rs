@@ -17,7 +17,7 @@ pub use compare::{
     compare,
 };
 pub use interval::{Interval, IntervalMethod, LEVEL, PassRate};
-pub use summary::{AxisStatistics, Statistics, TaskStatistics, statistics};
+pub use summary::{AgentSample, AgentStatistics, AxisStatistics, Statistics, TaskStatistics, per_agent, statistics};
 
 use crate::audit::Bounds;
 use crate::score::{Axes, Score, Verdict};
@@ -34,6 +34,8 @@ pub struct RunSample {
     pub critical_failures: i64,
     /// What its score lies between.
     pub bounds: Bounds,
+    /// Tasks that were not measured, through no fault of the agent. They are not among `tasks`.
+    pub unmeasured: u64,
 }
 
 /// One task of a finished run.

@@ -11,7 +11,7 @@ use super::sample::Sample;
 use super::{RunSample, TaskSample};
 use crate::audit::Bounds;
 use crate::score::{Score, Verdict};
-use crate::{BenchmarkRunId, TaskId};
+use crate::{BenchmarkRunId, SolverId, TaskId};
 
 /// Statistics of finished runs of one benchmark version.
 ///
@@ -27,6 +27,18 @@ pub struct Statistics {
     pub other_engines: u64,
     /// How many runs.
     pub n: u64,
+    /// How many runs are left out of `n`, because tasks of them were not measured: they failed to start or were cancelled.
+    #[serde(default)]
+    pub incomplete_runs: u64,
+    /// How many task runs are left out, for the same reason. The other tasks of those runs count in `tasks`, `pass_at` and
+    /// `pass_hat`.
+    #[serde(default)]
+    pub excluded_task_runs: u64,
+    /// Each agent on its own, where the runs are of several agents: their numbers are never mixed, so all numbers beside
+    /// this list but the counts of runs are then null or empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(no_recursion)]
+    pub agents: Vec<AgentStatistics>,
     /// Σ score ÷ n over the runs; null when n is 0.
     pub mean: Option<f64>,
     /// What an agent has for doing nothing, and what the reference agent has; null when the runs are of versions that were
@@ -57,6 +69,24 @@ pub struct Statistics {
     pub tasks: Vec<TaskStatistics>,
     /// Each axis over the runs that have it, by name.
     pub axes: BTreeMap<String, AxisStatistics>,
+}
+
+/// Statistics of one agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AgentStatistics {
+    pub solver_id: Option<SolverId>,
+    pub agent: Option<String>,
+    pub agent_version: Option<String>,
+    pub statistics: Statistics,
+}
+
+/// A finished run with the agent that did it.
+#[derive(Clone, Debug)]
+pub struct AgentSample {
+    pub solver: Option<SolverId>,
+    pub agent: Option<String>,
+    pub agent_version: Option<String>,
+    pub run: RunSample,
 }
 
 /// Statistics of one task over the runs.
@@ -97,19 +127,23 @@ pub struct AxisStatistics {
     pub interval: Option<Interval>,
 }
 
-/// The statistics of these runs. A run that is given twice counts once.
+/// The statistics of these runs, which must be of one agent. A run that is given twice counts once.
 pub fn statistics(runs: &[RunSample]) -> Statistics {
     let runs = distinct(runs);
     let tasks = by_task(&runs);
     let attempts: Vec<Attempts> = tasks.values().map(TaskRuns::attempts).collect();
-    let scores = sample(runs.values().map(|run| &run.score));
-    let passes = runs.values().filter(|run| run.score.verdict() == Verdict::Pass).count();
+    let complete: Runs = runs.iter().filter(|(_, run)| run.unmeasured == 0).map(|(id, run)| (*id, *run)).collect();
+    let scores = sample(complete.values().map(|run| &run.score));
+    let passes = complete.values().filter(|run| run.score.verdict() == Verdict::Pass).count();
     let (pass_at, pass_hat) = over_tasks(&attempts);
     let bounds = common(runs.values().map(|run| run.bounds));
     Statistics {
         engine: None,
         other_engines: 0,
         n: scores.n,
+        incomplete_runs: (runs.len() - complete.len()) as u64,
+        excluded_task_runs: runs.values().map(|run| run.unmeasured).sum(),
+        agents: Vec::new(),
         mean: scores.mean(),
         floor: bounds.floor,
         ceiling: bounds.ceiling,
@@ -121,7 +155,33 @@ pub fn statistics(runs: &[RunSample]) -> Statistics {
         pass_at,
         pass_hat,
         tasks: tasks.iter().map(|(task, samples)| task_statistics(task, samples)).collect(),
-        axes: by_axis(&runs).into_iter().map(|(name, scores)| (name.clone(), axis_statistics(&scores))).collect(),
+        axes: by_axis(&complete).into_iter().map(|(name, scores)| (name.clone(), axis_statistics(&scores))).collect(),
+    }
+}
+
+/// The statistics of runs of one or several agents, which are never mixed.
+pub fn per_agent(samples: Vec<AgentSample>) -> Statistics {
+    let mut groups: BTreeMap<_, Vec<RunSample>> = BTreeMap::new();
+    for AgentSample { solver, agent, agent_version, run } in samples {
+        groups.entry((solver, agent, agent_version)).or_default().push(run);
+    }
+    if groups.len() < 2 {
+        return statistics(&groups.into_values().next().unwrap_or_default());
+    }
+    let agents = groups.into_iter().map(|((solver_id, agent, agent_version), runs)| AgentStatistics {
+        solver_id,
+        agent,
+        agent_version,
+        statistics: statistics(&runs),
+    });
+    let agents: Vec<AgentStatistics> = agents.collect();
+    let sum = |count: fn(&Statistics) -> u64| agents.iter().map(|agent| count(&agent.statistics)).sum();
+    Statistics {
+        n: sum(|one| one.n),
+        incomplete_runs: sum(|one| one.incomplete_runs),
+        excluded_task_runs: sum(|one| one.excluded_task_runs),
+        agents,
+        ..statistics(&[])
     }
 }
 

@@ -37,6 +37,7 @@ fn run_of(number: u64, fractions: &[(u64, u64)]) -> RunSample {
         tasks,
         critical_failures: 0,
         bounds: Bounds::default(),
+        unmeasured: 0,
     }
 }
 
@@ -275,6 +276,7 @@ fn any_runs() -> impl Strategy<Value = Vec<RunSample>> {
                 tasks,
                 critical_failures: 0,
                 bounds: Bounds::default(),
+                unmeasured: 0,
             }
         });
         runs.collect()
@@ -327,4 +329,26 @@ proptest! {
         let read: serde_json::Value = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(serde_json::from_value::<Comparison>(read).unwrap(), found);
     }
+}
+
+#[test]
+fn runs_with_tasks_that_were_not_measured_count_by_their_other_tasks() {
+    let whole = run(1, &[10, 0]);
+    let partial = RunSample { unmeasured: 1, ..run(2, &[10]) };
+    let found = statistics(&[whole, partial]);
+    assert_eq!((found.n, found.incomplete_runs, found.excluded_task_runs, found.mean), (1, 1, 1, Some(0.5)));
+    let attempts: Vec<(u64, u64)> = found.tasks.iter().map(|task| (task.pass_rate.passes, task.n)).collect();
+    assert_eq!(attempts, [(2, 2), (0, 1)]);
+}
+
+#[test]
+fn agents_are_never_mixed() {
+    let of = |agent: &str, run| AgentSample { solver: None, agent: Some(agent.to_owned()), agent_version: None, run };
+    let mixed = per_agent(vec![of("good", run(1, &[10])), of("bad", run(2, &[0])), of("good", run(3, &[10]))]);
+    assert_eq!((mixed.n, mixed.mean, mixed.pass_at.len(), mixed.tasks.len()), (3, None, 0, 0));
+    let each: Vec<(Option<&str>, u64, Option<f64>)> =
+        mixed.agents.iter().map(|one| (one.agent.as_deref(), one.statistics.n, one.statistics.mean)).collect();
+    assert_eq!(each, [(Some("bad"), 1, Some(0.0)), (Some("good"), 2, Some(1.0))]);
+    let alone = per_agent(vec![of("good", run(1, &[10]))]);
+    assert_eq!((alone.n, alone.mean, alone.agents.len()), (1, Some(1.0), 0));
 }

@@ -90,6 +90,7 @@ mod runs_retries;
 mod runs_scenarios;
 mod runs_scoring;
 mod runs_sealing;
+mod runs_selected;
 mod runs_series;
 mod runs_settling;
 mod runs_tenants;

@@ -2,7 +2,9 @@
 
 use app::Principal;
 use axum::extract;
+use model::publication::RunnableVersion;
 use model::run::{CreatedRun, NewSolverRun, RunSummary, StartedTaskRun, TaskRunResult};
+use model::slug::VersionRef;
 use model::{BenchmarkRunId, TaskRunId};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -10,7 +12,7 @@ use utoipa_axum::routes;
 use crate::State;
 use crate::base_url::Base;
 use crate::envelope::{ApiError, Code, Refusals, WriteRefusals};
-use crate::extract::{AnyAuth, PathId, RunAuth, SolverAuth};
+use crate::extract::{AnyAuth, PathId, RunAuth, Segment, SolverAuth};
 use crate::json_body::{Bodyless, Post};
 use crate::respond::{Done, Made, Tagged};
 
@@ -26,6 +28,21 @@ async fn create_run(
 ) -> Result<Made<CreatedRun>, ApiError> {
     let created = app::runs::create(&state.app, &grant, once, new).await?;
     Ok(Made::at(created, |run| format!("/v1/benchmark-runs/{}", run.benchmark_run_id)))
+}
+
+/// What is known about a version before it is run, with a solver key: how many tasks it has, and its axes.
+#[utoipa::path(get, path = "/v1/benchmarks/{reference}", tag = "v1", operation_id = "read_version",
+    security(("solver_key" = [])),
+    params(("reference" = String, Path, description = "`slug@version`")),
+    responses((status = 200, description = "The version", body = RunnableVersion), Refusals))]
+async fn get_version(
+    extract::State(state): extract::State<State>,
+    SolverAuth(grant): SolverAuth,
+    Segment(reference): Segment,
+) -> Result<Tagged<RunnableVersion>, ApiError> {
+    let missing = |_| ApiError::new(Code::NotFound, "no such benchmark");
+    let reference: VersionRef = reference.parse().map_err(missing)?;
+    Ok(Tagged(app::publications::runnable(&state.app, &grant, &reference).await?))
 }
 
 /// How a run stands, for its own token or for a key of the solver that made it.
@@ -80,6 +97,22 @@ async fn complete_task_run(
     Ok(Done(app::runs::tasks::complete(&state.app, &grant, &task_run, once).await?))
 }
 
+/// Cancel a task that could not be measured, such as when the agent was interrupted. It is not scored, counts 0 in the
+/// run's score, and is left out of statistics.
+#[utoipa::path(post, path = "/v1/task-runs/{task_run_id}/cancel", tag = "v1", operation_id = "cancel_task",
+    security(("run_token" = [])),
+    params(("task_run_id" = TaskRunId, Path, description = "The task run"),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
+    responses((status = 200, description = "The task run", body = TaskRunResult), Refusals, WriteRefusals))]
+async fn cancel_task_run(
+    extract::State(state): extract::State<State>,
+    RunAuth(grant): RunAuth,
+    PathId(task_run): PathId<TaskRunId>,
+    Bodyless(once): Bodyless,
+) -> Result<Done<TaskRunResult>, ApiError> {
+    Ok(Done(app::runs::tasks::cancel_as_agent(&state.app, &grant, &task_run, once).await?))
+}
+
 /// How a task run stands, with its result when it has one.
 #[utoipa::path(get, path = "/v1/task-runs/{task_run_id}", tag = "v1", operation_id = "read_task_run",
     security(("run_token" = [])),
@@ -96,8 +129,10 @@ async fn get_task_run(
 pub(crate) fn router() -> OpenApiRouter<State> {
     OpenApiRouter::new()
         .routes(routes!(create_run))
+        .routes(routes!(get_version))
         .routes(routes!(get_run))
         .routes(routes!(start_task_run))
         .routes(routes!(complete_task_run))
+        .routes(routes!(cancel_task_run))
         .routes(routes!(get_task_run))
 }
