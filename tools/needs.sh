@@ -27,29 +27,60 @@ python_makes_environments() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
 # With `fetch` of its own: version 18 or later. Debian's npm is a package of its own.
 has_node() { is_command npm && node -e 'process.exit(typeof fetch === "function" ? 0 : 1)' 2>/dev/null; }
 
+# Runs apt-get or dpkg with its output in .test/apt.log, and again while another process holds a lock, for ten minutes.
+run_apt() {
+    local waited=0
+    while ! "$@" &>.test/apt.log; do
+        if ! grep -Eq 'Could not get lock|Unable to lock|is locked by another process' .test/apt.log; then return 1; fi
+        if [[ $waited -ge 600 ]]; then return 1; fi
+        if [[ $waited -eq 0 ]]; then say "Waiting for another process that uses the package manager"; fi
+        sleep 5
+        waited=$((waited + 5))
+    done
+}
+
+# One group of packages, so that one that cannot be installed does not keep the others away.
+install_group() {
+    say "Installing $*"
+    if run_apt apt-get install -y --no-install-recommends "$@"; then return; fi
+    say "apt-get could not install $*. Its last lines, from .test/apt.log:"
+    tail -n 10 .test/apt.log
+    cp .test/apt.log ".test/apt-$1.log"
+}
+
 install_packages() {
-    local packages=()
-    is_command cc || packages+=(gcc libc6-dev)
-    find_postgres || packages+=(postgresql)
-    python_makes_environments || packages+=(python3 python3-venv)
-    has_node || packages+=(nodejs npm)
-    is_command sftp || packages+=(openssh-client)
-    is_command curl || packages+=(curl)
-    is_command qpdf || packages+=(qpdf)
-    is_command tesseract || packages+=(tesseract-ocr)
-    is_command espeak-ng || packages+=(espeak-ng)
-    is_command chromium || packages+=(chromium)
-    if [[ ${#packages[@]} -eq 0 ]]; then return; fi
+    local groups=() group
+    is_command cc || groups+=("gcc libc6-dev")
+    find_postgres || groups+=(postgresql)
+    python_makes_environments || groups+=("python3 python3-venv")
+    has_node || groups+=("nodejs npm")
+    is_command sftp || groups+=(openssh-client)
+    is_command curl || groups+=(curl)
+    is_command qpdf || groups+=(qpdf)
+    is_command tesseract || groups+=(tesseract-ocr)
+    is_command espeak-ng || groups+=(espeak-ng)
+    is_command chromium || groups+=(chromium)
+    if [[ ${#groups[@]} -eq 0 ]]; then return; fi
     if [[ $EUID -ne 0 ]] || ! is_command apt-get; then
-        say "Not installed, because that takes root and apt-get: ${packages[*]}"
+        say "Not installed, because that takes root and apt-get: ${groups[*]}"
         return
     fi
-    say "Installing ${packages[*]}"
     export DEBIAN_FRONTEND=noninteractive
-    if ! { apt-get update && apt-get install -y --no-install-recommends "${packages[@]}"; } &>.test/apt.log; then
-        say "apt-get could not install all of ${packages[*]}"
-        tail -n 20 .test/apt.log
+    # An installation that was interrupted keeps every other from starting.
+    if [[ -n $(dpkg --audit 2>/dev/null) ]]; then
+        say "Finishing an interrupted installation (dpkg --configure -a)"
+        run_apt dpkg --configure -a || tail -n 10 .test/apt.log
+        run_apt apt-get install -y --fix-broken || tail -n 10 .test/apt.log
     fi
+    if ! run_apt apt-get update; then
+        say "apt-get update failed; what is known already is tried. Its last lines:"
+        tail -n 10 .test/apt.log
+    fi
+    for group in "${groups[@]}"; do
+        # The words of a group are packages.
+        # shellcheck disable=SC2086
+        install_group $group
+    done
 }
 
 # Made again whenever the requirements or the interpreter change. Arguments: where, and the requirements.
