@@ -56,6 +56,24 @@ fn one(folder: &Folder, task: &Task, reference: &String) -> Result<Task, String>
     Ok(one)
 }
 
+/// An expanded task as it runs: with all templates filled in.
+pub fn filled(folder: &Folder, task: &Task) -> Result<Value, String> {
+    let (item, assertions) = bound(folder, task)?;
+    let (about, entity) = (about(task), input(folder, task.entities.first()));
+    let bindings = Bindings { entity: entity.as_ref(), task: Some(&about) };
+    let scenario = model::template::bind(&task.scenario, &bindings).map_err(|fault| fault.to_string())?;
+    let mut whole = serde_json::to_value(task).map_err(|fault| fault.to_string())?;
+    for (member, value) in [("task_item", item), ("scenario", scenario)] {
+        if !value.is_null() {
+            whole[member] = value;
+        }
+    }
+    for (criterion, assertion) in whole["criteria"].as_array_mut().into_iter().flatten().zip(assertions) {
+        criterion["assertion"] = assertion;
+    }
+    Ok(whole)
+}
+
 /// What an agent is told of an expanded task, and what its criteria assert, with all templates filled in.
 pub fn bound(folder: &Folder, task: &Task) -> Result<(Value, Vec<Value>), String> {
     let about = about(task);

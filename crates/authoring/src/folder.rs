@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::lint::{Finding, Findings};
+use crate::lint::{Finding, Findings, Places};
 use crate::source::Files;
 use crate::{Error, lint, yaml};
 
@@ -30,6 +30,8 @@ pub struct Folder {
     pub tasks: Vec<(String, Task)>,
     /// Files that are no part of the benchmark, such as a README.
     pub others: Vec<String>,
+    /// Where in the files everything stands.
+    pub places: Places,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -176,10 +178,12 @@ pub fn read(files: &Files) -> Result<Folder, Error> {
         tasks.filter_map(|(path, bytes)| Some((path.clone(), file(path, bytes, &mut findings)?))).collect();
     let others = files.keys().filter(|path| !is_part(path, &datasets)).cloned().collect();
     match benchmark {
-        Some(benchmark) if findings.is_empty() => Ok(Folder { benchmark, datasets, tasks, others }),
+        Some(benchmark) if findings.is_empty() => {
+            Ok(Folder { benchmark, datasets, tasks, others, places: Places::of(files) })
+        }
         _ => {
             assertions(files, &mut findings);
-            Err(Error::Faults(findings.into_list()))
+            Err(Error::Faults(findings.into_list(&Places::of(files))))
         }
     }
 }

@@ -1,19 +1,21 @@
 //! A benchmark as a folder of files: read, judged without a server, put on one, and taken from one.
 
+mod collapse;
 mod expand;
 pub mod folder;
 mod keys;
 pub mod lint;
 mod pull;
 mod push;
+pub mod schema;
 pub mod source;
 mod write;
 pub mod yaml;
 
-pub use expand::{bound, expand};
+pub use expand::{bound, expand, filled};
 pub use folder::{Folder, read};
 pub use lint::{Finding, Severity, lint};
-pub use pull::pull;
+pub use pull::{pull, slugged};
 pub use push::{Pushed, push};
 pub use write::write;
 

@@ -4,6 +4,10 @@
 mod answer_leaks;
 pub(crate) mod criteria;
 mod data;
+mod fields;
+mod limits;
+mod places;
+mod resources;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -16,6 +20,7 @@ use serde::Serialize;
 
 use crate::folder::Folder;
 
+pub use places::Places;
 pub use rules::lint;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -34,20 +39,32 @@ pub enum Severity {
 pub struct Finding {
     pub severity: Severity,
     pub file: String,
+    /// Counted from 1, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
     pub message: String,
 }
 
 impl Finding {
     pub fn error(file: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, file: file.into(), message: message.into() }
+        Self { severity: Severity::Error, file: file.into(), line: None, message: message.into() }
     }
 
     pub fn hint(file: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Hint, file: file.into(), message: message.into() }
+        Self { severity: Severity::Hint, ..Self::error(file, message) }
     }
 
     pub fn warning(file: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, file: file.into(), message: message.into() }
+        Self { severity: Severity::Warning, ..Self::error(file, message) }
+    }
+
+    pub(crate) fn at(self, line: usize) -> Self {
+        Self { line: Some(line), ..self }
+    }
+
+    /// `tasks/10-order.yaml:12`.
+    pub fn place(&self) -> String {
+        self.line.map_or_else(|| self.file.clone(), |line| format!("{}:{line}", self.file))
     }
 }
 
@@ -58,7 +75,7 @@ impl fmt::Display for Finding {
             Severity::Warning => "warning",
             Severity::Hint => "hint",
         };
-        write!(f, "{severity}: {}: {}", self.file, self.message)
+        write!(f, "{severity}: {}: {}", self.place(), self.message)
     }
 }
 
@@ -92,8 +109,13 @@ impl Findings {
         self.0.is_empty()
     }
 
-    pub(crate) fn into_list(mut self) -> Vec<Finding> {
-        self.0.sort_by_key(|finding| finding.severity);
+    /// Errors first, in the order of files and lines.
+    pub(crate) fn into_list(mut self, places: &Places) -> Vec<Finding> {
+        self.0.iter_mut().for_each(|finding| places.locate(finding));
+        self.0.sort_by(|left, right| {
+            let key = |one: &Finding| (one.severity, one.file.clone(), one.line);
+            key(left).cmp(&key(right))
+        });
         self.0
     }
 }

@@ -8,7 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::Error;
+use crate::collapse::collapse;
 use crate::folder::{Benchmark, Content, Criterion, Dataset, DatasetAbout, Entity, Folder, Task};
+use crate::lint::Places;
 use crate::push::{Server, text};
 use crate::source::Files;
 
@@ -22,17 +24,23 @@ pub async fn pull(client: &Client, slug: &str) -> Result<Folder, Error> {
     let mut known =
         Datasets { server: &server, keys: BTreeMap::new(), datasets: BTreeMap::new(), entities: BTreeMap::new() };
     let environment = environment(&server, &benchmark, &mut known).await?;
-    let mut files = Vec::new();
-    for (index, task) in tasks.iter().enumerate() {
-        let task = whole_task(&server, task, &mut known).await?;
-        files.push((format!("tasks/{:02}-{}.yaml", index + 1, slugged(&task.name)), task));
+    let mut whole = Vec::new();
+    for task in &tasks {
+        whole.push(whole_task(&server, task, &mut known).await?);
     }
     let mut about = json!({"slug": slug, "environment": environment});
     for name in ["name", "description", "timeout", "concurrency", "visibility"] {
         about[name] = benchmark[name].clone();
     }
     let benchmark: Benchmark = typed("benchmark", &about)?;
-    Ok(Folder { benchmark, datasets: known.datasets, tasks: files, others: Vec::new() })
+    let (tasks, others, places) = (Vec::new(), Vec::new(), Places::default());
+    let mut folder = Folder { benchmark, datasets: known.datasets, tasks, others, places };
+    let named = |(index, task): (usize, Task)| {
+        let plain = task.name.replace("{{", " ").replace("}}", " ");
+        (format!("tasks/{:02}-{}.yaml", index + 1, slugged(&plain)), task)
+    };
+    folder.tasks = collapse(&folder, &whole).into_iter().enumerate().map(named).collect();
+    Ok(folder)
 }
 
 struct Datasets<'a> {
@@ -153,7 +161,8 @@ fn typed<T: DeserializeOwned>(what: &str, value: &Value) -> Result<T, Error> {
     serde_json::from_value(value.clone()).map_err(|error| Error::Missing(format!("the server's {what}: {error}")))
 }
 
-fn slugged(name: &str) -> String {
+/// A name as part of a file's name: lower-case letters, digits and hyphens, at most 60.
+pub fn slugged(name: &str) -> String {
     let mut slug = String::new();
     for character in name.chars() {
         if character.is_ascii_alphanumeric() {

@@ -2,6 +2,7 @@
 //! other plain text is a text. So `00482913` keeps its zeros, `no` is a word, `2026-04-02` is not a moment, and a decimal
 //! keeps its digits.
 
+mod lines;
 mod writing;
 
 use std::collections::HashMap;
@@ -9,6 +10,7 @@ use std::collections::HashMap;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Number, Value};
 
+pub use lines::lines;
 pub use writing::written;
 
 /// Aliases can repeat a part again and again: what a file becomes ends here.

@@ -1,8 +1,11 @@
-//! `verial benchmarks init | lint | push | pull | audit`: benchmarks as folders of files.
+//! `verial benchmarks init | lint | preview | schema | install | push | pull | audit`: benchmarks as folders of files.
 
 mod audited;
 pub(crate) mod bounds;
+mod installed;
+mod preview;
 mod pulled;
+mod schemas;
 mod starter;
 mod verdict;
 
@@ -26,8 +29,14 @@ use verdict::Verdict;
 pub(crate) enum FolderCommand {
     /// Make a folder with a small benchmark that works, to begin with
     Init(starter::Init),
-    /// Tell what is wrong with a benchmark's folder, without a server
+    /// Check a benchmark folder for errors (works offline)
     Lint(Lint),
+    /// Show the tasks of a benchmark folder with all templates filled in
+    Preview(preview::Preview),
+    /// Print the JSON Schema of a benchmark file, for editors
+    Schema(schemas::Schema),
+    /// Put the bundled benchmarks on the server
+    Install(installed::Install),
     /// Put a benchmark's folder on the server and publish it
     Push(Push),
     /// Take a benchmark from the server into a folder
@@ -41,6 +50,9 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     match FolderCommand::from_arg_matches(matches)? {
         FolderCommand::Init(arguments) => starter::init(&arguments, form),
         FolderCommand::Lint(arguments) => lint_folder(&arguments, form),
+        FolderCommand::Preview(arguments) => preview::preview(&arguments, form),
+        FolderCommand::Schema(arguments) => schemas::print(&arguments, form),
+        FolderCommand::Install(arguments) => installed::install(&arguments, form),
         FolderCommand::Push(arguments) => push(&arguments, form),
         FolderCommand::Pull(arguments) => pulled::pull(&arguments, form),
         FolderCommand::Audit(arguments) => audited::audit(&arguments, form),
@@ -105,7 +117,7 @@ pub(crate) fn tell_finding(finding: &Finding) {
         Severity::Warning => ("warning:", Colour::Warning),
         Severity::Hint => ("hint:", Colour::Warning),
     };
-    tell_labelled(label, colour, &harmless(&format!("{}: {}", finding.file, finding.message)));
+    tell_labelled(label, colour, &harmless(&format!("{}: {}", finding.place(), finding.message)));
 }
 
 fn push(arguments: &Push, form: &Form) -> anyhow::Result<()> {

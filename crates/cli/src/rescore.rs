@@ -3,17 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use authoring::source;
 use clap::Args;
+use client::Client;
 use model::BenchmarkRunId;
 use model::run::{Rescore, RescoredCriterion, RescoredTask};
 use serde_json::{Number, Value, json};
 
 use crate::auth::Connection;
 use crate::block_on;
+use crate::exit::usage;
 use crate::output::style::Colour;
 use crate::output::table::Cell;
 use crate::output::text::{cut, harmless, width};
-use crate::output::{Style, Table, say, table_columns};
+use crate::output::{Style, Table, say, table_columns, tell};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -21,6 +24,9 @@ pub(crate) struct Arguments {
     connection: Connection,
     /// The run, as br_…
     run: BenchmarkRunId,
+    /// A benchmark folder: its criteria are tried in place of those with the same task and label
+    #[arg(conflicts_with = "criteria")]
+    folder: Option<PathBuf>,
     /// Other assertions to try: JSON, a list of {"criterion_id", "assertion"}, or an object with such a list as `criteria`
     #[arg(long, value_name = "FILE")]
     criteria: Option<PathBuf>,
@@ -32,7 +38,11 @@ pub(crate) struct Arguments {
 /// Fails when scoring again, with nothing changed, gives anything else than what was kept.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let client = arguments.connection.client()?;
-    let criteria = arguments.criteria.as_deref().map(read).transpose()?;
+    let criteria = match (&arguments.folder, &arguments.criteria) {
+        (Some(folder), _) => Some(block_on(of_folder(&client, &arguments.run, folder))?),
+        (None, Some(path)) => Some(read(path)?),
+        (None, None) => None,
+    };
     let body = json!({"criteria": criteria.clone().unwrap_or_else(|| json!([]))});
     let path = format!("/benchmark-runs/{}/rescore", arguments.run);
     let report: Rescore = block_on(async move { Ok(client.post(&path, &body).await?) })?;
@@ -46,6 +56,33 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return Err(crate::exit::no("scoring again gave something else than what was kept"));
     }
     Ok(())
+}
+
+/// The folder's assertions for the criteria of the run, found by the task's name and the label.
+async fn of_folder(client: &Client, run: &BenchmarkRunId, folder: &Path) -> anyhow::Result<Value> {
+    let folder = authoring::read(&source::directory(folder)?)?;
+    let tasks = authoring::expand(&folder).map_err(authoring::Error::Faults)?;
+    let mut changes = Vec::new();
+    for task_run in client.run(run).await?.task_runs.unwrap_or_default() {
+        let Some((_, task)) = tasks.iter().find(|(_, task)| task.name == task_run.name) else {
+            tell(format_args!("note: the folder has no task `{}`", harmless(&task_run.name)));
+            continue;
+        };
+        let query = [("task_run_id".to_owned(), task_run.id.to_string())];
+        for known in client.all("/criterion-runs", &query).await? {
+            let label = known["label"].as_str().unwrap_or_default();
+            match task.criteria.iter().find(|criterion| criterion.label == label) {
+                Some(criterion) => {
+                    changes.push(json!({"criterion_id": known["criterion_id"], "assertion": criterion.assertion}));
+                }
+                None => tell(format_args!("note: {}: the folder has no criterion `{}`", task.name, harmless(label))),
+            }
+        }
+    }
+    if changes.is_empty() {
+        return Err(usage("the folder has none of the run's criteria: tasks and labels must be the same"));
+    }
+    Ok(Value::Array(changes))
 }
 
 fn read(path: &Path) -> anyhow::Result<Value> {

@@ -41,6 +41,9 @@ pub(crate) struct Arguments {
     /// A server that simulators may call, as HOST, HOST:PORT or a network (10.1.0.0/16); repeatable. Without it they call none
     #[arg(long = "allow-host", env = "VERIAL_ALLOW_HOSTS", value_name = "HOST", value_delimiter = ',')]
     allowed_hosts: Vec<String>,
+    /// Load the bundled benchmarks that the server does not have yet
+    #[arg(long)]
+    bundled: bool,
     /// What is logged, such as `info` or `warn,verial_server=debug` [default: info]
     #[arg(long, env = "VERIAL_LOG", value_name = "FILTER")]
     log: Option<String>,
@@ -64,7 +67,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let spool = Some(storage.spool());
     let app = storage.open(Options { limits, allowed_hosts, mllp, sftp: Some(address), spool, engine: None })?;
     let public_url = arguments.public_url.or(file.public_url);
-    block_on(serve(app, listen, sftp, public_url))
+    block_on(serve(app, (listen, sftp), public_url, arguments.bundled))
 }
 
 fn sftp_listener(address: Option<SocketAddr>) -> anyhow::Result<std::net::TcpListener> {
@@ -90,9 +93,9 @@ fn sftp_address(public: Option<&str>, port: u16) -> anyhow::Result<SftpAddress> 
 
 async fn serve(
     app: App,
-    listen: SocketAddr,
-    sftp: std::net::TcpListener,
+    (listen, sftp): (SocketAddr, std::net::TcpListener),
     public_url: Option<String>,
+    with_bundled: bool,
 ) -> anyhow::Result<()> {
     allow_many_connections();
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
@@ -115,6 +118,9 @@ async fn serve(
     let told = |mut stopped: tokio::sync::watch::Receiver<bool>| async move {
         let _ = stopped.wait_for(|stopped| *stopped).await;
     };
+    if with_bundled {
+        tokio::spawn(load_bundled(app.clone(), address));
+    }
     let sessions = tokio::spawn(sftp::serve(sftp, app.clone(), told(stopped.clone())));
     let serving = server::serve(listener, app, public_url, signalled);
     tokio::pin!(serving);
@@ -125,6 +131,28 @@ async fn serve(
         }
     }
     sessions.abort();
+    Ok(())
+}
+
+/// Loads the bundled benchmarks through the API, as soon as it answers, with a key that is gone afterwards.
+async fn load_bundled(app: App, address: SocketAddr) {
+    if let Err(error) = try_load_bundled(&app, address).await {
+        tracing::error!(error = format!("{error:#}"), "the bundled benchmarks could not be loaded");
+    }
+}
+
+async fn try_load_bundled(app: &App, address: SocketAddr) -> anyhow::Result<()> {
+    let organizations = app::admin::list_organizations(app).await?;
+    let organization = organizations.first().context("there is no organization")?;
+    let key = app::admin::create_key(app, &organization.id, "bundled benchmarks").await?;
+    // A server for all addresses is reached by the loopback.
+    let host = if address.ip().is_unspecified() { "127.0.0.1".to_owned() } else { address.ip().to_string() };
+    let host = if host.contains(':') { format!("[{host}]") } else { host };
+    let client = client::Client::new(&format!("http://{host}:{}", address.port()), &key.key)?;
+    let loaded = crate::local::load_benchmarks(&client, None, |slug| tracing::info!(slug, "loading")).await;
+    app::admin::revoke_key(app, &key.id).await?;
+    loaded?;
+    say(format_args!("Bundled benchmarks: {}", agents::bundled::slugs().join(", ")));
     Ok(())
 }
 

@@ -13,7 +13,7 @@ use verify::glob::{Segment, Token};
 use verify::phrase::Negation;
 use verify::{Assertion, Parsed};
 
-use super::{Finding, Findings, weights};
+use super::{Finding, Findings, fields, weights};
 use crate::expand::{about, input};
 use crate::folder::{Criterion, Folder, Task};
 
@@ -33,7 +33,12 @@ pub(super) fn judge(folder: &Folder, path: &str, task: &Task, findings: &mut Fin
             findings.add(Finding::hint(path, format!("{}: {hint}", place(index))));
         }
         match &assertion {
-            Assertion::FhirResourceState(check) => faults.extend(searches(check, &bindings)),
+            Assertion::FhirResourceState(check) => {
+                faults.extend(searches(check, &bindings));
+                let resource_type = searched(check, &bindings);
+                let paths = resource_type.map(|kind| fields::unknown_paths(&criterion.assertion, kind));
+                faults.extend(paths.unwrap_or_default());
+            }
             Assertion::NoSideEffects(check) => faults.extend(globs(check)),
             _ => {}
         }

@@ -14,7 +14,7 @@ use crate::expand::{about, input};
 use crate::folder::{Content, Dataset, Folder, Task};
 
 /// References of resources, as `Patient/ada`.
-type Records = BTreeSet<String>;
+pub(super) type Records = BTreeSet<String>;
 
 pub(super) fn judge(folder: &Folder, tasks: &[(String, Task)], findings: &mut Findings) {
     let mut records = Records::new();
@@ -68,19 +68,19 @@ fn ingest(format: Format, bytes: &[u8], records: &mut Records) -> Result<(), Fau
 
 fn told(file: &str, fault: Fault) -> Finding {
     match fault.place {
-        Place::Line(line) => Finding::error(format!("{file}:{line}"), fault.message),
+        Place::Line(line) => Finding::error(file, fault.message).at(usize::try_from(line).unwrap_or(usize::MAX)),
         Place::Entry(_) | Place::Document => Finding::error(file, fault.to_string()),
     }
 }
 
-fn bound_scenario(folder: &Folder, task: &Task) -> Value {
+pub(super) fn bound_scenario(folder: &Folder, task: &Task) -> Value {
     let (entity, about) = (input(folder, task.entities.first()), about(task));
     let bindings = Bindings { entity: entity.as_ref(), task: Some(&about) };
     template::bind(&task.scenario, &bindings).unwrap_or_default()
 }
 
 /// Wherever in a step it stands, a resource with an id is one that may come.
-fn made_by_scenario(value: &Value, records: &mut Records) {
+pub(super) fn made_by_scenario(value: &Value, records: &mut Records) {
     if let (Some(kind), Some(id)) = (value["resourceType"].as_str(), value["id"].as_str()) {
         records.insert(format!("{kind}/{id}"));
     }

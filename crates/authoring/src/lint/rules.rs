@@ -6,7 +6,7 @@ use model::template::{self, Bindings};
 use serde_json::Value;
 use sims::Available;
 
-use super::{Finding, Findings, answer_leaks, criteria, data};
+use super::{Finding, Findings, answer_leaks, criteria, data, limits, resources};
 use crate::expand::{about, expand_most, input};
 use crate::folder::{Content, Folder, Task};
 
@@ -23,12 +23,14 @@ pub fn lint(folder: &Folder) -> Vec<Finding> {
     }
     faults.into_iter().for_each(|fault| findings.add(fault));
     data::judge(folder, &tasks, &mut findings);
+    resources::judge(folder, &tasks, &mut findings);
+    limits::judge(folder, &tasks, &mut findings);
     names(folder, &tasks, &mut findings);
     answer_leaks::judge(folder, &tasks, &mut findings);
     for (path, task) in &tasks {
         judge(folder, path, task, &mut findings);
     }
-    findings.into_list()
+    findings.into_list(&folder.places)
 }
 
 fn environment(folder: &Folder, findings: &mut Findings) {

@@ -63,7 +63,7 @@ mod tests {
         let task: Task = serde_json::from_value(task).unwrap();
         let mut findings = Findings::default();
         judge("tasks/1.yaml", &task, &mut findings);
-        findings.into_list().iter().map(ToString::to_string).collect()
+        findings.into_list(&super::super::Places::default()).iter().map(ToString::to_string).collect()
     }
 
     fn check(criteria: Value, expected: &[&str]) {

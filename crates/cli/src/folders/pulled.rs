@@ -8,6 +8,7 @@ use authoring::source::{self, Files};
 use clap::Args;
 use serde_json::json;
 
+use super::schemas;
 use crate::auth::Connection;
 use crate::block_on;
 use crate::output::text::{counted, harmless};
@@ -35,15 +36,20 @@ pub(super) fn pull(arguments: &Pull, form: &Form) -> anyhow::Result<()> {
     let folder = block_on(async { Ok(authoring::pull(&client, &slug).await?) })?;
     let files = authoring::write(&folder);
     let others = other_tasks(&target, &files)?;
-    source::save(&target, &files)?;
+    source::save(&target, &schemas::with_schemas(files))?;
     remove(&target, &others)?;
-    let (shown, tasks, datasets) = (target.display().to_string(), folder.tasks.len(), folder.datasets.len());
+    let (shown, tasks, datasets) = (target.display().to_string(), tasks_of(&folder), folder.datasets.len());
     let answer = json!({"folder": shown, "slug": slug, "tasks": tasks, "datasets": datasets, "removed": others});
     form.print(&answer, |_| {
         say(format_args!("{shown}: {}, {}.", counted(tasks, "task"), counted(datasets, "dataset")));
         let say_removed = |path| say_wrapped(&harmless(&format!("Removed {path}: {slug} has no such task.")));
         others.iter().for_each(say_removed);
     })
+}
+
+/// One file can stand for several.
+fn tasks_of(folder: &authoring::Folder) -> usize {
+    folder.tasks.iter().map(|(_, task)| task.each.len().max(1)).sum()
 }
 
 /// Task files of a folder that are not among the files: beside those, they would be tasks of the benchmark too.

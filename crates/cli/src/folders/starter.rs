@@ -7,6 +7,7 @@ use authoring::source;
 use clap::Args;
 use serde_json::json;
 
+use super::schemas;
 use crate::output::{Form, say};
 
 #[derive(Args)]
@@ -30,12 +31,13 @@ pub(super) fn init(arguments: &Init, form: &Form) -> anyhow::Result<()> {
         .with_context(|| format!("`{name}` cannot become a slug: use letters and digits"))?;
     let files =
         FILES.iter().map(|(path, text)| ((*path).to_owned(), text.replace("SLUG", &slug).into_bytes())).collect();
-    source::save(target, &files)?;
+    source::save(target, &schemas::with_schemas(files))?;
     let shown = target.display().to_string();
     form.print(&json!({"folder": shown, "slug": slug}), |_| {
         say(format_args!("{shown} has a small benchmark that works."));
         let quoted = quoted(&shown);
         say(format_args!("  next: verial benchmarks lint {quoted}"));
+        say(format_args!("        verial run {quoted} --local --agent COMMAND"));
         say(format_args!("        verial benchmarks audit {quoted}"));
         say(format_args!("        verial benchmarks push {quoted}"));
     })

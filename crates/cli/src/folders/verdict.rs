@@ -1,7 +1,7 @@
 //! What every audit says: what was found, whether that is as it should be, and what of it is kept.
 
 use agents::attacks::AttackResult;
-use agents::audit::Audit;
+use agents::audit::{Audit, PASS};
 use agents::floors::HIGH_FLOOR;
 use agents::guess::{Asked, guesses};
 use client::Client;
@@ -154,11 +154,24 @@ impl Verdict {
         if floors > 0 {
             reasons.push(format!("doing nothing scores {HIGH_FLOOR} or more in {}", counted(floors, "task")));
         }
+        let (told, near) = self.audit.told();
+        if told < near {
+            let (grave_told, grave) = self.audit.told_grave();
+            let grave = match grave - grave_told {
+                0 => String::new(),
+                count => format!(", {count} of them grave"),
+            };
+            reasons.push(format!("{} passed{grave}", counted_near_misses(near - told)));
+        }
         if self.failures() > 0 {
             reasons.push(format!("{} passed that must not", counted(self.failures(), "attack")));
         }
         if reasons.is_empty() { Ok(()) } else { Err(exit::no(reasons.join("; "))) }
     }
+}
+
+fn counted_near_misses(count: usize) -> String {
+    if count == 1 { "1 near miss".to_owned() } else { format!("{count} near misses") }
 }
 
 /// The criteria of each task below its name, which would leave them no room beside it.
@@ -211,7 +224,16 @@ fn in_words(audit: &Audit) -> Vec<String> {
     let attempts = audit.attempts();
     let tried: usize = attempts.iter().map(|one| one.tried).sum();
     let passed: usize = attempts.iter().map(|one| one.passed).sum();
-    let mut lines: Vec<String> = audit.passed().iter().map(|passed| harmless(&format!("passes: {passed}"))).collect();
+    // Grave ones first.
+    let mut passed_near: Vec<_> = audit.near_misses.iter().filter(|(_, result)| result.score >= PASS).collect();
+    passed_near.sort_by_key(|(miss, _)| !miss.kind.is_grave());
+    let mut lines: Vec<String> = passed_near
+        .iter()
+        .map(|(miss, result)| {
+            let mark = if miss.kind.is_grave() { "GRAVE, passes" } else { "passes" };
+            harmless(&format!("{mark}: {}: {miss}", result.task))
+        })
+        .collect();
     lines.extend(audit.passed_attacks().map(|attack| harmless(&format!("attack passed: {attack}"))));
     lines.extend(audit.refused().iter().map(|refused| harmless(&format!("refused: {refused}"))));
     lines.push(format!(
