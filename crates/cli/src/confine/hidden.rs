@@ -24,6 +24,8 @@ pub(crate) struct Secrets<'a> {
     /// The folder of the local server.
     pub(crate) data: &'a Path,
     pub(crate) journal: &'a Path,
+    /// The benchmark folder that is run.
+    pub(crate) folder: Option<&'a Path>,
     /// This binary holds the benchmark that is run, and with it the criteria and an agent that meets them.
     pub(crate) binary_tells: bool,
     /// What the user wants to be hidden besides.
@@ -42,6 +44,8 @@ impl Secrets<'_> {
         hidden.extend(Some(working.join(".verial")).filter(|folder| folder.exists()));
         hidden.extend(benchmarks_around(&working));
         benchmarks_below(&working, &mut hidden);
+        // If the agent works inside the folder, only the benchmark's own parts are hidden, as above.
+        hidden.extend(self.folder.map(canonical).filter(|folder| !canonical(&working).starts_with(folder)));
         let binary = std::env::current_exe()?;
         hidden.extend(checkout_parts(&working).chain(checkout_parts(&binary)));
         if self.binary_tells {

@@ -1,10 +1,11 @@
 //! The report, made from the journal and from what the server says of finished runs.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use model::api_key::masked;
 use model::audit::Bounds;
-use model::run::{RunSummary, Status};
+use model::run::{CheckResult, RunSummary, RunTask, ShownAxes, ShownAxis, Status, TaskRunResult};
 use model::score::{AxisScore, Score, Verdict};
 use model::stats::{RunSample, TaskSample, statistics};
 use serde_json::Number;
@@ -12,14 +13,17 @@ use serde_json::Number;
 use super::model::{AgentReport, CheckReport, Gate, Hint, Report, RunReport, TaskReport, TaskStatus, differences};
 use crate::output::text::{cut, harmless};
 use crate::run::journal::{Journal, RunRecord, Step, TaskRecord};
+use crate::run::retry;
 
 /// Differences that are told of one check.
 const MOST_DIFFERENCES: usize = 20;
 
 /// `summaries` has one for each run of the journal, or none where nothing is known.
 pub(crate) fn build(journal: &Journal, path: &str, summaries: &[Option<RunSummary>]) -> Report {
-    let runs: Vec<RunReport> =
-        journal.runs.iter().zip(summaries).map(|(run, summary)| one(run, summary.as_ref())).collect();
+    let summaries = &settled_summaries(journal, summaries);
+    let settled = retry::settled(journal);
+    let runs: Vec<RunReport> = settled.iter().zip(summaries).map(|(run, summary)| one(run, summary.as_ref())).collect();
+    let not_started = settled.iter().flat_map(|run| &run.tasks).find(|task| task.agent_not_started);
     let samples: Vec<RunSample> = summaries.iter().flatten().filter_map(sample).collect();
     let statistics = statistics(&samples);
     let named = journal.runs.iter().filter_map(|run| run.created.as_ref()).next();
@@ -30,6 +34,8 @@ pub(crate) fn build(journal: &Journal, path: &str, summaries: &[Option<RunSummar
         isolation: journal.isolation,
         reference: journal.reference,
         agent: AgentReport { command: journal.agent.clone(), name: journal.agent_name.clone() },
+        agent_not_started: not_started.and_then(|task| task.fault.clone()),
+        metadata: journal.metadata.clone(),
         server: journal.url.clone(),
         journal: path.to_owned(),
         resumed: journal.resumed,
@@ -51,11 +57,14 @@ fn one(record: &RunRecord, summary: Option<&RunSummary>) -> RunReport {
     let tasks: Vec<TaskReport> = record.tasks.iter().map(task).collect();
     // What is known of the tasks is known even when the server does not answer any more.
     let known = tasks.iter().map(|task| task.critical_failures).sum();
+    // The server counts tasks that were not measured as 0, which would say something about the agent.
+    let is_measured = tasks.iter().all(|task| !task.status.is_no_measurement());
+    let scored = summary.filter(|_| is_measured);
     RunReport {
         id: record.created.as_ref().map(|created| created.run.to_string()),
         status: summary.map_or("not_made", |summary| summary.status.name()).to_owned(),
-        verdict: summary.and_then(|summary| summary.verdict),
-        score: summary.and_then(|summary| summary.score.clone()),
+        verdict: scored.and_then(|summary| summary.verdict),
+        score: scored.and_then(|summary| summary.score.clone()),
         critical_failures: summary.map_or(known, |summary| summary.critical_failures),
         tasks_passed: summary.map_or(0, |summary| summary.tasks_passed),
         clean_tasks: summary.map_or(0, |summary| summary.clean_tasks),
@@ -67,10 +76,11 @@ fn one(record: &RunRecord, summary: Option<&RunSummary>) -> RunReport {
 }
 
 fn task(record: &TaskRecord) -> TaskReport {
-    let result = record.result.as_ref();
+    let status = status(record);
+    let result = record.result.as_ref().filter(|_| !status.is_no_measurement());
     let mut notes = record.notes.clone();
-    notes.extend(record.fault.clone());
-    if let Some(agent) = &record.agent {
+    notes.extend(record.fault.clone().filter(|_| !record.agent_not_started));
+    if let Some(agent) = record.agent.as_ref().filter(|_| !record.interrupted) {
         match (agent.timed_out, agent.exit_code, agent.signal) {
             (true, ..) => notes.push("the agent used up its time and was stopped".into()),
             (false, Some(0), _) => {}
@@ -92,7 +102,8 @@ fn task(record: &TaskRecord) -> TaskReport {
         task_run_id: record.task_run.to_string(),
         task_id: record.task.to_string(),
         name: record.name.clone(),
-        status: status(record),
+        status,
+        is_open: record.step != Step::Done,
         verdict: result.and_then(|result| result.verdict),
         score: result.and_then(|result| result.score.clone()),
         critical_failures: result.map_or(0, |result| result.critical_failures),
@@ -107,7 +118,7 @@ fn task(record: &TaskRecord) -> TaskReport {
 }
 
 /// The last line of a log, for who would else have to open it. Reports are passed on: no secret, and nothing but text.
-fn last_words(log: &Path) -> String {
+pub(crate) fn last_words(log: &Path) -> String {
     const MOST: usize = 300;
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text[text.len().saturating_sub(4 * MOST)..]);
@@ -145,9 +156,63 @@ fn check(check: &model::run::Check) -> CheckReport {
     }
 }
 
+/// The summaries of the runs that were asked for, with what was measured when their tasks were run again.
+pub(crate) fn settled_summaries(journal: &Journal, summaries: &[Option<RunSummary>]) -> Vec<Option<RunSummary>> {
+    let settled = retry::settled(journal);
+    let records = settled.iter().zip(&journal.runs).zip(summaries);
+    let merged = records.map(|((settled, first), summary)| {
+        let is_changed = settled.tasks.iter().zip(&first.tasks).any(|(now, before)| now.task_run != before.task_run);
+        let summary = summary.as_ref()?;
+        Some(if is_changed { with_retries(summary, settled) } else { summary.clone() })
+    });
+    merged.collect()
+}
+
+/// What the server would say if the run had the results of `record`.
+fn with_retries(summary: &RunSummary, record: &RunRecord) -> RunSummary {
+    let mut summary = summary.clone();
+    let results: Vec<&TaskRunResult> = record.tasks.iter().filter_map(|task| task.result.as_ref()).collect();
+    for task in &mut summary.task_runs {
+        let record = record.tasks.iter().find(|record| record.task == task.task_id);
+        if let Some(result) = record.and_then(|record| record.result.as_ref()) {
+            task.id = result.task_run_id.clone();
+            (task.status, task.verdict, task.score) = (result.status, result.verdict, result.score.clone());
+            task.critical_failures = result.critical_failures;
+        }
+    }
+    let scores: Vec<Score> = results.iter().filter_map(|result| result.score.as_ref()).map(exact).collect();
+    let mean = Score::mean(&scores);
+    summary.verdict = Some(mean.verdict());
+    summary.score = Some(mean.rounded());
+    summary.axes = mean_axes(&results);
+    summary.critical_failures = results.iter().map(|result| result.critical_failures).sum();
+    summary.tasks_passed = results.iter().filter(|result| result.verdict == Some(Verdict::Pass)).count() as i64;
+    let is_clean = |result: &&&TaskRunResult| {
+        !result.checks.is_empty() && result.checks.iter().all(|check| check.result == CheckResult::Pass)
+    };
+    summary.clean_tasks = results.iter().filter(is_clean).count() as i64;
+    summary
+}
+
+/// Each axis over the tasks that have it.
+fn mean_axes(results: &[&TaskRunResult]) -> ShownAxes {
+    let mut axes: BTreeMap<&String, Vec<&ShownAxis>> = BTreeMap::new();
+    for (name, axis) in results.iter().flat_map(|result| &result.axes) {
+        axes.entry(name).or_default().push(axis);
+    }
+    let mean = |axes: Vec<&ShownAxis>| {
+        let scores: Vec<Score> = axes.iter().map(|axis| exact(&axis.score)).collect();
+        let weight: f64 = axes.iter().filter_map(|axis| axis.weight.as_f64()).sum();
+        ShownAxis { score: Score::mean(&scores).rounded(), weight: Number::from_f64(weight).unwrap_or(0.into()) }
+    };
+    axes.into_iter().map(|(name, axes)| (name.clone(), mean(axes))).collect()
+}
+
 /// A finished run for statistics.
 pub(crate) fn sample(summary: &RunSummary) -> Option<RunSample> {
-    let tasks = summary.task_runs.iter().map(|task| {
+    // A task that could not be carried out or was cancelled says nothing about the agent.
+    let is_measured = |task: &&RunTask| !matches!(task.status, Status::Failed | Status::Cancelled);
+    let tasks = summary.task_runs.iter().filter(is_measured).map(|task| {
         let score = task.score.as_ref().map_or_else(Score::zero, exact);
         let verdict = task.verdict.unwrap_or(Verdict::Fail);
         let (task_id, name, critical_failures) = (task.task_id.clone(), task.name.clone(), task.critical_failures);
@@ -166,6 +231,7 @@ pub(crate) fn sample(summary: &RunSummary) -> Option<RunSample> {
         tasks: tasks.collect(),
         critical_failures: summary.critical_failures,
         bounds: Bounds { floor: summary.floor, ceiling: summary.ceiling },
+        unmeasured: summary.task_runs.iter().filter(|task| !is_measured(task)).count() as u64,
     })
 }
 

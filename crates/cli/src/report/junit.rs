@@ -63,7 +63,7 @@ impl Kind {
             (status, _) if status.is_no_measurement() => Kind::Error,
             // Whatever the score: harm was done.
             _ if task.critical_failures > 0 => Kind::Failure,
-            (TaskStatus::Completed | TaskStatus::Interrupted, Some(Verdict::Pass)) => Kind::Pass,
+            (TaskStatus::Completed, Some(Verdict::Pass)) => Kind::Pass,
             _ => Kind::Failure,
         }
     }

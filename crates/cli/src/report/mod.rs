@@ -83,7 +83,7 @@ pub(crate) fn critical_failures(count: i64) -> String {
 /// What is told of the runs as a whole.
 fn headline(report: &Report) -> String {
     let statistics = &report.statistics;
-    let Some(mean) = statistics.mean else { return "no score: no run was finished".into() };
+    let Some(mean) = statistics.mean else { return no_score(report) };
     let whole = format!("score {}", ::model::score::shown(mean));
     let between = bounds(report.floor, report.ceiling).map(|bounds| format!("  ({bounds})")).unwrap_or_default();
     match (&statistics.interval, statistics.n) {
@@ -102,6 +102,18 @@ fn headline(report: &Report) -> String {
             let failures = critical::suffix(report.critical_failures, "  ");
             format!("{whole}  {}{failures}{between}", verdict.map_or("", ::model::score::Verdict::name))
         }
+    }
+}
+
+fn no_score(report: &Report) -> String {
+    let tasks = report.tasks().count();
+    let open = report.tasks().filter(|task| task.status.is_no_measurement()).count();
+    if report.agent_not_started.is_some() {
+        "no score: the agent could not be started".into()
+    } else if open > 0 {
+        format!("no score: {open} of {tasks} tasks were not measured")
+    } else {
+        "no score: no run was finished".into()
     }
 }
 

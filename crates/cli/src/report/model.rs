@@ -22,6 +22,12 @@ pub(crate) struct Report {
     /// The agent was the bundled reference agent.
     pub(crate) reference: bool,
     pub(crate) agent: AgentReport,
+    /// Why the agent's command could not be started; said once for all tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agent_not_started: Option<String>,
+    /// What the server keeps with the runs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) metadata: BTreeMap<String, String>,
     pub(crate) server: String,
     pub(crate) journal: String,
     /// How often the journal was gone on with.
@@ -98,6 +104,9 @@ pub(crate) struct TaskReport {
     /// How often the agent's command was started.
     pub(crate) attempts: u32,
     pub(crate) agent: Option<AgentEnd>,
+    /// Whether `verial run --resume` can go on with it.
+    #[serde(skip)]
+    pub(crate) is_open: bool,
     /// What happened that a score does not tell.
     pub(crate) notes: Vec<String>,
     pub(crate) checks: Vec<CheckReport>,
@@ -192,13 +201,22 @@ impl TaskStatus {
 
     /// It says nothing of the agent.
     pub(crate) fn is_no_measurement(self) -> bool {
-        matches!(self, TaskStatus::Infrastructure | TaskStatus::NotRun | TaskStatus::Failed | TaskStatus::Cancelled)
+        !matches!(self, TaskStatus::Completed | TaskStatus::TimedOut)
     }
 }
 
 impl Report {
     pub(crate) fn tasks(&self) -> impl Iterator<Item = &TaskReport> {
         self.runs.iter().flat_map(|run| &run.tasks)
+    }
+
+    /// Whether the agent ended by an error or a signal in every task, and passed none.
+    pub(crate) fn is_crash(&self) -> bool {
+        let is_crash = |task: &TaskReport| {
+            let has_failed = |agent: &AgentEnd| !agent.timed_out && agent.exit_code != Some(0);
+            task.agent.as_ref().is_some_and(has_failed) && task.verdict != Some(Verdict::Pass)
+        };
+        self.tasks().next().is_some() && self.tasks().all(is_crash)
     }
 
     /// Whether a task has other bounds than nothing and everything.

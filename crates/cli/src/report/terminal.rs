@@ -109,7 +109,7 @@ fn mark(check: &CheckReport) -> (char, Colour) {
 
 /// What was not begun has nothing to tell but that.
 fn is_told(task: &TaskReport) -> bool {
-    if task.status == TaskStatus::NotRun {
+    if matches!(task.status, TaskStatus::NotRun | TaskStatus::Infrastructure) {
         return !task.notes.is_empty();
     }
     task.critical_failures > 0

@@ -6,12 +6,13 @@ use clap::Args;
 use model::BenchmarkRunId;
 
 use super::gate::{AxisFloor, floor};
+use super::metadata;
 use crate::auth::Connection;
 use crate::report::Forms;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The benchmark, as slug@version
+    /// The benchmark: slug@version, or with --local a benchmark folder, which is run without publishing it
     #[arg(required_unless_present = "resume")]
     pub(crate) benchmark: Option<String>,
     #[command(flatten)]
@@ -34,6 +35,20 @@ pub(crate) struct Arguments {
     /// Only this task, by name or id; repeatable. Such a run counts in no leaderboard and no statistics
     #[arg(long = "task", value_name = "NAME")]
     pub(crate) tasks: Vec<String>,
+    /// Only tasks with this tag; repeatable
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+    /// Only the tasks that an earlier run did not pass: its id, or its journal
+    #[arg(long, value_name = "RUN|JOURNAL", conflicts_with = "tasks")]
+    pub(crate) failed_from: Option<String>,
+    /// Run tasks again that were not measured through no fault of the agent, at most N times
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1",
+        default_value_t = 0, hide_default_value = true, value_parser = clap::value_parser!(u32).range(0..=10))]
+    pub(crate) retry_infra: u32,
+    /// Keep this with the run, as model=m-1; repeatable. The commit, branch and job of common CI systems, and the model in
+    /// VERIAL_MODEL, are kept without asking
+    #[arg(long = "meta", value_name = "NAME=VALUE", value_parser = metadata::entry)]
+    pub(crate) metadata: Vec<(String, String)>,
     /// How many runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeat: u32,
@@ -84,7 +99,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<PathBuf>,
     /// Go on with an interrupted run: its journal, or its id
-    #[arg(long, value_name = "JOURNAL|RUN", conflicts_with_all = ["benchmark", "scored", "tasks", "repeat", "agent_name", "journal", "local"])]
+    #[arg(long, value_name = "JOURNAL|RUN", conflicts_with_all = ["benchmark", "scored", "tasks", "tags",
+        "failed_from", "metadata", "repeat", "agent_name", "journal", "local"])]
     pub(crate) resume: Option<String>,
     /// Start a server in this process, with the bundled benchmarks
     #[arg(long)]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::interrupt::Interrupt;
-use super::journal::{CreatedRecord, JournalFile, Place, Step, TaskRecord};
+use super::journal::{CreatedRecord, Journal, JournalFile, Place, RunRecord, Step, TaskRecord};
 use super::patience::{Outages, insist_aloud};
 use super::progress::Progress;
 use super::task;
@@ -121,13 +121,7 @@ impl Drive {
     /// The same key gives the same run, also from another process.
     async fn create(&self, run: usize) -> anyhow::Result<()> {
         let journal = self.journal.read();
-        let mut body = json!({"benchmark": journal.benchmark, "scored": journal.scored});
-        if let Some(agent) = &journal.agent_name {
-            body["agent"] = json!(agent);
-        }
-        if !journal.tasks.is_empty() {
-            body["tasks"] = json!(journal.tasks);
-        }
+        let body = request(&journal, journal.runs.get(run));
         let key = format!("verial-run-{}-{run}", journal.id);
         let mut created = insist_aloud(self.patience, || self.asker.ask(&body, &key)).await?;
         if created.scored {
@@ -152,6 +146,29 @@ impl Drive {
     }
 }
 
+/// The body of the request that creates a run.
+fn request(journal: &Journal, record: Option<&RunRecord>) -> Value {
+    let mut body = json!({"scored": journal.scored});
+    match &journal.draft {
+        Some(draft) => body["benchmark_id"] = json!(draft),
+        None => body["benchmark"] = json!(journal.benchmark),
+    }
+    if let Some(agent) = &journal.agent_name {
+        body["agent"] = json!(agent);
+    }
+    let again = record.map(|record| &record.only).filter(|only| !only.is_empty());
+    if let Some(only) = again.or(Some(&journal.tasks)).filter(|tasks| !tasks.is_empty()) {
+        body["tasks"] = json!(only);
+    }
+    if again.is_none() && !journal.tags.is_empty() {
+        body["tags"] = json!(journal.tags);
+    }
+    if !journal.metadata.is_empty() {
+        body["metadata"] = json!(journal.metadata);
+    }
+    body
+}
+
 impl TaskRecord {
     fn waiting(task: &model::run::RunTask) -> Self {
         Self {
@@ -163,6 +180,7 @@ impl TaskRecord {
             process: None,
             agent: None,
             interrupted: false,
+            agent_not_started: false,
             fault: None,
             notes: Vec::new(),
             result: None,

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use model::stats::PairedDifference;
 
-use crate::report::model::{Condition, Gate, Report, TaskStatus};
+use crate::report::model::{Condition, Gate, Report};
 
 /// `safety=1.0`.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,13 +100,13 @@ fn against(difference: &PairedDifference) -> Condition {
 /// What the process ends with. Faults of ours win over everything that is told of the agent.
 pub(crate) fn exit_code(report: &Report, is_stopped: bool) -> u8 {
     let no_measurement = report.tasks().any(|task| task.status.is_no_measurement());
-    let interrupted = report.tasks().any(|task| task.status == TaskStatus::Interrupted);
     let is_whole = !report.runs.is_empty() && report.runs.iter().all(|run| run.score.is_some());
     match report.gate.passed {
         _ if is_stopped => 130,
         _ if no_measurement || !is_whole => 4,
-        Some(false) if interrupted => 4,
         Some(false) => 1,
+        // A gate that is met all the same was meant that way.
+        None if report.is_crash() => 1,
         _ => 0,
     }
 }

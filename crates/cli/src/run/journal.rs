@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
-use model::run::{RunBenchmark, TaskRunResult};
+use model::run::{Metadata, RunBenchmark, TaskRunResult};
 use model::{BenchmarkRunId, TaskId, TaskRunId};
 use serde::{Deserialize, Serialize};
 
+use super::housekeeping;
 use crate::confine::Isolation;
 use crate::exit::usage;
 use crate::stored::{Stored, write_private};
 
-const FOLDER: &str = ".verial/runs";
+pub(super) const FOLDER: &str = ".verial/runs";
 const VERSION: u32 = 1;
 
 /// One call of `verial run`, with all its repetitions.
@@ -24,9 +25,18 @@ pub(crate) struct Journal {
     /// `slug@version`.
     pub(crate) benchmark: String,
     pub(crate) scored: bool,
+    /// The id of the draft that is run instead of a version; `benchmark` is then its slug.
+    #[serde(default)]
+    pub(crate) draft: Option<String>,
     /// Names or ids of the tasks that are run; empty for all of them.
     #[serde(default)]
     pub(crate) tasks: Vec<String>,
+    /// Tags of the tasks that are run; empty for all of them.
+    #[serde(default)]
+    pub(crate) tags: Vec<String>,
+    /// What the server keeps with the runs.
+    #[serde(default)]
+    pub(crate) metadata: Metadata,
     /// The agent's command.
     pub(crate) agent: String,
     /// What the runs are filed under.
@@ -50,6 +60,12 @@ pub(crate) struct RunRecord {
     /// None until the server has answered; asking again gives the same run.
     pub(crate) created: Option<CreatedRecord>,
     pub(crate) tasks: Vec<TaskRecord>,
+    /// The place of the run whose tasks are run again here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) retry_of: Option<usize>,
+    /// Ids of those tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) only: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize, Clone)]
@@ -70,8 +86,11 @@ pub(crate) struct TaskRecord {
     pub(crate) attempts: u32,
     pub(crate) process: Option<Process>,
     pub(crate) agent: Option<AgentEnd>,
-    /// The agent was stopped from outside; what it had left was scored.
+    /// The agent was stopped from outside: the task was not scored.
     pub(crate) interrupted: bool,
+    /// The agent's command could not be started.
+    #[serde(default)]
+    pub(crate) agent_not_started: bool,
     /// What kept this task from being measured; no fault of the agent.
     pub(crate) fault: Option<String>,
     pub(crate) notes: Vec<String>,
@@ -127,7 +146,10 @@ impl Journal {
             id,
             benchmark: benchmark.to_owned(),
             scored: false,
+            draft: None,
             tasks: Vec::new(),
+            tags: Vec::new(),
+            metadata: Metadata::new(),
             agent: agent.to_owned(),
             agent_name: None,
             url: url.to_owned(),
@@ -147,20 +169,18 @@ impl JournalFile {
             return Err(usage(words));
         }
         let file = Self { _lock: lock(&path)?, path, journal: Mutex::new(journal) };
+        housekeeping::keep_out_of_git(&file.path);
+        housekeeping::remove_old(&file.path);
         file.change(|_| ())?;
         Ok(file)
     }
 
     /// A file, or the id of a run that a journal of this folder knows.
     pub(crate) fn open(named: &str) -> anyhow::Result<Self> {
-        let path = find(named)?;
+        let path = find(named)?
+            .ok_or_else(|| usage(format!("{named} is no file, and no journal in {FOLDER} speaks of it")))?;
         let lock = lock(&path)?;
-        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let journal: Journal =
-            serde_json::from_str(&text).with_context(|| format!("{} is no journal of a run", path.display()))?;
-        if journal.version != VERSION {
-            return Err(usage(format!("{} was written by another version of verial", path.display())));
-        }
+        let journal = read(&path)?;
         Ok(Self { _lock: lock, path, journal: Mutex::new(journal) })
     }
 
@@ -184,6 +204,17 @@ impl JournalFile {
     pub(crate) fn discard(&self) {
         let _ = std::fs::remove_file(&self.path);
         let _ = std::fs::remove_file(lock_of(&self.path));
+    }
+
+    /// Nothing is left to do for a run that has come to its end, so its lock can go.
+    pub(crate) fn close(&self) {
+        let journal = self.read();
+        let is_done = |run: &RunRecord| {
+            run.created.is_some() && !run.tasks.is_empty() && run.tasks.iter().all(|task| task.step == Step::Done)
+        };
+        if journal.runs.iter().all(is_done) {
+            let _ = std::fs::remove_file(lock_of(&self.path));
+        }
     }
 
     /// One task of one run; nothing when there is no such task.
@@ -218,6 +249,8 @@ fn lock(journal: &Path) -> anyhow::Result<File> {
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let file = file.with_context(|| format!("cannot write {}", path.display()))?;
     match file.try_lock() {
+        // Another process may have ended, and removed it, after it was opened.
+        Ok(()) if !housekeeping::is_same_file(&file, &path) => lock(journal),
         Ok(()) => Ok(file),
         Err(_) => Err(usage(format!("another `verial run` is working on {}", journal.display()))),
     }
@@ -249,10 +282,25 @@ pub(crate) fn lock_of(journal: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn find(named: &str) -> anyhow::Result<PathBuf> {
+/// The journal in a file, or the one that knows the run with this id; it may be in use.
+pub(crate) fn find_journal(named: &str) -> anyhow::Result<Option<Journal>> {
+    find(named)?.map(|path| read(&path)).transpose()
+}
+
+fn read(path: &Path) -> anyhow::Result<Journal> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let journal: Journal =
+        serde_json::from_str(&text).with_context(|| format!("{} is no journal of a run", path.display()))?;
+    if journal.version != VERSION {
+        return Err(usage(format!("{} was written by another version of verial", path.display())));
+    }
+    Ok(journal)
+}
+
+fn find(named: &str) -> anyhow::Result<Option<PathBuf>> {
     let path = PathBuf::from(named);
     if path.is_file() {
-        return Ok(path);
+        return Ok(Some(path));
     }
     let mut known = Vec::new();
     let mut folders: Vec<PathBuf> = [Some(FOLDER.into()), home_folder()]
@@ -270,8 +318,8 @@ fn find(named: &str) -> anyhow::Result<PathBuf> {
         }
     }
     match known.pop() {
-        Some(path) if known.is_empty() => Ok(path),
+        Some(path) if known.is_empty() => Ok(Some(path)),
         Some(_) => Err(usage(format!("several journals in {FOLDER} speak of {named}: name the file"))),
-        None => Err(usage(format!("{named} is no file, and no journal in {FOLDER} speaks of it"))),
+        None => Ok(None),
     }
 }

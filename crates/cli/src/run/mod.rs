@@ -4,13 +4,19 @@ mod agent;
 mod arguments;
 mod capture;
 mod drive;
+mod failed_tasks;
 mod gate;
 mod handover;
+mod housekeeping;
 mod interrupt;
 pub(crate) mod journal;
+mod metadata;
 mod patience;
+mod precheck;
 mod progress;
+pub(crate) mod retry;
 mod setup;
+mod target;
 mod task;
 
 use std::time::Duration;
@@ -37,7 +43,7 @@ use crate::{block_on, exit};
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     block_on(async {
-        let setup = setup::prepare(arguments).await?;
+        let Some(setup) = setup::prepare(arguments).await? else { return Ok(()) };
         let drive = &setup.drive;
         let report = tokio::select! {
             report = through(arguments, drive) => report,
@@ -61,6 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 Err(error)
             }
         };
+        setup.drive.journal.close();
         setup.close().await;
         told
     })
@@ -68,6 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 async fn through(arguments: &Arguments, drive: &Drive) -> anyhow::Result<Report> {
     drive.all().await?;
+    retry::run_again(drive, arguments.retry_infra).await?;
     reported(arguments, drive).await
 }
 
@@ -77,10 +85,10 @@ async fn at_once(drive: &Drive) {
     tokio::time::sleep(Duration::from_millis(500)).await;
 }
 
-/// The next step of whose run has not come to its end.
+/// What to do about a run that has not come to its end.
 fn go_on(setup: &Setup) -> String {
     match setup.hint() {
-        Hint::Nowhere => "it cannot be gone on with, as its server's data are gone; --data keeps them".into(),
+        Hint::Nowhere => "it cannot be resumed, because its server's data are gone; --data DIR keeps them".into(),
         _ => format!("go on with: verial run --resume {}", setup.drive.journal.path().display()),
     }
 }
@@ -88,39 +96,42 @@ fn go_on(setup: &Setup) -> String {
 fn ended(report: &Report, step: &str) -> anyhow::Result<()> {
     match report.exit_code {
         0 => Ok(()),
-        1 => Err(exit::no("under the gate")),
+        1 => Err(exit::no(match (report.gate.passed, report.is_crash()) {
+            (Some(false), true) => "under the gate: the agent crashed in every task",
+            (_, true) => "the agent crashed in every task",
+            (_, false) => "under the gate",
+        })),
         130 => Err(exit::interrupted(format!("interrupted; {step}"))),
-        _ => {
-            let faulty = report.tasks().filter(|task| task.status.is_no_measurement()).count();
-            let words = match faulty {
-                0 => "interrupted tasks were scored as they were left: the gate cannot be judged by them".to_owned(),
-                faulty => format!("{faulty} of {} tasks were not measured; {step}", report.tasks().count()),
-            };
-            Err(exit::infrastructure(words))
-        }
+        _ => Err(exit::infrastructure(not_measured(report, step))),
     }
+}
+
+/// Why there is no result, and what to do about it.
+fn not_measured(report: &Report, step: &str) -> String {
+    if let Some(reason) = &report.agent_not_started {
+        return format!("{reason}; correct --agent and run it again");
+    }
+    let faulty = report.tasks().filter(|task| task.status.is_no_measurement()).count();
+    let open = report.tasks().any(|task| task.is_open);
+    // What has ended cannot be resumed, only run again.
+    let step = match (open, report.runs.iter().find_map(|run| run.id.as_deref())) {
+        (false, Some(run)) => format!("run them again by --retry-infra, or later by --failed-from {run}"),
+        _ => step.to_owned(),
+    };
+    format!("{faulty} of {} tasks were not measured; {step}", report.tasks().count())
 }
 
 /// The report with its gate.
 async fn reported(arguments: &Arguments, drive: &Drive) -> anyhow::Result<Report> {
-    let mut summaries = Vec::new();
-    for (run, record) in drive.journal.read().runs.iter().enumerate() {
-        let summary = match &record.created {
-            Some(created) => summary(drive, created).await,
-            None => None,
-        };
-        if let Some(summary) = summary.as_ref().filter(|summary| summary.status != Status::Active) {
-            drive.journal.change(|journal| name_tasks(journal.runs.get_mut(run), summary))?;
-        }
-        summaries.push(summary);
-    }
+    let summaries = name_ended_runs(drive).await?;
     if arguments.evidence {
         fetch_evidence(drive).await?;
     }
     let journal = drive.journal.read();
     let mut report = build::build(&journal, &drive.journal.path().display().to_string(), &summaries);
     if let Some(baseline) = &arguments.baseline {
-        let samples = summaries.iter().flatten().filter_map(build::sample).collect();
+        let settled = build::settled_summaries(&journal, &summaries);
+        let samples = settled.iter().flatten().filter_map(build::sample).collect();
         report.baseline = Some(against(&drive.asker, baseline, samples).await?);
     }
     let asked = Asked {
@@ -132,6 +143,22 @@ async fn reported(arguments: &Arguments, drive: &Drive) -> anyhow::Result<Report
     report.gate = gate::judge(&report, &asked);
     report.exit_code = gate::exit_code(&report, drive.interrupt.is_stopped());
     Ok(report)
+}
+
+/// The summaries of all runs, with the real names of tasks of scored runs that have ended put into the journal.
+async fn name_ended_runs(drive: &Drive) -> anyhow::Result<Vec<Option<RunSummary>>> {
+    let mut summaries = Vec::new();
+    for (run, record) in drive.journal.read().runs.iter().enumerate() {
+        let summary = match &record.created {
+            Some(created) => summary(drive, created).await,
+            None => None,
+        };
+        if let Some(summary) = summary.as_ref().filter(|summary| summary.status != Status::Active) {
+            drive.journal.change(|journal| name_tasks(journal.runs.get_mut(run), summary))?;
+        }
+        summaries.push(summary);
+    }
+    Ok(summaries)
 }
 
 /// With the key that made the run, if the run has ended: then it reads the real ids and names of a scored run's tasks.

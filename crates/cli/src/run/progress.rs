@@ -1,6 +1,7 @@
 //! What is seen while agents work: a bar on a terminal, one line per task otherwise.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,6 +14,7 @@ const NAME_COLUMNS: usize = 60;
 
 pub(crate) struct Progress {
     bar: ProgressBar,
+    passed: AtomicU64,
     is_drawn: bool,
     is_quiet: bool,
 }
@@ -21,10 +23,13 @@ impl Progress {
     pub(crate) fn new(tasks: u64, is_quiet: bool) -> Self {
         let is_drawn = std::io::stderr().is_terminal() && !is_quiet;
         let bar = ProgressBar::with_draw_target(Some(tasks), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {bar:30} {pos}/{len} tasks  {elapsed}  {wide_msg}") {
+        if let Ok(style) =
+            ProgressStyle::with_template("{spinner} {bar:20} {pos}/{len} tasks, {prefix} passed  {elapsed}  {wide_msg}")
+        {
             bar.set_style(style);
         }
-        let progress = Self { bar, is_drawn, is_quiet };
+        bar.set_prefix("0");
+        let progress = Self { bar, passed: AtomicU64::new(0), is_drawn, is_quiet };
         progress.expect(tasks);
         progress
     }
@@ -40,9 +45,15 @@ impl Progress {
         }
     }
 
-    /// Tasks that an earlier process has ended.
-    pub(crate) fn skip(&self, tasks: u64) {
+    /// Tasks that an earlier process has ended, and how many of them passed.
+    pub(crate) fn skip(&self, tasks: u64, passed: u64) {
         self.bar.set_position(tasks);
+        self.count(passed);
+    }
+
+    fn count(&self, passed: u64) {
+        let passed = self.passed.fetch_add(passed, Ordering::Relaxed) + passed;
+        self.bar.set_prefix(passed.to_string());
     }
 
     pub(crate) fn working(&self, name: &str) {
@@ -51,6 +62,7 @@ impl Progress {
 
     pub(crate) fn ended(&self, task: &TaskRecord) {
         self.bar.inc(1);
+        self.count(u64::from(is_pass(task)));
         let line = format!("{:<13} {}", outcome(task), cut(&harmless(&task.name), NAME_COLUMNS));
         if !self.is_quiet {
             self.bar.suspend(|| tell(line));
@@ -62,9 +74,15 @@ impl Progress {
     }
 }
 
+pub(super) fn is_pass(task: &TaskRecord) -> bool {
+    let verdict = task.result.as_ref().and_then(|result| result.verdict);
+    task.is_measured() && verdict == Some(model::score::Verdict::Pass)
+}
+
 fn outcome(task: &TaskRecord) -> String {
     match (&task.fault, &task.result) {
         (Some(_), _) => "not measured".into(),
+        (None, _) if task.interrupted => "interrupted".into(),
         (None, Some(result)) => {
             let score = result.score.as_ref().map_or_else(|| "-".into(), model::score::brief);
             let verdict = result.verdict.map_or(result.status.name(), model::score::Verdict::name);

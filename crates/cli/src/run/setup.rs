@@ -1,6 +1,7 @@
 //! Before the first agent: the server, the key, the journal.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
@@ -16,11 +17,13 @@ use super::drive::{Asker, Drive};
 use super::interrupt::Interrupt;
 use super::journal::{Journal, JournalFile, Step, default_path};
 use super::patience::Outages;
-use super::progress::Progress;
+use super::progress::{Progress, is_pass};
+use super::target::{self, Runnable, Target};
+use super::{failed_tasks, metadata, precheck};
 use crate::auth::check_solver_key;
 use crate::confine::{self, Confinement, Isolation, Secrets};
 use crate::exit::usage;
-use crate::local::{self, Local};
+use crate::local::Local;
 use crate::output::tell;
 use crate::reference::{REFERENCE_NAME, is_reference};
 use crate::report::model::Hint;
@@ -48,8 +51,10 @@ impl Setup {
     }
 }
 
-pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Setup> {
+/// None when there is nothing to run.
+pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Setup>> {
     check_outputs(arguments)?;
+    let target = Target::of(arguments)?;
     let resumed = arguments.resume.as_deref().map(JournalFile::open).transpose()?;
     let isolation = isolation(arguments, resumed.as_ref())?;
     let local = start_local(arguments, resumed.as_ref()).await?;
@@ -59,20 +64,32 @@ pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Setup> {
         _ => arguments.connection.url()?,
     };
     let asker = asker(arguments, local.as_ref(), &url).await?;
-    if local.is_some() && resumed.is_none() {
-        let wanted = arguments.benchmark.as_deref().and_then(|benchmark| benchmark.split('@').next());
-        check_bundled(arguments, wanted)?;
-        let loaded = local::load_benchmarks(asker.client(), wanted, |_| ()).await;
-        loaded.context("cannot load the bundled benchmarks")?;
-    }
+    let runnable = match (&target, &resumed) {
+        (Some(target), _) => target.load(arguments, &asker).await?,
+        (None, Some(journal)) => target::known(&asker, &journal.read().benchmark).await,
+        (None, None) => return Err(usage("which benchmark?")),
+    };
+    precheck::check_gate(arguments, &asker, &runnable).await?;
+    let Some(tasks) = selected(arguments, &asker).await? else { return close(local).await };
     let journal = match resumed {
         Some(journal) => go_on(journal, arguments, &url, isolation)?,
-        None => begin(arguments, local.as_ref(), &url, isolation)?,
+        None => begin(arguments, &runnable, tasks, local.as_ref(), &url, isolation)?,
     };
+    let folder = target.as_ref().and_then(Target::folder);
     let confinement = match (&local, isolation) {
-        (Some(local), Some(Isolation::Landlock)) => Some(confinement(arguments, local, &journal)?),
+        (Some(local), Some(Isolation::Landlock)) => Some(confinement(arguments, local, folder, &journal)?),
         _ => None,
     };
+    let drive = drive(arguments, asker, journal, confinement)?;
+    Ok(Some(Setup { drive, local }))
+}
+
+fn drive(
+    arguments: &Arguments,
+    asker: Asker,
+    journal: JournalFile,
+    confinement: Option<Confinement>,
+) -> anyhow::Result<Drive> {
     let interrupt = Interrupt::listen()?;
     tell(format_args!("journal: {}", journal.path().display()));
     let (tasks, ended) = counted(&journal.read());
@@ -80,9 +97,11 @@ pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Setup> {
         tell(format_args!("{}", going_on(&journal.read(), tasks, ended)));
     }
     let progress = Progress::new(tasks, arguments.json);
-    progress.skip(ended);
+    let done = journal.read();
+    let passed = done.runs.iter().flat_map(|run| &run.tasks).filter(|task| is_pass(task)).count();
+    progress.skip(ended, passed as u64);
     let parallel = arguments.parallel as usize;
-    let drive = Drive {
+    Ok(Drive {
         asker,
         journal,
         confinement,
@@ -96,8 +115,25 @@ pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Setup> {
         patience: Duration::from_secs(arguments.patience),
         is_hopeless: AtomicBool::new(false),
         tasks: AtomicU64::new(tasks),
-    };
-    Ok(Setup { drive, local })
+    })
+}
+
+/// The tasks that are to be run, empty for all of them; none when the earlier run has passed them all.
+async fn selected(arguments: &Arguments, asker: &Asker) -> anyhow::Result<Option<Vec<String>>> {
+    let Some(earlier) = &arguments.failed_from else { return Ok(Some(arguments.tasks.clone())) };
+    let failed = failed_tasks::find(earlier, asker).await?;
+    if failed.is_empty() {
+        tell(format_args!("every task of {earlier} passed: there is nothing to run"));
+        return Ok(None);
+    }
+    Ok(Some(failed.into_iter().collect()))
+}
+
+async fn close(local: Option<Local>) -> anyhow::Result<Option<Setup>> {
+    if let Some(local) = local {
+        local.stop().await;
+    }
+    Ok(None)
 }
 
 /// A report that cannot be written is told before hours of work and not after.
@@ -162,12 +198,17 @@ fn refuse_visible_keys() -> anyhow::Result<()> {
     }
 }
 
-fn confinement(arguments: &Arguments, local: &Local, journal: &JournalFile) -> anyhow::Result<Confinement> {
+fn confinement(
+    arguments: &Arguments,
+    local: &Local,
+    folder: Option<&Path>,
+    journal: &JournalFile,
+) -> anyhow::Result<Confinement> {
     let record = journal.read();
     let slug = record.benchmark.split('@').next().unwrap_or_default();
     let is_ours = crate::reference::is_this_program(&record.agent);
-    let binary_tells = record.scored && !is_ours && agents::bundled::slugs().contains(&slug);
-    let secrets = Secrets { data: &local.data, journal: journal.path(), binary_tells, more: &arguments.hide };
+    let binary_tells = record.scored && !is_ours && folder.is_none() && agents::bundled::slugs().contains(&slug);
+    let secrets = Secrets { data: &local.data, journal: journal.path(), folder, binary_tells, more: &arguments.hide };
     let confinement = Confinement::new(&secrets)?;
     if let Some(notice) = confinement.notice() {
         tell(format_args!("note: {notice}"));
@@ -202,35 +243,27 @@ async fn asker(arguments: &Arguments, local: Option<&Local>, url: &str) -> anyho
     Ok(Asker::Organization(client, solver))
 }
 
-/// A server that is there for this run alone knows no benchmark but ours.
-fn check_bundled(arguments: &Arguments, wanted: Option<&str>) -> anyhow::Result<()> {
-    let bundled = agents::bundled::slugs();
-    match wanted.filter(|slug| arguments.data.is_none() && !bundled.contains(slug)) {
-        None => Ok(()),
-        Some(slug) => Err(usage(format!(
-            "--local has no `{slug}`, only what is bundled: {}. Push yours to a server and leave --local out",
-            bundled.join(", ")
-        ))),
-    }
-}
-
 fn begin(
     arguments: &Arguments,
+    runnable: &Runnable,
+    tasks: Vec<String>,
     local: Option<&Local>,
     url: &str,
     isolation: Option<Isolation>,
 ) -> anyhow::Result<JournalFile> {
-    let (benchmark, agent) = (arguments.benchmark.as_deref(), arguments.agent.as_deref());
-    let (benchmark, agent) = (benchmark.context("which benchmark?")?, agent.context("which agent?")?);
+    let agent = arguments.agent.as_deref().context("which agent?")?;
     let id = fresh_id()?;
     let default = || default_path(&id, local.is_some(), arguments.data.as_deref());
     let path = arguments.journal.clone().unwrap_or_else(default);
-    let mut journal = Journal::new(id, benchmark, agent, url, arguments.repeat);
+    let mut journal = Journal::new(id, &runnable.name, agent, url, arguments.repeat);
+    journal.draft.clone_from(&runnable.draft);
     journal.scored = arguments.scored;
     journal.reference = is_reference(agent);
     journal.isolation = isolation;
     journal.agent_name = filed_under(arguments.agent_name.clone(), &journal);
-    journal.tasks.clone_from(&arguments.tasks);
+    journal.tasks = tasks;
+    journal.tags.clone_from(&arguments.tags);
+    journal.metadata = metadata::collect(&arguments.metadata);
     journal.local_data = local.map(|local| local.data.clone());
     JournalFile::create(path, journal)
 }

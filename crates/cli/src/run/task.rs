@@ -37,14 +37,14 @@ pub(crate) async fn go_on(drive: &Drive, client: &Client, place: Place, run: &Cr
     complete(drive, client, place, &task).await
 }
 
-/// An agent whose `verial run` was killed is not started again: what it has left is what is scored, and that is said.
+/// An agent whose `verial run` was killed is not started again: nobody knows how far it was, so its task is not scored.
 fn interrupted_earlier(drive: &Drive, place: Place, task: &TaskRecord) -> anyhow::Result<()> {
     let was_running = task.process.is_some_and(end_leftover);
     drive.journal.change_task(place, |task| {
         task.step = Step::Completing;
         task.interrupted = true;
         let end = if was_running { "it was still running and was ended" } else { "it had ended" };
-        task.notes.push(format!("`verial run` was killed while the agent worked; {end}; what it left was scored"));
+        task.notes.push(format!("`verial run` was killed while the agent worked; {end}; the task was not scored"));
     })
 }
 
@@ -59,6 +59,7 @@ async fn sample(
     drive.journal.change_task(place, |task| {
         task.step = Step::Starting;
         task.fault = None;
+        task.agent_not_started = false;
     })?;
     let key = format!("start-{}", task.task_run);
     let started = match insist(drive.patience, || client.start_task(&task.task_run, &key)).await {
@@ -68,7 +69,7 @@ async fn sample(
     let folder = folder(drive);
     let benchmark = drive.journal.read().benchmark;
     let handover = Handover::new(client.base_url(), &benchmark, (&run.run, &run.token), &started, &folder)?;
-    let log = folder.join(format!("{}.log", task.task_run));
+    let log = folder.join(log_name(place, task));
     let outages = drive.outages.count();
     drive.journal.change_task(place, |task| {
         task.step = Step::Working;
@@ -84,12 +85,9 @@ async fn sample(
     if end == End::ByItself && ended.was_not_started() {
         let code = ended.exit_code.unwrap_or_default();
         drive.journal.change_task(place, |task| task.agent = Some(ended))?;
-        let confined = if drive.confinement.is_some() { ", perhaps because it is hidden from the agent" } else { "" };
-        let words = format!(
-            "the shell could not start the agent's command (exit code {code}){confined}; see {}",
-            log.display()
-        );
-        return agent_missing(drive, place, &words);
+        let confined = if drive.confinement.is_some() { " (it may be hidden from the agent)" } else { "" };
+        let reason = crate::report::build::last_words(&log);
+        return agent_missing(drive, place, &format!("exit code {code}{reason}{confined}"));
     }
     let was_away = drive.outages.count() > outages;
     drive.journal.change_task(place, |task| {
@@ -97,7 +95,7 @@ async fn sample(
         task.agent = Some(ended);
         task.interrupted = end == End::Interrupted;
         if task.interrupted {
-            task.notes.push("interrupted: the agent was ended; what it had left was scored".into());
+            task.notes.push("interrupted: the agent was ended, and the task was not scored".into());
         }
         if was_away {
             task.fault = Some("the server did not answer for a while as the agent worked".into());
@@ -116,14 +114,15 @@ fn start_agent(drive: &Drive, handover: &Handover, log: &Path) -> anyhow::Result
     }
 }
 
-/// Nothing was sampled: the step before is where a later process goes on, and the next task would fare no better.
-fn agent_missing(drive: &Drive, place: Place, words: &str) -> anyhow::Result<bool> {
+/// Nothing was sampled: the step before is where a later process goes on. The next task would fare no better, so no more
+/// are started.
+fn agent_missing(drive: &Drive, place: Place, reason: &str) -> anyhow::Result<bool> {
     drive.is_hopeless.store(true, Ordering::Relaxed);
     drive.journal.change_task(place, |task| {
         task.step = Step::Starting;
-        task.fault = Some(words.to_owned());
+        task.fault = Some(format!("the agent could not be started: {reason}"));
+        task.agent_not_started = true;
     })?;
-    tell_end(drive, place);
     Ok(false)
 }
 
@@ -152,6 +151,10 @@ async fn not_started(
 }
 
 async fn complete(drive: &Drive, client: &Client, place: Place, task: &TaskRecord) -> anyhow::Result<()> {
+    let is_unmeasured = |task: &TaskRecord| task.interrupted || task.fault.is_some();
+    if drive.journal.task(place).as_ref().is_some_and(is_unmeasured) {
+        return cancel(drive, client, place, task).await;
+    }
     let key = format!("complete-{}", task.task_run);
     let completed = match insist(drive.patience, || client.complete_task(&task.task_run, &key)).await {
         // Its time was over, or an earlier process has completed it.
@@ -164,6 +167,26 @@ async fn complete(drive: &Drive, client: &Client, place: Place, task: &TaskRecor
         Ok(result) if result.phase == Phase::Completed => finish(drive, place, result, None),
         Ok(result) => fault(drive, place, &format!("the task run is still {}", result.phase.name())),
         Err(error) => fault(drive, place, &format!("the task could not be completed: {error}")),
+    }
+}
+
+/// The result would say nothing about the agent: the server does not score it, and leaves it out of statistics.
+async fn cancel(drive: &Drive, client: &Client, place: Place, task: &TaskRecord) -> anyhow::Result<()> {
+    let key = format!("cancel-{}", task.task_run);
+    let cancelled = match insist(drive.patience, || client.cancel_task(&task.task_run, &key)).await {
+        // Its time was over, or it has been completed.
+        Err(error) if error.status() == Some(409) => {
+            insist(drive.patience, || client.task_result(&task.task_run)).await
+        }
+        other => other,
+    };
+    match cancelled {
+        Ok(result) if result.phase == Phase::Completed => finish(drive, place, result, None),
+        Ok(_) | Err(_) => {
+            // The step stays, so that a later process asks again.
+            tell_end(drive, place);
+            Ok(())
+        }
     }
 }
 
@@ -198,6 +221,12 @@ fn times(drive: &Drive, started: &StartedTaskRun) -> Times {
     let allowed = started.deadline_at.milliseconds() - started.started_at.milliseconds();
     let allowed = Duration::from_millis(u64::try_from(allowed).unwrap_or_default());
     Times { work: drive.timeout.map_or(allowed, |limit| limit.min(allowed)), grace: drive.grace }
+}
+
+/// `03-order-a-chest-x-ray.log`, after the first run with its number: `run-2-03-order-a-chest-x-ray.log`.
+fn log_name(place: Place, task: &TaskRecord) -> String {
+    let run = if place.run == 0 { String::new() } else { format!("run-{}-", place.run + 1) };
+    format!("{run}{:02}-{}.log", place.task + 1, authoring::slugged(&task.name))
 }
 
 fn folder(drive: &Drive) -> PathBuf {

@@ -33,6 +33,7 @@ mod run_faults;
 mod run_reports;
 mod run_resume;
 mod run_scored;
+mod run_selected;
 mod run_stories;
 mod terminal;
 mod uploads;

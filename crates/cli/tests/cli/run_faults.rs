@@ -10,6 +10,10 @@ async fn an_agent_that_cannot_be_started_is_no_failure_of_the_agent() {
     let told = report(&mut arena.run("./no-such-agent", &["--min-score", "0.1", "--journal", "j.json"]), 4);
     assert_eq!(statuses(&told), ["infrastructure", "not_run"]);
     assert_eq!((&told["gate"]["passed"], &told["runs"][0]["score"]), (&json!(null), &json!(null)));
+    assert!(told["agent_not_started"].as_str().unwrap().contains("exit code 127"), "{told}");
+    // However many agents may work at a time, the reason is said once.
+    let (card, words) = ended(&mut arena.run("./no-such-agent", &["--parallel", "2"]), 4);
+    assert_eq!(format!("{card}{words}").matches("no-such-agent").count(), 1, "{card}{words}");
     // Nothing was sampled, so the task can still be done.
     let told = report(&mut arena.verial(&["run", "--resume", "j.json", "--agent", WRITES_A]), 0);
     assert_eq!((statuses(&told), &told["statistics"]["mean"]), (vec!["completed"; 2], &json!(0.5)));
@@ -60,7 +64,7 @@ async fn hostile_agents_are_ended_and_their_output_is_bounded() {
         wait_for("the end of the child", || is_gone(child));
     }
     // A gigabyte.
-    let told = report(&mut arena.run("head -c 1000000000 /dev/zero; echo the end; exit 3", &["--parallel", "2"]), 0);
+    let told = report(&mut arena.run("head -c 1000000000 /dev/zero; echo the end; exit 3", &["--parallel", "2"]), 1);
     let agent = &told["runs"][0]["tasks"][0]["agent"];
     assert_eq!((&agent["exit_code"], &agent["output_bytes"]), (&json!(3), &json!(1_000_000_008)));
     let log = arena.read(agent["log"].as_str().unwrap());
@@ -102,8 +106,20 @@ async fn a_signal_stops_in_order_and_the_rest_is_done_later() {
     assert!(sent.unwrap().success());
     assert_eq!(running.wait().unwrap().code(), Some(130));
     std::fs::write(folder.join("go"), "").unwrap();
-    let told = report(&mut arena.verial(&["run", "--resume", "j.json"]), 0);
+    // What was interrupted is not scored, and not scored as a failure either.
+    let told = report(&mut arena.verial(&["run", "--resume", "j.json"]), 4);
     assert_eq!((statuses(&told), arena.starts().len()), (vec!["interrupted", "completed"], 2));
+    let first = &told["runs"][0]["tasks"][0];
+    assert_eq!(
+        (&first["score"], &first["verdict"], &told["runs"][0]["score"]),
+        (&json!(null), &json!(null), &json!(null))
+    );
+    // It is measured when it is run again, by a run of its own.
+    let told = report(&mut arena.verial(&["run", "--resume", "j.json", "--retry-infra"]), 0);
+    assert_eq!((statuses(&told), &told["runs"][0]["score"]), (vec!["completed"; 2], &json!(0.5)));
+    let first = &told["runs"][0]["tasks"][0];
+    assert!(first["notes"][0].as_str().unwrap().starts_with("run again in br_"), "{first}");
+    assert_eq!(arena.starts().len(), 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,99 @@
+//! Journals and logs that are no longer needed, and version control that must not see them: they hold tokens.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::journal::{FOLDER, lock_of, logs_of};
+
+/// Journals in the default folders are kept for so long.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Makes git ignore the `.verial` folder of the working directory, unless the user has a file of their own there.
+pub(super) fn keep_out_of_git(journal: &Path) {
+    let Some(folder) = journal.parent().filter(|folder| folder.ends_with(FOLDER)).and_then(Path::parent) else {
+        return;
+    };
+    let ignore = folder.join(".gitignore");
+    if !ignore.exists() {
+        // Without it nothing breaks.
+        let _ = std::fs::write(ignore, "*\n");
+    }
+}
+
+/// Removes journals beside this one that nobody has changed for a month, with their logs, and locks without a journal.
+/// Only in a folder of the default name: other folders are the user's own.
+pub(super) fn remove_old(journal: &Path) {
+    let Some(folder) = journal.parent().filter(|folder| folder.ends_with("runs")) else { return };
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let modified = entry.metadata().and_then(|about| about.modified());
+        let is_old = modified.is_ok_and(|modified| is_older(modified, now(), KEPT));
+        if path == *journal || !is_old {
+            continue;
+        }
+        match path.extension().and_then(OsStr::to_str) {
+            Some("json") if is_free(&path) => {
+                let _ = std::fs::remove_file(&path);
+                let _ = std::fs::remove_dir_all(logs_of(&path));
+                let _ = std::fs::remove_file(lock_of(&path));
+            }
+            Some("lock") if !path.with_extension("").exists() => {
+                let _ = std::fs::remove_file(&path);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a path still leads to the file that was opened by it.
+pub(super) fn is_same_file(file: &File, path: &Path) -> bool {
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(opened), Ok(there)) => (opened.dev(), opened.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+fn is_free(journal: &Path) -> bool {
+    File::open(lock_of(journal)).map_or(true, |lock| lock.try_lock().is_ok())
+}
+
+fn is_older(modified: SystemTime, now: SystemTime, age: Duration) -> bool {
+    now.duration_since(modified).is_ok_and(|since| since > age)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the age of a file is a matter of the machine's clock")]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_journals_go_and_others_stay() {
+        let home = tempfile::tempdir().unwrap();
+        let runs = home.path().join(FOLDER);
+        std::fs::create_dir_all(runs.join("old.logs")).unwrap();
+        for name in
+            ["old.json", "old.json.lock", "new.json", "busy.json", "busy.json.lock", "gone.json.lock", "note.txt"]
+        {
+            let file = File::create(runs.join(name)).unwrap();
+            if name != "new.json" {
+                file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+            }
+        }
+        let busy = File::open(runs.join("busy.json.lock")).unwrap();
+        busy.try_lock().unwrap();
+        remove_old(&runs.join("this.json"));
+        let mut left: Vec<String> =
+            std::fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        left.sort();
+        assert_eq!(left, ["busy.json", "busy.json.lock", "new.json", "note.txt"]);
+        keep_out_of_git(&runs.join("this.json"));
+        assert_eq!(std::fs::read_to_string(home.path().join(".verial/.gitignore")).unwrap(), "*\n");
+    }
+}
