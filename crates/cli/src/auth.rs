@@ -40,7 +40,7 @@ enum AuthCommand {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Connection {
     /// The server [default: http://127.0.0.1:8080]
-    #[arg(long, env = "VERIAL_URL", value_name = "URL", global = true, hide_env_values = true)]
+    #[arg(long, alias = "base-url", env = "VERIAL_URL", value_name = "URL", global = true, hide_env_values = true)]
     pub(crate) url: Option<String>,
     /// Organization key; default: ~/.verial/config.json
     #[arg(long, env = "VERIAL_API_KEY", value_name = "KEY", global = true, hide_env_values = true)]
@@ -85,13 +85,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     match &arguments.command {
         AuthCommand::SetKey { key } => set_key(arguments, key.clone()),
         AuthCommand::Status => block_on(async {
+            let Some(key) = arguments.connection.key()? else {
+                return Err(crate::exit::no("No API key configured. Run: verial auth set-key <key>"));
+            };
             let client = arguments.connection.client()?;
             let organization: Organization = client.get("/organization").await?;
             let url = client.base_url();
             if arguments.json {
                 say_json(&json!({"url": url, "organization": organization}));
             } else {
-                say("the key works");
+                say(format_args!("Authenticated (key: {})", shown(&key)));
                 say(format_args!("  server        {url}"));
                 say(format_args!("  organization  {} ({})", harmless(&organization.name), organization.id));
             }
@@ -117,9 +120,16 @@ fn set_key(arguments: &Arguments, key: Option<String>) -> anyhow::Result<()> {
     if arguments.json {
         say_json(&json!({"path": path}))
     } else {
-        say(format_args!("the key is kept in {path}"))
+        say(format_args!("API key saved. It is kept in {path}"))
     }
     Ok(())
+}
+
+/// Its beginning and its end, enough to tell it from others.
+fn shown(key: &str) -> String {
+    let start: String = key.chars().take(7).collect();
+    let end: String = key.chars().skip(key.chars().count().saturating_sub(4)).collect();
+    format!("{start}...{end}")
 }
 
 pub(crate) fn check_url(url: &str) -> anyhow::Result<()> {

@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     connection: Connection,
     /// The address of the run's server, as `verial run` gives it to agents
-    #[arg(long, env = "VERIAL_BASE_URL", value_name = "URL", hide = true)]
+    #[arg(long = "run-url", env = "VERIAL_BASE_URL", value_name = "URL", hide = true)]
     base_url: Option<String>,
     /// The run's token, as `verial run` gives it to agents
     #[arg(long, env = "VERIAL_RUN_TOKEN", value_name = "TOKEN", hide = true, hide_env_values = true)]

@@ -44,6 +44,7 @@ enum ConfigCommand {
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
 enum Name {
     /// The server
+    #[value(alias = "base-url", alias = "base_url")]
     Url,
     /// Organization key, vk_…
     ApiKey,

@@ -12,6 +12,7 @@ mod demo;
 mod document;
 mod exit;
 mod folders;
+mod global_flags;
 mod local;
 mod manual;
 mod output;
@@ -88,7 +89,8 @@ fn command_line() -> clap::Command {
 }
 
 fn main() -> std::process::ExitCode {
-    let matches = match command_line().try_get_matches() {
+    let words = global_flags::moved(std::env::args_os());
+    let matches = match command_line().try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) if error.kind() == ErrorKind::MissingSubcommand => return tell_commands(&error),
         Err(error) => error.exit(),

@@ -152,7 +152,8 @@ async fn try_load_bundled(app: &App, address: SocketAddr) -> anyhow::Result<()> 
     let loaded = crate::local::load_benchmarks(&client, None, |slug| tracing::info!(slug, "loading")).await;
     app::admin::revoke_key(app, &key.id).await?;
     loaded?;
-    say(format_args!("Bundled benchmarks: {}", agents::bundled::slugs().join(", ")));
+    // Not to standard output, whose reader may be gone by now.
+    tracing::info!(benchmarks = agents::bundled::slugs().join(", "), "the bundled benchmarks are loaded");
     Ok(())
 }
 

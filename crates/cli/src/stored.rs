@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Serialize, Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stored {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "base-url", alias = "base_url", skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "api-key", skip_serializing_if = "Option::is_none")]
     pub(crate) api_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "solver-key", skip_serializing_if = "Option::is_none")]
     pub(crate) solver_key: Option<String>,
 }
 

@@ -12,8 +12,8 @@ use utoipa_axum::routes;
 
 use crate::State;
 
+const MANUAL: &str = include_str!("../../../docs/README.md");
 const STYLE: &str = include_str!("docs.css");
-const MANUAL_INDEX: &str = include_str!("../../../docs/README.md");
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'");
 
@@ -54,13 +54,31 @@ async fn docs_style() -> Response {
 /// The index of the manual, for language models.
 #[utoipa::path(get, path = "/llms.txt", tag = "machinery", security(()),
     responses((status = 200, description = "Markdown", body = String, content_type = "text/plain")))]
-async fn manual_index() -> Response {
-    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], MANUAL_INDEX).into_response()
+async fn llms_text() -> Response {
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], llms()).into_response()
+}
+
+/// As llmstxt.org has it: a title, a summary, and lists of links. Pages of the manual that are not served are named by
+/// their file.
+fn llms() -> String {
+    let mut text = String::from(
+        "# Verial\n\n> Simulated health systems for AI agents, and verification of what they did there.\n\n\
+         ## API\n\n- [OpenAPI 3.1 document](/openapi.json): every endpoint with its schemas\n\
+         - [The same for people](/docs): one page without scripts\n",
+    );
+    for line in MANUAL.lines().skip(1) {
+        if let Some(heading) = line.strip_prefix("## ") {
+            let _ = write!(text, "\n## {heading}\n\n");
+        } else if let Some((page, about)) = line.strip_prefix("| [").and_then(|row| row.split_once(" | ")) {
+            let _ = writeln!(text, "- [{page}: {}", about.trim_end_matches([' ', '|']));
+        }
+    }
+    text.replace("](", "](docs/").replace("](docs//", "](/")
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {
-    let pages = OpenApiRouter::new().routes(routes!(openapi_json)).routes(routes!(docs_page));
-    pages.routes(routes!(docs_style)).routes(routes!(manual_index))
+    let documents = OpenApiRouter::new().routes(routes!(openapi_json)).routes(routes!(llms_text));
+    documents.routes(routes!(docs_page)).routes(routes!(docs_style))
 }
 
 fn guarded(mut response: Response) -> Response {

@@ -18,10 +18,15 @@ pub(crate) enum Form {
 
 impl Form {
     /// The flags that choose it.
-    pub(crate) fn arguments() -> [Arg; 2] {
+    pub(crate) fn arguments() -> [Arg; 3] {
         let json = Arg::new("json").long("json").action(ArgAction::SetTrue).global(true).help("Print JSON");
         let get = Arg::new("get").long("get").value_name("MEMBER").global(true).conflicts_with("json");
-        [json, get.help("Print only this of the answer, as `id` or `credentials.password`")]
+        let wide = Arg::new("wide").long("wide").action(ArgAction::SetTrue).global(true);
+        [
+            json,
+            get.help("Print only this of the answer, as `id` or `credentials.password`"),
+            wide.help("Show every column in full, however wide the terminal is"),
+        ]
     }
 
     pub(crate) fn of(words: &ArgMatches) -> Self {

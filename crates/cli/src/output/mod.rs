@@ -71,8 +71,18 @@ pub(crate) fn columns() -> usize {
     bounded(&console::Term::stdout()).unwrap_or(FALLBACK_COLUMNS)
 }
 
+/// Tables are shown in full from now on.
+pub(crate) fn show_whole_rows() {
+    WHOLE_ROWS.store(true, std::sync::atomic::Ordering::Relaxed);
+}
+
+static WHOLE_ROWS: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
 /// How wide a table may be. Nothing is cut on its way to a program, unless the user says so by `COLUMNS`.
 pub(crate) fn table_columns() -> usize {
+    if WHOLE_ROWS.load(std::sync::atomic::Ordering::Relaxed) {
+        return usize::MAX;
+    }
     let unknown = if std::io::stdout().is_terminal() { FALLBACK_COLUMNS } else { usize::MAX };
     bounded(&console::Term::stdout()).unwrap_or(unknown)
 }

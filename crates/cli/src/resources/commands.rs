@@ -21,7 +21,7 @@ pub(crate) fn group(resource: &'static Resource) -> Command {
     }
     if resource.deletes {
         let about = format!("Delete {}", with_article(resource.one));
-        group = group.subcommand(Command::new("delete").about(about).arg(id(resource)));
+        group = group.subcommand(Command::new("delete").about(about).args(id(resource)));
     }
     for made in resource.verbs {
         group = group.subcommand(verb(made));
@@ -38,10 +38,10 @@ fn list(resource: &'static Resource) -> Command {
 
 fn get(resource: &'static Resource) -> Command {
     let id = match resource.name {
-        "benchmarks" => argument("id", "bench_…, its slug, or slug@version"),
+        "benchmarks" => argument_or_flag("id", "bench_…, its slug, or slug@version", "id".to_owned()),
         _ => id(resource),
     };
-    Command::new("get").about(format!("Show one {}", resource.one)).arg(id)
+    Command::new("get").about(format!("Show one {}", resource.one)).args(id)
 }
 
 fn create(resource: &'static Resource) -> Command {
@@ -52,7 +52,7 @@ fn create(resource: &'static Resource) -> Command {
 fn update(resource: &'static Resource) -> Command {
     let command =
         Command::new("update").about(format!("Change {}: only what is given changes", with_article(resource.one)));
-    let command = command.arg(id(resource)).args(resource.update.iter().map(|field| flag(field, false)));
+    let command = command.args(id(resource)).args(resource.update.iter().map(|field| flag(field, false)));
     let clearable: Vec<&str> = resource.update.iter().filter(|field| field.nullable).map(|field| field.flag).collect();
     let command = command.arg(from_file());
     if clearable.is_empty() {
@@ -68,7 +68,8 @@ fn verb(verb: &'static Verb) -> Command {
         command = command.visible_alias(alias);
     }
     for (place, looks) in verb.arguments.iter().enumerate() {
-        command = command.arg(argument(argument_name(place), looks));
+        let flag = if place == 0 { "id".to_owned() } else { flag_of(looks) };
+        command = command.args(argument_or_flag(&argument_name(place), looks, flag));
     }
     command = command.args(verb.fields.iter().map(|field| flag(field, true)));
     if matches!(verb.answer, Answer::List(_)) { paged(command) } else { command }
@@ -79,12 +80,36 @@ pub(crate) fn argument_name(place: usize) -> String {
     format!("argument-{place}")
 }
 
-fn id(resource: &Resource) -> Arg {
-    argument("id", resource.id)
+fn id(resource: &Resource) -> [Arg; 2] {
+    argument_or_flag("id", resource.id, "id".to_owned())
+}
+
+/// An id by its place or by a flag, as `sandboxes get sbx_…` and `sandboxes get --id sbx_…`.
+fn argument_or_flag(name: &str, looks: &str, flag: String) -> [Arg; 2] {
+    let by_flag = by_flag(name);
+    let placed = argument(name.to_owned(), looks).required(false).required_unless_present(&by_flag);
+    let flagged = Arg::new(&by_flag).long(flag).value_name("ID").conflicts_with(name.to_owned());
+    [placed, flagged.help("The same by name")]
+}
+
+/// What clap knows the flag of an argument by.
+fn by_flag(name: &str) -> String {
+    format!("{name}-by-flag")
+}
+
+/// The value of an argument that may also be given by its flag.
+pub(crate) fn given<'a>(words: &'a clap::ArgMatches, name: &str) -> Option<&'a String> {
+    let of = |name: &str| words.try_get_one::<String>(name).ok().flatten();
+    of(name).or_else(|| of(&by_flag(name)))
+}
+
+/// `--dataset-id` for `ds_…`.
+fn flag_of(looks: &str) -> String {
+    format!("{}-id", noun(looks).1.to_lowercase().replace('_', "-"))
 }
 
 /// What it names, by how it looks: `br_…` is a run.
-fn argument(name: impl Into<clap::Id>, looks: &str) -> Arg {
+fn noun(looks: &str) -> (&'static str, &'static str, &'static str) {
     const NOUNS: [(&str, &str, &str); 14] = [
         ("bench_", "BENCHMARK", "benchmark"),
         ("slug@", "VERSION", "published version of a benchmark"),
@@ -102,7 +127,11 @@ fn argument(name: impl Into<clap::Id>, looks: &str) -> Arg {
         ("crun_", "CRITERION_RUN", "result of a criterion"),
     ];
     let noun = NOUNS.into_iter().find(|(prefix, ..)| looks.starts_with(prefix));
-    let (_, shown, words) = noun.unwrap_or(("key_", "KEY", "key"));
+    noun.unwrap_or(("key_", "KEY", "key"))
+}
+
+fn argument(name: impl Into<clap::Id>, looks: &str) -> Arg {
+    let (_, shown, words) = noun(looks);
     Arg::new(name).value_name(shown).required(true).help(format!("The {words}: {looks}"))
 }
 
@@ -131,7 +160,11 @@ fn paged(command: Command) -> Command {
 }
 
 fn flag(field: &'static Field, may_be_required: bool) -> Arg {
-    let arg = Arg::new(field.flag).long(field.flag).help(field.about);
+    let mut arg = Arg::new(field.flag).long(field.flag).help(field.about);
+    // `--simulator` is documented as `--simulator-id` too.
+    if field.member.ends_with("_id") && !field.flag.ends_with("-id") {
+        arg = arg.visible_alias(format!("{}-id", field.flag));
+    }
     let arg = match field.kind {
         Kind::Flag => return arg.action(ArgAction::SetTrue),
         Kind::Texts => arg.action(ArgAction::Append).value_name("TEXT"),

@@ -43,9 +43,11 @@ pub(crate) fn run(group: &str, matches: &ArgMatches) -> Option<anyhow::Result<()
 fn perform(resource: &'static Resource, name: &str, words: &ArgMatches) -> anyhow::Result<()> {
     let client = Connection::from_arg_matches(words)?.client()?;
     let form = &Form::of(words);
+    if words.get_flag("wide") {
+        crate::output::show_whole_rows();
+    }
     block_on(async {
-        let given = words.try_get_one::<String>("id").ok().flatten();
-        let id = match given {
+        let id = match commands::given(words, "id") {
             Some(given) => segment(&slugs::of_command(&client, resource, name, given).await?, false),
             None => String::new(),
         };
@@ -139,7 +141,7 @@ async fn act(
 ) -> anyhow::Result<()> {
     let mut path = verb.path.to_owned();
     for place in 0..verb.arguments.len() {
-        let given = words.get_one::<String>(&commands::argument_name(place)).map_or("", String::as_str);
+        let given = commands::given(words, &commands::argument_name(place)).map_or("", String::as_str);
         let named = if place == 0 { slugs::of_verb(client, resource, verb, given).await? } else { given.to_owned() };
         path = path.replacen("{}", &segment(&named, false), 1);
     }

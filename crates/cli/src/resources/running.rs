@@ -46,7 +46,7 @@ pub(crate) const SANDBOXES: Resource = Resource {
         Field::new("playground", "playground_id", Kind::Text, "Where to put it; else it gets one of its own"),
     ],
     update: &[],
-    filters: &[],
+    filters: &[Field::new("playground", "playground_id", Kind::Text, "Only those of this playground")],
     gets: true,
     deletes: false,
     verbs: &[
@@ -91,14 +91,16 @@ pub(crate) const SANDBOXES: Resource = Resource {
                 Column("AFTER", "after"),
             ]),
         ),
-        Verb::post("attach", "Lay a dataset over it", "/sandboxes/{}/datasets/{}", &["sbx_…", "ds_…"]),
+        Verb::post("attach", "Lay a dataset over it", "/sandboxes/{}/datasets/{}", &["sbx_…", "ds_…"])
+            .known_as("add-dataset"),
         Verb::delete(
             "detach",
             "Take a dataset away from it",
             "/sandboxes/{}/datasets/{}",
             &["sbx_…", "ds_…"],
             "the dataset is detached",
-        ),
+        )
+        .known_as("remove-dataset"),
         Verb::post("teardown", "End its traffic and credentials", "/sandboxes/{}/teardown", &["sbx_…"])
             .known_as("delete"),
     ],
@@ -187,13 +189,13 @@ pub(crate) const RUNS: Resource = Resource {
     columns: &[
         Column("ID", "id"),
         Column("BENCHMARK", "benchmark"),
+        Column("AGENT", "agent"),
         Column("SCORE", "score"),
-        Column("BOUNDS", "bounds"),
         Column("VERDICT", "verdict"),
         Column("CRITICAL", "critical_failures"),
         Column("TASKS PASSED", "tasks_passed"),
         Column("STATUS", "status"),
-        Column("AGENT", "agent"),
+        Column("BOUNDS", "bounds"),
         Column("CREATED", "created_at"),
     ],
     create: &[
@@ -208,6 +210,8 @@ pub(crate) const RUNS: Resource = Resource {
         text("agent", "Which agent, or which configuration of it"),
         Field::new("solver", "solver_id", Kind::Text, "The solver that it is run for"),
         Field::new("task", "tasks", Kind::Texts, "Only this task, by name or id; repeatable"),
+        Field::new("tag", "tags", Kind::Texts, "Only tasks with this tag; repeatable"),
+        Field::new("metadata", "metadata", Kind::Json, "Kept with the run: a JSON object of texts, or @FILE"),
     ],
     update: &[],
     filters: &[

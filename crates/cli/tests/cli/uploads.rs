@@ -65,7 +65,7 @@ fn the_key_is_found_in_its_order_and_kept_privately() {
     output(verial(&["auth", "set-key", key]).env("HOME", home));
     let mode = std::fs::metadata(home.join(".verial/config.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert!(status(&mut verial(&["auth", "status"])).contains("the key works"));
+    assert!(status(&mut verial(&["auth", "status"])).contains("Authenticated (key: vk_"));
     let (whole, last) = key.split_at(key.len() - 1);
     let typo = format!("{whole}{}", if last == "x" { "y" } else { "x" });
     let words = failure(verial(&["auth", "status"]).env("HOME", home).env("VERIAL_API_KEY", typo));

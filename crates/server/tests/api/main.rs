@@ -54,6 +54,7 @@ mod idempotency;
 mod identities;
 mod limits;
 mod lists;
+mod llms_text;
 mod messages;
 mod mutations;
 mod phrases;
