@@ -57,7 +57,7 @@ fn benchmark() -> Value {
     let types: Vec<&str> = SimulatorType::ALL.iter().map(|kind| kind.name()).collect();
     let simulator = object(
         &["name", "type"],
-        json!({
+        &json!({
             "name": text(1, 200),
             "type": {"enum": types},
             "config": {"type": ["object", "null"], "description": "What its type takes"},
@@ -66,7 +66,7 @@ fn benchmark() -> Value {
     );
     let environment = object(
         &["name", "simulators"],
-        json!({
+        &json!({
             "name": text(1, 200),
             "description": nullable_text(1000),
             "simulators": {"type": "array", "minItems": 1, "items": simulator},
@@ -74,7 +74,7 @@ fn benchmark() -> Value {
     );
     object(
         &["slug", "name", "environment"],
-        json!({
+        &json!({
             "slug": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$", "maxLength": 64},
             "version": {"type": ["integer", "null"], "minimum": 1, "description": "The number that this content is published under; without it the next one"},
             "name": text(1, 200),
@@ -90,7 +90,7 @@ fn benchmark() -> Value {
 fn dataset() -> Value {
     let entity = object(
         &["name", "ref"],
-        json!({
+        &json!({
             "name": text(1, 200),
             "ref": {"type": "string", "minLength": 1, "maxLength": 1024, "description": "`Patient/123`, or the path of a file"},
             "data": {"type": ["object", "null"], "description": "What templates read as {{entity.…}}"},
@@ -98,7 +98,7 @@ fn dataset() -> Value {
     );
     object(
         &["name", "type"],
-        json!({
+        &json!({
             "name": text(1, 200),
             "description": nullable_text(1000),
             "type": {"enum": ["fhir", "files"]},
@@ -110,7 +110,7 @@ fn dataset() -> Value {
 fn task() -> Value {
     let criterion = object(
         &["label", "assertion"],
-        json!({
+        &json!({
             "label": text(1, 200),
             "weight": {"type": ["number", "null"], "exclusiveMinimum": 0},
             "axis": {"type": ["string", "null"], "minLength": 1, "maxLength": 64},
@@ -123,7 +123,7 @@ fn task() -> Value {
     let step = json!({"type": "object", "properties": {"after_seconds": {"type": "integer", "minimum": 0}}});
     object(
         &["name", "criteria"],
-        json!({
+        &json!({
             "name": {"type": "string", "minLength": 1},
             "each": {"type": "array", "items": {"type": "string"}, "description": "One task for each of these entities, as dataset/Entity name"},
             "timeout": {"type": ["integer", "null"], "minimum": 1, "maximum": 604_800, "description": "Seconds; without it the benchmark's"},
@@ -166,7 +166,7 @@ fn case(check: &verify::CheckInfo) -> Value {
     })
 }
 
-fn object(required: &[&str], properties: Value) -> Value {
+fn object(required: &[&str], properties: &Value) -> Value {
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
 }
 

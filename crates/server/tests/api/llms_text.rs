@@ -1,6 +1,6 @@
 //! `/llms.txt`: the index of the manual.
 
-use testkit::{TestServer, both_databases};
+use testkit::both_databases;
 
 both_databases! {
     async fn the_index_of_the_manual_is_served_to_anyone(server: TestServer) {
