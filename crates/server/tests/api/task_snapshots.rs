@@ -1,8 +1,8 @@
 //! A task run shows the task as it was frozen, with its templates filled in, and what seals its result.
 
 use serde_json::json;
-use testkit::runs::{Agent, Bench, basic};
 use testkit::both_databases;
+use testkit::runs::{Agent, Bench, basic};
 
 both_databases! {
     async fn a_task_run_shows_the_frozen_task_and_its_seal(server: TestServer) {
