@@ -59,10 +59,14 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     endpoints: &["fhir"],
     steps: &[steps::LOAD_BUNDLE],
     example_config: || {
-        json!({"remote": {
-            "base_url": "https://fhir.example.org/r4",
-            "headers": {"Authorization": "Bearer example"},
-        }})
+        json!({
+            "remote": {
+                "base_url": "https://fhir.example.org/r4",
+                "headers": {"Authorization": "Bearer example"},
+            },
+            "validation": "standard",
+            "referential_integrity": "off",
+        })
     },
     effects: effects::EFFECTS,
     check_config: authored::check::<config::FhirConfig>,
