@@ -331,7 +331,7 @@ fn view(version: &StoredVersion, reader: &OrgId) -> BenchmarkVersion {
         concurrency: snapshot.concurrency,
         simulators: simulators.into_iter().collect(),
         tasks: snapshot.tasks.iter().map(|task| version_task(task, snapshot.timeout, own)).collect(),
-        axis_names: axis_names(snapshot),
+        axis_names: own.then(|| axis_names(snapshot)),
         published_at: version.published_at,
         audit: version.audit.clone().map(|audit| shown_audit(audit, own)),
     }

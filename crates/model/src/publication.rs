@@ -161,9 +161,10 @@ pub struct BenchmarkVersion {
     pub concurrency: i64,
     pub simulators: Vec<SimulatorType>,
     pub tasks: Vec<VersionTask>,
-    /// Names of the axes that its criteria have, `__default__` for criteria without one.
-    #[serde(default)]
-    pub axis_names: Vec<String>,
+    /// Names of the axes that its criteria have, `__default__` for criteria without one; only in the owner's view.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub axis_names: Option<Vec<String>>,
     pub published_at: Timestamp,
     /// What an audit found; null until one is recorded. No part of the content.
     pub audit: Option<VersionAudit>,
@@ -183,8 +184,10 @@ pub struct RunnableVersion {
     pub simulators: Vec<SimulatorType>,
     /// How many tasks it has.
     pub tasks: usize,
-    /// Names of the axes that its criteria have, `__default__` for criteria without one.
-    pub axis_names: Vec<String>,
+    /// Names of the axes that its criteria have, `__default__` for criteria without one; only for solvers of the owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub axis_names: Option<Vec<String>>,
 }
 
 impl From<BenchmarkVersion> for RunnableVersion {

@@ -191,11 +191,11 @@ pub(crate) const RUNS: Resource = Resource {
         Column("BENCHMARK", "benchmark"),
         Column("AGENT", "agent"),
         Column("SCORE", "score"),
+        Column("BOUNDS", "bounds"),
         Column("VERDICT", "verdict"),
         Column("CRITICAL", "critical_failures"),
         Column("TASKS PASSED", "tasks_passed"),
         Column("STATUS", "status"),
-        Column("BOUNDS", "bounds"),
         Column("CREATED", "created_at"),
     ],
     create: &[
