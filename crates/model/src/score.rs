@@ -97,6 +97,20 @@ impl Score {
         serde_json::Number::from_f64(number).unwrap_or_else(|| serde_json::Number::from(0))
     }
 
+    /// What [`Score::number`] wrote, by its decimal digits: 0.7 is seven tenths.
+    pub fn of_number(number: &serde_json::Number) -> Self {
+        let text = number.to_string();
+        let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
+        let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+        let power = exponent.parse::<i64>().unwrap_or(0) - i64::try_from(part.len()).unwrap_or(i64::MAX);
+        let value = format!("{whole}{part}").parse::<BigInt>().unwrap_or_default();
+        let value = match u32::try_from(-power) {
+            Ok(places) if places <= 400 => BigRational::new(value, BigInt::from(10).pow(places)),
+            _ => BigRational::from(value),
+        };
+        Self(value.clamp(BigRational::zero(), BigRational::one()))
+    }
+
     /// For people: four digits after the point at most, rounded half up, but never up to a verdict that it has not: what is
     /// below 0.9 or 1 shows below it, and what is above 0 shows above it.
     pub fn rounded(&self) -> serde_json::Number {
@@ -321,7 +335,12 @@ mod tests {
             (899_999_999_999_999_999, 1_000_000_000_000_000_000, "0.8999999999999999"),
             (999_999_999_999_999_999, 1_000_000_000_000_000_000, "0.9999999999999999"),
         ] {
-            assert_eq!(Score::fraction(passed, all).number().to_string(), number);
+            let written = Score::fraction(passed, all).number();
+            assert_eq!(written.to_string(), number);
+            assert_eq!(Score::of_number(&written).verdict(), Score::fraction(passed, all).verdict());
+        }
+        for (text, exact) in [("0.7", (7, 10)), ("1", (1, 1)), ("1.0", (1, 1)), ("1e-2", (1, 100)), ("-1", (0, 1))] {
+            assert_eq!(Score::of_number(&text.parse().unwrap()), Score::fraction(exact.0, exact.1), "{text}");
         }
         assert_eq!(Score::fraction(0, 7).verdict(), Verdict::Fail);
         assert_eq!(task(&[]).0.verdict(), Verdict::Fail);

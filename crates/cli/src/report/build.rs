@@ -180,10 +180,10 @@ fn with_retries(summary: &RunSummary, record: &RunRecord) -> RunSummary {
             task.critical_failures = result.critical_failures;
         }
     }
-    let scores: Vec<Score> = results.iter().filter_map(|result| result.score.as_ref()).map(exact).collect();
+    let scores: Vec<Score> = results.iter().filter_map(|result| result.score.as_ref()).map(Score::of_number).collect();
     let mean = Score::mean(&scores);
     summary.verdict = Some(mean.verdict());
-    summary.score = Some(mean.rounded());
+    summary.score = Some(mean.number());
     summary.axes = mean_axes(&results);
     summary.critical_failures = results.iter().map(|result| result.critical_failures).sum();
     summary.tasks_passed = results.iter().filter(|result| result.verdict == Some(Verdict::Pass)).count() as i64;
@@ -201,9 +201,9 @@ fn mean_axes(results: &[&TaskRunResult]) -> ShownAxes {
         axes.entry(name).or_default().push(axis);
     }
     let mean = |axes: Vec<&ShownAxis>| {
-        let scores: Vec<Score> = axes.iter().map(|axis| exact(&axis.score)).collect();
+        let scores: Vec<Score> = axes.iter().map(|axis| Score::of_number(&axis.score)).collect();
         let weight: f64 = axes.iter().filter_map(|axis| axis.weight.as_f64()).sum();
-        ShownAxis { score: Score::mean(&scores).rounded(), weight: Number::from_f64(weight).unwrap_or(0.into()) }
+        ShownAxis { score: Score::mean(&scores).number(), weight: Number::from_f64(weight).unwrap_or(0.into()) }
     };
     axes.into_iter().map(|(name, axes)| (name.clone(), mean(axes))).collect()
 }
@@ -213,7 +213,7 @@ pub(crate) fn sample(summary: &RunSummary) -> Option<RunSample> {
     // A task that could not be carried out or was cancelled says nothing about the agent.
     let is_measured = |task: &&RunTask| !matches!(task.status, Status::Failed | Status::Cancelled);
     let tasks = summary.task_runs.iter().filter(is_measured).map(|task| {
-        let score = task.score.as_ref().map_or_else(Score::zero, exact);
+        let score = task.score.as_ref().map_or_else(Score::zero, Score::of_number);
         let verdict = task.verdict.unwrap_or(Verdict::Fail);
         let (task_id, name, critical_failures) = (task.task_id.clone(), task.name.clone(), task.critical_failures);
         TaskSample { task: task_id, name, score, verdict, critical_failures }
@@ -223,20 +223,14 @@ pub(crate) fn sample(summary: &RunSummary) -> Option<RunSample> {
     let axes = summary
         .axes
         .iter()
-        .map(|(name, axis)| (name.clone(), AxisScore { score: exact(&axis.score), weight: weight.clone() }));
+        .map(|(name, axis)| (name.clone(), AxisScore { score: Score::of_number(&axis.score), weight: weight.clone() }));
     Some(RunSample {
         run: summary.benchmark_run_id.clone(),
-        score: exact(summary.score.as_ref()?),
+        score: Score::of_number(summary.score.as_ref()?),
         axes: axes.collect(),
         tasks: tasks.collect(),
         critical_failures: summary.critical_failures,
         bounds: Bounds { floor: summary.floor, ceiling: summary.ceiling },
         unmeasured: summary.task_runs.iter().filter(|task| !is_measured(task)).count() as u64,
     })
-}
-
-/// The number as it is shown, which has at most four digits after the point.
-pub(crate) fn exact(shown: &Number) -> Score {
-    let tenthousandths = shown.as_f64().map_or(0.0, |number| (number * 10_000.0).round()).clamp(0.0, 10_000.0);
-    Score::fraction(tenthousandths as u64, 10_000)
 }

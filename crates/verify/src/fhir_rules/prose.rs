@@ -120,7 +120,12 @@ fn has_only(text: &str, known: &BTreeSet<String>) -> bool {
 
 /// The words of a record: of its texts and numbers, and of the names of its elements. Its narrative is not among them.
 fn collect(value: &Value, known: &mut BTreeSet<String>) {
-    let mut add = |text: &str| known.extend(words(&fold(text)).map(ToOwned::to_owned));
+    // `2026-06-22T09:30` has 22 as well as `22t09`.
+    let mut add = |text: &str| {
+        let folded = fold(text);
+        let parts = folded.split(|c: char| !c.is_ascii_digit()).flat_map(words);
+        known.extend(words(&folded).chain(parts).map(ToOwned::to_owned));
+    };
     match value {
         Value::String(text) => add(text),
         Value::Number(number) => add(&number.to_string()),
