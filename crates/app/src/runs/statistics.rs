@@ -167,8 +167,13 @@ fn samples(db: &mut Db<'_>, selected: &Selected<StoredRun>) -> Result<Vec<RunSam
 
 fn sample(run: &StoredRun, task_runs: &[StoredTaskRun]) -> Option<RunSample> {
     let (score, axes) = run.result.clone()?;
-    // A task that could not be carried out or was cancelled says nothing about the agent.
-    let is_measured = |task_run: &&StoredTaskRun| !matches!(task_run.status, Status::Failed | Status::Cancelled);
+    // A task that could not be carried out says nothing about the agent, nor does one that was cancelled, except in a scored
+    // run: its agent could cancel what goes wrong.
+    let is_measured = |task_run: &&StoredTaskRun| match task_run.status {
+        Status::Failed => false,
+        Status::Cancelled => run.scored,
+        _ => true,
+    };
     let task = |task_run: &StoredTaskRun| {
         let (score, _) = task_run.result.as_ref()?;
         let (task, name) = (task_run.task.clone(), task_run.name.clone());

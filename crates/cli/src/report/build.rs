@@ -210,8 +210,13 @@ fn mean_axes(results: &[&TaskRunResult]) -> ShownAxes {
 
 /// A finished run for statistics.
 pub(crate) fn sample(summary: &RunSummary) -> Option<RunSample> {
-    // A task that could not be carried out or was cancelled says nothing about the agent.
-    let is_measured = |task: &&RunTask| !matches!(task.status, Status::Failed | Status::Cancelled);
+    // As the server counts: what could not be carried out says nothing about the agent, nor what was cancelled, except in a
+    // scored run.
+    let is_measured = |task: &&RunTask| match task.status {
+        Status::Failed => false,
+        Status::Cancelled => summary.scored,
+        _ => true,
+    };
     let tasks = summary.task_runs.iter().filter(is_measured).map(|task| {
         let score = task.score.as_ref().map_or_else(Score::zero, Score::of_number);
         let verdict = task.verdict.unwrap_or(Verdict::Fail);

@@ -24,9 +24,9 @@ pub(super) fn keep_out_of_git(journal: &Path) {
 }
 
 /// Removes journals beside this one that nobody has changed for a month, with their logs, and locks without a journal.
-/// Only in a folder of the default name: other folders are the user's own.
+/// Only in a `.verial/runs`: other folders are the user's own.
 pub(super) fn remove_old(journal: &Path) {
-    let Some(folder) = journal.parent().filter(|folder| folder.ends_with("runs")) else { return };
+    let Some(folder) = journal.parent().filter(|folder| folder.ends_with(FOLDER)) else { return };
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let modified = entry.metadata().and_then(|about| about.modified());
@@ -93,6 +93,12 @@ mod tests {
             std::fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         left.sort();
         assert_eq!(left, ["busy.json", "busy.json.lock", "new.json", "note.txt"]);
+        // A folder of the user's, whatever its name, is left alone.
+        let own = home.path().join("runs");
+        std::fs::create_dir(&own).unwrap();
+        File::create(own.join("data.json")).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        remove_old(&own.join("this.json"));
+        assert!(own.join("data.json").exists());
         keep_out_of_git(&runs.join("this.json"));
         assert_eq!(std::fs::read_to_string(home.path().join(".verial/.gitignore")).unwrap(), "*\n");
     }

@@ -44,6 +44,9 @@ pub(crate) struct Journal {
     pub(crate) url: String,
     /// The data of the server that this process ran itself.
     pub(crate) local_data: Option<PathBuf>,
+    /// The folder that is run, which its agent must not read.
+    #[serde(default)]
+    pub(crate) folder: Option<PathBuf>,
     /// What kept the agent of a local run away from the criteria.
     #[serde(default)]
     pub(crate) isolation: Option<Isolation>,
@@ -154,6 +157,7 @@ impl Journal {
             agent_name: None,
             url: url.to_owned(),
             local_data: None,
+            folder: None,
             isolation: None,
             reference: false,
             resumed: 0,

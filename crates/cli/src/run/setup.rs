@@ -1,7 +1,6 @@
 //! Before the first agent: the server, the key, the journal.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
@@ -75,9 +74,12 @@ pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Setu
         Some(journal) => go_on(journal, arguments, &url, isolation)?,
         None => begin(arguments, &runnable, tasks, local.as_ref(), &url, isolation)?,
     };
-    let folder = target.as_ref().and_then(Target::folder);
+    if let Some(folder) = target.as_ref().and_then(Target::folder) {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        journal.change(|journal| journal.folder = Some(folder))?;
+    }
     let confinement = match (&local, isolation) {
-        (Some(local), Some(Isolation::Landlock)) => Some(confinement(arguments, local, folder, &journal)?),
+        (Some(local), Some(Isolation::Landlock)) => Some(confinement(arguments, local, &journal)?),
         _ => None,
     };
     let drive = drive(arguments, asker, journal, confinement)?;
@@ -198,16 +200,12 @@ fn refuse_visible_keys() -> anyhow::Result<()> {
     }
 }
 
-fn confinement(
-    arguments: &Arguments,
-    local: &Local,
-    folder: Option<&Path>,
-    journal: &JournalFile,
-) -> anyhow::Result<Confinement> {
+fn confinement(arguments: &Arguments, local: &Local, journal: &JournalFile) -> anyhow::Result<Confinement> {
     let record = journal.read();
+    let folder = record.folder.as_deref();
     let slug = record.benchmark.split('@').next().unwrap_or_default();
     let is_ours = crate::reference::is_this_program(&record.agent);
-    let binary_tells = record.scored && !is_ours && folder.is_none() && agents::bundled::slugs().contains(&slug);
+    let binary_tells = record.scored && !is_ours && agents::bundled::slugs().contains(&slug);
     let secrets = Secrets { data: &local.data, journal: journal.path(), folder, binary_tells, more: &arguments.hide };
     let confinement = Confinement::new(&secrets)?;
     if let Some(notice) = confinement.notice() {

@@ -103,11 +103,12 @@ fn remote_of(sandbox: &StoredSandbox) -> Option<Remote> {
     sims::authored::read::<FhirConfig>(&sandbox.config).ok()?.remote
 }
 
-/// `GET Patient/1`: a look-up and no more.
+/// `GET Patient/1`: a look-up and no more. What is written in another way, such as `Patient/%241`, costs what it may cost.
 fn is_plain_read(request: &Request) -> bool {
+    let is_name = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_id = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'));
     let mut parts = request.path.split('/');
-    let names_one = parts.next().is_some_and(|kind| !kind.starts_with(['.', '$']))
-        && parts.next().is_some_and(|id| !id.starts_with(['_', '$']))
-        && parts.next().is_none();
-    names_one && request.query.is_empty()
+    let names_one = parts.next().is_some_and(is_name) && parts.next().is_some_and(is_id) && parts.next().is_none();
+    let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
+    is_read && names_one && request.query.is_empty()
 }
