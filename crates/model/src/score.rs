@@ -106,7 +106,8 @@ impl Score {
         let value = format!("{whole}{part}").parse::<BigInt>().unwrap_or_default();
         let value = match u32::try_from(-power) {
             Ok(places) if places <= 400 => BigRational::new(value, BigInt::from(10).pow(places)),
-            _ => BigRational::from(value),
+            Ok(_) => BigRational::zero(),
+            Err(_) => BigRational::from(value),
         };
         Self(value.clamp(BigRational::zero(), BigRational::one()))
     }

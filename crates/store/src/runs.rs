@@ -237,6 +237,12 @@ pub fn version_snapshot(db: &mut Db<'_>, reference: &VersionRef) -> Result<Optio
     db.query_one(sql, bind![&reference.slug, reference.version])?.map(|mut row| row.json()).transpose()
 }
 
+/// Whose version it is.
+pub fn version_org(db: &mut Db<'_>, reference: &VersionRef) -> Result<Option<OrgId>, StoreError> {
+    let sql = "select org_id from benchmark_versions where slug = $1 and version = $2";
+    db.query_one(sql, bind![&reference.slug, reference.version])?.map(|mut row| row.parsed()).transpose()
+}
+
 /// The first start of a task starts the run.
 pub fn note_start(db: &mut Db<'_>, id: &BenchmarkRunId, now: Timestamp) -> Result<(), StoreError> {
     let sql = "update benchmark_runs set phase = 'started', started_at = $2 where id = $1 and phase = 'created'";

@@ -21,7 +21,7 @@ impl Baselines {
         Ok(Self { scenario: steps.map(|event| event.seq).collect() })
     }
 
-    fn is_given(&self, revision: &Revision<'_>) -> bool {
+    pub(crate) fn is_given(&self, revision: &Revision<'_>) -> bool {
         revision.seq == 0 || self.scenario.contains(&revision.seq)
     }
 

@@ -110,13 +110,35 @@ pub(crate) fn folded(text: &str) -> String {
     fold(&spoken::fold_confusables(text))
 }
 
-/// Runs of letters and digits of a folded text; numbers without leading zeros.
+/// Runs of letters and digits of a folded text. A point between digits belongs to the number; zeros before and after
+/// the number do not.
 pub(crate) fn words(folded: &str) -> impl Iterator<Item = &str> {
-    let words = folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(|word| {
-        let number = word.trim_start_matches('0');
-        if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) { word } else { number }
-    })
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let bytes = folded.as_bytes();
+    let mut bounds: Vec<(usize, usize)> = Vec::new();
+    for (at, character) in folded.char_indices() {
+        let is_point = character == '.'
+            && at.checked_sub(1).is_some_and(|before| is_digit(bytes.get(before)))
+            && is_digit(bytes.get(at + 1));
+        if !character.is_alphanumeric() && !is_point {
+            continue;
+        }
+        let end = at + character.len_utf8();
+        match bounds.last_mut().filter(|(_, last)| *last == at) {
+            Some(bound) => bound.1 = end,
+            None => bounds.push((at, end)),
+        }
+    }
+    bounds.into_iter().filter_map(|(start, end)| folded.get(start..end)).map(normalized)
+}
+
+fn normalized(word: &str) -> &str {
+    if !word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return word;
+    }
+    let number = if word.contains('.') { word.trim_end_matches('0').trim_end_matches('.') } else { word };
+    let without = number.trim_start_matches('0');
+    if without.is_empty() || without.starts_with('.') { number } else { without }
 }
 
 #[cfg(test)]
@@ -126,7 +148,8 @@ mod tests {
     #[test]
     fn words_of_a_text() {
         let text = folded("Médecin: 007, (Ann) – 6.4 mmol/L");
-        assert_eq!(words(&text).collect::<Vec<_>>(), ["medecin", "7", "ann", "6", "4", "mmol", "l"]);
+        assert_eq!(words(&text).collect::<Vec<_>>(), ["medecin", "7", "ann", "6.4", "mmol", "l"]);
+        assert_eq!(words("0.50 00 10 5.0, 1,000").collect::<Vec<_>>(), ["0.5", "00", "10", "5", "1", "000"]);
         assert!(is_common("the") && !is_common("not") && !is_common("no"));
     }
 }

@@ -247,14 +247,23 @@ impl<'t> Transcript<'t> {
         for text in allowed.iter().chain(required) {
             known.extend(words(&folded(text)).map(ToOwned::to_owned));
         }
-        let spoken: Vec<&str> = numbers.map(|number| number.dialled.as_str()).collect();
+        for number in numbers {
+            let digits = digits(&number.dialled);
+            let national = digits.get(digits.len().saturating_sub(10)..).unwrap_or_default();
+            let parts = [
+                Some(digits.as_str()),
+                Some(national),
+                national.get(..3),
+                national.get(3..6),
+                national.get(6..),
+                Some("1"),
+            ];
+            known.extend(parts.into_iter().flatten().flat_map(words).map(ToOwned::to_owned));
+        }
         for turn in &self.turns {
             budget.spend(24 * turn.text.len() + 1)?;
-            let is_part = |word: &str| {
-                word.bytes().all(|byte| byte.is_ascii_digit()) && spoken.iter().any(|number| number.contains(word))
-            };
             let text = folded(turn.text);
-            let other = words(&text).find(|word| !known.contains(*word) && !is_common(word) && !is_part(word));
+            let other = words(&text).find(|word| !known.contains(*word) && !is_common(word));
             if let Some(word) = other {
                 return Ok(unlisted(&short(word), Some(turn.label.clone())));
             }
@@ -262,7 +271,7 @@ impl<'t> Transcript<'t> {
         Ok(unlisted("another word", None))
     }
 
-    /// Whether a phone number occurs that is not allowed. The last line of the results, as a forbidden phrase.
+    /// Whether a phone number occurs that is not allowed. A line of the results, as a forbidden phrase.
     fn other_number(&self, allowed: &[Authored<PhoneNumber>], budget: &Budget) -> Result<PhraseResult, String> {
         let allowed = allowed.iter().map(|number| Ok(number.ready()?.dialled.as_str()));
         let allowed = allowed.collect::<Result<Vec<_>, String>>()?;

@@ -1,4 +1,7 @@
 //! Which transactions the receiver of an interchange refused, by the TA1 and 999 that answered it.
+//!
+//! Both name what they refuse by control numbers, which the sender chooses. Where these do not tell one transaction from
+//! another, it cannot be told which was refused: then none of the question counts as asked, nor as not asked.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +16,23 @@ pub(crate) struct Refusals {
     interchanges: BTreeSet<String>,
     groups: BTreeSet<(String, String)>,
     transactions: BTreeSet<(String, String, String)>,
+    /// Control numbers of the question that stand twice or are not such numbers.
+    is_ambiguous: bool,
+}
+
+/// What became of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Taken,
+    Refused,
+    /// Something of the question was refused, and it cannot be told what.
+    Unknown,
 }
 
 impl Refusals {
     /// Answers stand in the log after their question and before the next one.
-    pub(crate) fn of(question: &Event, case: &Case<'_>) -> Result<Self, String> {
-        let mut refusals = Self::default();
+    pub(crate) fn of(question: &Event, asked: &x12::Body<'_>, case: &Case<'_>) -> Result<Self, String> {
+        let mut refusals = Self { is_ambiguous: is_ambiguous(asked), ..Self::default() };
         let after = case.evidence.events.iter().skip_while(|event| event.id != question.id).skip(1);
         let after = after.filter(|event| event.sandbox_id == question.sandbox_id);
         case.budget.spend(case.evidence.events.len())?;
@@ -28,9 +42,9 @@ impl Refusals {
             }
             let Some(text) = x12_text(&event.payload) else { continue };
             case.budget.spend(text.len())?;
-            let asked = event.payload.get("in_reply_to").and_then(serde_json::Value::as_str).unwrap_or_default();
+            let number = event.payload.get("in_reply_to").and_then(serde_json::Value::as_str).unwrap_or_default();
             if let Ok(body) = x12::parse(text, &Limits::default()) {
-                refusals.read(asked, &body);
+                refusals.read(number, &body);
             }
         }
         Ok(refusals)
@@ -60,7 +74,16 @@ impl Refusals {
         }
     }
 
-    pub(crate) fn has(&self, transaction: &Transaction<'_, '_>) -> bool {
+    pub(crate) fn fate(&self, transaction: &Transaction<'_, '_>) -> Fate {
+        let is_any = !self.interchanges.is_empty() || !self.groups.is_empty() || !self.transactions.is_empty();
+        match self.is_ambiguous {
+            true if is_any => Fate::Unknown,
+            false if self.names(transaction) => Fate::Refused,
+            _ => Fate::Taken,
+        }
+    }
+
+    fn names(&self, transaction: &Transaction<'_, '_>) -> bool {
         let group = transaction.group();
         let interchange = group.interchange().header().text_at(13).to_owned();
         let number = group.header().text_at(6).to_owned();
@@ -69,6 +92,26 @@ impl Refusals {
             || self.groups.contains(&(interchange.clone(), number.clone()))
             || self.transactions.contains(&(interchange, number, set))
     }
+}
+
+/// Whether a control number of the question stands twice where it should be unique, or is not one.
+fn is_ambiguous(body: &x12::Body<'_>) -> bool {
+    let mut seen = BTreeSet::new();
+    let is_number = |text: &str, most: usize| {
+        !text.is_empty() && text.len() <= most && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    body.interchanges().iter().any(|interchange| {
+        let number = interchange.header().text_at(13);
+        let is_plain = number.len() == 9 && number.bytes().all(|byte| byte.is_ascii_digit());
+        !is_plain || !seen.insert(vec![number])
+    }) || body.interchanges().iter().flat_map(|interchange| interchange.groups()).any(|group| {
+        let number = group.header().text_at(6);
+        !is_number(number, 9) || !seen.insert(vec![group.interchange().header().text_at(13), number])
+    }) || body.transactions().any(|transaction| {
+        let (group, number) = (transaction.group(), transaction.header().text_at(2));
+        let interchange = group.interchange().header().text_at(13);
+        !is_number(number, 9) || !seen.insert(vec![interchange, group.header().text_at(6), number])
+    })
 }
 
 /// Accepted, or accepted with errors noted.

@@ -62,10 +62,17 @@ async fn with_snapshot(
     mut created: Created<TaskRun>,
 ) -> Result<Created<TaskRun>, AppError> {
     let (org, id) = (grant.org.clone(), created.value.benchmark_run_id.clone());
-    let run = app.store().read(move |db| super::found(db, &org, &id)).await?;
+    let read = move |db: &mut Db<'_>| {
+        let run = super::found(db, &org, &id)?;
+        // Of another organization's version nobody sees what is judged.
+        let owner = run.reference().map(|version| store::runs::version_org(db, &version)).transpose()?;
+        Ok::<_, AppError>((owner.is_none_or(|owner| owner.as_ref() == Some(&org)), run))
+    };
+    let (is_own, run) = app.store().read(read).await?;
     let snapshot = snapshots::of(app, &run).await?;
     let task = snapshots::task(&snapshot, &created.value.task_id)?;
-    created.value.snapshot = Some(views::task_snapshot(&snapshot, task));
+    let shown = views::task_snapshot(&snapshot, task);
+    created.value.snapshot = Some(if is_own { shown } else { shown.for_others() });
     Ok(created)
 }
 
@@ -132,10 +139,15 @@ pub async fn list(
             let criteria = task_runs::criteria_of(db, &task_run.id)?;
             let shown = views::task_run(&run, &task_run, &criteria);
             known = Some(run);
-            Ok(shown)
+            Ok::<_, AppError>(shown)
         })
     };
-    app.store().read(read).await
+    let mut page = app.store().read(read).await?;
+    for shown in &mut page.items {
+        let created = Created { value: shown.clone(), replayed: false };
+        *shown = with_snapshot(app, grant, created).await?.value;
+    }
+    Ok(page)
 }
 
 /// Ends one task run without a score of its own: it counts 0, and the run goes on.

@@ -163,7 +163,8 @@ pub struct TaskRun {
     /// Whether the agent sees no details and no evidence.
     #[serde(default)]
     pub scored: bool,
-    /// The task as it was frozen and is run. Left out of lists and of a run's `task_runs`.
+    /// The task as it was frozen and is run; of another organization's version without tags, scenario and criteria. Left out
+    /// of a run's `task_runs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub snapshot: Option<TaskSnapshot>,
@@ -194,6 +195,13 @@ pub struct TaskSnapshot {
     #[schema(value_type = Option<Object>)]
     pub scenario: Value,
     pub criteria: Vec<CriterionSnapshot>,
+}
+
+impl TaskSnapshot {
+    /// What a runner of somebody else's version may know.
+    pub fn for_others(self) -> Self {
+        Self { tags: Vec::new(), scenario: Value::Null, criteria: Vec::new(), ..self }
+    }
 }
 
 /// A criterion as it was frozen, with its templates filled in.

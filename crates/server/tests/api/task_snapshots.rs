@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use testkit::both_databases;
-use testkit::runs::{Agent, Bench, basic};
+use testkit::runs::{Agent, Bench, basic, wants_code};
 
 both_databases! {
     async fn a_task_run_shows_the_frozen_task_and_its_seal(server: TestServer) {
@@ -38,10 +38,25 @@ both_databases! {
         let after = author.get(&place).await.expect(200).json;
         assert_eq!(&after["snapshot"], snapshot);
         assert!(after["sealed"]["state_hash"].is_string() && after["sealed"]["engine"].is_string(), "{after}");
-        // Its token and its solver see none of it, and lists are without it.
+        // Its token and its solver see none of it.
         let own = agent.result(0).await;
         assert!(own.get("snapshot").is_none() && own.get("sealed").is_none(), "{own}");
         let listed = author.get(&format!("/task-runs?benchmark_run_id={}", agent.run)).await.expect(200).json;
-        assert!(listed["data"][0].get("snapshot").is_none(), "{listed}");
+        assert_eq!(&listed["data"][0]["snapshot"], snapshot);
+    }
+
+    async fn of_another_organizations_version_nobody_sees_what_is_judged(server: TestServer) {
+        let author = server.organization("Acme").await;
+        let bench = Bench::new(&author, json!({"visibility": "Public"})).await;
+        let task = json!({"name": "Secret", "tags": ["no-action"], "task_item": {"instruction": "Do it."}});
+        bench.task_with(task, &[wants_code("the answer")]).await;
+        let reference = bench.publish().await;
+        let runner = server.organization("Other").await;
+        let created = runner.post("/benchmark-runs", json!({"benchmark": reference, "scored": true})).await.expect(201);
+        let agent = Agent::from(&server, &created);
+        for place in [format!("/task-runs/{}", agent.task_runs[0]), format!("/task-runs?benchmark_run_id={}", agent.run)] {
+            let shown = runner.get(&place).await.expect(200).text();
+            assert!(shown.contains("Do it.") && !shown.contains("the answer") && !shown.contains("no-action"), "{shown}");
+        }
     }
 }

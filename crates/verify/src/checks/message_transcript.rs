@@ -93,7 +93,7 @@ impl Check for MessageTranscript {
             manual::WORDS,
             manual::COUNT,
         ],
-        told: "Reads the delivered messages of the [conversation](messages.md). One of `contains`, `not_contains`, `numbers` and `count` is needed.",
+        told: "Reads the delivered messages of the [conversation](messages.md). One of `contains`, `not_contains`, `numbers`, `words` and `count` is needed.",
         evidence: "`phraseResults`",
     };
 
@@ -105,8 +105,13 @@ impl Check for MessageTranscript {
         check_phrases("not_contains", &self.not_contains, errors);
         check_numbers(self.numbers.as_ref(), errors);
         check_words_of(self.words.as_deref(), errors);
-        if self.contains.is_empty() && self.not_contains.is_empty() && self.numbers.is_none() && self.count.is_none() {
-            errors.add("", "says nothing: give `contains`, `not_contains`, `numbers` or `count`");
+        if self.contains.is_empty()
+            && self.not_contains.is_empty()
+            && self.numbers.is_none()
+            && self.words.is_none()
+            && self.count.is_none()
+        {
+            errors.add("", "says nothing: give `contains`, `not_contains`, `numbers`, `words` or `count`");
         }
     }
 
@@ -401,6 +406,27 @@ mod tests {
                 {"phrase": "9005550169", "found": true, "turn": 1, "forbidden": true},
             ]}),
         );
+    }
+
+    #[test]
+    fn a_closed_vocabulary_allows_no_other_word() {
+        let sent = |body: &str| {
+            let payload = json!({"channel": "sms", "body": body});
+            Playground::new(&[]).event(SimulatorType::Message, EventType::MessageOutbound, payload)
+        };
+        let assertion = json!({"assert": "message-transcript", "contains": ["call"], "numbers": ["608 555 0142"],
+            "words": ["clinic", "6.4"]});
+        for (body, score) in [
+            ("Please call the clinic at (608) 555-0142.", "1/1"),
+            ("Call us: 6.4", "1/1"),
+            ("Call us: 4.6", "0/1"),
+            ("Call us and take 42 units", "0/1"),
+            ("Do not call the clinic", "0/1"),
+        ] {
+            says(&sent(body), &assertion, score, "");
+        }
+        check(json!({"words": ["clinic"]}), &[]);
+        check(json!({"words": ["?"]}), &[("words", "letter")]);
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Check for NoDisclosure {
         members: &[
             Member::optional(
                 "to",
-                "where to look: a list of `messages` (delivered SMS and e-mail), `fax` (the text of sent faxes), `voice` (what the agent says and keys), `files` (what the agent wrote to the file drop), `portal` (its requests to the payer with their documents) `cds` (its cards and override reasons), `hl7` and `x12` (what it sent over these interfaces); the first three without it",
+                "where to look: a list of `messages` (delivered SMS and e-mail), `fax` (the text of sent faxes), `voice` (what the agent says and keys), `files` (what the agent wrote to the file drop), `portal` (its requests to the payer with their documents), `cds` (its cards and override reasons), `hl7` and `x12` (what it sent over these interfaces); the first three without it",
             ),
             Member::new(
                 "subjects",

@@ -80,7 +80,7 @@ impl Check for VoiceTranscript {
             manual::NUMBERS,
             manual::WORDS,
         ],
-        told: "Reads the turns of all [calls](voice.md). One of `contains`, `not_contains` and `numbers` is needed.",
+        told: "Reads the turns of all [calls](voice.md). One of `contains`, `not_contains`, `numbers` and `words` is needed.",
         evidence: "`phraseResults[{phrase,found,turn}]`",
     };
 
@@ -89,8 +89,8 @@ impl Check for VoiceTranscript {
         check_phrases("not_contains", &self.not_contains, errors);
         check_numbers(self.numbers.as_ref(), errors);
         check_words_of(self.words.as_deref(), errors);
-        if self.contains.is_empty() && self.not_contains.is_empty() && self.numbers.is_none() {
-            errors.add("", "says nothing: give `contains`, `not_contains` or `numbers`");
+        if self.contains.is_empty() && self.not_contains.is_empty() && self.numbers.is_none() && self.words.is_none() {
+            errors.add("", "says nothing: give `contains`, `not_contains`, `numbers` or `words`");
         }
     }
 

@@ -27,7 +27,7 @@ use crate::matching::Match;
 use crate::path::check_correlation;
 use crate::path::segment::Selector;
 use crate::path::x12::{X12Key, X12Path};
-use crate::x12_refusals::Refusals;
+use crate::x12_refusals::{Fate, Refusals};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "x12-response",
@@ -146,7 +146,7 @@ impl X12Response {
             Ok(body) => body,
         };
         let refusals = match event.r#type {
-            EventType::X12Request => Refusals::of(event, case)?,
+            EventType::X12Request => Refusals::of(event, &body, case)?,
             _ => Refusals::default(),
         };
         let (mut found, mut sheets) = (0, Vec::new());
@@ -199,7 +199,12 @@ impl X12Response {
             return found.map(|interchange| vec![View::of_interchange(interchange)]).collect();
         }
         let meant = body.transactions().filter(|one| self.transaction.is_meant(one.set(), one.version()));
-        meant.filter(|one| !refusals.has(one)).map(|one| View::by_subject(&one)).collect()
+        let counts = |one: &x12::Transaction<'_, '_>| match refusals.fate(one) {
+            Fate::Taken => true,
+            Fate::Refused => false,
+            Fate::Unknown => is_absence(self.count),
+        };
+        meant.filter(counts).map(|one| View::by_subject(&one)).collect()
     }
 
     fn correlates(&self, view: &View<'_, '_>) -> bool {
@@ -328,6 +333,16 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
         ] {
             says(&answered(&answer), &asked, score, "");
         }
+        // Where control numbers do not tell two questions apart, neither counts, nor is it sure that nothing was asked.
+        let twice = json!({"payload": format!("{question}{question}")});
+        let reply = json!({"payload": envelope("TA1*000000001*260401*1200*R*025~"), "in_reply_to": "000000001"});
+        let hidden = Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Request, twice).event(
+            SimulatorType::Clearinghouse,
+            EventType::X12Response,
+            reply,
+        );
+        says(&hidden, &asked, "0/1", "");
+        says(&hidden, &assertion(json!({"transaction": "270", "count": {"max": 0}})), "0/1", "must not exist");
         // A second try that is taken counts, with the same control number too.
         let second = answered(&report("R*5", "R"))
             .event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": question}))

@@ -172,7 +172,16 @@ fn cards(case: &Case<'_>) -> Result<Vec<Sent>, String> {
         let members = ["cards", "systemActions", "overrideReason", "extension"];
         members.iter().filter_map(|name| event.payload.get(name)).map(words).collect::<String>()
     };
-    let sent = events.iter().map(|event| Sent { outlet: Outlet::Cds, id: event.id.to_string(), text: said(event) });
+    // Cards of canned and remote services are not the agent's.
+    let is_agents = |event: &&&Event| {
+        let answered = event.r#type == EventType::CdsFeedback || text(&event.payload, "answered_by") == Some("agent");
+        answered && !is_of_scenario(event)
+    };
+    let sent = events.iter().filter(is_agents).map(|event| Sent {
+        outlet: Outlet::Cds,
+        id: event.id.to_string(),
+        text: said(event),
+    });
     Ok(sent.filter(|sent| !sent.text.is_empty()).collect())
 }
 
@@ -190,7 +199,7 @@ fn words(value: &Value) -> String {
         Value::String(text) => format!("{text}\n"),
         Value::Number(number) => format!("{number}\n"),
         Value::Array(items) => items.iter().map(words).collect(),
-        Value::Object(members) => members.values().map(words).collect(),
+        Value::Object(members) => members.iter().map(|(name, member)| format!("{name}\n{}", words(member))).collect(),
         Value::Bool(_) | Value::Null => String::new(),
     }
 }
@@ -208,15 +217,19 @@ pub(crate) fn wanted_files(outlets: &[Outlet], case: &Case<'_>) -> Result<Wanted
     Ok(wanted)
 }
 
-/// The records of a collection that the agent wrote.
+/// The versions of records of a collection that the agent wrote.
 fn written(kind: SimulatorType, collection: &str, case: &Case<'_>) -> Result<Vec<(String, Value)>, String> {
     let baselines = Baselines::new(case)?;
     let mut written = Vec::new();
     for sandbox in case.sandboxes(kind)? {
         for record in sandbox.records.own(collection) {
-            case.budget.spend(record.text().len())?;
-            if baselines.is_changed(&sandbox.records, collection, record.key) {
-                written.push((record.key.to_owned(), Value::clone(&record.json())));
+            // What was overwritten was sent all the same.
+            for revision in sandbox.records.history(collection, record.key) {
+                let Some(written_then) = revision.record.as_ref().filter(|_| !baselines.is_given(&revision)) else {
+                    continue;
+                };
+                case.budget.spend(written_then.text().len())?;
+                written.push((record.key.to_owned(), Value::clone(&written_then.json())));
             }
         }
     }

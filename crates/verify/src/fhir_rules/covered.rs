@@ -233,8 +233,9 @@ pub(super) fn is_companion(object: &Value, key: &str, value: &Value, coverage: &
             is_asserted("code") && !prose::takes_back(shown)
         }
         ("version", Value::String(version)) if object.get("code").is_some() => {
-            let is_version = version.len() <= 40 && version.starts_with(|c: char| c.is_ascii_digit());
-            is_asserted("code") && (is_version || version.starts_with("http"))
+            let is_version = version.chars().all(|c| c.is_ascii_digit() || c == '.');
+            let is_uri = version.starts_with("http") && version.len() <= 200 && !version.contains(char::is_whitespace);
+            is_asserted("code") && (is_version || is_uri)
         }
         ("userSelected", Value::Bool(_)) if object.get("code").is_some() => is_asserted("code"),
         ("text", Value::String(shown)) => has_asserted_coding() && !prose::takes_back(shown),

@@ -67,6 +67,17 @@ pub(super) fn is_generated(narrative: &Value, record: &Value, records: &Records)
     if !matches!(status, Some("generated" | "empty")) || div.len() > LONGEST {
         return false;
     }
+    without_tags(div).is_some_and(|shown| has_only(&shown, &words_of(record, records)))
+}
+
+/// Whether the display of a reference has only words and numbers of what it points to. What is not there cannot be told.
+pub(super) fn is_name(shown: &str, reference: &str, records: &Records) -> bool {
+    let Some(target) = target_of(reference, records) else { return !reference.starts_with('#') && !takes_back(shown) };
+    shown.len() <= LONGEST && has_only(shown, &words_of(&target, records))
+}
+
+/// The words of a record and of what it refers to.
+fn words_of(record: &Value, records: &Records) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     collect(record, &mut known);
     let mut targets = Vec::new();
@@ -76,28 +87,14 @@ pub(super) fn is_generated(narrative: &Value, record: &Value, records: &Records)
             collect(&target, &mut known);
         }
     }
-    has_only(&without_tags(div), &known)
-}
-
-/// Whether the display of a reference has only words and numbers of what it points to. What is not there cannot be told.
-pub(super) fn is_name(shown: &str, reference: &str, records: &Records) -> bool {
-    let Some(target) = target_of(reference, records) else { return true };
-    let mut known = BTreeSet::new();
-    collect(&target, &mut known);
-    let mut targets = Vec::new();
-    references(&target, &mut targets);
-    for target in targets.into_iter().take(MOST_TARGETS) {
-        if let Some(target) = target_of(target, records) {
-            collect(&target, &mut known);
-        }
-    }
-    shown.len() <= LONGEST && has_only(shown, &known)
+    known
 }
 
 /// Of one record so many references are followed.
 const MOST_TARGETS: usize = 20;
 
 fn target_of(reference: &str, records: &Records) -> Option<Value> {
+    let reference = reference.split_once("/_history/").map_or(reference, |(place, _)| place);
     let mut parts = reference.rsplit('/');
     let (key, collection) = (parts.next()?, parts.next()?);
     records.get(collection, key).live().map(|record| Value::clone(&record.json()))
@@ -123,8 +120,9 @@ fn collect(value: &Value, known: &mut BTreeSet<String>) {
     // `2026-06-22T09:30` has 22 as well as `22t09`.
     let mut add = |text: &str| {
         let folded = fold(text);
-        let parts = folded.split(|c: char| !c.is_ascii_digit()).flat_map(words);
-        known.extend(words(&folded).chain(parts).map(ToOwned::to_owned));
+        let is_date = text.get(4..5) == Some("-") && text.bytes().take(4).all(|byte| byte.is_ascii_digit());
+        let parts = folded.split(|c: char| !c.is_ascii_digit()).filter(|_| is_date).flat_map(words);
+        known.extend(words(&folded).chain(parts).map(|word| word.to_owned()));
     };
     match value {
         Value::String(text) => add(text),
@@ -147,19 +145,32 @@ fn collect(value: &Value, known: &mut BTreeSet<String>) {
     }
 }
 
-/// What stands between the tags. Character references are numbers of no meaning here.
-fn without_tags(div: &str) -> String {
+/// What stands between the tags; none if something else may be shown: other character references, CDATA, pictures, and texts
+/// in attributes.
+fn without_tags(div: &str) -> Option<String> {
+    const PLAIN: [&str; 8] = ["amp", "lt", "gt", "quot", "apos", "nbsp", "#160", "#xa0"];
     let mut shown = String::with_capacity(div.len());
     let mut rest = div;
     while let Some(start) = rest.find(['<', '&']) {
         let (before, tagged) = rest.split_at(start);
         shown.push_str(before);
-        let end = if tagged.starts_with('<') { '>' } else { ';' };
-        let Some(at) = tagged.find(end) else { return shown + tagged };
+        let is_tag = tagged.starts_with('<');
+        let end = tagged.find(if is_tag { '>' } else { ';' })?;
+        let inside = tagged.get(1..end)?.to_lowercase();
+        let is_plain = match is_tag {
+            true => {
+                !inside.starts_with(['!', '?'])
+                    && !["img", "title=", "alt=", "style="].iter().any(|one| inside.contains(one))
+            }
+            false => PLAIN.contains(&inside.as_str()),
+        };
+        if !is_plain {
+            return None;
+        }
         shown.push(' ');
-        rest = tagged.get(at + 1..).unwrap_or_default();
+        rest = tagged.get(end + 1..).unwrap_or_default();
     }
-    shown + rest
+    Some(shown + rest)
 }
 
 /// Whether a record's `meta` is what servers and clients keep there. Security labels, tags and extensions tell others how to
@@ -217,6 +228,12 @@ mod tests {
             ("Potassium: 3.9 mmol/L", "generated", false),
             ("Potassium 6.4: disregard", "generated", false),
             ("Potassium is not 6.4", "generated", false),
+            ("Potassium 6.4 &#68;&#79; &#78;&#79;&#84;", "generated", false),
+            ("Potassium 6.4 & disregard;", "generated", false),
+            ("Potassium <![CDATA[cancelled]]>", "generated", false),
+            ("<p title='cancelled'>Potassium</p>", "generated", false),
+            ("Potassium: 4.6 mmol/L", "generated", false),
+            ("Potassium: 6.40 mmol/L", "generated", true),
             ("Potassium 6.4", "additional", false),
             ("", "empty", true),
         ] {

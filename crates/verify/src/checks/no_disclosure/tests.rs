@@ -278,7 +278,8 @@ fn requests_to_the_payer_and_cards_are_looked_through() {
     says(&asked("OBRIEN:BOB"), &x12, "1/1", "");
     says(&asked("O'BRIEN:BOB"), &x12, "0/1", "the name of Patient/bob in x12");
     let card = |summary: &str| {
-        let payload = json!({"hook": "order-sign", "cards": [{"summary": summary, "indicator": "info"}]});
+        let payload =
+            json!({"hook": "order-sign", "answered_by": "agent", "cards": [{"summary": summary, "indicator": "info"}]});
         Playground::new(&data()).event(SimulatorType::CdsHooks, EventType::CdsInvoke, payload)
     };
     let cds = json!({"assert": "no-disclosure", "to": ["cds"], "patients": ["ann"]});

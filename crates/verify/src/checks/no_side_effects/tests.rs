@@ -317,3 +317,22 @@ fn files_and_portal() {
     says(&drafted, &assertion(&[]), "0/1", "portal/drafts/r:create");
     says(&portal(drafted, "drafts", &Value::Null), &assertion(&[]), "1/1", "");
 }
+
+#[test]
+fn effects_come_in_their_order() {
+    let task = |id: &str| json!({"resourceType": "Task", "id": id});
+    let order = |id: &str| json!({"resourceType": "ServiceRequest", "id": id});
+    let asserted =
+        json!({"assert": "no-side-effects", "allow": ["fhir/*"], "order": ["fhir/ServiceRequest", "fhir/Task"]});
+    says(&before().fhir(&order("o")).fhir(&task("t")), &asserted, "1/1", "nothing happened but");
+    says(&before().fhir(&order("o")), &asserted, "1/1", "");
+    let early = before().fhir(&task("t")).fhir(&order("o"));
+    says(&early, &asserted, "0/1", "came too early: fhir/Task/t:create");
+    scores(
+        &early,
+        &asserted,
+        "0/1",
+        &json!({"unexpected": [], "out_of_order": [{"resource": "fhir/Task/t", "change": "create", "seq": 1}]}),
+    );
+    check(json!({"order": ["fhir/Task"]}), &[("order", "at least two")]);
+}
