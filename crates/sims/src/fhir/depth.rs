@@ -45,6 +45,11 @@ pub(crate) fn check(value: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Whether a value may be put so many levels below the top.
+pub(crate) fn fits(value: &Value, below: usize) -> bool {
+    MOST_LEVELS.checked_sub(below).is_some_and(|levels| !is_deeper(value, levels))
+}
+
 fn is_deeper(value: &Value, levels: usize) -> bool {
     match value {
         Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
@@ -73,5 +78,7 @@ mod tests {
         let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!([inner]));
         assert!(check(&nested(MOST_LEVELS)).is_ok());
         assert_eq!(check(&nested(MOST_LEVELS + 1)).unwrap_err().status, 400);
+        assert!(fits(&nested(MOST_LEVELS - 3), 3) && !fits(&nested(MOST_LEVELS - 3), 4));
+        assert!(!fits(&json!(1), MOST_LEVELS + 1));
     }
 }

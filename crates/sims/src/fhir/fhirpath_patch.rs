@@ -6,6 +6,7 @@ use fhir::definitions::{Element, Max, Structure};
 use fhir::fhirpath::{Context, FhirPath, Item, Moment, MomentKind};
 use serde_json::{Map, Value};
 
+use super::depth;
 use super::outcome::excerpt;
 
 /// A patch may hold so many operations.
@@ -121,6 +122,7 @@ impl<'p> Operation<'p> {
         let structure = structure_at(resource, place)
             .ok_or_else(|| PatchError::Inapplicable(format!("nothing can be added to `{}`", excerpt(self.text))))?;
         let (key, element, value) = member(structure, name, part(self.parts, "value"))?;
+        check_depth(&value, place.len() + if element.max() == Max::Many { 2 } else { 1 })?;
         let Some(Value::Object(fields)) = at(resource, place) else {
             return Err(PatchError::Inapplicable(format!("`{}` is not an object", excerpt(self.text))));
         };
@@ -153,6 +155,7 @@ impl<'p> Operation<'p> {
         let structure = structure_at(resource, owner).ok_or_else(unknown)?;
         let (_, element, _) = structure.element(key).ok_or_else(unknown)?;
         let (new_key, _, value) = member(structure, element.name(), part(self.parts, "value"))?;
+        check_depth(&value, place.len())?;
         match (last, at(resource, parents)) {
             (Key::Index(index), Some(Value::Array(items))) if *index < items.len() => items[*index] = value,
             (Key::Name(old), Some(Value::Object(fields))) => {
@@ -180,6 +183,7 @@ impl<'p> Operation<'p> {
         let Some((Key::Name(name), owner)) = list.split_last() else { return Err(self.not_a_list()) };
         let structure = structure_at(resource, owner).ok_or_else(|| self.not_a_list())?;
         let (_, _, value) = member(structure, name, part(self.parts, "value"))?;
+        check_depth(&value, list.len() + 1)?;
         match at(resource, &list) {
             Some(Value::Array(items)) if index <= items.len() => {
                 items.insert(index, value);
@@ -242,6 +246,12 @@ fn locate(from: &Value, wanted: &Value, place: &mut Vec<Key>) -> bool {
         Value::Object(fields) => fields.iter().any(|(name, value)| step(Key::Name(name.clone()), value)),
         _ => false,
     }
+}
+
+/// Whether a value may stand so many levels below the top. Whatever walks through the resource may then recurse.
+fn check_depth(value: &Value, below: usize) -> Result<(), PatchError> {
+    let fits = depth::fits(value, below);
+    if fits { Ok(()) } else { Err(PatchError::Inapplicable("the result is nested too deeply".into())) }
 }
 
 fn at<'v>(resource: &'v mut Value, place: &[Key]) -> Option<&'v mut Value> {
@@ -424,6 +434,27 @@ mod tests {
         assert_eq!(patched(of(&["1", "2"]), &[replaced]).unwrap(), of(&["9", "2"]));
         let far = simple("insert", "Patient.identifier", &[index("index", 7), value]);
         assert!(matches!(patched(of(&["1"]), &[far]), Err(PatchError::Inapplicable(_))));
+    }
+
+    #[test]
+    fn nothing_gets_too_deep() {
+        let nested = |levels: usize| {
+            (0..levels).fold(json!({"url": "http://e"}), |inner, _| json!({"url": "http://e", "extension": [inner]}))
+        };
+        let patient = || json!({"resourceType": "Patient", "extension": [nested(30)]});
+        let value = |levels| json!({"name": "value", "valueExtension": nested(levels)});
+        let path = format!("Patient{}", ".extension".repeat(31));
+        let name = json!({"name": "name", "valueString": "extension"});
+        let first = json!({"name": "index", "valueInteger": 0});
+        for operation in [
+            simple("add", &path, &[name.clone(), value(30)]),
+            simple("insert", &path, &[first, value(30)]),
+            simple("replace", &path, &[value(30)]),
+        ] {
+            let refused = patched(patient(), &[operation]).unwrap_err();
+            assert_eq!(refused, PatchError::Inapplicable("operation 0: the result is nested too deeply".into()));
+        }
+        assert!(patched(patient(), &[simple("add", &path, &[name, value(1)])]).is_ok());
     }
 
     #[test]

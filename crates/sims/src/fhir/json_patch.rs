@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::depth;
 use super::outcome::excerpt;
 
 /// A patch may hold so many operations.
@@ -74,12 +75,21 @@ fn apply_one(document: &mut Value, operation: &Operation, copied: &mut usize) ->
         Action::Add(value) => path.add(document, value.clone()),
         Action::Remove => path.remove(document).map(drop),
         Action::Replace(value) => {
-            *path.find_mut(document)? = value.clone();
+            let there = path.find_mut(document)?;
+            path.check_depth(value)?;
+            *there = value.clone();
             Ok(())
         }
         Action::Move(from) if from.tokens == path.tokens => from.find_mut(document).map(drop),
         Action::Move(from) if path.tokens.starts_with(&from.tokens) => Err("moves a value into itself".to_owned()),
         Action::Move(from) => {
+            if path.tokens.len() > from.tokens.len() {
+                // To look how deep it is takes time.
+                *copied += weight(from.find_mut(document)?) / 16;
+                if *copied > MOST_COPIED_BYTES {
+                    return Err("moves too much".to_owned());
+                }
+            }
             let value = from.remove(document)?;
             path.add(document, value)
         }
@@ -126,6 +136,12 @@ impl Pointer {
         self.walk(document, &self.tokens)
     }
 
+    /// Whether the value may stand here. Whatever walks through the document may then recurse.
+    fn check_depth(&self, value: &Value) -> Result<(), String> {
+        let fits = depth::fits(value, self.tokens.len());
+        if fits { Ok(()) } else { Err("the result is nested too deeply".to_owned()) }
+    }
+
     fn walk<'v>(&self, document: &'v mut Value, tokens: &[String]) -> Result<&'v mut Value, String> {
         let missing = || format!("there is nothing at {}", excerpt(&self.text));
         tokens.iter().try_fold(document, |value, token| match value {
@@ -137,6 +153,7 @@ impl Pointer {
 
     fn add(&self, document: &mut Value, value: Value) -> Result<(), String> {
         let wrong = || format!("nothing can be added at {}", excerpt(&self.text));
+        self.check_depth(&value)?;
         let Some((last, parents)) = self.tokens.split_last() else {
             *document = value;
             return Ok(());
@@ -263,6 +280,24 @@ mod tests {
         ] {
             assert!(patched(r#"{"list":[1,2]}"#, patch).is_err(), "{patch}");
         }
+    }
+
+    #[test]
+    fn nothing_gets_too_deep() {
+        let nested = format!("{}{}", "[".repeat(60), "]".repeat(60));
+        let deep = format!(r#"{{"a":{nested},"b":{nested},"c":1}}"#);
+        let place = format!("/a{}", "/0".repeat(58));
+        for operation in [
+            format!(r#"{{"op":"add","path":"{place}/0","value":{nested}}}"#),
+            format!(r#"{{"op":"replace","path":"{place}","value":{nested}}}"#),
+            format!(r#"{{"op":"copy","from":"/b","path":"{place}/-"}}"#),
+            format!(r#"{{"op":"move","from":"/b","path":"{place}/-"}}"#),
+        ] {
+            let refused = patched(&deep, &format!("[{operation}]")).unwrap_err();
+            assert!(refused.contains("too deeply"), "{refused}");
+        }
+        let shallow = format!(r#"[{{"op":"copy","from":"/c","path":"{place}/0/0"}}]"#);
+        assert!(patched(&deep, &shallow).is_ok());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::outcome::Refusal;
 use super::read::live;
 use super::reply::{Content, Reply};
 use super::scopes::Permission;
-use super::{fhirpath_patch, json_patch, preconditions, write};
+use super::{depth, fhirpath_patch, json_patch, preconditions, write};
 
 pub(crate) fn patch(call: &Call<'_>, resource_type: ResourceType, id: &str, body: &Value) -> Result<Reply, Refusal> {
     let current = call.records.get(resource_type.as_str(), id);
@@ -25,6 +25,7 @@ pub(crate) fn patch(call: &Call<'_>, resource_type: ResourceType, id: &str, body
         let operations = json_patch::parse(body).map_err(|reason| Refusal::bad("invalid", reason))?;
         json_patch::apply(&mut resource, &operations).map_err(|reason| Refusal::new(422, "processing", reason))?;
     }
+    depth::check(&resource)?;
     prune(&mut resource);
     for (name, kept) in [("resourceType", resource_type.as_str()), ("id", id)] {
         if resource.get(name).and_then(Value::as_str) != Some(kept) {
