@@ -1,7 +1,7 @@
 //! What an evaluation knows besides the resource: the time, and where references lead.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use serde_json::Value;
 
@@ -20,6 +20,10 @@ pub struct Context<'r> {
     pub resolver: Option<&'r dyn Resolver>,
     /// How many steps one evaluation may take.
     pub budget: u64,
+    /// How many steps all evaluations may take together.
+    pub(super) total: u64,
+    /// How many they took.
+    pub(super) spent: Cell<u64>,
     resolved: OnceCell<Box<Slot>>,
 }
 
@@ -37,7 +41,26 @@ impl<'r> Context<'r> {
     pub const BUDGET: u64 = 1_000_000;
 
     pub fn at(now: Moment) -> Self {
-        Self { now, resolver: None, budget: Self::BUDGET, resolved: OnceCell::new() }
+        Self {
+            now,
+            resolver: None,
+            budget: Self::BUDGET,
+            total: u64::MAX,
+            spent: Cell::new(0),
+            resolved: OnceCell::new(),
+        }
+    }
+
+    /// Bounds the steps of all evaluations together.
+    #[must_use]
+    pub fn within(mut self, total: u64) -> Self {
+        self.total = total;
+        self
+    }
+
+    /// Whether no evaluation can be made any more.
+    pub fn is_used_up(&self) -> bool {
+        self.spent.get() >= self.total
     }
 
     #[must_use]

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::path::Path;
 use super::{Fault, FaultKind, MAX_FAULTS};
 use crate::definitions::{Element, Kind, Structure, lines};
-use crate::fhirpath::{Context, FhirPath, Moment, Node};
+use crate::fhirpath::{Context, EvaluationFault, FhirPath, Moment, Node};
 use crate::resource_type::ResourceType;
 
 /// Something that a resource should be, and is not.
@@ -20,18 +20,18 @@ pub struct Finding {
     pub is_warning: bool,
 }
 
-/// So many evaluations are made for one resource; then the rest is not looked at, and a warning says so.
-const MAX_EVALUATIONS: usize = 200_000;
+/// So many steps are made for one resource; then the rest is not looked at, and a warning says so.
+const MAX_STEPS: u64 = 5_000_000;
 
 /// The findings on a resource that [`super::validate`] accepts. `now` is the time that invariants may ask for.
 pub fn conformance(resource: &Value, now: Moment) -> Vec<Finding> {
-    let context = Context::at(now);
-    let mut walk = Walk { findings: Vec::new(), context: &context, evaluations: 0 };
+    let context = Context::at(now).within(MAX_STEPS);
+    let mut walk = Walk { findings: Vec::new(), context: &context, is_too_costly: false };
     let name = resource["resourceType"].as_str().and_then(|name| name.parse::<ResourceType>().ok());
     if let Some(name) = name {
         walk.resource(resource, resource, &Path::root(name.as_str()));
     }
-    if walk.evaluations >= MAX_EVALUATIONS {
+    if walk.is_too_costly {
         let message = "the resource is too large for all of its invariants to be checked".to_owned();
         let path = resource["resourceType"].as_str().unwrap_or("Resource").to_owned();
         let fault = Fault { path, kind: FaultKind::TooCostly, message };
@@ -43,7 +43,8 @@ pub fn conformance(resource: &Value, now: Moment) -> Vec<Finding> {
 struct Walk<'c> {
     findings: Vec<Finding>,
     context: &'c Context<'c>,
-    evaluations: usize,
+    /// Whether an invariant was left out.
+    is_too_costly: bool,
 }
 
 /// A value on its way through the walk.
@@ -83,7 +84,7 @@ impl<'c> Walk<'c> {
     }
 
     fn value(&mut self, element: &Element, content: &'static Structure, place: Place<'c>, path: &Path<'_>) {
-        if self.findings.len() >= MAX_FAULTS || self.evaluations >= MAX_EVALUATIONS || place.value.is_null() {
+        if self.findings.len() >= MAX_FAULTS || self.context.is_used_up() || place.value.is_null() {
             return;
         }
         if matches!(content.kind(), Kind::Resource | Kind::AbstractResource) {
@@ -113,11 +114,15 @@ impl<'c> Walk<'c> {
 
     fn evaluate(&mut self, of: &str, structure: &'static Structure, place: Place<'c>, path: &Path<'_>) {
         for invariant in INVARIANTS.get(of).into_iter().flatten() {
-            self.evaluations += 1;
             let node = Node::element(place.value, structure, place.owner);
-            // An expression without an answer says nothing against the resource.
-            if !invariant.expression.fails_for(node, place.resource, self.context).unwrap_or(false) {
-                continue;
+            match invariant.expression.fails_for(node, place.resource, self.context) {
+                Ok(true) => {}
+                Err(EvaluationFault::OverBudget { .. }) => {
+                    self.is_too_costly = true;
+                    continue;
+                }
+                // An expression without an answer says nothing against the resource.
+                Ok(false) | Err(_) => continue,
             }
             let message = format!("{}: {}", invariant.key, invariant.meaning);
             let fault = Fault { path: path.to_string(), kind: FaultKind::Invariant, message };
@@ -232,6 +237,16 @@ mod tests {
         }
         // What a narrative may hold is checked with the structure.
         assert_eq!(unread, ["txt-1", "txt-2"]);
+    }
+
+    #[test]
+    fn a_resource_has_one_budget() {
+        let options: Vec<Value> = (0..300).map(|index| json!({"linkId": index.to_string(), "type": "group"})).collect();
+        let items: Vec<Value> = (0..300)
+            .map(|index| json!({"linkId": format!("i{index}"), "type": "group", "item": options.clone()}))
+            .collect();
+        let found = findings(&json!({"resourceType": "Questionnaire", "status": "draft", "item": items}));
+        assert!(found.iter().any(|finding| finding.contains("too large for all of its invariants")), "{found:?}");
     }
 
     #[test]

@@ -109,6 +109,11 @@ impl<'v> Evaluator<'v> {
         if spent > self.context.budget {
             return Err(EvaluationFault::OverBudget { steps: self.context.budget });
         }
+        let Context { total, spent, .. } = self.context;
+        spent.set(spent.get().saturating_add(steps as u64));
+        if spent.get() > *total {
+            return Err(EvaluationFault::OverBudget { steps: *total });
+        }
         Ok(())
     }
 
