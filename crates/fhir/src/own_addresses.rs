@@ -1,6 +1,8 @@
 //! The addresses under which a FHIR server is reached (<https://hl7.org/fhir/R4/references.html#literal>): an absolute
 //! reference below one of them means the same as the relative one.
 
+use crate::{ResourceType, is_id};
+
 /// The base address of the current request, and the paths of every base that the server has.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OwnAddresses<'a> {
@@ -15,11 +17,17 @@ impl<'a> OwnAddresses<'a> {
         Self { base: base.trim_end_matches('/'), paths }
     }
 
-    /// The part after the base address: `Patient/1` of `https://host/sandboxes/sbx_1/fhir/Patient/1`.
+    /// The reference after the base address: `Patient/1` of `https://host/sandboxes/sbx_1/fhir/Patient/1`. None if what
+    /// stands there is no reference.
     pub fn relative<'t>(&self, address: &'t str) -> Option<&'t str> {
-        let below = |base: &str| address.strip_prefix(base)?.strip_prefix('/');
+        self.below(address).filter(|rest| is_reference(rest))
+    }
+
+    /// Whatever stands after the base address, such as an operation.
+    pub fn below<'t>(&self, address: &'t str) -> Option<&'t str> {
+        let after = |base: &str| address.strip_prefix(base)?.strip_prefix('/');
         if !self.base.is_empty()
-            && let Some(rest) = below(self.base)
+            && let Some(rest) = after(self.base)
         {
             return Some(rest);
         }
@@ -30,6 +38,20 @@ impl<'a> OwnAddresses<'a> {
             let (before, rest) = path.split_once(own.as_str())?;
             rest.strip_prefix('/').filter(|_| !before.contains(['?', '#']))
         })
+    }
+}
+
+/// `Type/id`, `Type/id/_history/version` or `Type?criteria`.
+fn is_reference(text: &str) -> bool {
+    let is_type = |name: &str| name.parse::<ResourceType>().is_ok();
+    if let Some((name, _)) = text.split_once('?') {
+        return is_type(name);
+    }
+    let mut parts = text.split('/');
+    match (parts.next(), parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some(name), Some(id), None, ..) => is_type(name) && is_id(id),
+        (Some(name), Some(id), Some("_history"), Some(version), None) => is_type(name) && is_id(id) && is_id(version),
+        _ => false,
     }
 }
 
@@ -53,9 +75,15 @@ mod tests {
             ("http://localhost:8080/customers/1", None),
             ("Patient/1", None),
             ("http://", None),
+            ("http://localhost:8080/custom/", None),
+            ("http://localhost:8080/custom/#p", None),
+            ("http://localhost:8080/custom/urn:uuid:1", None),
+            ("http://localhost:8080/custom/http://example.org/Patient/1", None),
+            ("http://localhost:8080/custom/Patient/1/2", None),
         ] {
             assert_eq!(own.relative(address), relative, "{address}");
         }
+        assert_eq!(own.below("http://localhost:8080/custom/Patient/$match"), Some("Patient/$match"));
         assert_eq!(OwnAddresses::default().relative("http://a/Patient/1"), None);
     }
 }

@@ -184,10 +184,6 @@ pub struct RunnableVersion {
     pub simulators: Vec<SimulatorType>,
     /// How many tasks it has.
     pub tasks: usize,
-    /// Names of the axes that its criteria have, `__default__` for criteria without one; only for solvers of the owner.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub axis_names: Option<Vec<String>>,
 }
 
 impl From<BenchmarkVersion> for RunnableVersion {
@@ -202,7 +198,6 @@ impl From<BenchmarkVersion> for RunnableVersion {
             concurrency: version.concurrency,
             simulators: version.simulators,
             tasks: version.tasks.len(),
-            axis_names: version.axis_names,
         }
     }
 }

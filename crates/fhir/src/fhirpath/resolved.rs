@@ -1,8 +1,9 @@
 //! What an evaluation knows besides the resource: the time, and where references lead.
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
+use regex::Regex;
 use serde_json::Value;
 
 use super::moment::Moment;
@@ -24,6 +25,8 @@ pub struct Context<'r> {
     pub(super) total: u64,
     /// How many they took.
     pub(super) spent: Cell<u64>,
+    /// Compiled once, by their text.
+    pub(super) patterns: RefCell<Vec<(String, Regex)>>,
     resolved: OnceCell<Box<Slot>>,
 }
 
@@ -47,6 +50,7 @@ impl<'r> Context<'r> {
             budget: Self::BUDGET,
             total: u64::MAX,
             spent: Cell::new(0),
+            patterns: RefCell::default(),
             resolved: OnceCell::new(),
         }
     }

@@ -64,7 +64,13 @@ impl Walk {
         }
     }
 
-    fn object(&mut self, structure: &Structure, object: &Map<String, Value>, container: &Container<'_>, path: &Path<'_>) {
+    fn object(
+        &mut self,
+        structure: &Structure,
+        object: &Map<String, Value>,
+        container: &Container<'_>,
+        path: &Path<'_>,
+    ) {
         for (key, value) in object {
             let name = key.strip_prefix('_').unwrap_or(key);
             let Some((_, element, used)) = structure.element(name) else { continue };

@@ -248,7 +248,11 @@ fn editables(made: &Authored) -> Vec<Editable> {
             vec!["alias"],
         ),
         editable(format!("/environments/{}", made.environment), description(), vec!["name"]),
-        editable(format!("/simulators/{}", made.simulator), vec![], vec!["name", "config"]),
+        editable(
+            format!("/simulators/{}", made.simulator),
+            vec![("config", json!({"validation": "relaxed"}))],
+            vec!["name"],
+        ),
         editable(format!("/datasets/{}", made.dataset), description(), vec!["name"]),
         editable(
             format!("/datasets/{}/entities/{}", made.dataset, made.entity),
@@ -269,7 +273,7 @@ fn editables(made: &Authored) -> Vec<Editable> {
         editable(
             format!("/benchmarks/{}", made.benchmark),
             vec![("description", json!("x")), ("slug", json!("a-slug")), ("environment_id", json!(made.environment))],
-            vec!["name", "timeout", "concurrency", "visibility"],
+            vec!["name", "visibility"],
         ),
     ]
 }

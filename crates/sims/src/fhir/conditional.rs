@@ -25,8 +25,8 @@ pub(crate) fn find_text(call: &Call<'_>, resource_type: ResourceType, criteria: 
     find(call, resource_type, &address::pairs(criteria))
 }
 
-/// A conditional delete removes at most so many resources.
-const MOST_DELETED: usize = 10_000;
+/// A conditional delete removes at most so many resources; all of a transaction together too.
+pub(crate) const MOST_DELETED: usize = 10_000;
 
 pub(crate) fn find(
     call: &Call<'_>,

@@ -1,6 +1,9 @@
 //! FHIRPath Patch (<https://hl7.org/fhir/R4/fhirpatch.html>): operations in a Parameters resource, each on the element
 //! that a FHIRPath expression finds.
 
+use std::cell::Cell;
+use std::collections::HashSet;
+
 use fhir::ResourceType;
 use fhir::definitions::{Element, Max, Structure};
 use fhir::fhirpath::{Context, FhirPath, Item, Moment, MomentKind};
@@ -11,6 +14,10 @@ use super::outcome::excerpt;
 
 /// A patch may hold so many operations.
 const MOST_OPERATIONS: usize = 1_000;
+/// All of its paths may take so many steps together.
+const MOST_STEPS: u64 = 2_000_000;
+/// So many values are passed on the way to what the paths find.
+const MOST_VISITED: usize = 20_000_000;
 
 /// Why a patch was not applied.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,8 +37,9 @@ pub(crate) fn apply(resource: &mut Value, parameters: &Value, now: model::Timest
     if operations.len() > MOST_OPERATIONS {
         return Err(PatchError::Malformed(format!("a patch has at most {MOST_OPERATIONS} operations")));
     }
+    let reach = Reach::at(now)?;
     for (at, parameter) in operations.iter().enumerate() {
-        let done = Operation::parse(parameter).and_then(|operation| operation.apply(resource, now));
+        let done = Operation::parse(parameter).and_then(|operation| operation.apply(resource, &reach));
         done.map_err(|error| match error {
             PatchError::Malformed(reason) => PatchError::Malformed(format!("operation {at}: {reason}")),
             PatchError::Inapplicable(reason) => PatchError::Inapplicable(format!("operation {at}: {reason}")),
@@ -60,18 +68,19 @@ impl<'p> Operation<'p> {
         Ok(Self { kind, text, path, parts })
     }
 
-    fn apply(&self, resource: &mut Value, now: model::Timestamp) -> Result<(), PatchError> {
-        let found = self.find(resource, now)?;
+    fn apply(&self, resource: &mut Value, reach: &Reach) -> Result<(), PatchError> {
+        let found = self.find(resource, reach)?;
         match self.kind {
             "add" => self.add(resource, &self.one(found)?),
             "replace" => self.replace(resource, &self.one(found)?),
-            "delete" if found.is_empty() => Ok(()),
             "delete" => {
-                remove(resource, &self.one(found)?);
+                if let Some(place) = found {
+                    remove(resource, &place);
+                }
                 Ok(())
             }
-            "insert" => self.insert(resource, found),
-            "move" => self.reorder(resource, found),
+            "insert" => self.insert(resource, &found.ok_or_else(|| self.not_a_list())?),
+            "move" => self.reorder(resource, &found.ok_or_else(|| self.not_a_list())?),
             other => {
                 let message = format!("`type` is add, insert, delete, replace or move, not `{}`", excerpt(other));
                 Err(PatchError::Malformed(message))
@@ -79,42 +88,49 @@ impl<'p> Operation<'p> {
         }
     }
 
-    /// Where the elements lie that the path finds.
-    fn find(&self, resource: &Value, now: model::Timestamp) -> Result<Vec<Vec<Key>>, PatchError> {
-        let instant = now.to_string();
-        let moment = Moment::parse(MomentKind::DateTime, &instant)
-            .ok_or_else(|| PatchError::Inapplicable("the time is not known".into()))?;
-        let context = Context::at(moment);
-        let items = self.path.evaluate(resource, &context).map_err(|fault| {
+    /// Where the element lies that the path finds; for `insert` and `move`, the list of all that it finds.
+    fn find(&self, resource: &Value, reach: &Reach) -> Result<Option<Vec<Key>>, PatchError> {
+        let items = self.path.evaluate(resource, &reach.context).map_err(|fault| {
             PatchError::Inapplicable(format!("the path `{}` cannot be evaluated: {fault}", excerpt(self.text)))
         })?;
-        let mut places = Vec::new();
-        for item in &items {
-            let node = match item {
-                Item::Node(node) => node.value(),
-                _ => None,
-            };
-            let mut place = Vec::new();
-            match node {
-                Some(value) if locate(resource, value, &mut place) => places.push(place),
-                _ => {
-                    let message =
-                        format!("the path `{}` does not lead to an element of the resource", excerpt(self.text));
-                    return Err(PatchError::Inapplicable(message));
-                }
+        let wants_list = matches!(self.kind, "insert" | "move");
+        if items.len() > 1 && !wants_list {
+            return Err(self.not_one(items.len()));
+        }
+        let value_of = |item: &Item<'_>| match item {
+            Item::Node(node) => node.value().map(std::ptr::from_ref),
+            _ => None,
+        };
+        let Some(first) = items.first() else { return Ok(None) };
+        let mut place = match value_of(first) {
+            Some(wanted) => reach.locate(resource, wanted)?,
+            None => None,
+        }
+        .ok_or_else(|| {
+            let message = format!("the path `{}` does not lead to an element of the resource", excerpt(self.text));
+            PatchError::Inapplicable(message)
+        })?;
+        if wants_list {
+            let Some(Key::Index(_)) = place.pop() else { return Err(self.not_a_list()) };
+            let list = place.iter().try_fold(resource, |value, key| match key {
+                Key::Name(name) => value.get(name),
+                Key::Index(index) => value.get(index),
+            });
+            let list = list.and_then(Value::as_array).into_iter().flatten();
+            let list: HashSet<*const Value> = list.map(std::ptr::from_ref).collect();
+            if !items.iter().all(|item| value_of(item).is_some_and(|value| list.contains(&value))) {
+                return Err(self.not_a_list());
             }
         }
-        Ok(places)
+        Ok(Some(place))
     }
 
-    fn one(&self, mut found: Vec<Vec<Key>>) -> Result<Vec<Key>, PatchError> {
-        match (found.len(), found.pop()) {
-            (1, Some(place)) => Ok(place),
-            (count, _) => {
-                let message = format!("the path `{}` finds {count} elements; it must find one", excerpt(self.text));
-                Err(PatchError::Inapplicable(message))
-            }
-        }
+    fn one(&self, found: Option<Vec<Key>>) -> Result<Vec<Key>, PatchError> {
+        found.ok_or_else(|| self.not_one(0))
+    }
+
+    fn not_one(&self, count: usize) -> PatchError {
+        PatchError::Inapplicable(format!("the path `{}` finds {count} elements; it must find one", excerpt(self.text)))
     }
 
     fn add(&self, resource: &mut Value, place: &[Key]) -> Result<(), PatchError> {
@@ -127,7 +143,11 @@ impl<'p> Operation<'p> {
             return Err(PatchError::Inapplicable(format!("`{}` is not an object", excerpt(self.text))));
         };
         match (element.max() == Max::Many, fields.get_mut(&key)) {
-            (true, Some(Value::Array(items))) => items.push(value),
+            (true, Some(Value::Array(items))) => {
+                items.push(value);
+                let list: Vec<Key> = place.iter().cloned().chain([Key::Name(key)]).collect();
+                keep_in_step(resource, &list, |_| {});
+            }
             (true, _) => {
                 fields.insert(key, Value::Array(vec![value]));
             }
@@ -177,43 +197,41 @@ impl<'p> Operation<'p> {
     }
 
     /// Into the list that the path finds.
-    fn insert(&self, resource: &mut Value, found: Vec<Vec<Key>>) -> Result<(), PatchError> {
+    fn insert(&self, resource: &mut Value, list: &[Key]) -> Result<(), PatchError> {
         let index = index_of(self.parts, "index")?;
-        let list = self.list(found)?;
         let Some((Key::Name(name), owner)) = list.split_last() else { return Err(self.not_a_list()) };
         let structure = structure_at(resource, owner).ok_or_else(|| self.not_a_list())?;
         let (_, _, value) = member(structure, name, part(self.parts, "value"))?;
         check_depth(&value, list.len() + 1)?;
-        match at(resource, &list) {
+        match at(resource, list) {
             Some(Value::Array(items)) if index <= items.len() => {
                 items.insert(index, value);
+                keep_in_step(resource, list, |extensions| {
+                    if index < extensions.len() {
+                        extensions.insert(index, Value::Null);
+                    }
+                });
                 Ok(())
             }
             _ => Err(PatchError::Inapplicable(format!("the list has no place {index}"))),
         }
     }
 
-    fn reorder(&self, resource: &mut Value, found: Vec<Vec<Key>>) -> Result<(), PatchError> {
+    fn reorder(&self, resource: &mut Value, list: &[Key]) -> Result<(), PatchError> {
         let (source, destination) = (index_of(self.parts, "source")?, index_of(self.parts, "destination")?);
-        let list = self.list(found)?;
-        match at(resource, &list) {
+        match at(resource, list) {
             Some(Value::Array(items)) if source < items.len() && destination < items.len() => {
                 let item = items.remove(source);
                 items.insert(destination, item);
+                keep_in_step(resource, list, |extensions| {
+                    extensions.resize(extensions.len().max(source + 1).max(destination + 1), Value::Null);
+                    let extension = extensions.remove(source);
+                    extensions.insert(destination, extension);
+                });
                 Ok(())
             }
             _ => Err(PatchError::Inapplicable(format!("the list has no places {source} and {destination}"))),
         }
-    }
-
-    /// The list that all of the found elements lie in.
-    fn list(&self, found: Vec<Vec<Key>>) -> Result<Vec<Key>, PatchError> {
-        let mut lists = found.into_iter().map(|mut place| match place.pop() {
-            Some(Key::Index(_)) => Some(place),
-            _ => None,
-        });
-        let first = lists.next().flatten().ok_or_else(|| self.not_a_list())?;
-        if lists.all(|other| other.as_ref() == Some(&first)) { Ok(first) } else { Err(self.not_a_list()) }
     }
 
     fn not_a_list(&self) -> PatchError {
@@ -228,23 +246,53 @@ enum Key {
     Index(usize),
 }
 
-/// The way from the resource to a value that is a part of it, told by its address in memory.
-fn locate(from: &Value, wanted: &Value, place: &mut Vec<Key>) -> bool {
-    if std::ptr::eq(from, wanted) {
-        return true;
+/// What the operations of a patch share: the time, and how much work they may make together.
+struct Reach {
+    context: Context<'static>,
+    visited: Cell<usize>,
+}
+
+impl Reach {
+    fn at(now: model::Timestamp) -> Result<Self, PatchError> {
+        let moment = Moment::parse(MomentKind::DateTime, &now.to_string())
+            .ok_or_else(|| PatchError::Inapplicable("the time is not known".into()))?;
+        Ok(Self { context: Context::at(moment).within(MOST_STEPS), visited: Cell::new(0) })
     }
-    let mut step = |key: Key, value: &Value| {
-        place.push(key);
-        let is_there = locate(value, wanted, place);
-        if !is_there {
-            place.pop();
+
+    /// The way from the resource to a value that is a part of it, told by its address in memory.
+    fn locate(&self, resource: &Value, wanted: *const Value) -> Result<Option<Vec<Key>>, PatchError> {
+        let mut place = Vec::new();
+        if !self.is_in(resource, wanted, &mut place) {
+            place.clear();
         }
-        is_there
-    };
-    match from {
-        Value::Array(items) => items.iter().enumerate().any(|(index, item)| step(Key::Index(index), item)),
-        Value::Object(fields) => fields.iter().any(|(name, value)| step(Key::Name(name.clone()), value)),
-        _ => false,
+        if self.visited.get() > MOST_VISITED {
+            return Err(PatchError::Inapplicable("the patch is too costly; send it in parts".into()));
+        }
+        place.reverse();
+        let is_found = !place.is_empty() || std::ptr::eq(resource, wanted);
+        Ok(is_found.then_some(place))
+    }
+
+    /// Notes the way from its end.
+    fn is_in(&self, from: &Value, wanted: *const Value, place: &mut Vec<Key>) -> bool {
+        self.visited.set(self.visited.get() + 1);
+        if std::ptr::eq(from, wanted) {
+            return true;
+        }
+        if self.visited.get() > MOST_VISITED {
+            return false;
+        }
+        let found = match from {
+            Value::Array(items) => items.iter().position(|item| self.is_in(item, wanted, place)).map(Key::Index),
+            Value::Object(fields) => {
+                let found = fields.iter().find(|(_, value)| self.is_in(value, wanted, place));
+                found.map(|(name, _)| Key::Name(name.clone()))
+            }
+            _ => None,
+        };
+        let is_found = found.is_some();
+        place.extend(found);
+        is_found
     }
 }
 
@@ -266,12 +314,32 @@ fn remove(resource: &mut Value, place: &[Key]) {
     match (last, at(resource, parents)) {
         (Key::Index(index), Some(Value::Array(items))) if *index < items.len() => {
             items.remove(*index);
+            keep_in_step(resource, parents, |extensions| {
+                if *index < extensions.len() {
+                    extensions.remove(*index);
+                }
+            });
         }
         (Key::Name(name), Some(Value::Object(fields))) => {
             fields.shift_remove(name);
             fields.shift_remove(&format!("_{name}"));
         }
         _ => {}
+    }
+}
+
+/// The extensions of the items of a list of primitives stand in a list of their own, at the same places: it is changed
+/// after the list itself.
+fn keep_in_step(resource: &mut Value, list: &[Key], change: impl FnOnce(&mut Vec<Value>)) {
+    let Some((Key::Name(name), owner)) = list.split_last() else { return };
+    let Some(Value::Object(fields)) = at(resource, owner) else { return };
+    let length = fields.get(name).and_then(Value::as_array).map_or(0, Vec::len);
+    let beside = format!("_{name}");
+    let Some(Value::Array(extensions)) = fields.get_mut(&beside) else { return };
+    change(extensions);
+    extensions.resize(extensions.len().max(length), Value::Null);
+    if extensions.iter().all(Value::is_null) {
+        fields.shift_remove(&beside);
     }
 }
 
@@ -434,6 +502,37 @@ mod tests {
         assert_eq!(patched(of(&["1", "2"]), &[replaced]).unwrap(), of(&["9", "2"]));
         let far = simple("insert", "Patient.identifier", &[index("index", 7), value]);
         assert!(matches!(patched(of(&["1"]), &[far]), Err(PatchError::Inapplicable(_))));
+    }
+
+    #[test]
+    fn extensions_of_primitives_keep_their_places() {
+        let extension = json!({"extension": [{"url": "http://e", "valueString": "b"}]});
+        let of = |given: Value, beside: Value| json!({"resourceType": "Patient", "name": [{"given": given, "_given": beside}]});
+        let start = || of(json!(["a", "b"]), json!([null, extension]));
+        let number = |name: &str, at: u64| json!({"name": name, "valueInteger": at});
+        let value = json!({"name": "value", "valueString": "c"});
+        let path = "Patient.name.given";
+        let deleted = patched(start(), &[simple("delete", "Patient.name.given[0]", &[])]).unwrap();
+        assert_eq!(deleted, of(json!(["b"]), json!([extension])));
+        let inserted = patched(start(), &[simple("insert", path, &[number("index", 0), value.clone()])]).unwrap();
+        assert_eq!(inserted, of(json!(["c", "a", "b"]), json!([null, null, extension])));
+        let moved = simple("move", path, &[number("source", 1), number("destination", 0)]);
+        assert_eq!(patched(start(), &[moved]).unwrap(), of(json!(["b", "a"]), json!([extension, null])));
+        let named = json!({"name": "name", "valueString": "given"});
+        let added = patched(start(), &[simple("add", "Patient.name", &[named, value])]).unwrap();
+        assert_eq!(added, of(json!(["a", "b", "c"]), json!([null, extension, null])));
+        let bare = patched(start(), &[simple("delete", "Patient.name.given[1]", &[])]).unwrap();
+        assert_eq!(bare, json!({"resourceType": "Patient", "name": [{"given": ["a"]}]}));
+    }
+
+    #[test]
+    fn all_paths_share_one_budget() {
+        let names: Vec<Value> = (0..200).map(|at| json!({"family": at.to_string()})).collect();
+        let patient = json!({"resourceType": "Patient", "name": names});
+        let costly = simple("delete", "Patient.name.where(%resource.name.where(family = 'x').exists())", &[]);
+        assert!(patched(patient.clone(), std::slice::from_ref(&costly)).is_ok());
+        let refused = patched(patient, &vec![costly; 100]).unwrap_err();
+        assert!(matches!(&refused, PatchError::Inapplicable(reason) if reason.contains("steps")), "{refused:?}");
     }
 
     #[test]

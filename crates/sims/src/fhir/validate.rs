@@ -12,6 +12,11 @@ use super::read::live;
 use super::reply::{Content, Reply};
 use super::scopes::Permission;
 
+/// So many profiles are looked at, of those that are asked for and of those that the resource claims.
+const MOST_PROFILES: usize = 20;
+/// So many problems are told.
+const MOST_ISSUES: usize = 1_000;
+
 /// Of the stored resource when there is no body.
 pub(crate) fn instance(call: &Call<'_>, resource_type: ResourceType, id: &str, body: &Value) -> Result<Reply, Refusal> {
     if !body.is_null() {
@@ -52,12 +57,15 @@ pub(crate) fn validate(
         Ok(()) => issues.extend(beyond_structure(call, resource)?),
     }
     let has_structure = !issues.iter().any(|issue| issue.severity == "error");
-    for profile in &input.profiles {
+    let (profiles, note) = considered(input.profiles.iter().map(String::as_str));
+    issues.extend(note);
+    for profile in profiles {
         issues.extend(by_profile(call, profile, resource, true)?.into_iter().filter(|_| has_structure));
         if !has_structure && Profile::find(profile).is_none() && is_base_profile(profile).is_none() {
             issues.push(unknown_profile(profile, true));
         }
     }
+    shorten(&mut issues);
     if issues.is_empty() {
         issues.push(Issue::information("no problems were found"));
     }
@@ -72,10 +80,36 @@ fn beyond_structure(call: &Call<'_>, resource: &Value) -> Result<Vec<Issue>, Ref
     }
     let mut issues: Vec<Issue> = impossible_references(resource).iter().map(Issue::from).collect();
     issues.extend(conformance(resource, now(call)?).iter().map(of_finding));
-    for claimed in resource["meta"]["profile"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    let claimed = resource["meta"]["profile"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let (profiles, note) = considered(claimed);
+    issues.extend(note);
+    for claimed in profiles {
         issues.extend(by_profile(call, claimed, resource, false)?);
     }
     Ok(issues)
+}
+
+/// Each profile once, and not too many of them; then a note says so.
+fn considered<'p>(profiles: impl Iterator<Item = &'p str>) -> (Vec<&'p str>, Option<Issue>) {
+    let mut kept: Vec<&str> = Vec::new();
+    for profile in profiles {
+        if kept.contains(&profile) {
+            continue;
+        }
+        if kept.len() == MOST_PROFILES {
+            let message = format!("only the first {MOST_PROFILES} profiles were looked at");
+            return (kept, Some(Issue::warning("too-costly", message)));
+        }
+        kept.push(profile);
+    }
+    (kept, None)
+}
+
+fn shorten(issues: &mut Vec<Issue>) {
+    if issues.len() > MOST_ISSUES {
+        issues.truncate(MOST_ISSUES);
+        issues.push(Issue::warning("too-costly", format!("only the first {MOST_ISSUES} problems are shown")));
+    }
 }
 
 fn by_profile(call: &Call<'_>, canonical: &str, resource: &Value, is_asked: bool) -> Result<Vec<Issue>, Refusal> {
@@ -154,5 +188,22 @@ impl<'b> Input<'b> {
                 Err(Refusal::bad("value", message))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_and_problems_are_bounded() {
+        let names: Vec<String> = (0..50).map(|index| format!("http://e/{}", index / 2)).collect();
+        let (few, note) = considered(names[..40].iter().map(String::as_str));
+        assert_eq!((few.len(), note.is_none()), (20, true));
+        let (many, note) = considered(names.iter().map(String::as_str));
+        assert_eq!((many.len(), note.is_some()), (20, true));
+        let mut issues: Vec<Issue> = (0..5_000).map(|_| Issue::information("x")).collect();
+        shorten(&mut issues);
+        assert_eq!(issues.len(), MOST_ISSUES + 1);
     }
 }

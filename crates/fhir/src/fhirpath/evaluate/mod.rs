@@ -13,9 +13,8 @@ pub(super) mod strings;
 pub(super) mod tree;
 
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
-use regex::Regex;
 use serde_json::Value;
 
 use super::EvaluationFault;
@@ -50,7 +49,7 @@ fn evaluate_on<'v>(
     resource: &'v Value,
     context: &'v Context<'v>,
 ) -> Found<'v> {
-    let evaluator = Evaluator { context, root: resource, steps: Cell::new(0), patterns: RefCell::default() };
+    let evaluator = Evaluator { context, root: resource, steps: Cell::new(0) };
     let scope = Scope { this, index: None, total: None };
     evaluator.evaluate(expression, &scope)
 }
@@ -89,8 +88,6 @@ pub(super) struct Evaluator<'v> {
     context: &'v Context<'v>,
     root: &'v Value,
     steps: Cell<u64>,
-    /// Compiled once, by their text.
-    patterns: RefCell<Vec<(String, Regex)>>,
 }
 
 /// What the variables stand for.
@@ -284,8 +281,18 @@ impl<'v> Given<'_, 'v> {
         }
     }
 
-    /// A date of a resource counts as the text that it is written as; one of System does not.
+    /// Costs steps by the length of the text.
     fn text_input(&self, input: &[Item<'v>]) -> Result<Option<Cow<'v, str>>, EvaluationFault> {
+        self.paid(self.unpaid_text_input(input)?)
+    }
+
+    fn paid(&self, text: Option<Cow<'v, str>>) -> Result<Option<Cow<'v, str>>, EvaluationFault> {
+        self.evaluator.spend(text.as_ref().map_or(0, |text| text.len() / 64))?;
+        Ok(text)
+    }
+
+    /// A date of a resource counts as the text that it is written as; one of System does not.
+    fn unpaid_text_input(&self, input: &[Item<'v>]) -> Result<Option<Cow<'v, str>>, EvaluationFault> {
         match input {
             [Item::Node(node)] if node.is_primitive() && node.value().is_some_and(Value::is_string) => {
                 Ok(node.value().and_then(Value::as_str).map(Cow::Borrowed))
@@ -295,7 +302,7 @@ impl<'v> Given<'_, 'v> {
     }
 
     fn text(&self, at: usize) -> Result<Option<Cow<'v, str>>, EvaluationFault> {
-        self.as_text(self.input(&self.argument(at)?)?)
+        self.paid(self.as_text(self.input(&self.argument(at)?)?)?)
     }
 
     fn as_text(&self, item: Option<Item<'v>>) -> Result<Option<Cow<'v, str>>, EvaluationFault> {

@@ -11,6 +11,8 @@ use crate::fhirpath::item::Item;
 /// A bound on what one pattern may compile to.
 const PATTERN_BYTES: usize = 1 << 20;
 const MOST_PATTERNS: usize = 16;
+/// What it costs to compile a pattern.
+const PATTERN_STEPS: usize = 10_000;
 /// A text that replacement or joining may not outgrow.
 pub(super) const LONGEST_TEXT: usize = 1 << 17;
 
@@ -27,7 +29,6 @@ fn with_argument<'v>(
 
 fn mapped<'v>(given: &Given<'_, 'v>, input: &[Item<'v>], apply: impl FnOnce(&str) -> String) -> Found<'v> {
     let Some(text) = given.text_input(input)? else { return Ok(Vec::new()) };
-    given.evaluator.spend(text.len() / 64)?;
     Ok(vec![Item::text(apply(&text))])
 }
 
@@ -92,13 +93,13 @@ fn bounded(given: &Given<'_, '_>, length: usize) -> Result<(), EvaluationFault> 
 /// Anywhere in the text.
 pub(in crate::fhirpath) fn matches<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
     with_argument(given, &input, |text, pattern| {
-        boolean(given.evaluator.pattern(given, Cow::Borrowed(pattern))?.is_match(text))
+        boolean(given.evaluator.pattern(given, Cow::Borrowed(pattern), text)?.is_match(text))
     })
 }
 
 pub(in crate::fhirpath) fn matches_full<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
     with_argument(given, &input, |text, pattern| {
-        boolean(given.evaluator.pattern(given, Cow::Owned(format!("^(?:{pattern})$")))?.is_match(text))
+        boolean(given.evaluator.pattern(given, Cow::Owned(format!("^(?:{pattern})$")), text)?.is_match(text))
     })
 }
 
@@ -108,7 +109,7 @@ pub(in crate::fhirpath) fn replace_matches<'v>(given: &Given<'_, 'v>, input: Vec
         if pattern.is_empty() {
             return Ok(vec![Item::text(text.to_owned())]);
         }
-        let regex = given.evaluator.pattern(given, Cow::Borrowed(pattern))?;
+        let regex = given.evaluator.pattern(given, Cow::Borrowed(pattern), text)?;
         // Each `$` may repeat what was matched.
         let repeats = substitution.matches('$').count() + 1;
         let matched = regex.find_iter(text).count().saturating_mul(substitution.len());
@@ -148,18 +149,49 @@ pub(in crate::fhirpath) fn join<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>)
 }
 
 impl Evaluator<'_> {
-    /// Compiled with `.` for any character, as the specification wants.
-    fn pattern(&self, given: &Given<'_, '_>, pattern: Cow<'_, str>) -> Result<Regex, EvaluationFault> {
-        if let Some((_, regex)) = self.patterns.borrow().iter().find(|(known, _)| *known == pattern) {
+    /// Compiled with `.` for any character, as the specification wants. A search of the text is paid for too.
+    fn pattern(&self, given: &Given<'_, '_>, pattern: Cow<'_, str>, text: &str) -> Result<Regex, EvaluationFault> {
+        self.spend(text.len())?;
+        if let Some((_, regex)) = self.context.patterns.borrow().iter().find(|(known, _)| *known == pattern) {
             return Ok(regex.clone());
         }
-        self.spend(100)?;
+        self.spend(PATTERN_STEPS)?;
         let built = RegexBuilder::new(&pattern).dot_matches_new_line(true).size_limit(PATTERN_BYTES).build();
         let regex = built.map_err(|_| given.unusable("the pattern is no regular expression that can be used"))?;
-        let mut patterns = self.patterns.borrow_mut();
+        let mut patterns = self.context.patterns.borrow_mut();
         if patterns.len() < MOST_PATTERNS {
             patterns.push((pattern.into_owned(), regex.clone()));
         }
         Ok(regex)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::fhirpath::{Context, EvaluationFault, FhirPath, Moment, MomentKind};
+
+    #[test]
+    fn long_texts_and_patterns_cost_steps() {
+        let now = Moment::parse(MomentKind::DateTime, "2026-01-01T00:00:00Z").unwrap();
+        let patient = json!({"resourceType": "Patient", "name": [{"text": "a".repeat(64_000)}]});
+        for (text, is_cheap) in [
+            ("name.text.contains('b')", false),
+            ("name.text.startsWith('b')", false),
+            ("name.text.endsWith('b')", false),
+            ("name.text.indexOf('b')", false),
+            ("name.text.length()", false),
+            ("name.text.substring(1, 1)", false),
+            ("'a'.matches('b')", false),
+            ("'a'.contains('b')", true),
+        ] {
+            let path = FhirPath::parse(text).unwrap();
+            let mut context = Context::at(now);
+            context.budget = 500;
+            let answer = path.evaluate(&patient, &context);
+            assert_eq!(answer.is_ok(), is_cheap, "{text}");
+            assert!(is_cheap || matches!(answer, Err(EvaluationFault::OverBudget { .. })), "{text}");
+        }
     }
 }

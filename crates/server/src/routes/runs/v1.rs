@@ -30,7 +30,7 @@ async fn create_run(
     Ok(Made::at(created, |run| format!("/v1/benchmark-runs/{}", run.benchmark_run_id)))
 }
 
-/// What is known about a version before it is run, with a solver key: how many tasks it has, and its axes.
+/// What is known about a version before it is run, with a solver key: how many tasks it has.
 #[utoipa::path(get, path = "/v1/benchmarks/{reference}", tag = "v1", operation_id = "read_version",
     security(("solver_key" = [])),
     params(("reference" = String, Path, description = "`slug@version`")),

@@ -27,7 +27,7 @@ impl Entry {
         let text = |name: &str| request[name].as_str();
         let method = text("method").ok_or_else(|| Refusal::bad("required", "the entry has no request.method"))?;
         let url = text("url").ok_or_else(|| Refusal::bad("required", "the entry has no request.url"))?;
-        let relative = own.relative(url).unwrap_or(url);
+        let relative = own.below(url).unwrap_or(url);
         let (path, query) = relative.split_once('?').unwrap_or((relative, ""));
         if path.contains("://") {
             return Err(Refusal::bad("invalid", format!("the address {} is not of this server", excerpt(url))));

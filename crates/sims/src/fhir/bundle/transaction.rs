@@ -37,8 +37,11 @@ enum Task {
 
 pub(super) fn process(call: &Call<'_>, entries: &[Value]) -> Result<Reply, Refusal> {
     let mut steps = Vec::with_capacity(entries.len());
+    let mut deleted = 0;
     for (index, entry) in entries.iter().enumerate() {
-        steps.push(plan(call, entry).map_err(|refusal| refusal.in_entry(index))?);
+        let step = plan(call, entry).map_err(|refusal| refusal.in_entry(index))?;
+        deleted = with_deleted(deleted, &step.task).map_err(|refusal| refusal.in_entry(index))?;
+        steps.push(step);
     }
     check_overlaps(&steps)?;
     let mut names = full_urls(&steps)?;
@@ -52,6 +55,18 @@ pub(super) fn process(call: &Call<'_>, entries: &[Value]) -> Result<Reply, Refus
         rename(&mut steps, &names)?;
     }
     carry_out(call, &steps)
+}
+
+/// How many resources the conditional deletes remove, this one too. Their ids are all kept in memory.
+fn with_deleted(before: usize, task: &Task) -> Result<usize, Refusal> {
+    let Task::Delete(_, ids) = task else { return Ok(before) };
+    let deleted = before + ids.len();
+    if deleted > conditional::MOST_DELETED {
+        let most = conditional::MOST_DELETED;
+        let message = format!("the conditional deletes of the transaction find more than {most} resources together");
+        return Err(Refusal::precondition("too-costly", message));
+    }
+    Ok(deleted)
 }
 
 fn plan(call: &Call<'_>, entry: &Value) -> Result<Step, Refusal> {
@@ -249,5 +264,17 @@ fn one(call: &Call<'_>, staged: &World, step: &Step) -> Result<Reply, Refusal> {
         Task::Existing(resource_type, id) => create::existing(&inner, *resource_type, id),
         Task::Delete(resource_type, ids) => delete::delete_all(&inner, *resource_type, ids),
         Task::Perform(action) => inner.perform(action, body),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditional_deletes_are_bounded_together() {
+        let task = Task::Delete("Patient".parse().unwrap(), vec!["1".to_owned(); 6_000]);
+        let deleted = with_deleted(0, &task).unwrap();
+        assert_eq!(with_deleted(deleted, &task).unwrap_err().status, 412);
     }
 }
