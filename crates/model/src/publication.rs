@@ -177,7 +177,6 @@ pub struct RunnableVersion {
     pub slug: String,
     pub version: i64,
     pub name: String,
-    pub description: Option<String>,
     /// Seconds for a task without a timeout of its own.
     pub timeout: i64,
     pub concurrency: i64,
@@ -193,7 +192,6 @@ impl From<BenchmarkVersion> for RunnableVersion {
             slug: version.slug,
             version: version.version,
             name: version.name,
-            description: version.description,
             timeout: version.timeout,
             concurrency: version.concurrency,
             simulators: version.simulators,
