@@ -106,6 +106,9 @@ def without_gaps(kind, lines):
     if kind == "271" and not any(line[0] == "HL" and line[3] == "21" for line in lines):
         # It wants a receiver even where the payer is refused.
         at, gaps = lines.index(end), gaps + 1
+        [payer] = [line for line in lines if line[0] == "HL"]
+        assert payer[4] == "0", "a payer that rejects announces no receiver"
+        payer[4] = "1"
         lines[at:at] = [["HL", "2", "1", "21", "0"], ["NM1", "1P", "2", "CLINIC", "", "", "", "", "XX", "1234567893"]]
         end[1] = str(int(end[1]) + 2)
     if kind == "835":
