@@ -20,7 +20,7 @@ def main(base_url, key):
         answer.raise_for_status()
         return answer.json()
 
-    config = {"inbox": [{"message": SEED}]}
+    config = {"inbox": [{"message": SEED}], "strict": True}
     simulator = call("/simulators", {"type": "Hl7", "name": "Interface", "config": config})["id"]
     sandbox = call("/sandboxes", {"simulator_id": simulator})
     events_url = f"{base_url}/sandboxes/{sandbox['id']}/events"
