@@ -230,7 +230,7 @@ impl NewCdsFeedback {
 pub struct CardFeedback {
     /// The `uuid` of the card.
     pub card: String,
-    /// `accepted`, `overridden`, or `ignored`, which is kept and not told to the service: CDS Hooks does not know it.
+    /// `accepted`, `overridden`, or `ignored`, which is stored and not sent to the service: CDS Hooks does not define it.
     pub outcome: String,
     /// `[{"id": uuid of the suggestion}]`, of a card that was accepted.
     pub accepted_suggestions: Option<Vec<SuggestionId>>,

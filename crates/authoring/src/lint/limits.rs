@@ -75,7 +75,7 @@ fn criterion(path: &str, index: usize, criterion: &Criterion, findings: &mut Fin
     add(findings, path, &format!("criteria.{index}"), faults);
 }
 
-/// The body of a request as the server reads it. What cannot be read is told by other rules.
+/// The body of a request as the server reads it. Other rules report what cannot be read.
 fn read<T: DeserializeOwned>(body: Value) -> Option<T> {
     serde_json::from_value(body).ok()
 }

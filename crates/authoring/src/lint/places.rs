@@ -30,7 +30,7 @@ impl Places {
         Self(texts.map(|(path, text)| (path.clone(), place(text))).collect())
     }
 
-    /// Adds the line, where it can be told.
+    /// Adds the line, where it is known.
     pub(crate) fn locate(&self, finding: &mut Finding) {
         if let Some(place) = self.0.get(&finding.file).filter(|_| finding.line.is_none()) {
             finding.line = place.line(&finding.message);

@@ -38,7 +38,7 @@ pub(super) fn judge(folder: &Folder, tasks: &[(String, Task)], findings: &mut Fi
     }
 }
 
-/// What can be read, each with its line; of a Bundle every resource is on line 1. What cannot be read is told elsewhere.
+/// What can be read, each with its line; of a Bundle every resource is on line 1. Other rules report what cannot be read.
 fn resources(key: &str, dataset: &Dataset) -> Option<(String, Vec<(usize, Value)>)> {
     let Content::Fhir { content_type, bytes } = &dataset.content else { return None };
     if content_type.ends_with("ndjson") {
@@ -53,7 +53,7 @@ fn resources(key: &str, dataset: &Dataset) -> Option<(String, Vec<(usize, Value)
 }
 
 fn invalid(file: &str, line: usize, resource: &Value, found: &mut Vec<Finding>) {
-    // Without a known type it cannot be read at all, which is told elsewhere.
+    // Without a known type it cannot be read at all, which another rule reports.
     let is_known = resource["resourceType"].as_str().and_then(ResourceType::named).is_some();
     let Some(Err(faults)) = is_known.then(|| fhir::validate(resource)) else { return };
     for fault in faults.iter().take(MOST_FINDINGS) {

@@ -35,7 +35,7 @@ pub(super) struct Runnable {
 }
 
 impl Target {
-    /// Reads the folder, if it is one: its errors are told before a server is started.
+    /// Reads the folder, if it is one: its errors are reported before a server is started.
     pub(super) fn of(arguments: &Arguments) -> anyhow::Result<Option<Self>> {
         let Some(named) = &arguments.benchmark else { return Ok(None) };
         let path = Path::new(named);
@@ -114,7 +114,7 @@ async fn load_bundled(arguments: &Arguments, reference: &str, asker: &Asker) -> 
     Ok(format!("{slug}@{}", folder.benchmark.version.unwrap_or(1)))
 }
 
-/// What the server says about a version. An error is told when the run is created, where it is asked for again.
+/// What the server says about a version. An error is reported when the run is created, which asks for it again.
 pub(super) async fn known(asker: &Asker, reference: &str) -> Runnable {
     let answer: Option<Value> = match asker {
         Asker::Solver(client) => client.runnable_version(reference).await.ok(),

@@ -250,7 +250,7 @@ fn has(value: &Value, pattern: &Value) -> bool {
         (Value::Array(items), Value::Array(wanted)) => {
             wanted.iter().all(|wanted| items.iter().any(|item| has(item, wanted)))
         }
-        // A pattern inside of a slice is told for one of the values.
+        // A pattern inside a slice is reported for one of the values.
         (Value::Array(items), wanted) => items.iter().any(|item| has(item, wanted)),
         (value, wanted) => value == wanted,
     }

@@ -259,7 +259,7 @@ impl Reach {
         Ok(Self { context: Context::at(moment).within(MOST_STEPS), visited: Cell::new(0) })
     }
 
-    /// The way from the resource to a value that is a part of it, told by its address in memory.
+    /// The path from the resource to a value inside it, found by its address in memory.
     fn locate(&self, resource: &Value, wanted: *const Value) -> Result<Option<Vec<Key>>, PatchError> {
         let mut place = Vec::new();
         if !self.is_in(resource, wanted, &mut place) {
