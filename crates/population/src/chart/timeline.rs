@@ -1,0 +1,188 @@
+//! When the patient is seen, by whom and for what.
+
+use super::Builder;
+use crate::date::Date;
+use crate::module::{Kind, Module};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    Office,
+    Child,
+    Prenatal {
+        weeks: i64,
+    },
+    Delivery,
+    /// A stay in the hospital because of this module.
+    Admission {
+        module: usize,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Visit {
+    pub(crate) date: Date,
+    pub(crate) minute: i64,
+    pub(crate) reason: Reason,
+    pub(crate) specialty: &'static str,
+    /// Modules that are looked after.
+    pub(crate) modules: Vec<usize>,
+}
+
+/// In the order of time, none on the same day, all within the patient's life.
+pub(crate) fn visits(builder: &mut Builder<'_>) -> Vec<Visit> {
+    let mut made = Vec::new();
+    office(builder, &mut made);
+    specialists(builder, &mut made);
+    admissions(builder, &mut made);
+    children(builder, &mut made);
+    pregnancies(builder, &mut made);
+    let (start, end) = (builder.population.spec.start(), builder.end());
+    made.retain(|visit| visit.date >= start && visit.date <= end && builder.person.lives_on(visit.date));
+    made.sort_by_key(|visit| (visit.date, !visit.is_inpatient(), visit.minute));
+    made.dedup_by_key(|visit| visit.date);
+    // Deliveries first: no other stay overlaps them, and nobody is seen elsewhere during a stay.
+    for delivery in [true, false] {
+        for visit in made.iter().filter(|visit| visit.is_inpatient() && delivery == (visit.reason == Reason::Delivery))
+        {
+            let end = last_day(builder, visit);
+            if !builder.stays.iter().any(|stay| visit.date <= stay.1 && stay.0 <= end) {
+                builder.stays.push((visit.date, end));
+            }
+        }
+    }
+    let stays = &builder.stays;
+    made.retain(|visit| match visit.is_inpatient() {
+        true => stays.iter().any(|stay| stay.0 == visit.date),
+        false => !stays.iter().any(|stay| (stay.0..=stay.1).contains(&visit.date)),
+    });
+    made
+}
+
+impl Visit {
+    pub(crate) fn is_inpatient(&self) -> bool {
+        matches!(self.reason, Reason::Admission { .. } | Reason::Delivery)
+    }
+
+    /// The specialty whose organization and location the visit is at.
+    pub(crate) fn site(&self) -> &'static str {
+        if self.is_inpatient() { "hospital" } else { self.specialty }
+    }
+}
+
+/// The day on which the patient goes home.
+pub(crate) fn last_day(builder: &Builder<'_>, visit: &Visit) -> Date {
+    let days = match visit.reason {
+        Reason::Admission { module } => modules(builder)[module].admission.as_ref().map_or(1, |plan| plan.days),
+        Reason::Delivery => 2,
+        _ => 0,
+    };
+    visit.date.plus(days).min(builder.end())
+}
+
+fn modules(builder: &Builder<'_>) -> &'static [Module] {
+    &builder.population.tables.modules
+}
+
+fn minute(builder: &mut Builder<'_>) -> i64 {
+    480 + builder.random.below(30) * 15
+}
+
+/// Primary care: as often as the disease that asks for most, and one or two visits more.
+fn office(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
+    let start = builder.population.spec.start();
+    for year in 0..builder.population.spec.history_years {
+        let first = start.plus_years(year);
+        let age = builder.person.age(first);
+        if age < 18 {
+            continue;
+        }
+        let current: Vec<usize> =
+            builder.health.onsets.iter().filter(|o| o.date <= first.plus(300)).map(|o| o.module).collect();
+        let plans = current.iter().filter_map(|place| modules(builder)[*place].visits.as_ref());
+        let most = plans.filter(|plan| plan.specialty == "primary").map(|plan| plan.per_year).max().unwrap_or(0);
+        let others = if age >= 65 { 2 } else { 1 };
+        let count = most + builder.random.between(i64::from(age >= 40), others);
+        for number in 0..count {
+            let date = first.plus(365 * number / count + builder.random.below(365 / count)).workday();
+            let modules = builder.health.onsets.iter().filter(|o| o.date <= date).map(|o| o.module).collect();
+            let minute = minute(builder);
+            made.push(Visit { date, minute, reason: Reason::Office, specialty: "primary", modules });
+        }
+    }
+}
+
+fn specialists(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
+    let start = builder.population.spec.start();
+    for onset in builder.health.onsets.clone() {
+        let Some(plan) = &modules(builder)[onset.module].visits else { continue };
+        if plan.specialty == "primary" {
+            continue;
+        }
+        let step = 365 / plan.per_year.max(1);
+        let mut date = onset.date.max(start).plus(builder.random.between(7, 40));
+        while date <= builder.end() {
+            let minute = minute(builder);
+            let visit = Visit {
+                date: date.workday(),
+                minute,
+                reason: Reason::Office,
+                specialty: &plan.specialty,
+                modules: vec![onset.module],
+            };
+            made.push(visit);
+            date = date.plus(step + builder.random.between(-15, 15));
+        }
+    }
+}
+
+fn admissions(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
+    for onset in builder.health.onsets.clone() {
+        let Some(admission) = &modules(builder)[onset.module].admission else { continue };
+        for year in 0..builder.population.spec.history_years {
+            let date = builder.population.spec.start().plus_years(year).plus(builder.random.below(365));
+            let happens = builder.random.below(1000) < admission.per_thousand_years;
+            if happens && date >= onset.date && date.plus(admission.days) <= builder.end() {
+                let reason = Reason::Admission { module: onset.module };
+                made.push(Visit { date, minute: 1005, reason, specialty: "hospital", modules: vec![onset.module] });
+            }
+        }
+    }
+}
+
+fn children(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
+    let Some(place) = modules(builder).iter().position(|module| module.kind == Kind::Child) else { return };
+    let Some(plan) = modules(builder)[place].child.as_ref().filter(|_| builder.health.programs.contains(&place)) else {
+        return;
+    };
+    for &months in &plan.visit_months {
+        let date = builder.person.birth.plus_months(months).plus(builder.random.between(2, 12)).workday();
+        if builder.random.percent(plan.attend_percent) && builder.person.age(date) < 18 {
+            let minute = minute(builder);
+            let onsets = builder.health.onsets.iter().filter(|onset| onset.date <= date).map(|onset| onset.module);
+            let modules = std::iter::once(place).chain(onsets).collect();
+            made.push(Visit { date, minute, reason: Reason::Child, specialty: "pediatrics", modules });
+        }
+    }
+}
+
+fn pregnancies(builder: &mut Builder<'_>, made: &mut Vec<Visit>) {
+    let Some(place) = modules(builder).iter().position(|module| module.kind == Kind::Pregnancy) else { return };
+    let Some(plan) = &modules(builder)[place].pregnancy else { return };
+    for delivery in builder.health.deliveries.clone() {
+        for &weeks in &plan.visit_weeks {
+            let date = delivery.plus(weeks * 7 - 280 + 1).workday();
+            if date < delivery {
+                let (minute, reason) = (minute(builder), Reason::Prenatal { weeks });
+                made.push(Visit { date, minute, reason, specialty: "obstetrics", modules: vec![place] });
+            }
+        }
+        let minute = builder.random.below(600);
+        made.push(Visit {
+            date: delivery,
+            minute,
+            reason: Reason::Delivery,
+            specialty: "obstetrics",
+            modules: vec![place],
+        });
+    }
+}
