@@ -11,6 +11,8 @@ pub struct Db<'a> {
     connection: Connection<'a>,
     /// The database asked for this transaction to be run again.
     pub(crate) transient: bool,
+    /// The connection was lost before the commit, so nothing was written.
+    pub(crate) lost: bool,
     /// A key was taken that only we give out: probably by a transaction that ran at the same time.
     pub(crate) clashed: bool,
     /// A statement failed. PostgreSQL then undoes the transaction, even when it is asked to commit.
@@ -26,13 +28,20 @@ pub(crate) type Statements = HashMap<String, ::postgres::Statement>;
 
 impl<'a> Db<'a> {
     pub(crate) fn sqlite(connection: &'a rusqlite::Connection) -> Self {
-        Self { connection: Connection::Sqlite(connection), transient: false, clashed: false, failed: false }
+        Self {
+            connection: Connection::Sqlite(connection),
+            transient: false,
+            lost: false,
+            clashed: false,
+            failed: false,
+        }
     }
 
     pub(crate) fn postgres(transaction: ::postgres::Transaction<'a>, statements: &'a mut Statements) -> Self {
         Self {
             connection: Connection::Postgres { transaction, statements },
             transient: false,
+            lost: false,
             clashed: false,
             failed: false,
         }
@@ -48,16 +57,18 @@ impl<'a> Db<'a> {
         }
     }
 
+    fn record_error(&mut self, error: &::postgres::Error) -> StoreError {
+        self.transient |= dialect::is_transient(error);
+        self.lost |= dialect::is_connection_lost(error);
+        self.clashed |= dialect::is_clash(error);
+        dialect::postgres_error(error)
+    }
+
     pub(crate) fn query(&mut self, sql: &str, parameters: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let rows = match &mut self.connection {
             Connection::Sqlite(connection) => sqlite_query(connection, sql, parameters),
             Connection::Postgres { transaction, statements } => {
-                let rows = postgres_query(transaction, statements, sql, parameters);
-                rows.map_err(|error| {
-                    self.transient |= dialect::is_transient(&error);
-                    self.clashed |= dialect::is_clash(&error);
-                    dialect::postgres_error(&error)
-                })
+                postgres_query(transaction, statements, sql, parameters).map_err(|error| self.record_error(&error))
             }
         };
         self.failed |= rows.is_err();
@@ -73,12 +84,7 @@ impl<'a> Db<'a> {
         let changed = match &mut self.connection {
             Connection::Sqlite(connection) => sqlite_execute(connection, sql, parameters),
             Connection::Postgres { transaction, statements } => {
-                let changed = postgres_execute(transaction, statements, sql, parameters);
-                changed.map_err(|error| {
-                    self.transient |= dialect::is_transient(&error);
-                    self.clashed |= dialect::is_clash(&error);
-                    dialect::postgres_error(&error)
-                })
+                postgres_execute(transaction, statements, sql, parameters).map_err(|error| self.record_error(&error))
             }
         };
         self.failed |= changed.is_err();

@@ -44,7 +44,10 @@ pub(crate) fn postgres_error(error: &postgres::Error) -> StoreError {
     if is_transient(error) {
         return StoreError::Contended;
     }
-    // Class 53: insufficient resources; 57: operator intervention (shutdown, start-up).
+    if is_connection_lost(error) {
+        return StoreError::Unavailable(database.message().to_owned());
+    }
+    // Class 53: insufficient resources; 57: operator intervention (start-up, a statement that took too long).
     match database.code().code().get(..2) {
         Some("53" | "57") => StoreError::Unavailable(database.message().to_owned()),
         _ => StoreError::Database(format!("{}: {}", database.code().code(), database.message())),
@@ -59,12 +62,24 @@ fn violated(database: &postgres::error::DbError) -> Option<Constraint> {
     Some(known.map_or(Constraint::Other, |(constraint, _, _)| *constraint))
 }
 
-/// Serialization failure or deadlock: the transaction would succeed when run again.
+/// Serialization failure, deadlock or a lock held for too long: the transaction may succeed when run again.
 pub(crate) fn is_transient(error: &postgres::Error) -> bool {
     use postgres::error::SqlState;
-    error
-        .code()
-        .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
+    let again = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
+    error.code().is_some_and(|code| again.contains(code))
+}
+
+/// The connection is gone: closed, reset, or ended by the server (shutdown, idle in transaction).
+pub(crate) fn is_connection_lost(error: &postgres::Error) -> bool {
+    use postgres::error::SqlState;
+    let ended = [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+    ];
+    let is_io = std::error::Error::source(error).is_some_and(|source| source.is::<std::io::Error>());
+    error.is_closed() || is_io || error.code().is_some_and(|code| ended.contains(code))
 }
 
 /// A key of ours that another transaction took meanwhile, which PostgreSQL does not always tell as a serialization failure:

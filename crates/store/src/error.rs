@@ -8,7 +8,7 @@ pub enum Constraint {
     Other,
 }
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("a row with this key exists ({0:?})")]
     Unique(Constraint),

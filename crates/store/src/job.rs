@@ -6,6 +6,14 @@ use tokio::sync::oneshot;
 
 use crate::{Db, StoreError};
 
+/// How a transaction is isolated from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Read,
+    Write,
+    Append,
+}
+
 /// What the thread does with the transaction after the work has run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ran {
@@ -15,6 +23,8 @@ pub(crate) enum Ran {
 
 pub(crate) trait Job: Send {
     fn run(&mut self, db: &mut Db<'_>) -> Ran;
+    /// Whether the caller has stopped waiting.
+    fn is_abandoned(&self) -> bool;
     /// Sends the result, or the failure that undid it.
     fn answer(self: Box<Self>, failure: Option<StoreError>);
 }
@@ -53,6 +63,10 @@ where
         let ran = if result.is_ok() { Ran::Commit } else { Ran::Rollback };
         self.result = Some(result);
         ran
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.reply.is_closed()
     }
 
     fn answer(self: Box<Self>, failure: Option<StoreError>) {

@@ -41,7 +41,7 @@ pub use error::{Constraint, StoreError};
 
 use std::sync::Arc;
 
-use job::{Job, TypedJob};
+use job::{Job, Mode, TypedJob};
 
 /// Where the database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,37 +86,27 @@ impl Store {
         Ok(Self { backend: Arc::new(backend) })
     }
 
-    /// Runs the work in a transaction of its own and answers after it is durable. Transactions behave as if one ran after the
-    /// other. The work may be run again when the database asks for it, so it must do nothing but talk to `db`.
+    /// Runs the work in its own transaction and returns once it is durable. Transactions behave as if they ran one after the
+    /// other. The database may ask for the work to be run again, so it must only talk to `db`.
     pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: Fn(&mut Db<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let (job, answer) = TypedJob::boxed(work);
-        match &*self.backend {
-            Backend::Sqlite(sqlite) => sqlite.write(job),
-            Backend::Postgres(postgres) => postgres.run(job, postgres::Mode::Write),
-        }
-        answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
+        self.run(Mode::Write, work).await
     }
 
-    /// As `write`, for work that changes a row under a condition on that row, and nothing else that others read to decide
-    /// what to write: it meets only who changes the same row. PostgreSQL compares what serializable transactions read by the
-    /// page, and finds that the logs of different playgrounds had met.
+    /// Like `write`, for work that changes a row under a condition on that row and writes nothing else that others base
+    /// their writes on: it conflicts only with changes of the same row. PostgreSQL detects conflicts of serializable
+    /// transactions by page, and would report them between the logs of different playgrounds.
     pub async fn append<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: Fn(&mut Db<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
-        let (job, answer) = TypedJob::boxed(work);
-        match &*self.backend {
-            Backend::Sqlite(sqlite) => sqlite.write(job),
-            Backend::Postgres(postgres) => postgres.run(job, postgres::Mode::Append),
-        }
-        answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
+        self.run(Mode::Append, work).await
     }
 
     /// Runs the work on one consistent view of the database. Writing is an error.
@@ -126,12 +116,31 @@ impl Store {
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
     {
+        self.run(Mode::Read, work).await
+    }
+
+    async fn run<T, E, F>(&self, mode: Mode, work: F) -> Result<T, E>
+    where
+        F: Fn(&mut Db<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
         let (job, answer) = TypedJob::boxed(work);
-        match &*self.backend {
-            Backend::Sqlite(sqlite) => sqlite.read(job),
-            Backend::Postgres(postgres) => postgres.run(job, postgres::Mode::Read),
-        }
-        answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
+        let answered = match &*self.backend {
+            Backend::Sqlite(sqlite) => {
+                sqlite.run(job, mode);
+                answer.await
+            }
+            // The database is on another machine and may stop answering without closing the connection.
+            Backend::Postgres(postgres) => {
+                postgres.run(job, mode);
+                match tokio::time::timeout(postgres.timeout(), answer).await {
+                    Ok(answered) => answered,
+                    Err(_) => return Err(StoreError::Unavailable("the database does not answer".into()).into()),
+                }
+            }
+        };
+        answered.unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 
     /// What the database itself finds wrong with its content: nothing, unless it is damaged.

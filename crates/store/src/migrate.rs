@@ -6,7 +6,7 @@ use crate::value::bind;
 use crate::{Db, StoreError};
 
 /// Number and text. A migration that has been released never changes; the next change is the next number.
-const MIGRATIONS: [(i64, &str); 11] = [
+const MIGRATIONS: [(i64, &str); 12] = [
     (1, include_str!("../migrations/0001_foundation.sql")),
     (2, include_str!("../migrations/0002_playgrounds.sql")),
     (3, include_str!("../migrations/0003_runs.sql")),
@@ -18,6 +18,7 @@ const MIGRATIONS: [(i64, &str); 11] = [
     (9, include_str!("../migrations/0009_sealing_and_engines.sql")),
     (10, include_str!("../migrations/0010_standalone_sandboxes.sql")),
     (11, include_str!("../migrations/0011_run_metadata.sql")),
+    (12, include_str!("../migrations/0012_provisioned_playgrounds.sql")),
 ];
 
 pub(crate) fn apply(db: &mut Db<'_>, now: Timestamp) -> Result<(), StoreError> {

@@ -5,10 +5,10 @@ use model::playground::{Playground, Status};
 use model::{EnvironmentId, OrgId, PlaygroundId, TaskRunId, Timestamp};
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, bind};
+use crate::value::{Row, bind, insert_many};
 use crate::{Db, StoreError};
 
-const SELECT: &str = "select id, org_id, environment_id, task_run_id, created_at, reset_at, torn_down_at from playgrounds where org_id = $1";
+const SELECT: &str = "select id, org_id, environment_id, task_run_id, created_at, reset_at, torn_down_at, ends_at from playgrounds where org_id = $1";
 
 /// How far a playground's log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +19,11 @@ pub struct Progress {
     pub baseline: i64,
     /// The entry at which sandboxes or their datasets last changed.
     pub shape: i64,
-    pub torn_down: bool,
+    pub torn_down_at: Option<Timestamp>,
     /// It takes no traffic after this: the deadline of its task run.
     pub ends_at: Option<Timestamp>,
+    /// It was provisioned for a task run that is not started yet, and takes no traffic.
+    pub is_provisioned: bool,
 }
 
 pub fn insert(
@@ -36,18 +38,41 @@ pub fn insert(
     Ok(())
 }
 
-/// For one task run, until its deadline.
-pub fn insert_for_task_run(
+/// A playground that waits for the start of its task run.
+#[derive(Clone, Copy, Debug)]
+pub struct Provisioned<'a> {
+    pub id: &'a PlaygroundId,
+    pub task_run: &'a TaskRunId,
+}
+
+/// For task runs of one run. They take no traffic until they are opened.
+pub fn provision(
     db: &mut Db<'_>,
     org: &OrgId,
-    id: &PlaygroundId,
-    (task_run, ends_at): (&TaskRunId, Timestamp),
     environment: &EnvironmentId,
+    provisioned: &[Provisioned<'_>],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    insert(db, org, id, Some(environment), now)?;
-    db.execute("update playgrounds set task_run_id = $2, ends_at = $3 where id = $1", bind![id, task_run, ends_at])?;
-    Ok(())
+    let row = |one: &Provisioned<'_>| {
+        let Provisioned { id, task_run } = *one;
+        bind![id.to_string(), org, environment, task_run.to_string(), 0_i64, 0_i64, 0_i64, now].to_vec()
+    };
+    let rows: Vec<_> = provisioned.iter().map(row).collect();
+    let columns = "id, org_id, environment_id, task_run_id, head, baseline, shape, created_at";
+    insert_many(db, "playgrounds", columns, &rows)
+}
+
+/// Lets a provisioned playground take traffic until its deadline. False when it has ended, was opened before, or has a log.
+pub fn open(db: &mut Db<'_>, id: &PlaygroundId, ends_at: Timestamp) -> Result<bool, StoreError> {
+    let sql =
+        "update playgrounds set ends_at = $2 where id = $1 and ends_at is null and torn_down_at is null and head = 0";
+    Ok(db.execute(sql, bind![id, ends_at])? == 1)
+}
+
+/// When the task run of a playground was started; none if it has no task run, or a task run that is not started.
+pub fn started_at(db: &mut Db<'_>, id: &PlaygroundId) -> Result<Option<Timestamp>, StoreError> {
+    let sql = "select t.started_at from playgrounds p join task_runs t on t.id = p.task_run_id where p.id = $1";
+    Ok(db.query_one(sql, bind![id])?.map(|mut row| row.time_or_null()).transpose()?.flatten())
 }
 
 /// Without its sandboxes.
@@ -63,12 +88,13 @@ pub fn list(db: &mut Db<'_>, org: &OrgId, page: &PageRequest) -> Result<Page<Pla
 
 /// Not scoped by organization: whoever asks has found the playground under its own.
 pub fn progress(db: &mut Db<'_>, id: &PlaygroundId) -> Result<Option<Progress>, StoreError> {
-    let sql = "select head, baseline, shape, torn_down_at, ends_at from playgrounds where id = $1";
+    let sql = "select head, baseline, shape, torn_down_at, ends_at, task_run_id from playgrounds where id = $1";
     let found = db.query_one(sql, bind![id])?;
     let read = |mut row: Row| {
         let (head, baseline, shape) = (row.integer()?, row.integer()?, row.integer()?);
-        let torn_down = row.integer_or_null()?.is_some();
-        Ok(Progress { head, baseline, shape, torn_down, ends_at: row.time_or_null()? })
+        let (torn_down_at, ends_at) = (row.time_or_null()?, row.time_or_null()?);
+        let is_provisioned = row.text_or_null()?.is_some() && ends_at.is_none();
+        Ok(Progress { head, baseline, shape, torn_down_at, ends_at, is_provisioned })
     };
     found.map(read).transpose()
 }
@@ -104,9 +130,10 @@ pub fn tear_down(db: &mut Db<'_>, id: &PlaygroundId, now: Timestamp) -> Result<i
 
 fn read(row: &mut Row) -> Result<Playground, StoreError> {
     let (id, organization_id) = (row.parsed()?, row.parsed()?);
-    let (environment_id, task_run_id) = (row.parsed_or_null()?, row.parsed_or_null()?);
+    let (environment_id, task_run_id): (_, Option<TaskRunId>) = (row.parsed_or_null()?, row.parsed_or_null()?);
     let (created_at, reset_at, torn_down_at) = (row.time()?, row.time_or_null()?, row.time_or_null()?);
-    let status = if torn_down_at.is_some() { Status::Teardown } else { Status::Active };
+    let is_provisioned = task_run_id.is_some() && row.time_or_null()?.is_none();
+    let status = Status::of(torn_down_at, is_provisioned);
     Ok(Playground {
         id,
         organization_id,

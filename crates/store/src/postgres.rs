@@ -1,58 +1,74 @@
-//! PostgreSQL: a fixed number of connections, each on a thread of its own. Writes are serializable and run again when the
-//! server says that they met, so that code behaves as on SQLite, where writers follow each other.
+//! PostgreSQL: a fixed number of connections, each on its own thread. Writes are serializable and are run again when the
+//! database reports a conflict, so that code behaves as on SQLite, where writers follow each other.
+//!
+//! Every wait of a request is bounded: connecting, statements, locks, idle transactions, and the caller's wait for its
+//! result. A database that stops answering makes requests fail; it does not make them hang, and it needs no restart when it
+//! is back. Only opening a store may wait longer: until another node has finished its migrations.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use postgres::{Client, IsolationLevel};
 
 use crate::db::Statements;
-use crate::job::Ran;
+use crate::job::{Mode, Ran};
 use crate::tls::{self, Verification};
 use crate::{BoxedJob, Db, StoreError, dialect, migrate};
 
 const DEFAULT_CONNECTIONS: usize = 16;
+/// How long a caller waits for its transaction; `timeout` in the URL changes it.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+/// A transaction whose client does nothing for this long is ended by the database, with its locks. It is run again if its
+/// client is still there.
+const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(3);
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
 const MOST_CLASHES: u32 = 4;
-/// So many attempts in vain, and a transaction waits for its turn: those that take turns do not meet each other.
+/// How often one job may lose its connection before it fails.
+const MOST_LOSSES: u32 = 2;
+/// After this many conflicts, a transaction waits for the lock `TURN`: transactions that hold it do not conflict with each
+/// other.
 const UNLUCKY: u32 = 4;
-/// For how long a transaction is tried again.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The lock of those that take turns.
 const TURN: i64 = 7_305_402;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Read,
-    Write,
-    Append,
-}
 
 pub(crate) struct Postgres {
     jobs: Option<Sender<(BoxedJob, Mode)>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    pool: Arc<Pool>,
+}
+
+/// What the workers share.
+struct Pool {
+    settings: Settings,
+    /// How many workers have a connection.
+    connected: AtomicUsize,
+    is_stopping: AtomicBool,
 }
 
 impl Postgres {
     pub(crate) fn open(url: &str, now: model::Timestamp) -> Result<Self, StoreError> {
-        // The synchronous client has a runtime of its own and must not be driven on a thread of ours that has one.
-        let settings = Arc::new(Settings::parse(url)?);
-        let first = Arc::clone(&settings);
-        let opened = std::thread::spawn(move || -> Result<(), StoreError> {
-            let mut client = first.connect()?;
-            migrate_postgres(&mut client, now)
+        let pool = Arc::new(Pool {
+            settings: Settings::parse(url)?,
+            connected: AtomicUsize::new(0),
+            is_stopping: AtomicBool::new(false),
         });
-        opened.join().map_err(|_| StoreError::Panicked)??;
+        migrate_on_own_thread(&pool, now)?;
         let (jobs, queue) = crossbeam_channel::bounded::<(BoxedJob, Mode)>(4096);
         let mut threads = Vec::new();
-        for _ in 0..settings.connections {
-            let (settings, queue) = (Arc::clone(&settings), queue.clone());
-            let worker =
-                std::thread::Builder::new().name("postgres".into()).spawn(move || Worker::new(settings).serve(&queue));
-            threads.push(worker.map_err(|error| StoreError::Unavailable(error.to_string()))?);
+        for _ in 0..pool.settings.connections {
+            let worker = Worker { pool: Arc::clone(&pool), session: None, cannot_connect: false };
+            let queue = queue.clone();
+            let thread = std::thread::Builder::new().name("postgres".into()).spawn(move || worker.serve(&queue));
+            threads.push(thread.map_err(|error| StoreError::Unavailable(error.to_string()))?);
         }
-        Ok(Self { jobs: Some(jobs), threads: Mutex::new(threads) })
+        Ok(Self { jobs: Some(jobs), threads: Mutex::new(threads), pool })
+    }
+
+    /// How long a caller waits for its transaction.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.pool.settings.timeout
     }
 
     pub(crate) fn run(&self, job: BoxedJob, mode: Mode) {
@@ -71,39 +87,83 @@ impl Postgres {
 }
 
 impl Drop for Postgres {
+    /// Finishes the accepted jobs, but does not wait longer than their callers do for a database that does not answer.
     fn drop(&mut self) {
+        self.pool.is_stopping.store(true, Ordering::Relaxed);
         self.jobs = None;
+        let end = Instant::now() + self.timeout();
         let threads = self.threads.get_mut().map(std::mem::take).unwrap_or_default();
         for thread in threads {
-            if thread.thread().id() != std::thread::current().id() {
-                let _ = thread.join();
+            let is_own = thread.thread().id() == std::thread::current().id();
+            while !is_own && !thread.is_finished() && Instant::now() < end {
+                sleep(Duration::from_millis(2));
             }
         }
     }
+}
+
+/// The synchronous client has its own runtime and must not be driven on a thread that has one already.
+fn migrate_on_own_thread(pool: &Arc<Pool>, now: model::Timestamp) -> Result<(), StoreError> {
+    let (connected, wait) = crossbeam_channel::bounded(1);
+    let for_thread = Arc::clone(pool);
+    let migrated = std::thread::spawn(move || -> Result<(), StoreError> {
+        let mut client = for_thread.settings.connect()?;
+        let _ = connected.send(());
+        migrate_postgres(&mut client, now)
+    });
+    let limit = pool.settings.timeout;
+    if wait.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+        return Err(StoreError::Unavailable(format!("PostgreSQL did not answer within {} s", limit.as_secs())));
+    }
+    migrated.join().map_err(|_| StoreError::Panicked)?
 }
 
 struct Settings {
     config: postgres::Config,
     tls: tokio_postgres_rustls::MakeRustlsConnect,
     connections: usize,
+    timeout: Duration,
 }
 
 impl Settings {
-    /// The usual connection URL, and of ours `pool`, the number of connections.
+    /// A standard connection URL with the additional options `pool` (number of connections) and `timeout` (seconds).
     fn parse(url: &str) -> Result<Self, StoreError> {
-        let Options { url, connections, verification } = Options::take(url).map_err(StoreError::Unavailable)?;
-        let config = url.parse().map_err(|error: postgres::Error| {
+        let Options { url, connections, timeout, verification } =
+            Options::take(url).map_err(StoreError::Unavailable)?;
+        let mut config: postgres::Config = url.parse().map_err(|error: postgres::Error| {
             let reason = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
             StoreError::Unavailable(format!("the PostgreSQL URL is not valid: {reason}"))
         })?;
         let tls = tokio_postgres_rustls::MakeRustlsConnect::new(tls::client_config(&verification)?);
-        Ok(Self { config, tls, connections })
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(timeout);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(timeout);
+        }
+        let query = url.split_once('?').map_or("", |(_, query)| query);
+        if !query.split('&').any(|pair| pair.starts_with("keepalives_idle=")) {
+            config.keepalives_idle(KEEPALIVE_IDLE);
+        }
+        Ok(Self { config, tls, connections, timeout })
     }
 
     fn connect(&self) -> Result<Client, StoreError> {
-        let mut client = self.config.connect(self.tls.clone()).map_err(|error| unavailable(&error))?;
-        // Who reads a small table as a whole meets everyone who writes to it; every query of ours has an index.
-        client.batch_execute("set enable_seqscan = off").map_err(|error| unavailable(&error))?;
+        self.config.connect(self.tls.clone()).map_err(|error| unavailable(&error))
+    }
+
+    /// A connection for jobs, with limits that the database enforces.
+    fn connect_for_jobs(&self) -> Result<Client, StoreError> {
+        let mut client = self.connect()?;
+        let milliseconds = self.timeout.as_millis();
+        let idle = IDLE_IN_TRANSACTION.min(self.timeout).as_millis();
+        // A sequential scan of a small table conflicts with every writer to it; all our queries have an index.
+        let setup = format!(
+            "set enable_seqscan = off; set statement_timeout = {milliseconds}; set lock_timeout = {}; \
+             set idle_in_transaction_session_timeout = {idle}",
+            milliseconds / 2
+        );
+        client.batch_execute(&setup).map_err(|error| unavailable(&error))?;
         Ok(client)
     }
 }
@@ -123,6 +183,7 @@ fn unavailable(error: &postgres::Error) -> StoreError {
 struct Options {
     url: String,
     connections: usize,
+    timeout: Duration,
     verification: Verification,
 }
 
@@ -130,12 +191,17 @@ impl Options {
     fn take(url: &str) -> Result<Self, String> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
         let (mut connections, mut kept) = (DEFAULT_CONNECTIONS, Vec::new());
+        let mut timeout = DEFAULT_TIMEOUT;
         let (mut full, mut root_file) = (false, None);
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             match pair.split_once('=').unwrap_or((pair, "")) {
                 ("pool", number) => {
                     let number = number.parse::<usize>().ok().filter(|number| (1..=256).contains(number));
                     connections = number.ok_or("pool must be a number from 1 to 256")?;
+                }
+                ("timeout", seconds) => {
+                    let seconds = seconds.parse::<u64>().ok().filter(|seconds| (1..=600).contains(seconds));
+                    timeout = Duration::from_secs(seconds.ok_or("timeout must be a number of seconds from 1 to 600")?);
                 }
                 ("sslmode", "verify-full") => {
                     full = true;
@@ -154,7 +220,7 @@ impl Options {
         let verification = if full { Verification::Full { root_file } } else { Verification::None };
         let query = kept.join("&");
         let url = if query.is_empty() { base.to_owned() } else { format!("{base}?{query}") };
-        Ok(Self { url, connections, verification })
+        Ok(Self { url, connections, timeout, verification })
     }
 }
 
@@ -168,21 +234,50 @@ fn migrate_postgres(client: &mut Client, now: model::Timestamp) -> Result<(), St
     db.commit()
 }
 
-/// One connection, made again when it was lost.
+/// A connection with its prepared statements, counted while it is open.
+struct Session {
+    client: Client,
+    statements: Statements,
+    pool: Arc<Pool>,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.pool.connected.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Runs jobs on one connection, which it replaces when it is lost.
 struct Worker {
-    settings: Arc<Settings>,
-    client: Option<(Client, Statements)>,
+    pool: Arc<Pool>,
+    session: Option<Session>,
+    cannot_connect: bool,
 }
 
 impl Worker {
-    fn new(settings: Arc<Settings>) -> Self {
-        Self { settings, client: None }
-    }
-
     fn serve(mut self, queue: &Receiver<(BoxedJob, Mode)>) {
-        for (mut job, mode) in queue {
+        loop {
+            self.reconnect_while_others_work();
+            let Ok((mut job, mode)) = queue.recv() else { return };
+            // Nobody waits for the result, and nothing was begun.
+            if job.is_abandoned() {
+                continue;
+            }
             let failure = self.run(&mut job, mode).err();
             job.answer(failure);
+        }
+    }
+
+    /// A worker that cannot connect leaves the jobs to workers that are connected. If none is, jobs fail at once.
+    fn reconnect_while_others_work(&mut self) {
+        let mut attempt = 0;
+        while self.cannot_connect
+            && self.session().is_err()
+            && self.pool.connected.load(Ordering::Relaxed) > 0
+            && !self.pool.is_stopping.load(Ordering::Relaxed)
+        {
+            sleep(Duration::from_millis(10 << attempt.min(6)));
+            attempt += 1;
         }
     }
 
@@ -197,21 +292,27 @@ impl Worker {
 
     fn run_in_turn(&mut self, job: &mut BoxedJob, mode: Mode, has_turn: &mut bool) -> Result<(), StoreError> {
         let began = Instant::now();
+        let mut losses = 0;
         for attempt in 0.. {
-            let (client, statements) = self.connected()?;
-            match attempt_once(client, statements, job, mode)? {
+            let session = self.session()?;
+            match attempt_once(session, job, mode)? {
                 Attempt::Done => return Ok(()),
-                // It clashes with itself: its own answer says how.
+                // It conflicts with itself; its own result says how.
                 Attempt::Clashed if attempt >= MOST_CLASHES => return Ok(()),
-                Attempt::Clashed | Attempt::Again => pause(attempt),
+                Attempt::Clashed | Attempt::Again => sleep(Duration::from_micros(200 << attempt.min(7))),
+                Attempt::Lost(error) => {
+                    (self.session, *has_turn) = (None, false);
+                    losses += 1;
+                    if losses > MOST_LOSSES {
+                        return Err(error);
+                    }
+                }
             }
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > self.pool.settings.timeout || job.is_abandoned() {
                 break;
             }
             if attempt >= UNLUCKY && !*has_turn {
-                let (client, _) = self.connected()?;
-                take_turn(client)?;
-                *has_turn = true;
+                *has_turn = take_turn(&mut self.session()?.client)?;
             }
         }
         Err(StoreError::Contended)
@@ -219,56 +320,71 @@ impl Worker {
 
     /// A session that may still hold the lock is not used again.
     fn give_turn_back(&mut self) {
-        if let Some((client, _)) = &mut self.client
-            && client.execute("select pg_advisory_unlock($1)", &[&TURN]).is_err()
+        if let Some(session) = &mut self.session
+            && session.client.execute("select pg_advisory_unlock($1)", &[&TURN]).is_err()
         {
-            self.client = None;
+            self.session = None;
         }
     }
 
-    fn connected(&mut self) -> Result<(&mut Client, &mut Statements), StoreError> {
-        if self.client.as_ref().is_none_or(|(client, _)| client.is_closed()) {
-            self.client = Some((self.settings.connect()?, Statements::new()));
+    fn session(&mut self) -> Result<&mut Session, StoreError> {
+        if self.session.as_ref().is_some_and(|session| session.client.is_closed()) {
+            self.session = None;
         }
-        let (client, statements) = self.client.as_mut().ok_or(StoreError::Closed)?;
-        Ok((client, statements))
+        if self.session.is_none() {
+            let connected = self.pool.settings.connect_for_jobs();
+            self.cannot_connect = connected.is_err();
+            let (client, pool) = (connected?, Arc::clone(&self.pool));
+            pool.connected.fetch_add(1, Ordering::Relaxed);
+            self.session = Some(Session { client, statements: Statements::new(), pool });
+        }
+        self.session.as_mut().ok_or(StoreError::Closed)
     }
 }
 
-/// Before the transaction begins: what it reads must be of after the wait.
-fn take_turn(client: &mut Client) -> Result<(), StoreError> {
-    let taken = client.execute("select pg_advisory_lock($1)", &[&TURN]);
-    taken.map(|_| ()).map_err(|error| dialect::postgres_error(&error))
+/// Whether the lock was taken before `lock_timeout`. Taken before the transaction begins, so that the transaction sees what
+/// was committed during the wait.
+fn take_turn(client: &mut Client) -> Result<bool, StoreError> {
+    match client.execute("select pg_advisory_lock($1)", &[&TURN]) {
+        Ok(_) => Ok(true),
+        Err(error) if dialect::is_transient(&error) => Ok(false),
+        Err(error) => Err(dialect::postgres_error(&error)),
+    }
 }
 
 enum Attempt {
     Done,
     Again,
     Clashed,
+    /// The connection was lost before the commit, so nothing was written.
+    Lost(StoreError),
 }
 
-fn attempt_once(
-    client: &mut Client,
-    statements: &mut Statements,
-    job: &mut BoxedJob,
-    mode: Mode,
-) -> Result<Attempt, StoreError> {
-    let builder = client.build_transaction();
+fn attempt_once(session: &mut Session, job: &mut BoxedJob, mode: Mode) -> Result<Attempt, StoreError> {
+    let builder = session.client.build_transaction();
     let builder = match mode {
         Mode::Write => builder.isolation_level(IsolationLevel::Serializable),
         Mode::Append => builder.isolation_level(IsolationLevel::RepeatableRead),
         Mode::Read => builder.isolation_level(IsolationLevel::RepeatableRead).read_only(true),
     };
-    let transaction = builder.start().map_err(|error| dialect::postgres_error(&error))?;
-    let mut db = Db::postgres(transaction, statements);
+    let transaction = match builder.start() {
+        Ok(transaction) => transaction,
+        Err(error) if dialect::is_connection_lost(&error) => return Ok(Attempt::Lost(dialect::postgres_error(&error))),
+        Err(error) => return Err(dialect::postgres_error(&error)),
+    };
+    let mut db = Db::postgres(transaction, &mut session.statements);
     let ran = job.run(&mut db);
+    if db.lost {
+        return Ok(Attempt::Lost(StoreError::Unavailable("the connection to the database was lost".into())));
+    }
     if db.transient {
         return Ok(Attempt::Again);
     }
     if db.clashed {
         return Ok(Attempt::Clashed);
     }
-    if ran == Ran::Rollback {
+    // The caller of an abandoned job was answered with an error. Only a commit that is under way by then is in doubt.
+    if ran == Ran::Rollback || (mode != Mode::Read && job.is_abandoned()) {
         return Ok(Attempt::Done);
     }
     match db.commit() {
@@ -278,11 +394,9 @@ fn attempt_once(
     }
 }
 
-/// A short, growing wait, so that transactions that met do not meet again at once.
-#[expect(clippy::disallowed_methods, reason = "this thread belongs to one connection and has nothing else to do")]
-fn pause(attempt: u32) {
-    let microseconds = 200u64 << attempt.min(7);
-    std::thread::sleep(std::time::Duration::from_micros(microseconds));
+#[expect(clippy::disallowed_methods, reason = "the calling thread belongs to one connection, or ends the pool")]
+fn sleep(duration: Duration) {
+    std::thread::sleep(duration);
 }
 
 #[cfg(test)]
@@ -290,9 +404,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_url_decides_before_our_defaults() {
+        let idle = |url: &str| Settings::parse(url).map(|settings| settings.config.get_keepalives_idle()).unwrap();
+        assert_eq!(idle("postgres://h/db"), KEEPALIVE_IDLE);
+        assert_eq!(idle("postgres://h/db?timeout=3&keepalives_idle=7"), Duration::from_secs(7));
+    }
+
+    #[test]
     fn our_options_are_taken_out_of_the_url() {
         let taken =
             |url: &str| Options::take(url).map(|options| (options.url, options.connections, options.verification));
+        assert_eq!(
+            Options::take("postgres://h/db?timeout=3").map(|options| options.timeout),
+            Ok(Duration::from_secs(3))
+        );
         let none = Verification::None;
         assert_eq!(taken("postgres://h/db"), Ok(("postgres://h/db".into(), DEFAULT_CONNECTIONS, none.clone())));
         assert_eq!(
@@ -302,7 +427,7 @@ mod tests {
         let full = Verification::Full { root_file: Some("/ca.pem".into()) };
         let url = "postgres://h/db?sslmode=verify-full&sslrootcert=/ca.pem";
         assert_eq!(taken(url), Ok(("postgres://h/db?sslmode=require".into(), DEFAULT_CONNECTIONS, full)));
-        for bad in ["pool=x", "pool=0", "sslmode=verify-ca", "sslrootcert=/ca.pem"] {
+        for bad in ["pool=x", "pool=0", "timeout=0", "timeout=soon", "sslmode=verify-ca", "sslrootcert=/ca.pem"] {
             assert!(Options::take(&format!("postgres://h/db?{bad}")).is_err(), "{bad}");
         }
     }

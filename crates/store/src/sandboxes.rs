@@ -6,7 +6,7 @@ use model::simulator::SimulatorType;
 use model::{DatasetId, OrgId, PlaygroundId, SandboxId, SimulatorId, Timestamp};
 
 use crate::paging::{Order, Paged};
-use crate::value::{Row, Value, bind, json_text};
+use crate::value::{Row, Value, bind, insert_many, json_text};
 use crate::{Db, StoreError};
 
 /// A sandbox as it is stored.
@@ -27,46 +27,62 @@ pub struct StoredSandbox {
     pub is_standalone: bool,
     /// When datasets were last attached or detached.
     pub reshaped_at: Option<Timestamp>,
+    /// Its task run is not started. Until then `config` has only what credentials are made from.
+    pub is_provisioned: bool,
 }
 
 const COLUMNS: &str = "id, org_id, playground_id, simulator_id, type, name, config, datasets, secret, created_at, torn_down_at, standalone, reshaped_at";
 
+/// Whether the sandbox waits for the start of its task run, after the columns of its own.
+const IS_PROVISIONED: &str = "(select count(*) from playgrounds p where p.id = sandboxes.playground_id
+    and p.task_run_id is not null and p.ends_at is null)";
+
 pub fn insert(db: &mut Db<'_>, sandbox: &StoredSandbox) -> Result<(), StoreError> {
-    let sql =
-        format!("insert into sandboxes ({COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)");
+    insert_all(db, std::slice::from_ref(sandbox))
+}
+
+pub fn insert_all(db: &mut Db<'_>, sandboxes: &[StoredSandbox]) -> Result<(), StoreError> {
+    let rows = sandboxes.iter().map(values).collect::<Result<Vec<_>, _>>()?;
+    insert_many(db, "sandboxes", COLUMNS, &rows)
+}
+
+fn values(sandbox: &StoredSandbox) -> Result<Vec<Value<'_>>, StoreError> {
     let StoredSandbox { id, org, playground, simulator, kind, name, config, datasets, secret, .. } = sandbox;
     let (created_at, torn_down_at) = (sandbox.created_at, sandbox.torn_down_at);
     let (standalone, reshaped_at) = (i64::from(sandbox.is_standalone), sandbox.reshaped_at);
     let datasets = json_text(datasets)?;
-    db.execute(
-        &sql,
-        bind![
-            id,
-            org,
-            playground,
-            simulator,
-            kind.name(),
-            name,
-            config,
-            datasets,
-            secret,
-            created_at,
-            torn_down_at,
-            standalone,
-            reshaped_at
-        ],
-    )?;
+    let bound = bind![
+        id,
+        org,
+        playground,
+        simulator,
+        kind.name(),
+        name,
+        config,
+        datasets,
+        secret,
+        created_at,
+        torn_down_at,
+        standalone,
+        reshaped_at
+    ];
+    Ok(bound.to_vec())
+}
+
+/// Gives a provisioned sandbox its whole config.
+pub fn open(db: &mut Db<'_>, sandbox: &StoredSandbox) -> Result<(), StoreError> {
+    db.execute("update sandboxes set config = $2 where id = $1", bind![&sandbox.id, &sandbox.config])?;
     Ok(())
 }
 
 pub fn find(db: &mut Db<'_>, org: &OrgId, id: &SandboxId) -> Result<Option<StoredSandbox>, StoreError> {
-    let sql = format!("select {COLUMNS} from sandboxes where org_id = $1 and id = $2");
+    let sql = format!("select {COLUMNS}, {IS_PROVISIONED} from sandboxes where org_id = $1 and id = $2");
     db.query_one(&sql, bind![org, id])?.map(|mut row| read(&mut row)).transpose()
 }
 
 /// Not scoped by organization: for a caller who presents the sandbox's own credential.
 pub fn find_any(db: &mut Db<'_>, id: &SandboxId) -> Result<Option<StoredSandbox>, StoreError> {
-    let sql = format!("select {COLUMNS} from sandboxes where id = $1");
+    let sql = format!("select {COLUMNS}, {IS_PROVISIONED} from sandboxes where id = $1");
     db.query_one(&sql, bind![id])?.map(|mut row| read(&mut row)).transpose()
 }
 
@@ -77,7 +93,7 @@ pub fn list(
     playground: Option<&PlaygroundId>,
     page: &PageRequest,
 ) -> Result<Page<StoredSandbox>, StoreError> {
-    let mut select = format!("select {COLUMNS} from sandboxes where org_id = $1");
+    let mut select = format!("select {COLUMNS}, {IS_PROVISIONED} from sandboxes where org_id = $1");
     let mut parameters = bind![org].to_vec();
     if let Some(playground) = playground {
         select += " and playground_id = $2";
@@ -89,7 +105,7 @@ pub fn list(
 
 /// In the order in which they were made.
 pub fn of_playground(db: &mut Db<'_>, playground: &PlaygroundId) -> Result<Vec<StoredSandbox>, StoreError> {
-    let sql = format!("select {COLUMNS} from sandboxes where playground_id = $1 order by id");
+    let sql = format!("select {COLUMNS}, {IS_PROVISIONED} from sandboxes where playground_id = $1 order by id");
     db.query(&sql, bind![playground])?.iter_mut().map(read).collect()
 }
 
@@ -137,5 +153,6 @@ fn read(row: &mut Row) -> Result<StoredSandbox, StoreError> {
         torn_down_at: row.time_or_null()?,
         is_standalone: row.flag()?,
         reshaped_at: row.time_or_null()?,
+        is_provisioned: row.integer()? > 0,
     })
 }

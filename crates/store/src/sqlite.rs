@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use crossbeam_channel::{Receiver, Sender};
 use rusqlite::{Connection, OpenFlags};
 
-use crate::job::Ran;
+use crate::job::{Mode, Ran};
 use crate::{BoxedJob, Db, StoreError, dialect, migrate};
 
 /// More would only delay the first caller of a group.
@@ -38,12 +38,9 @@ impl Sqlite {
         Ok(Self { writes: Some(writes), reads: Some(reads), threads })
     }
 
-    pub(crate) fn write(&self, job: BoxedJob) {
-        enqueue(self.writes.as_ref(), job);
-    }
-
-    pub(crate) fn read(&self, job: BoxedJob) {
-        enqueue(self.reads.as_ref(), job);
+    pub(crate) fn run(&self, job: BoxedJob, mode: Mode) {
+        let queue = if mode == Mode::Read { &self.reads } else { &self.writes };
+        enqueue(queue.as_ref(), job);
     }
 }
 

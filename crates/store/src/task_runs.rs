@@ -1,15 +1,17 @@
 //! Task runs, and what became of their criteria.
 
+use std::collections::BTreeMap;
+
 use model::page::{Page, PageRequest};
 use model::run::{CriticalFailure, Phase, Sealed, Status};
 use model::score::{self, Axes, Score, Verdict};
 use model::weight::Weight;
-use model::{BenchmarkRunId, CriterionId, CriterionRunId, OrgId, PlaygroundId, TaskId, TaskRunId, Timestamp};
+use model::{BenchmarkRunId, CriterionId, CriterionRunId, Id, OrgId, PlaygroundId, TaskId, TaskRunId, Timestamp};
 
 use crate::log::Text;
 use crate::paging::{Order, Paged};
 use crate::runs::read_result;
-use crate::value::{Row, Value, bind, json_text};
+use crate::value::{Row, Value, bind, insert_many, json_text};
 use crate::{Db, StoreError};
 
 /// A task run as it is stored.
@@ -67,13 +69,17 @@ const COLUMNS: &str = "id, org_id, benchmark_run_id, position, task_id, name, ti
     critical_failures, clean, playground_id, sealed, sealed_at, completed_seq, failure, created_at, started_at, deadline_at,
     completed_at";
 
-pub fn insert(db: &mut Db<'_>, task_run: &StoredTaskRun) -> Result<(), StoreError> {
-    let sql = "insert into task_runs (id, org_id, benchmark_run_id, position, task_id, name, timeout, phase, status, created_at, axes)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+pub fn insert_all(db: &mut Db<'_>, task_runs: &[StoredTaskRun]) -> Result<(), StoreError> {
+    let columns = "id, org_id, benchmark_run_id, position, task_id, name, timeout, phase, status, created_at, axes, playground_id";
+    let rows: Vec<_> = task_runs.iter().map(new_row).collect();
+    insert_many(db, "task_runs", columns, &rows)
+}
+
+fn new_row(task_run: &StoredTaskRun) -> Vec<Value<'_>> {
     let StoredTaskRun { id, org, run, position, task, name, timeout, phase, status, created_at, .. } = task_run;
     let (phase, status, axes) = (phase.name(), status.name(), score::axes_text(&task_run.unscored_axes));
-    db.execute(sql, bind![id, org, run, *position, task, name, *timeout, phase, status, *created_at, axes])?;
-    Ok(())
+    let playground = task_run.playground.as_ref();
+    bind![id, org, run, *position, task, name, *timeout, phase, status, *created_at, axes, playground].to_vec()
 }
 
 pub fn find(db: &mut Db<'_>, org: &OrgId, id: &TaskRunId) -> Result<Option<StoredTaskRun>, StoreError> {
@@ -192,17 +198,34 @@ impl Ending {
 
 /// False when it had ended before.
 pub fn end(db: &mut Db<'_>, id: &TaskRunId, ending: &Ending, now: Timestamp) -> Result<bool, StoreError> {
+    Ok(end_all(db, ("id", id.as_str()), ending, now)? == 1)
+}
+
+/// Ends every task run of a run that has not ended, with its playground and its sandboxes.
+pub fn end_rest(db: &mut Db<'_>, run: &BenchmarkRunId, ending: &Ending, now: Timestamp) -> Result<(), StoreError> {
+    let open = "select playground_id from task_runs where benchmark_run_id = $1 and phase <> 'completed'";
     let sql =
+        format!("update sandboxes set torn_down_at = $2 where playground_id in ({open}) and torn_down_at is null");
+    db.execute(&sql, bind![run, now])?;
+    let sql =
+        format!("update playgrounds set torn_down_at = $2, shape = head where id in ({open}) and torn_down_at is null");
+    db.execute(&sql, bind![run, now])?;
+    end_all(db, ("benchmark_run_id", run.as_str()), ending, now)?;
+    Ok(())
+}
+
+/// Ends those with this value in the column, and returns how many had not ended before.
+fn end_all(db: &mut Db<'_>, (column, value): (&str, &str), ending: &Ending, now: Timestamp) -> Result<u64, StoreError> {
+    let sql = format!(
         "update task_runs set phase = 'completed', status = $2, verdict = $3, score = $4, axes = coalesce($5, axes),
         sealed = $6, failure = $7, completed_at = $8, critical_failures = $9, clean = $10
-        where id = $1 and phase <> 'completed'";
+        where {column} = $1 and phase <> 'completed'"
+    );
     let Ending { status, score, axes, critical_failures, clean, sealed, failure } = ending;
     let sealed = sealed.as_ref().map(json_text).transpose()?;
     let (verdict, axes) = (score.verdict().name(), axes.as_ref().map(score::axes_text));
     let (status, score) = (status.name(), score.to_string());
-    let changed =
-        db.execute(sql, bind![id, status, verdict, score, axes, sealed, failure, now, *critical_failures, *clean])?;
-    Ok(changed == 1)
+    db.execute(&sql, bind![value, status, verdict, score, axes, sealed, failure, now, *critical_failures, *clean])
 }
 
 fn read(row: &mut Row) -> Result<StoredTaskRun, StoreError> {
@@ -299,6 +322,24 @@ pub fn insert_criterion(db: &mut Db<'_>, criterion: &StoredCriterionRun) -> Resu
 pub fn criteria_of(db: &mut Db<'_>, task_run: &TaskRunId) -> Result<Vec<StoredCriterionRun>, StoreError> {
     let sql = format!("select {CRITERION_COLUMNS} from criterion_runs where task_run_id = $1 order by position");
     db.query(&sql, bind![task_run])?.iter_mut().map(read_criterion).collect()
+}
+
+/// Of all task runs of a run, in their order within each. Not scoped by organization: the caller has found the run under its
+/// own.
+pub fn criteria_of_run(
+    db: &mut Db<'_>,
+    run: &BenchmarkRunId,
+) -> Result<BTreeMap<TaskRunId, Vec<StoredCriterionRun>>, StoreError> {
+    let sql = format!(
+        "select {CRITERION_COLUMNS} from criterion_runs
+        where task_run_id in (select id from task_runs where benchmark_run_id = $1) order by task_run_id, position"
+    );
+    let mut criteria: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for mut row in db.query(&sql, bind![run])? {
+        let criterion = read_criterion(&mut row)?;
+        criteria.entry(criterion.task_run.clone()).or_default().push(criterion);
+    }
+    Ok(criteria)
 }
 
 /// The critical criteria that failed in a run, in the order of its tasks, at most so many. Not scoped by organization:

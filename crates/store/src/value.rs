@@ -76,6 +76,38 @@ macro_rules! bind {
 }
 pub(crate) use bind;
 
+/// Rows that one statement inserts. Statements of two sizes are prepared, whatever the number of rows.
+const ROWS_AT_ONCE: usize = 50;
+
+/// Inserts rows with few statements.
+pub(crate) fn insert_many(
+    db: &mut crate::Db<'_>,
+    table: &str,
+    columns: &str,
+    rows: &[Vec<Value<'_>>],
+) -> Result<(), StoreError> {
+    let mut chunks = rows.chunks_exact(ROWS_AT_ONCE);
+    for chunk in chunks.by_ref() {
+        insert_rows(db, table, columns, chunk)?;
+    }
+    chunks.remainder().chunks(1).try_for_each(|row| insert_rows(db, table, columns, row))
+}
+
+fn insert_rows(db: &mut crate::Db<'_>, table: &str, columns: &str, rows: &[Vec<Value<'_>>]) -> Result<(), StoreError> {
+    let mut number = 0;
+    let mut row_text = |row: &Vec<Value<'_>>| {
+        let numbers = row.iter().map(|_| {
+            number += 1;
+            format!("${number}")
+        });
+        format!("({})", numbers.collect::<Vec<_>>().join(", "))
+    };
+    let values: Vec<String> = rows.iter().map(&mut row_text).collect();
+    let sql = format!("insert into {table} ({columns}) values {}", values.join(", "));
+    db.execute(&sql, &rows.concat())?;
+    Ok(())
+}
+
 /// What `bind!` takes: everything that has a [`Value`] form, and ids.
 pub(crate) trait IntoValue<'a> {
     fn into_value(self) -> Value<'a>;

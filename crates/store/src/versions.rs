@@ -75,6 +75,18 @@ pub fn find_own(db: &mut Db<'_>, org: &OrgId, reference: &VersionRef) -> Result<
     db.query_one(&sql, bind![&reference.slug, reference.version, org])?.map(|mut row| read(&mut row)).transpose()
 }
 
+/// Who may see a version that the organization has published itself, and its content hash.
+pub fn own_heading(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    reference: &VersionRef,
+) -> Result<Option<(Visibility, String)>, StoreError> {
+    let sql = "select s.visibility, v.content_hash from benchmark_versions v join slugs s on s.slug = v.slug
+        where v.slug = $1 and v.version = $2 and v.org_id = $3";
+    let found = db.query_one(sql, bind![&reference.slug, reference.version, org])?;
+    found.map(|mut row| Ok((row.parsed()?, row.text()?))).transpose()
+}
+
 /// Not scoped by organization: whoever records has found the version among its own.
 pub fn record_audit(db: &mut Db<'_>, reference: &VersionRef, audit: &VersionAudit) -> Result<(), StoreError> {
     let sql = "insert into version_audits (slug, version, audit) values ($1, $2, $3)

@@ -7,6 +7,7 @@ extern crate verial_store as store;
 mod blobs;
 mod migrations;
 mod transactions;
+mod unresponsive;
 
 use model::identity::Organization;
 use model::{Id, OrgId, Timestamp, Ulid};

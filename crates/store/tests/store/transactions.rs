@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::join_all;
 use futures_util::poll;
 use model::identity::ApiKey;
-use model::{Id, KeyId, Ulid};
+use model::{EnvironmentId, Id, KeyId, PlaygroundId, TaskRunId, Ulid};
 use store::keys::{self, Owner};
-use store::{StoreError, organizations};
+use store::playgrounds::Provisioned;
+use store::{StoreError, organizations, playgrounds};
 
 use crate::{NOW, both_databases, numbers, open, organization};
 
@@ -169,6 +170,22 @@ both_databases! {
         release.send(()).unwrap();
         assert_eq!(reading.await.unwrap().unwrap(), (0, 0));
         assert_eq!(numbers(&store).await, [1]);
+    }
+
+    /// Whatever wrote to it, a start would not be the first in its log.
+    async fn a_playground_with_a_log_is_not_opened_for_a_start(database: TestDatabase) {
+        let store = open(&database).await.unwrap();
+        let opened = store.write(|db| {
+            let organization = organization(1);
+            organizations::insert(db, &organization)?;
+            let (environment, task_run) = (EnvironmentId::from_ulid(Ulid(1)), TaskRunId::from_ulid(Ulid(1)));
+            let ids = [1, 2].map(|number| PlaygroundId::from_ulid(Ulid(number)));
+            let rows = ids.each_ref().map(|id| Provisioned { id, task_run: &task_run });
+            playgrounds::provision(db, &organization.id, &environment, &rows, NOW)?;
+            playgrounds::reshape(db, &ids[1])?;
+            Ok::<_, StoreError>([playgrounds::open(db, &ids[0], NOW)?, playgrounds::open(db, &ids[1], NOW)?])
+        });
+        assert_eq!(opened.await.unwrap(), [true, false]);
     }
 }
 

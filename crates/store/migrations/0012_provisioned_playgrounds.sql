@@ -1,0 +1,3 @@
+-- A playground with task_run_id and without ends_at is provisioned: its task run is not started, and it takes no traffic.
+-- Nothing changes in the tables. Older servers would let such a playground take traffic, and refuse a database with this
+-- migration.
