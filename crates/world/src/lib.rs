@@ -14,7 +14,7 @@ pub use change::{Change, Seq, Write};
 pub use effect::{Effect, Verb};
 pub use exchange::{Context, NewEvent, Outcome, Payload};
 pub use records::{Lookup, Record, Records, Revision};
-pub use search::{Found, Hit, MOST_INCLUDED, Page, TypeSearch};
+pub use search::{Found, Hit, MOST_INCLUDED, Page, SearchCache, StoredParameters, TypeSearch};
 pub use tree::{FILES, Tree};
 pub use window::{Direction, Window};
 

@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 pub use code_set::CodeSet;
 pub use compartment::Compartment;
 pub(crate) use load::lines;
-pub use search_parameter::{Comparators, Component, SearchParameter, SearchType, Targets};
+pub(crate) use search_parameter::lineage;
+pub use search_parameter::{Comparators, Component, Parameter, SearchParameter, SearchType, Targets};
 
 use crate::resource_type::ResourceType;
 

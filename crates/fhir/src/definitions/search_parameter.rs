@@ -1,21 +1,56 @@
 //! What a resource can be searched by (<https://hl7.org/fhir/R4/searchparameter-registry.html>).
 
-use std::sync::LazyLock;
+use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock};
 
 use super::Structure;
 use super::load::{Malformed, lines};
 use crate::resource_type::ResourceType;
+use crate::search::Plan;
 
 #[derive(Debug)]
 pub struct SearchParameter {
-    id: &'static str,
-    code: &'static str,
+    id: Cow<'static, str>,
+    code: Cow<'static, str>,
     search_type: SearchType,
     bases: Box<[&'static str]>,
     targets: Targets,
     comparators: Comparators,
-    expression: Option<&'static str>,
+    expression: Option<Cow<'static, str>>,
     components: Box<[Component]>,
+    stored: Option<Stored>,
+}
+
+/// What a parameter has that is defined by a resource of the server and not by a standard.
+#[derive(Debug)]
+struct Stored {
+    url: String,
+    plan: Plan,
+}
+
+/// A parameter of a query: of the standards, or stored in the server that is searched.
+#[derive(Debug, Clone)]
+pub enum Parameter {
+    Standard(&'static SearchParameter),
+    Stored(Arc<SearchParameter>),
+}
+
+impl Deref for Parameter {
+    type Target = SearchParameter;
+
+    fn deref(&self) -> &SearchParameter {
+        match self {
+            Self::Standard(parameter) => parameter,
+            Self::Stored(parameter) => parameter,
+        }
+    }
+}
+
+impl From<&'static SearchParameter> for Parameter {
+    fn from(parameter: &'static SearchParameter) -> Self {
+        Self::Standard(parameter)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +96,7 @@ impl SearchParameter {
     pub fn find(resource_type: ResourceType, code: &str) -> Option<&'static Self> {
         let index = &TABLE.index;
         lineage(resource_type).find_map(|base| {
-            let at = index.binary_search_by(|(known, other, _)| (*known, *other).cmp(&(base, code))).ok()?;
+            let at = index.binary_search_by(|(known, other, _)| (*known, &**other).cmp(&(base, code))).ok()?;
             Some(TABLE.at(index[at].2))
         })
     }
@@ -80,25 +115,68 @@ impl SearchParameter {
         TABLE.parameters.iter()
     }
 
-    /// The end of the canonical address.
-    pub fn id(&self) -> &'static str {
-        self.id
+    /// A parameter that a resource of the server defines, compiled for one resource type.
+    pub(crate) fn stored(
+        resource_type: ResourceType,
+        (id, url, code): (&str, &str, &str),
+        search_type: SearchType,
+        targets: Targets,
+        (expression, plan): (&str, Plan),
+    ) -> Self {
+        Self {
+            id: id.to_owned().into(),
+            code: code.to_owned().into(),
+            search_type,
+            bases: [resource_type.as_str()].into(),
+            targets,
+            comparators: Comparators::Unsaid,
+            expression: Some(expression.to_owned().into()),
+            components: Box::default(),
+            stored: Some(Stored { url: url.to_owned(), plan }),
+        }
+    }
+
+    /// How a stored parameter finds its values. The plans of the others are made for all parameters of a type at once.
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.stored.as_ref().map(|stored| &stored.plan)
+    }
+
+    /// In how many ways the expression of a stored parameter leads to something.
+    pub fn ways(&self) -> usize {
+        self.plan().map_or(1, Plan::ways)
+    }
+
+    /// Whether a resource of the server defines it; no index knows it.
+    pub fn is_stored(&self) -> bool {
+        self.stored.is_some()
+    }
+
+    /// The end of the canonical address; for a stored parameter the id of its resource.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// The address of the definition.
     pub fn canonical(&self) -> String {
+        if let Some(stored) = &self.stored {
+            return stored.url.clone();
+        }
         let publisher = if self.id.starts_with("us-core-") { "us/core/" } else { "" };
         format!("http://hl7.org/fhir/{publisher}SearchParameter/{}", self.id)
     }
 
     /// Whether case does not matter in the code systems of a token parameter: languages (BCP 47) and media types.
     pub fn ignores_case(&self) -> bool {
-        self.search_type == SearchType::Token && matches!(self.code, "language" | "contenttype")
+        Self::is_without_case(self.search_type, &self.code)
+    }
+
+    pub(crate) fn is_without_case(search_type: SearchType, code: &str) -> bool {
+        search_type == SearchType::Token && matches!(code, "language" | "contenttype")
     }
 
     /// The name in a query: `birthdate`.
-    pub fn code(&self) -> &'static str {
-        self.code
+    pub fn code(&self) -> &str {
+        &self.code
     }
 
     pub fn search_type(&self) -> SearchType {
@@ -119,8 +197,8 @@ impl SearchParameter {
     }
 
     /// FHIRPath; for several bases a union with a part for each. `_content`, `_text` and their like have none.
-    pub fn expression(&self) -> Option<&'static str> {
-        self.expression
+    pub fn expression(&self) -> Option<&str> {
+        self.expression.as_deref()
     }
 
     /// Of a composite, else none.
@@ -136,14 +214,15 @@ impl SearchParameter {
         };
         let parameter = || {
             Some(Self {
-                id,
-                code,
+                id: id.into(),
+                code: code.into(),
                 search_type: SearchType::named(search_type)?,
                 bases: list(bases, ',').collect(),
                 targets: Targets::parse(targets)?,
                 comparators: Comparators::parse(comparators)?,
-                expression: (expression != "-").then_some(expression),
+                expression: (expression != "-").then_some(expression.into()),
                 components: list(components, ';').map(Component::parse).collect::<Option<_>>()?,
+                stored: None,
             })
         };
         parameter().ok_or(Malformed(line))
@@ -167,7 +246,7 @@ impl SearchType {
         Self::NAMES.iter().find(|(_, other)| *other == self).map_or("", |(name, _)| name)
     }
 
-    fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, search_type)| *search_type)
     }
 }
@@ -209,7 +288,7 @@ fn list(column: &'static str, separator: char) -> impl Iterator<Item = &'static 
 }
 
 /// The type and its bases.
-fn lineage(resource_type: ResourceType) -> impl Iterator<Item = &'static str> {
+pub(crate) fn lineage(resource_type: ResourceType) -> impl Iterator<Item = &'static str> {
     std::iter::successors(Structure::of(resource_type), |structure| structure.base()).map(Structure::path)
 }
 
@@ -217,19 +296,19 @@ struct Table {
     /// By id.
     parameters: Vec<SearchParameter>,
     /// Base, code and number, sorted.
-    index: Vec<(&'static str, &'static str, u16)>,
+    index: Vec<(&'static str, Cow<'static, str>, u16)>,
 }
 
 impl Table {
     fn parse(tables: &[&'static str]) -> Result<Self, Malformed> {
         let all = tables.iter().flat_map(|table| lines(table));
         let parameters = all.map(SearchParameter::parse).collect::<Result<Vec<_>, _>>()?;
-        let mut index: Vec<(&str, &str, u16)> = Vec::new();
+        let mut index: Vec<(&str, Cow<'static, str>, u16)> = Vec::new();
         for (parameter, id) in parameters.iter().zip(0..) {
-            index.extend(parameter.bases.iter().map(|base| (*base, parameter.code, id)));
+            index.extend(parameter.bases.iter().map(|base| (*base, parameter.code.clone(), id)));
         }
         index.sort_unstable();
-        let is_unique = index.is_sorted_by(|left, right| (left.0, left.1) < (right.0, right.1));
+        let is_unique = index.is_sorted_by(|left, right| (left.0, &left.1) < (right.0, &right.1));
         is_unique.then_some(Self { parameters, index }).ok_or(Malformed("two parameters of one name"))
     }
 
@@ -291,11 +370,11 @@ mod tests {
         assert!(SearchParameter::all().count() > 1_380);
         assert!(SearchParameter::all().is_sorted_by(|left, right| left.id < right.id));
         for parameter in SearchParameter::all() {
-            let id = parameter.id;
+            let id = parameter.id();
             assert!(parameter.bases.iter().all(|base| Structure::find(base).is_some()), "{id}");
             assert_eq!(parameter.components.is_empty(), parameter.search_type != SearchType::Composite, "{id}");
             for base in parameter.bases.iter().filter_map(|base| base.parse().ok()) {
-                assert!(std::ptr::eq(SearchParameter::find(base, parameter.code).unwrap(), parameter), "{id}");
+                assert!(std::ptr::eq(SearchParameter::find(base, parameter.code()).unwrap(), parameter), "{id}");
                 assert!(parameter.components.iter().all(|part| SearchParameter::find(base, part.code).is_some()));
             }
         }

@@ -1,9 +1,10 @@
 //! The documents that can answer a condition.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::doc_set::DocSet;
-use super::narrow::{Check, Searched};
+use super::narrow::{Check, Searched, ways_to_write};
 use super::parameter::is_indexed;
 use super::terms::Terms;
 use super::value::{BY_ID, found, target_type, within};
@@ -96,7 +97,7 @@ impl Layer {
     ) -> Asked<'a, impl Iterator<Item = &'a str>> {
         let is_missing = |wanted: bool| condition.alternatives.contains(&Wanted::Missing(wanted));
         let (missing, present) = (is_missing(true), is_missing(false));
-        let parameter = condition.parameter;
+        let parameter = &condition.parameter;
         let is_plain = matches!(condition.modifier, None | Some(Modifier::Not));
         if parameter.code() == "_id" && is_plain && condition.alternatives.iter().all(|it| id(it).is_some()) {
             return Asked::Ids(condition.alternatives.iter().filter_map(id));
@@ -219,8 +220,9 @@ impl Searched<'_> {
                 found(SearchType::Token, code, terms.context(term), self.keys)
                     .is_some_and(|found| part.matches(None, &found))
             };
-            let run = terms.with_key(&[&[number], code.as_bytes()].concat());
-            let runs: Vec<_> = run.filter(|term| answers(*term)).map(|term| term..term + 1).collect();
+            let run = |code: Cow<'_, str>| terms.with_key(&[&[number], code.as_bytes()].concat());
+            let runs: Vec<_> =
+                ways_to_write(code).flat_map(run).filter(|term| answers(*term)).map(|term| term..term + 1).collect();
             let of_part = union(terms, &runs, range);
             docs = Some(match docs {
                 Some(docs) => docs.into_iter().filter(|doc| of_part.binary_search(doc).is_ok()).collect(),

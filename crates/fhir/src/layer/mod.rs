@@ -98,6 +98,11 @@ impl Layer {
         self.keys.of_type(resource_type)
     }
 
+    /// How long the text of a type's documents is.
+    pub fn bytes_of(&self, resource_type: ResourceType) -> usize {
+        self.of_type(resource_type).map(|doc| self.written(DocId::new(doc)).len()).sum()
+    }
+
     /// The type and id of a document; `None` for a number that there is not.
     pub fn key(&self, doc: DocId) -> Option<(ResourceType, &str)> {
         if doc.number() < self.keys.len() { self.keys.key(doc) } else { None }

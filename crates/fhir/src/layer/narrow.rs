@@ -1,5 +1,6 @@
 //! Which terms can answer a wanted value, found by where they must stand among the sorted ones.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::keys::Keys;
@@ -39,7 +40,8 @@ impl Searched<'_> {
         let terms = &self.index.terms;
         match (self.search_type, wanted) {
             (SearchType::Token, Wanted::Token { code: Some(code), .. } | Wanted::OfType { value: code, .. }) => {
-                one(terms.with_key(code.as_bytes()), Check::Value)
+                let runs = ways_to_write(code).map(|code| terms.with_key(code.as_bytes())).collect();
+                Narrowed { runs, check: Check::Value }
             }
             (SearchType::Token, Wanted::Token { code: None, .. } | Wanted::String(_)) => {
                 one(0..terms.len(), Check::Context(self.contexts(wanted)))
@@ -104,6 +106,12 @@ impl Searched<'_> {
         let run = terms.between(&bounds.least_first, &bounds.greatest_first);
         Narrowed { runs: blocks.reaching(run, bounds.least_last), check: Check::Value }
     }
+}
+
+/// A code as it may stand in an index: in lower case, if case does not matter in its system.
+pub(super) fn ways_to_write(code: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let lower = code.bytes().any(|byte| byte.is_ascii_uppercase()).then(|| Cow::Owned(code.to_ascii_lowercase()));
+    std::iter::once(Cow::Borrowed(code)).chain(lower)
 }
 
 fn one(run: Range<usize>, check: Check) -> Narrowed {

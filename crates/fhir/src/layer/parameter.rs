@@ -25,7 +25,8 @@ pub(super) struct Index {
 /// Whether the parameter is indexed. Ids are in the key table; the time of the last update comes, for a document that
 /// does not say it, from the reader; what has no expression finds nothing.
 pub(super) fn is_indexed(parameter: &SearchParameter) -> bool {
-    parameter.expression().is_some()
+    !parameter.is_stored()
+        && parameter.expression().is_some()
         && parameter.search_type() != SearchType::Special
         && !matches!(parameter.code(), "_id" | "_lastUpdated")
 }

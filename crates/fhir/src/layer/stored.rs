@@ -13,7 +13,7 @@ const SIGNATURE: &[u8; 4] = b"VFLI";
 impl Layer {
     /// Raised by whatever changes the bytes or what they mean: the layout, the normal form of documents, the fold of
     /// strings, what parameters find. An index of another format must be built again.
-    pub const FORMAT: u32 = 2;
+    pub const FORMAT: u32 = 4;
 
     pub fn encode_index(&self) -> Vec<u8> {
         let mut body = Writer::default();
@@ -94,7 +94,8 @@ mod tests {
             Wanted::Date { prefix: Prefix::Equal, span },
         ];
         for parameter in SearchParameter::of(patient) {
-            let condition = Condition { parameter, modifier: None, alternatives: alternatives.clone() };
+            let condition =
+                Condition { parameter: parameter.into(), modifier: None, alternatives: alternatives.clone() };
             layer.estimate(patient, &condition);
             layer.candidates(patient, &condition);
             layer.referring(patient, parameter, patient, "1");

@@ -1,10 +1,12 @@
 //! What a search asks for, after parsing.
 
+use std::sync::Arc;
+
 use rust_decimal::Decimal;
 
 use super::{Range, Span};
 use crate::ResourceType;
-use crate::definitions::SearchParameter;
+use crate::definitions::Parameter;
 
 /// A whole search: all clauses must hold.
 #[derive(Clone, Debug, Default)]
@@ -30,13 +32,13 @@ pub enum Clause {
     /// `subject:Patient.name=…`: the parameter points from here to a resource of one of these types that answers the
     /// clause. Without a type in the text, every type that the parameter may point to and that knows the rest.
     Forward {
-        parameter: &'static SearchParameter,
+        parameter: Parameter,
         targets: Vec<(ResourceType, Clause)>,
     },
     /// `_has:Observation:patient:code=…`: a resource of the type points here with the parameter and answers the clause.
     Reverse {
         source: ResourceType,
-        parameter: &'static SearchParameter,
+        parameter: Parameter,
         then: Box<Clause>,
     },
 }
@@ -44,7 +46,7 @@ pub enum Clause {
 /// A question to the resource itself: one of the alternatives must hold (all must fail, for `Modifier::Not`).
 #[derive(Clone, Debug)]
 pub struct Condition {
-    pub parameter: &'static SearchParameter,
+    pub parameter: Parameter,
     pub modifier: Option<Modifier>,
     pub alternatives: Vec<Wanted>,
 }
@@ -127,7 +129,7 @@ pub enum Prefix {
 
 #[derive(Clone, Debug)]
 pub struct Sort {
-    pub parameter: &'static SearchParameter,
+    pub parameter: Parameter,
     pub descending: bool,
 }
 
@@ -139,14 +141,25 @@ pub struct Include {
     pub iterate: bool,
     pub source: ResourceType,
     /// None for `*`: every reference parameter.
-    pub parameter: Option<&'static SearchParameter>,
+    pub parameter: Option<Parameter>,
     pub target: IncludeTarget,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum IncludeTarget {
     Any,
     Only(ResourceType),
+    Among(Arc<[ResourceType]>),
+}
+
+impl IncludeTarget {
+    pub fn allows(&self, resource_type: ResourceType) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Only(only) => *only == resource_type,
+            Self::Among(types) => types.contains(&resource_type),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

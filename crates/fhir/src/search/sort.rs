@@ -71,7 +71,7 @@ mod tests {
 
     fn key(descending: bool, found: &[Found]) -> Option<SortKey> {
         let parameter = SearchParameter::find("Patient".parse().unwrap(), "_id").unwrap();
-        Sort { parameter, descending }.key(found)
+        Sort { parameter: parameter.into(), descending }.key(found)
     }
 
     fn string(written: &str) -> Found {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::conformance::{ConceptSet, Finding, Invariant};
 use super::{Fault, FaultKind, MAX_FAULTS};
 use crate::definitions::lines;
-use crate::fhirpath::{Context, Moment};
+use crate::fhirpath::{Context, EvaluationFault, Moment};
 use crate::resource_type::ResourceType;
 
 /// A profile and what it asks for beyond R4.
@@ -98,11 +98,18 @@ impl Rule {
         findings: &mut Vec<Finding>,
     ) {
         if let Rule::Invariant(invariant) = self {
-            // An expression without an answer says nothing against the resource.
-            if !invariant.expression.holds(resource, context).unwrap_or(true) {
-                let message = format!("{}: {}", invariant.key, invariant.meaning);
-                let path = path_of(root, steps);
-                findings.push(finding(&path, FaultKind::Invariant, message, invariant.is_warning));
+            let path = path_of(root, steps);
+            match invariant.expression.holds(resource, context) {
+                Ok(false) => {
+                    let message = format!("{}: {}", invariant.key, invariant.meaning);
+                    findings.push(finding(&path, FaultKind::Invariant, message, invariant.is_warning));
+                }
+                Err(EvaluationFault::OverBudget { .. }) => {
+                    let message = format!("{} was not checked: the resource is too large for it", invariant.key);
+                    findings.push(finding(&path, FaultKind::TooCostly, message, false));
+                }
+                // An expression without an answer says nothing against the resource.
+                Ok(true) | Err(_) => {}
             }
             return;
         }

@@ -15,12 +15,12 @@ pub(crate) fn condition(dice: &mut Dice, resource_type: ResourceType) -> Conditi
     let search_type = parameter.search_type();
     if dice.once_in(8) {
         let alternatives = vec![Wanted::Missing(dice.once_in(2))];
-        return Condition { parameter, modifier: Some(Modifier::Missing), alternatives };
+        return Condition { parameter: parameter.into(), modifier: Some(Modifier::Missing), alternatives };
     }
     let modifier = modifier(dice, search_type);
     let count = 1 + dice.below(3) / 2;
     let alternatives = (0..count).map(|_| wanted(dice, resource_type, parameter, modifier.as_ref())).collect();
-    Condition { parameter, modifier, alternatives }
+    Condition { parameter: parameter.into(), modifier, alternatives }
 }
 
 fn modifier(dice: &mut Dice, search_type: SearchType) -> Option<Modifier> {

@@ -19,7 +19,7 @@ fn layer(lines: &[String]) -> Layer {
 fn brute_force(layer: &Layer, resource_type: ResourceType, condition: &fhir::search::Condition) -> Vec<DocId> {
     let holds = |doc: &DocId| {
         let resource: Value = serde_json::from_str(layer.written(*doc)).unwrap();
-        condition.holds(&extract(condition.parameter, &resource))
+        condition.holds(&extract(&condition.parameter, &resource))
     };
     layer.of_type(resource_type).map(DocId::new).filter(holds).collect()
 }

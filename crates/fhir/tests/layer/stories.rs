@@ -69,7 +69,7 @@ fn what_is_not_indexed_may_be_anything() {
     let patient = resource_type("Patient");
     for code in ["_lastUpdated", "_text", "_content"] {
         let parameter = SearchParameter::find(patient, code).unwrap();
-        let condition = search::Condition { parameter, modifier: None, alternatives: Vec::new() };
+        let condition = search::Condition { parameter: parameter.into(), modifier: None, alternatives: Vec::new() };
         let candidates = layer.candidates(patient, &condition);
         assert!(!candidates.exact && candidates.docs.len() == 2, "{code}");
     }
@@ -92,7 +92,7 @@ fn a_period_the_wrong_way_round_is_found_as_looking_at_it_finds_it() {
     let day = 86_400_000;
     let span = search::Span { first: 4 * day, last: 5 * day };
     let wanted = search::Wanted::Date { prefix: search::Prefix::Equal, span };
-    let condition = search::Condition { parameter, modifier: None, alternatives: vec![wanted] };
+    let condition = search::Condition { parameter: parameter.into(), modifier: None, alternatives: vec![wanted] };
     let resource = serde_json::from_str(line).unwrap();
     let holds = condition.holds(&search::extract(parameter, &resource));
     assert_eq!(layer.candidates(encounter, &condition).docs.len(), usize::from(holds));

@@ -31,7 +31,7 @@ proptest! {
         let all = extract_all(&resource);
         for parameter in SearchParameter::all() {
             let found = extract(parameter, &resource);
-            Sort { parameter, descending: false }.key(&found);
+            Sort { parameter: parameter.into(), descending: false }.key(&found);
             let together = all.iter().find(|(other, _)| std::ptr::eq(*other, parameter));
             prop_assert_eq!(together.map_or(&[][..], |(_, found)| found), found.as_slice());
         }

@@ -32,18 +32,23 @@ fn subjects(event: &Event) -> Vec<String> {
     let Ok(body) = x12::parse(text, &x12::Limits::default()) else { return vec!["unknown".to_owned()] };
     let mut subjects = Vec::new();
     for transaction in body.transactions() {
-        let set: String = transaction.set().chars().take(10).collect();
-        for view in View::by_subject(&transaction) {
-            if subjects.len() > MOST_SUBJECTS {
-                return subjects;
-            }
-            subjects.push(match member_number(&view) {
-                Some(number) => format!("{set}/{number}"),
-                None => set.clone(),
-            });
+        subjects.extend(resources(&transaction));
+        if subjects.len() > MOST_SUBJECTS {
+            subjects.truncate(MOST_SUBJECTS + 1);
+            return subjects;
         }
     }
     if subjects.is_empty() { vec!["unknown".to_owned()] } else { subjects }
+}
+
+/// The resources of the effects that a transaction has, one for each subject.
+pub fn resources(transaction: &x12::Transaction<'_, '_>) -> Vec<String> {
+    let set: String = transaction.set().chars().take(10).collect();
+    let resource = |view: &View<'_, '_>| match member_number(view) {
+        Some(number) => format!("{set}/{number}"),
+        None => set.clone(),
+    };
+    View::by_subject(transaction).iter().map(resource).collect()
 }
 
 /// NM109 of the subscriber. A dependent has none of their own; they are `…/dependent`.

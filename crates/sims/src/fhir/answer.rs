@@ -1,5 +1,7 @@
 //! From a request to its answer, its changes and its event.
 
+use std::rc::Rc;
+
 use model::SandboxId;
 use serde_json::Value;
 use world::{Context, Outcome, World};
@@ -12,7 +14,7 @@ use super::outcome::Refusal;
 use super::reply::{Content, Reply};
 use super::route::{Action, Body};
 use super::scopes::Scopes;
-use super::{address, depth, integrity, json, media, raw_binary};
+use super::{address, depth, integrity, json, media, raw_binary, stored_parameters};
 
 /// Whether the request can change nothing, so that any copy of the world may answer it.
 pub fn is_read_only(request: &Request) -> bool {
@@ -99,13 +101,14 @@ fn carried_out(
         prefer: Prefer::parse(request.header("prefer")),
         conditions: conditions(request),
         rules: WriteRules::of(&sandbox.config),
+        search_budget: Rc::default(),
         raw_accept: request.header("accept").filter(|_| is_raw),
         parameters,
     };
     let mut result = call.perform(&action, body.as_ref());
     if let Ok(reply) = &result
         && !is_batch(&action, body.as_ref())
-        && let Err(refusal) = integrity::check(&call, &reply.changes)
+        && let Err(refusal) = check_changes(&call, &reply.changes)
     {
         result = Err(refusal);
     }
@@ -113,6 +116,12 @@ fn carried_out(
         *sent = Sent::Json(body);
     }
     result
+}
+
+/// What a write must not do to the whole of the record.
+fn check_changes(call: &Call<'_>, changes: &[world::Change]) -> Result<(), Refusal> {
+    stored_parameters::check(call, changes)?;
+    integrity::check(call, changes)
 }
 
 /// Entries of a batch stand for themselves, and were looked at one by one.

@@ -1,15 +1,17 @@
 //! One interaction as it is carried out: alone, or as an entry of a Bundle.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use fhir::{OwnAddresses, ResourceType};
 use model::{SandboxId, Timestamp};
-use world::{Context, Records, Seq, World};
+use world::{Context, Records, Seq, StoredParameters, World};
 
 use super::config::WriteRules;
 use super::outcome::{Issue, Refusal};
 use super::reply::{Content, Reply};
 use super::scopes::{Permission, Scopes};
+use super::stored_parameters::SearchBudget;
 
 /// What an interaction may know.
 #[derive(Clone)]
@@ -27,6 +29,8 @@ pub(crate) struct Call<'a> {
     pub(crate) prefer: Prefer,
     pub(crate) conditions: Conditions,
     pub(crate) rules: WriteRules,
+    /// Shared by all entries of a Bundle.
+    pub(crate) search_budget: Rc<SearchBudget>,
     /// The header `Accept` of a client that asks for the content of a Binary instead of the resource.
     pub(crate) raw_accept: Option<&'a str>,
     /// Decoded, without those that are about the format.
@@ -99,6 +103,11 @@ impl<'a> Call<'a> {
         let letter = permission.letter();
         let message = format!("this needs the scope system/{resource_type}.{letter}, which the token does not have");
         Err(Refusal::new(403, "forbidden", message))
+    }
+
+    /// The search parameters that are resources of the sandbox, as they were after an entry of the log.
+    pub(crate) fn stored_parameters(&self, as_of: Seq) -> StoredParameters<'a> {
+        StoredParameters::new(self.records, as_of, self.search_budget.cache())
     }
 
     /// The last entry of the log that this call sees.

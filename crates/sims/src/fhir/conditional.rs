@@ -9,7 +9,7 @@ use super::call::Call;
 use super::outcome::{Refusal, excerpt};
 use super::reply::Reply;
 use super::scopes::Permission;
-use super::{address, create, patch as patching, search, update as updating, write};
+use super::{address, create, patch as patching, search, stored_parameters, update as updating, write};
 
 /// What the criteria find.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,8 +49,11 @@ fn find_several(
     most: usize,
 ) -> Result<Vec<String>, Refusal> {
     call.require(Permission::Search, resource_type)?;
-    let query = fhir::search::parse_for(resource_type, call.own_addresses(), criteria)
+    let stored = call.stored_parameters(Seq::MAX);
+    let stored = |resource_type, code: &str| stored.find(resource_type, code);
+    let query = fhir::search::parse_for(resource_type, call.own_addresses(), &stored, criteria)
         .map_err(|fault| search::refused(&fault))?;
+    stored_parameters::check_work(call, &[(resource_type, &query)])?;
     if let Some((name, reason)) = query.ignored.first() {
         // A criterion that is left out would name another resource.
         return Err(Refusal::bad("not-supported", format!("the criterion {}: {reason}", excerpt(name))));

@@ -40,11 +40,13 @@ pub enum ReferentialIntegrity {
     Off,
 }
 
-/// What the config of a sandbox asks of every write.
+/// What is asked of every write of a client, by the config of the sandbox or always.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WriteRules {
     pub(crate) references: bool,
     pub(crate) referential_integrity: bool,
+    /// Whether an active SearchParameter must be able to take effect.
+    pub(crate) search_parameters: bool,
 }
 
 impl WriteRules {
@@ -53,6 +55,7 @@ impl WriteRules {
         Self {
             references: config["validation"] != "relaxed",
             referential_integrity: config["referential_integrity"] == "strict",
+            search_parameters: true,
         }
     }
 }
@@ -93,8 +96,10 @@ mod tests {
         assert!(faults(&json!({"validation": "none"})).starts_with("validation: "));
         assert!(faults(&json!({"referential_integrity": true})).starts_with("referential_integrity: "));
         let rules = WriteRules::of(&json!({"validation": "relaxed", "referential_integrity": "strict"}));
-        assert_eq!(rules, WriteRules { references: false, referential_integrity: true });
-        assert_eq!(WriteRules::of(&json!({})), WriteRules { references: true, referential_integrity: false });
+        let search_parameters = true;
+        assert_eq!(rules, WriteRules { references: false, referential_integrity: true, search_parameters });
+        let rules = WriteRules::of(&json!({}));
+        assert_eq!(rules, WriteRules { references: true, referential_integrity: false, search_parameters });
     }
 
     #[test]

@@ -95,7 +95,7 @@ fn search(
 ) -> Result<(), Refusal> {
     let looks = |(name, _): &&(String, String)| !["_format", "_pretty"].contains(&name.as_str());
     let parameters: Vec<_> = parameters.iter().filter(looks).cloned().collect();
-    let is_plain = fhir::search::parse_for(searched, own, &parameters).is_ok_and(|query| {
+    let is_plain = fhir::search::parse_for(searched, own, &|_, _| None, &parameters).is_ok_and(|query| {
         let is_own = |clause: &Clause| matches!(clause, Clause::Own(_));
         query.ignored.is_empty() && query.includes.is_empty() && query.clauses.iter().all(is_own)
     });

@@ -15,8 +15,8 @@ use super::outcome::{Issue, Refusal, excerpt, operation_outcome};
 use super::paging::{self, Cursor, MOST_COUNT, PAGE};
 use super::reply::Reply;
 use super::scopes::Permission;
-use super::search;
 use super::subset::Subset;
+use super::{search, stored_parameters};
 
 const MAX: &str = "max";
 
@@ -27,8 +27,11 @@ pub(crate) fn last_n(call: &Call<'_>) -> Result<Reply, Refusal> {
     let cursor = Cursor::of(call)?;
     let is_criterion = |name: &str| ![MAX, PAGE, "_count"].contains(&name);
     let pairs: Vec<_> = call.parameters.iter().filter(|(name, _)| is_criterion(name)).cloned().collect();
-    let mut query =
-        fhir::search::parse_for(observation, call.own_addresses(), &pairs).map_err(|fault| search::refused(&fault))?;
+    let stored = call.stored_parameters(cursor.as_of);
+    let stored = |resource_type, code: &str| stored.find(resource_type, code);
+    let parsed = fhir::search::parse_for(observation, call.own_addresses(), &stored, &pairs);
+    let mut query = parsed.map_err(|fault| search::refused(&fault))?;
+    stored_parameters::check_work(call, &[(observation, &query)])?;
     let issues: Vec<Issue> = query.ignored.iter().map(search::ignored_issue).collect();
     if call.prefer.strict && !issues.is_empty() {
         let issues = issues.into_iter().map(|issue| Issue { severity: "error", ..issue }).collect();

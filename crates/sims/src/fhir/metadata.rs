@@ -1,11 +1,13 @@
 //! The CapabilityStatement (<https://hl7.org/fhir/R4/capabilitystatement.html>), made of the tables that search works by.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use fhir::ResourceType;
-use fhir::definitions::{SearchParameter, SearchType};
+use fhir::definitions::{SearchParameter, SearchType, Targets};
+use fhir::search::StoredParameter;
 use fhir::validate::Profile;
 use serde_json::{Value, json};
+use world::Seq;
 
 use super::call::Call;
 use super::outcome::{Refusal, excerpt};
@@ -21,7 +23,13 @@ pub(crate) fn metadata(call: &Call<'_>) -> Result<Reply, Refusal> {
             return Err(Refusal::new(404, "not-supported", message));
         }
     }
-    let text = statement(call).to_string().replacen("\"@resources\"", &RESOURCES, 1);
+    let stored = call.stored_parameters(Seq::MAX).all();
+    let text = statement(call).to_string();
+    let text = if stored.is_empty() {
+        text.replacen("\"@resources\"", &RESOURCES, 1)
+    } else {
+        text.replacen("\"@resources\"", &resources(&stored).to_string(), 1)
+    };
     Ok(Reply::new(200, Content::Document { text, name: "metadata" }))
 }
 
@@ -57,18 +65,23 @@ fn statement(call: &Call<'_>) -> Value {
     })
 }
 
-/// The same for every sandbox, and long.
-static RESOURCES: LazyLock<String> = LazyLock::new(|| {
-    let stored = ResourceType::all().filter(|resource_type| resource_type.as_str() != "Parameters");
-    Value::Array(stored.map(resource).collect()).to_string()
-});
+/// The same for every sandbox without search parameters of its own, and long.
+static RESOURCES: LazyLock<String> = LazyLock::new(|| resources(&[]).to_string());
+
+/// Search parameters of the sandbox itself, each with one type that it is a parameter of.
+type Stored = [(ResourceType, Arc<StoredParameter>)];
+
+fn resources(stored: &Stored) -> Value {
+    let kept = ResourceType::all().filter(|resource_type| resource_type.as_str() != "Parameters");
+    Value::Array(kept.map(|resource_type| resource(resource_type, stored)).collect())
+}
 
 const COMPARTMENTS: [&str; 5] = ["patient", "encounter", "practitioner", "relatedPerson", "device"];
 
 const INTERACTIONS: [&str; 9] =
     ["read", "vread", "update", "patch", "delete", "history-instance", "history-type", "create", "search-type"];
 
-fn resource(resource_type: ResourceType) -> Value {
+fn resource(resource_type: ResourceType, stored: &Stored) -> Value {
     let interactions: Vec<Value> = INTERACTIONS.iter().map(|code| json!({ "code": code })).collect();
     let mut operations = vec![operation("validate", "Resource-validate")];
     if resource_type.as_str() == "Patient" {
@@ -91,10 +104,16 @@ fn resource(resource_type: ResourceType) -> Value {
     });
     let profiles = Profile::all().filter(|profile| profile.resource_type() == Some(resource_type));
     set_list(&mut resource, "supportedProfile", profiles.map(|profile| json!(profile.url())).collect());
-    set_list(&mut resource, "searchInclude", includes(resource_type));
-    set_list(&mut resource, "searchRevInclude", reverse_includes(resource_type));
+    set_list(&mut resource, "searchInclude", includes(resource_type, stored));
+    set_list(&mut resource, "searchRevInclude", reverse_includes(resource_type, stored));
+    let stored = stored.iter().filter(|(kind, _)| *kind == resource_type).map(|(_, parameter)| parameter);
     let searchable = SearchParameter::of(resource_type).filter(|parameter| is_searchable(parameter));
-    set_list(&mut resource, "searchParam", searchable.map(search_parameter).collect());
+    let searchable = searchable.map(|parameter| (parameter.code(), parameter.canonical(), parameter.search_type()));
+    let stored = stored.map(|parameter| (parameter.code(), parameter.url().to_owned(), parameter.search_type()));
+    let shown = searchable.chain(stored).map(
+        |(code, definition, search_type)| json!({"name": code, "definition": definition, "type": search_type.name()}),
+    );
+    set_list(&mut resource, "searchParam", shown.collect());
     resource["operation"] = Value::Array(operations);
     resource
 }
@@ -110,20 +129,20 @@ fn is_searchable(parameter: &SearchParameter) -> bool {
     parameter.expression().is_some() && parameter.search_type() != SearchType::Special
 }
 
-fn search_parameter(parameter: &'static SearchParameter) -> Value {
-    json!({
-        "name": parameter.code(),
-        "definition": parameter.canonical(),
-        "type": parameter.search_type().name(),
-    })
+/// The code and the targets of every reference parameter of a type.
+fn references(resource_type: ResourceType, stored: &Stored) -> impl Iterator<Item = (&str, &Targets)> {
+    let standard = SearchParameter::of(resource_type)
+        .filter(|parameter| parameter.search_type() == SearchType::Reference)
+        .map(|parameter| (parameter.code(), parameter.targets()));
+    let stored = stored
+        .iter()
+        .filter(move |(kind, parameter)| *kind == resource_type && parameter.search_type() == SearchType::Reference)
+        .map(|(_, parameter)| (parameter.code(), parameter.targets()));
+    standard.chain(stored)
 }
 
-fn reference_parameters(resource_type: ResourceType) -> impl Iterator<Item = &'static SearchParameter> {
-    SearchParameter::of(resource_type).filter(|parameter| parameter.search_type() == SearchType::Reference)
-}
-
-fn includes(resource_type: ResourceType) -> Vec<Value> {
-    let names = reference_parameters(resource_type).map(|found| json!(format!("{resource_type}:{}", found.code())));
+fn includes(resource_type: ResourceType, stored: &Stored) -> Vec<Value> {
+    let names = references(resource_type, stored).map(|(code, _)| json!(format!("{resource_type}:{code}")));
     let mut names: Vec<Value> = names.collect();
     if !names.is_empty() {
         names.insert(0, json!("*"));
@@ -131,12 +150,12 @@ fn includes(resource_type: ResourceType) -> Vec<Value> {
     names
 }
 
-fn reverse_includes(resource_type: ResourceType) -> Vec<Value> {
-    let sources = ResourceType::all().flat_map(|source| reference_parameters(source).map(move |found| (source, found)));
-    let pointing = sources.filter(|(_, parameter)| {
-        matches!(parameter.targets(), fhir::definitions::Targets::Only(types) if types.contains(&resource_type))
-    });
-    pointing.map(|(source, parameter)| json!(format!("{source}:{}", parameter.code()))).collect()
+/// Those that name the type as a target: a parameter without targets would be listed for every type.
+fn reverse_includes(resource_type: ResourceType, stored: &Stored) -> Vec<Value> {
+    let sources = ResourceType::all().flat_map(|source| references(source, stored).map(move |found| (source, found)));
+    let pointing =
+        sources.filter(|(_, (_, targets))| matches!(targets, Targets::Only(types) if types.contains(&resource_type)));
+    pointing.map(|(source, (code, _))| json!(format!("{source}:{code}"))).collect()
 }
 
 fn operation(name: &str, definition: &str) -> Value {

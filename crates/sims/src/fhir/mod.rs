@@ -38,6 +38,7 @@ pub mod scopes;
 mod search;
 pub mod smart;
 pub mod steps;
+mod stored_parameters;
 mod subset;
 pub(crate) mod transact;
 mod update;

@@ -2,9 +2,10 @@
 //! (<https://hl7.org/fhir/R4/http.html#search>).
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use fhir::ResourceType;
-use fhir::definitions::{Compartment, Targets};
+use fhir::definitions::Compartment;
 use fhir::search::{Clause, Include, IncludeTarget, Query, SearchFault, Summary, Total};
 use world::{Found, MOST_INCLUDED, Page, Seq, TypeSearch};
 
@@ -14,6 +15,7 @@ use super::outcome::{Issue, Refusal, excerpt, operation_outcome};
 use super::paging::{self, Cursor, DEFAULT_COUNT, MOST_COUNT, PAGE};
 use super::reply::Reply;
 use super::scopes::Permission;
+use super::stored_parameters;
 use super::subset::Subset;
 
 /// What a search looks at, and the address that its links have.
@@ -23,6 +25,13 @@ struct Target {
     /// Whether the types were given by `_type`, which is not a parameter of any of them.
     takes_types: bool,
     compartment: Option<(ResourceType, String)>,
+}
+
+impl Target {
+    /// Whether nothing but the criteria keeps a search from finding the whole record.
+    fn is_whole_system(&self, call: &Call<'_>) -> bool {
+        self.takes_types && self.compartment.is_none() && call.parameter(TYPE).is_none()
+    }
 }
 
 pub(crate) fn of_type(call: &Call<'_>, resource_type: ResourceType) -> Result<Reply, Refusal> {
@@ -79,9 +88,12 @@ fn search(call: &Call<'_>, target: &Target) -> Result<Reply, Refusal> {
     let cursor = Cursor::of(call)?;
     let is_criterion = |name: &str| name != PAGE && !(target.takes_types && name == TYPE);
     let pairs: Vec<_> = call.parameters.iter().filter(|(name, _)| is_criterion(name)).cloned().collect();
-    let (mut queries, ignored) = parsed(call, &target.types, pairs)?;
+    let (mut queries, ignored) = parsed(call, &target.types, pairs, cursor.as_of)?;
+    let lost_all =
+        queries.iter().all(|query| query.clauses.is_empty()) && ignored.iter().any(|(name, _)| selects(name));
     let ignored: Vec<Issue> = ignored.iter().map(ignored_issue).collect();
-    if call.prefer.strict && !ignored.is_empty() {
+    // Without its criteria, a search of the whole system would find everything.
+    if (call.prefer.strict && !ignored.is_empty()) || (lost_all && target.is_whole_system(call)) {
         let issues = ignored.into_iter().map(|issue| Issue { severity: "error", ..issue }).collect();
         return Err(Refusal { status: 400, issues, headers: Vec::new() });
     }
@@ -89,6 +101,8 @@ fn search(call: &Call<'_>, target: &Target) -> Result<Reply, Refusal> {
         query.clauses = permitted(call, std::mem::take(&mut query.clauses))?;
         query.includes = visible(call, std::mem::take(&mut query.includes));
     }
+    let searched: Vec<_> = target.types.iter().copied().zip(&queries).collect();
+    stored_parameters::check_work(call, &searched)?;
     let Some(first) = queries.first() else { return Err(Refusal::bad("value", "_type names no type")) };
     let count = match first.summary {
         Summary::Count => 0,
@@ -107,6 +121,12 @@ fn search(call: &Call<'_>, target: &Target) -> Result<Reply, Refusal> {
 
 const TYPE: &str = "_type";
 
+/// Whether a parameter says which resources are wanted, and not how they are shown.
+fn selects(name: &str) -> bool {
+    let shows = ["_sort", "_count", "_summary", "_elements", "_total", "_include", "_revinclude"];
+    !shows.contains(&name.split([':', '=']).next().unwrap_or(name))
+}
+
 /// Names of parameters, each with the reason why it is ignored.
 type Ignored = Vec<(String, String)>;
 
@@ -115,13 +135,16 @@ fn parsed(
     call: &Call<'_>,
     types: &[ResourceType],
     mut pairs: Vec<(String, String)>,
+    as_of: Seq,
 ) -> Result<(Vec<Query>, Ignored), Refusal> {
+    let stored = call.stored_parameters(as_of);
+    let stored = |resource_type, code: &str| stored.find(resource_type, code);
     let mut all_ignored: Vec<(String, String)> = Vec::new();
     loop {
         let mut queries = Vec::with_capacity(types.len());
         let mut ignored: Vec<(String, String)> = Vec::new();
         for resource_type in types {
-            let parsed = fhir::search::parse_for(*resource_type, call.own_addresses(), &pairs);
+            let parsed = fhir::search::parse_for(*resource_type, call.own_addresses(), &stored, &pairs);
             let query = parsed.map_err(|fault| refused(&fault))?;
             for (name, reason) in &query.ignored {
                 if !ignored.iter().any(|(known, _)| known == name) {
@@ -249,15 +272,14 @@ fn visible(call: &Call<'_>, includes: Vec<Include>) -> Vec<Include> {
         return includes;
     }
     let sources = includes.into_iter().filter(|include| call.may_see(include.source));
-    sources.flat_map(|include| visible_targets(call, &include)).collect()
+    sources.filter_map(|include| visible_targets(call, include)).collect()
 }
 
-fn visible_targets(call: &Call<'_>, include: &Include) -> Vec<Include> {
-    let is_target = |target: &ResourceType| match (include.target, include.parameter.map(|found| found.targets())) {
-        (IncludeTarget::Only(only), _) => only == *target,
-        (IncludeTarget::Any, None | Some(Targets::Any)) => true,
-        (IncludeTarget::Any, Some(targets)) => targets.allow(*target),
+fn visible_targets(call: &Call<'_>, include: Include) -> Option<Include> {
+    let is_target = |target: &ResourceType| {
+        let is_allowed = include.parameter.as_ref().is_none_or(|parameter| parameter.targets().allow(*target));
+        is_allowed && include.target.allows(*target) && call.may_see(*target)
     };
-    let targets = ResourceType::all().filter(is_target).filter(|target| call.may_see(*target));
-    targets.map(|target| Include { target: IncludeTarget::Only(target), ..include.clone() }).collect()
+    let targets: Arc<[ResourceType]> = ResourceType::all().filter(is_target).collect();
+    (!targets.is_empty()).then_some(Include { target: IncludeTarget::Among(targets), ..include })
 }

@@ -1,5 +1,7 @@
 //! What the machine itself does to the record, without a request: a transaction of a scenario or of another simulator.
 
+use std::rc::Rc;
+
 use serde_json::Value;
 use world::{Change, Context, Sandbox, World};
 
@@ -25,6 +27,7 @@ pub(super) fn own_call<'a>(world: &'a World, sandbox: &'a Sandbox, context: &'a 
         conditions: Conditions::default(),
         // What an author or another simulator writes is taken as it is.
         rules: WriteRules::default(),
+        search_budget: Rc::default(),
         raw_accept: None,
         parameters: Vec::new(),
     }

@@ -65,6 +65,24 @@ impl Validation {
     }
 }
 
+/// Writes the default of today into a config that chooses nothing, so that it keeps its meaning when the default changes.
+pub fn write_default(config: &mut serde_json::Value) {
+    choose(config, false);
+}
+
+/// Snapshots without a choice are of the time when every interface was strict.
+pub fn keep_old_default(config: &mut serde_json::Value) {
+    choose(config, true);
+}
+
+fn choose(config: &mut serde_json::Value, is_strict: bool) {
+    if let Some(members) = config.as_object_mut()
+        && ["strict", "lenient"].iter().all(|name| members.get(*name).is_none_or(serde_json::Value::is_null))
+    {
+        members.insert("strict".to_owned(), is_strict.into());
+    }
+}
+
 impl Seed {
     pub(super) fn read(&self) -> Result<Message, String> {
         read_message(&self.message)
@@ -116,6 +134,24 @@ impl Authored for Hl7Config {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn a_config_without_a_choice_keeps_the_default_of_its_time() {
+        for (config, written, old) in [
+            (json!({}), json!({"strict": false}), json!({"strict": true})),
+            (json!({"strict": null}), json!({"strict": false}), json!({"strict": true})),
+            (json!({"lenient": true}), json!({"lenient": true}), json!({"lenient": true})),
+            (json!({"strict": false}), json!({"strict": false}), json!({"strict": false})),
+        ] {
+            let (mut new, mut kept) = (config.clone(), config);
+            super::write_default(&mut new);
+            super::keep_old_default(&mut kept);
+            assert_eq!((new, kept), (written, old));
+        }
+        assert_eq!(Validation::of(Some(&json!({"strict": false}))), Validation::of(Some(&json!({}))));
+    }
+
     use crate::validate_config;
     use model::simulator::SimulatorType;
     use serde_json::json;

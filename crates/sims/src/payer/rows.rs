@@ -11,6 +11,8 @@ pub const DOCUMENTS: &str = "documents";
 pub const PATIENTS: &str = "patients";
 pub const PROVIDERS: &str = "providers";
 pub const FORMULARY: &str = "formulary";
+/// All kinds of rows that checks can read.
+pub const RESOURCES: [&str; 6] = [REQUESTS, DRAFTS, DOCUMENTS, PATIENTS, PROVIDERS, FORMULARY];
 /// Logins, failures, faults that have happened, names of messages: nothing that the portal shows.
 pub const BOOKKEEPING: &str = crate::once::BOOKKEEPING;
 

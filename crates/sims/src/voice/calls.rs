@@ -2,6 +2,7 @@
 
 use model::FieldErrors;
 use model::phone;
+use model::simulator::SimulatorType;
 use model::voice::{NewCall, NewTurn};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -91,8 +92,19 @@ pub fn dial(world: &World, asking: Asking<'_>, new: &NewCall, number: &str) -> A
     done(transcript.finish(token))
 }
 
+/// Whether the call is one of this line.
+pub fn has(sandbox: &Sandbox, call: &str) -> bool {
+    sandbox.records.get(CALLS, call).live().is_some()
+}
+
+/// Whether the sender used its name for a message to another line of the playground.
+pub fn is_used_elsewhere(world: &World, line: &Sandbox, token: &Token) -> bool {
+    let is_other = |other: &&Sandbox| other.kind == SimulatorType::Voice && other.id != line.id;
+    world.sandboxes.values().filter(is_other).any(|other| token.earlier(other) != Ok(None))
+}
+
 /// The same digits; the code of the country may be missing from one.
-fn is_same_number(left: &str, right: &str) -> bool {
+pub fn is_same_number(left: &str, right: &str) -> bool {
     let (left, right) = (phone::digits(left), phone::digits(right));
     left == right || left.strip_prefix('1') == Some(&right) || right.strip_prefix('1') == Some(&left)
 }

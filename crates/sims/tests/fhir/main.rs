@@ -17,4 +17,5 @@ mod random_stories;
 mod routes;
 mod scopes;
 mod search;
+mod stored_parameters;
 mod write_rules;

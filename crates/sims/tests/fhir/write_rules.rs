@@ -73,6 +73,46 @@ fn references_lead_somewhere_if_the_author_wants_it() {
     server.transaction(&[entry("DELETE", "Observation/o", None), entry("DELETE", "Patient/b", None)]).expect(200);
 }
 
+/// Its cost is shown, not asserted: with what each entry refers to remembered, a batch takes time in proportion to its
+/// length, also if everything that it deletes was written before.
+#[test]
+fn deletions_of_a_batch_see_what_those_before_them_did() {
+    const PAIRS: usize = 300;
+    let mut server = configured(json!({"referential_integrity": "strict"}));
+    let of = |number: usize| {
+        let mut resource = about(&format!("Patient/p{number}"));
+        resource["id"] = json!(format!("o{number}"));
+        resource
+    };
+    let batch = |entries: Vec<Value>| json!({"resourceType": "Bundle", "type": "batch", "entry": entries});
+    let written = (0..PAIRS).flat_map(|number| {
+        let (patient_id, observation_id) = (format!("p{number}"), format!("o{number}"));
+        [
+            entry("PUT", &format!("Patient/{patient_id}"), Some(patient(&patient_id, "P"))),
+            entry("PUT", &format!("Observation/{observation_id}"), Some(of(number))),
+        ]
+    });
+    let start = std::time::Instant::now();
+    server.post("", &batch(written.collect())).expect(200);
+    println!("{:>6} ms for {PAIRS} pairs written", start.elapsed().as_millis());
+    // Each patient is refused, then what refers to it goes, then the patient does.
+    let deleted = (0..PAIRS).flat_map(|number| {
+        let patient = entry("DELETE", &format!("Patient/p{number}"), None);
+        [patient.clone(), entry("DELETE", &format!("Observation/o{number}"), None), patient]
+    });
+    let start = std::time::Instant::now();
+    let done = server.post("", &batch(deleted.collect())).expect(200);
+    println!("{:>6} ms for {PAIRS} pairs deleted", start.elapsed().as_millis());
+    let statuses = done.body["entry"].as_array().unwrap().iter().map(|entry| &entry["response"]["status"]);
+    let codes: Vec<_> = statuses.map(|status| status.as_str().unwrap()[..3].to_owned()).collect();
+    assert_eq!(codes, ["409", "204", "204"].repeat(PAIRS));
+    // The second of these is refused; the first, which it would have left behind, is still known.
+    server.put("Observation/o", &about("Patient/a")).expect(201);
+    let entries = vec![entry("DELETE", "Patient/a", None), entry("DELETE", "Patient/a", None)];
+    let done = server.post("", &batch(entries)).expect(200);
+    assert_eq!(done.body["entry"][1]["response"]["status"], "409 Conflict");
+}
+
 #[test]
 fn json_is_read_in_one_way_only() {
     let mut server = configured(json!({}));

@@ -15,7 +15,7 @@ use crate::{Record, Records, Seq};
 pub(crate) enum Question<'q> {
     Own(&'q Condition),
     /// The parameter must point to one of these.
-    PointsTo(&'static SearchParameter, Identities),
+    PointsTo(&'q SearchParameter, Identities),
     /// The resource must be one of these ids.
     IsOneOf(HashSet<String>),
 }
@@ -56,7 +56,7 @@ impl<'q> Question<'q> {
     /// Whether the resource answers it. `json` is the record's, if the question reads it.
     fn holds(&self, record: &Record<'_>, json: &Value) -> bool {
         match self {
-            Question::Own(condition) => condition.holds(&found(condition.parameter, record, json)),
+            Question::Own(condition) => condition.holds(&found(&condition.parameter, record, json)),
             Question::PointsTo(parameter, targets) => {
                 local_targets(parameter, json).any(|target| targets.contains(&target))
             }
@@ -76,7 +76,7 @@ pub(crate) const LAST_UPDATED: &str = "_lastUpdated";
 
 /// What a parameter finds. When a resource was last updated is asked of the record and not of its text, which may leave
 /// it out.
-pub(crate) fn found(parameter: &'static SearchParameter, record: &Record<'_>, json: &Value) -> Vec<Found> {
+pub(crate) fn found(parameter: &SearchParameter, record: &Record<'_>, json: &Value) -> Vec<Found> {
     let at = record.at.milliseconds();
     match parameter.code() {
         LAST_UPDATED => vec![Found::Date(Span { first: at, last: at })],
@@ -86,7 +86,7 @@ pub(crate) fn found(parameter: &'static SearchParameter, record: &Record<'_>, js
 
 /// Where a reference parameter points to inside this server.
 pub(crate) fn local_targets(
-    parameter: &'static SearchParameter,
+    parameter: &SearchParameter,
     json: &Value,
 ) -> impl Iterator<Item = (ResourceType, String)> + use<> {
     extract(parameter, json).into_iter().filter_map(|found| match found {

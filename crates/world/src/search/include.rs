@@ -4,13 +4,13 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use fhir::ResourceType;
-use fhir::definitions::{SearchParameter, SearchType};
-use fhir::search::{Include, IncludeTarget};
+use fhir::definitions::{Parameter, SearchParameter, SearchType};
+use fhir::search::Include;
 use serde_json::Value;
 
 use super::clause::local_targets;
 use super::{Hit, Identities, Identity};
-use crate::{Records, Seq};
+use crate::{Record, Records, Seq};
 
 /// Everything that the includes add to the matches, once each, at most so many.
 pub(crate) fn included<'a>(
@@ -45,18 +45,18 @@ pub(crate) fn included<'a>(
 struct Step<'a, 'q> {
     records: &'a Records,
     include: &'q Include,
-    parameters: Vec<&'static SearchParameter>,
+    parameters: Vec<Parameter>,
     as_of: Seq,
-    /// For `_revinclude`: what was written here, by what it points to. Gathered once, not for every resource that may
-    /// be pointed to.
+    /// For `_revinclude`: what was written here, by what it points to; by a parameter that no index knows, all there is.
+    /// Gathered once, not for every resource that may be pointed to.
     own: OnceCell<HashMap<Identity, Vec<Hit<'a>>>>,
 }
 
 impl<'a, 'q> Step<'a, 'q> {
     fn new(records: &'a Records, include: &'q Include, as_of: Seq) -> Self {
-        let parameters = match include.parameter {
-            Some(parameter) => vec![parameter],
-            None => reference_parameters(include.source).collect(),
+        let parameters: Vec<Parameter> = match &include.parameter {
+            Some(parameter) => vec![parameter.clone()],
+            None => reference_parameters(include.source).map(Parameter::from).collect(),
         };
         Step { records, include, parameters, as_of, own: OnceCell::new() }
     }
@@ -69,14 +69,18 @@ impl<'a, 'q> Step<'a, 'q> {
         let json = (hit.resource_type == self.include.source).then(|| hit.record.json());
         let targets = json.into_iter().flat_map(|json| self.targets(&json));
         targets
-            .filter(|(target, _)| wanted(self.include.target, *target))
+            .filter(|(target, _)| self.include.target.allows(*target))
             .filter_map(|(target, id)| self.records.target(target, &id, self.as_of))
     }
 
     fn pointing_here<'s>(&'s self, hit: &'s Hit<'a>) -> impl Iterator<Item = Hit<'a>> + 's {
-        let pointed_to = Some(hit).filter(|hit| wanted(self.include.target, hit.resource_type)).into_iter();
+        let pointed_to = Some(hit).filter(|hit| self.include.target.allows(hit.resource_type)).into_iter();
         pointed_to.flat_map(|hit| {
-            let in_layers = self.parameters.iter().flat_map(|parameter| {
+            let indexed = self.parameters.iter().filter_map(|parameter| match parameter {
+                Parameter::Standard(parameter) => Some(*parameter),
+                Parameter::Stored(_) => None,
+            });
+            let in_layers = indexed.flat_map(|parameter| {
                 let Hit { resource_type, record } = hit;
                 self.records.referring_in_layers(self.include.source, parameter, *resource_type, record.key, self.as_of)
             });
@@ -88,7 +92,13 @@ impl<'a, 'q> Step<'a, 'q> {
         self.own.get_or_init(|| {
             let resource_type = self.include.source;
             let mut by_target: HashMap<Identity, Vec<Hit<'a>>> = HashMap::new();
-            for record in self.records.own_live(resource_type.as_str(), self.as_of) {
+            let is_stored = self.parameters.iter().any(|parameter| parameter.is_stored());
+            let records: Box<dyn Iterator<Item = Record<'a>>> = if is_stored {
+                Box::new(self.records.live(resource_type.as_str(), self.as_of))
+            } else {
+                Box::new(self.records.own_live(resource_type.as_str(), self.as_of))
+            };
+            for record in records {
                 for target in self.targets(&record.json()) {
                     let hit = Hit { resource_type, record: record.clone() };
                     by_target.entry(target).or_default().push(hit);
@@ -104,13 +114,6 @@ impl<'a, 'q> Step<'a, 'q> {
     }
 }
 
-fn wanted(target: IncludeTarget, resource_type: ResourceType) -> bool {
-    match target {
-        IncludeTarget::Any => true,
-        IncludeTarget::Only(only) => only == resource_type,
-    }
-}
-
 fn reference_parameters(resource_type: ResourceType) -> impl Iterator<Item = &'static SearchParameter> {
     SearchParameter::of(resource_type).filter(|parameter| parameter.search_type() == SearchType::Reference)
 }
@@ -122,7 +125,7 @@ impl Records {
         is_in_layers || self.overlay.contains_key(resource_type.as_str())
     }
 
-    /// The live resources of a type whose parameter points to another one.
+    /// The live resources of a type whose parameter, one of the standards, points to another one.
     pub fn referring(
         &self,
         source: ResourceType,
@@ -138,7 +141,8 @@ impl Records {
         hits
     }
 
-    fn referring_in_layers(
+    /// Of those that the layers brought and nothing was written over.
+    pub fn referring_in_layers(
         &self,
         source: ResourceType,
         parameter: &'static SearchParameter,

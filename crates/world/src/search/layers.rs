@@ -62,6 +62,7 @@ fn estimate(layer: &Layer, resource_type: ResourceType, question: &Question<'_>)
     match question {
         Question::Own(condition) if condition.parameter.code() == LAST_UPDATED => usize::MAX,
         Question::Own(condition) => layer.estimate(resource_type, condition),
+        Question::PointsTo(parameter, _) if parameter.is_stored() => usize::MAX,
         Question::PointsTo(_, targets) => targets.len(),
         Question::IsOneOf(ids) => ids.len(),
     }
@@ -72,6 +73,7 @@ fn propose(layer: &Layer, resource_type: ResourceType, question: &Question<'_>) 
     match question {
         Question::Own(condition) if condition.parameter.code() == LAST_UPDATED => None,
         Question::Own(condition) => Some(layer.candidates(resource_type, condition)),
+        Question::PointsTo(parameter, _) if parameter.is_stored() => None,
         Question::PointsTo(parameter, targets) => {
             let docs = targets.iter().flat_map(|(target, id)| layer.referring(resource_type, parameter, *target, id));
             Some(Candidates { docs: in_order(docs.collect()), exact: true })

@@ -4,13 +4,16 @@
 mod clause;
 mod include;
 mod layers;
+mod stored;
+
+pub use stored::{SearchCache, StoredParameters};
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use fhir::ResourceType;
-use fhir::search::{Clause, Include, IncludeTarget, Query, Sort, SortKey};
+use fhir::search::{Clause, Include, Query, Sort, SortKey};
 
 use crate::{Record, Records, Seq};
 use clause::{LAST_UPDATED, Question, all_hold, found};
@@ -81,7 +84,7 @@ impl Records {
         sort(&mut hits, searches);
         let total = hits.len();
         let matches: Vec<Hit<'_>> = hits.into_iter().skip(page.offset).take(page.count).collect();
-        let includes = distinct_includes(searches);
+        let includes = distinct_includes(searches.iter().map(|search| search.query));
         let end = included_before.saturating_add(MOST_INCLUDED);
         let mut included = include::included(self, &matches, &includes, as_of, end.saturating_add(1));
         let has_more_included = included.len() > end;
@@ -124,20 +127,14 @@ impl Records {
 }
 
 /// The includes of all searches, each once.
-fn distinct_includes(searches: &[TypeSearch<'_>]) -> Vec<Include> {
+fn distinct_includes<'q>(queries: impl Iterator<Item = &'q Query>) -> Vec<Include> {
     let mut seen = HashSet::new();
-    let mut distinct = Vec::new();
-    for include in searches.iter().flat_map(|search| &search.query.includes) {
+    let is_new = |include: &&Include| {
         let Include { reverse, iterate, source, parameter, target } = include;
-        let only = match target {
-            IncludeTarget::Any => None,
-            IncludeTarget::Only(only) => Some(*only),
-        };
-        if seen.insert((*reverse, *iterate, *source, parameter.map(std::ptr::from_ref), only)) {
-            distinct.push(include.clone());
-        }
-    }
-    distinct
+        let code = parameter.as_ref().map(|parameter| parameter.code().to_owned());
+        seen.insert((*reverse, *iterate, *source, code, target.clone()))
+    };
+    queries.flat_map(|query| &query.includes).filter(is_new).cloned().collect()
 }
 
 /// Stable, so that equal keys stay in the order of their ids.
@@ -151,7 +148,7 @@ fn sort(hits: &mut [Hit<'_>], searches: &[TypeSearch<'_>]) {
         let by = by_type.get(resource_type).copied().unwrap_or_default();
         let reads_text = by.iter().any(|sort| sort.parameter.code() != LAST_UPDATED);
         let json = if reads_text { record.json() } else { Arc::default() };
-        let key = |sort: &Sort| Place::new(sort, sort.key(&found(sort.parameter, record, &json)));
+        let key = |sort: &Sort| Place::new(sort, sort.key(&found(&sort.parameter, record, &json)));
         by.iter().map(key).collect::<Vec<Place>>()
     });
 }

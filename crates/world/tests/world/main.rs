@@ -12,4 +12,5 @@ mod queries;
 mod records;
 mod resources;
 mod search;
+mod stored;
 mod stories;

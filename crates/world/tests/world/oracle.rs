@@ -88,10 +88,10 @@ impl<'a> Oracle<'a> {
 fn parameters(include: &Include) -> impl Iterator<Item = &'static SearchParameter> {
     SearchParameter::of(include.source)
         .filter(|parameter| parameter.search_type() == SearchType::Reference)
-        .filter(|parameter| include.parameter.is_none_or(|only| only.code() == parameter.code()))
+        .filter(|parameter| include.parameter.as_ref().is_none_or(|only| only.code() == parameter.code()))
 }
 
-fn pointers(resource: &Resource<'_>, parameter: &'static SearchParameter) -> Vec<Identity> {
+fn pointers(resource: &Resource<'_>, parameter: &SearchParameter) -> Vec<Identity> {
     let local = |found| match found {
         Found::Reference { target: Target::Local { resource_type, id, .. }, .. } => {
             Some((resource_type, id.into_string()))
@@ -102,7 +102,7 @@ fn pointers(resource: &Resource<'_>, parameter: &'static SearchParameter) -> Vec
 }
 
 /// When a record was updated is asked of the record, not of its text.
-fn found(resource: &Resource<'_>, parameter: &'static SearchParameter) -> Vec<Found> {
+fn found(resource: &Resource<'_>, parameter: &SearchParameter) -> Vec<Found> {
     let at = resource.live.at.milliseconds();
     match parameter.code() {
         "_lastUpdated" => vec![Found::Date(Span { first: at, last: at })],
@@ -111,12 +111,12 @@ fn found(resource: &Resource<'_>, parameter: &'static SearchParameter) -> Vec<Fo
 }
 
 fn holds(resource: &Resource<'_>, condition: &Condition) -> bool {
-    condition.holds(&found(resource, condition.parameter))
+    condition.holds(&found(resource, &condition.parameter))
 }
 
 fn order(by: &[Sort], left: &Resource<'_>, right: &Resource<'_>) -> Ordering {
     for sort in by {
-        let key = |resource: &Resource<'_>| -> Option<SortKey> { sort.key(&found(resource, sort.parameter)) };
+        let key = |resource: &Resource<'_>| -> Option<SortKey> { sort.key(&found(resource, &sort.parameter)) };
         let order = match (key(left), key(right)) {
             (Some(left), Some(right)) if sort.descending => right.cmp(&left),
             (Some(left), Some(right)) => left.cmp(&right),

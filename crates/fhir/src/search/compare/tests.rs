@@ -9,7 +9,7 @@ fn holds(resource: &Value, query: &str) -> bool {
     let (name, value) = query.split_once('=').unwrap();
     let query = parse(resource_type, "http://me/fhir", &[(name.to_owned(), value.to_owned())]).unwrap();
     let [Clause::Own(condition)] = query.clauses.as_slice() else { panic!("{query:?}") };
-    condition.holds(&extract(condition.parameter, resource))
+    condition.holds(&extract(&condition.parameter, resource))
 }
 
 #[track_caller]
@@ -21,6 +21,25 @@ fn check(resource: &Value, answered: &[&str], unanswered: &[&str]) {
 #[expect(clippy::needless_pass_by_value, reason = "the callers make it for this")]
 fn observation(key: &str, value: Value) -> Value {
     json!({"resourceType": "Observation", key: value})
+}
+
+#[test]
+fn case_matters_only_in_systems_that_say_so() {
+    let coded = |system: &str, code: &str| observation("code", json!({"coding": [{"system": system, "code": code}]}));
+    check(
+        &coded("http://hl7.org/fhir/sid/icd-10-cm", "E11.9"),
+        &["code=e11.9", "code=E11.9", "code=http://hl7.org/fhir/sid/icd-10-cm|e11.9"],
+        &["code=e11", "code=|e11.9", "code=http://loinc.org|E11.9"],
+    );
+    check(&coded("http://unitsofmeasure.org", "mL"), &["code=mL"], &["code=ml", "code=http://unitsofmeasure.org|ML"]);
+    check(&coded("urn:local", "Ab"), &["code=Ab", "code=urn:local|Ab"], &["code=ab"]);
+    let kind = json!({"coding": [{"system": "k", "code": "MR"}]});
+    let identifier = json!({"system": "http://snomed.info/sct", "value": "Ab", "type": kind});
+    check(
+        &json!({"resourceType": "Patient", "identifier": [identifier]}),
+        &["identifier:of-type=k|MR|Ab", "identifier=Ab", "identifier=http://snomed.info/sct|Ab"],
+        &["identifier:of-type=k|MR|ab", "identifier=ab"],
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{boxed, items, member, text_of};
 use crate::definitions::CodeSet;
+use crate::search::case::is_without_case;
 use crate::search::{Concept, Found};
 
 pub(super) fn coding(value: &Value) -> Option<Found> {
@@ -13,7 +14,15 @@ pub(super) fn coding(value: &Value) -> Option<Found> {
         text: boxed(value, "display"),
         kinds: Vec::new(),
     };
-    (concept != Concept::default()).then_some(Found::Token(concept))
+    (concept != Concept::default()).then_some(Found::Token(folded(concept)))
+}
+
+/// In lower case where case does not matter, so that an index has one term for all ways to write a code.
+fn folded(mut concept: Concept) -> Concept {
+    if let Some(code) = concept.code.as_mut().filter(|_| is_without_case(concept.system.as_deref())) {
+        code.make_ascii_lowercase();
+    }
+    concept
 }
 
 /// Each coding, then the text, if no coding displays the same.
@@ -26,6 +35,7 @@ pub(super) fn codeable_concept(value: &Value, found: &mut Vec<Found>) {
     }
 }
 
+/// With its case: the value of an identifier is not a code of its system.
 pub(super) fn identifier(value: &Value) -> Option<Concept> {
     let (system, code) = (boxed(value, "system"), boxed(value, "value"));
     let kind = value.get("type").unwrap_or(&Value::Null);
@@ -42,7 +52,7 @@ pub(super) fn contact_point(value: &Value) -> Option<Found> {
 
 pub(super) fn code(value: &Value, system: Option<&str>) -> Option<Found> {
     let code = Some(text_of(value)?.into());
-    Some(Found::Token(Concept { system: system.map(Box::from), code, ..Concept::default() }))
+    Some(Found::Token(folded(Concept { system: system.map(Box::from), code, ..Concept::default() })))
 }
 
 /// A boolean, a number, an id, a string or an address.

@@ -12,10 +12,10 @@ use serde_json::Value;
 use super::path::Kind;
 use super::{Found, Span};
 use crate::definitions::Kind as StructureKind;
-use crate::definitions::{Primitive, SearchParameter, SearchType};
+use crate::definitions::{Primitive, SearchParameter, SearchType, Targets};
 
 /// How an element becomes what is compared; chosen once, when a path is compiled.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum Conversion {
     Coding,
     CodeableConcept,
@@ -33,7 +33,7 @@ pub(super) enum Conversion {
     Reference,
     Canonical,
     /// A resource within a Bundle, as if it were pointed to.
-    Resource(&'static SearchParameter),
+    Resource(Targets),
     Moment,
     Period,
     Timing,
@@ -46,20 +46,35 @@ pub(super) enum Conversion {
     Uri,
 }
 
+/// What a parameter says of how its values are compared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Compared<'a> {
+    pub(super) search_type: SearchType,
+    pub(super) targets: &'a Targets,
+    pub(super) ignores_case: bool,
+}
+
+impl<'a> Compared<'a> {
+    pub(super) fn by(parameter: &'a SearchParameter) -> Self {
+        let (search_type, targets) = (parameter.search_type(), parameter.targets());
+        Self { search_type, targets, ignores_case: parameter.ignores_case() }
+    }
+}
+
 impl Conversion {
     /// None if the parameter cannot be searched by elements of this kind.
-    pub(super) fn of(parameter: &'static SearchParameter, kind: Kind) -> Option<Self> {
+    pub(super) fn of(by: Compared<'_>, kind: Kind) -> Option<Self> {
         let primitive = match kind.content.kind() {
             StructureKind::Primitive(primitive) => Some(primitive),
             _ => None,
         };
-        match parameter.search_type() {
-            SearchType::Token if parameter.ignores_case() => {
+        match by.search_type {
+            SearchType::Token if by.ignores_case => {
                 Self::token(kind, primitive).map(|token| Self::Folded(Box::new(token)))
             }
             SearchType::Token => Self::token(kind, primitive),
             SearchType::String => Self::string(kind, primitive),
-            SearchType::Reference => Self::reference(parameter, kind, primitive),
+            SearchType::Reference => Self::reference(by.targets, kind, primitive),
             SearchType::Date => Self::date(kind, primitive),
             SearchType::Number if kind.name == "Range" => Some(Self::NumberRange),
             SearchType::Number => primitive.filter(|primitive| is_number(*primitive)).map(|_| Self::Number),
@@ -91,10 +106,10 @@ impl Conversion {
         }
     }
 
-    fn reference(parameter: &'static SearchParameter, kind: Kind, primitive: Option<Primitive>) -> Option<Self> {
+    fn reference(targets: &Targets, kind: Kind, primitive: Option<Primitive>) -> Option<Self> {
         match kind.name {
             "Reference" => Some(Self::Reference),
-            "Resource" => Some(Self::Resource(parameter)),
+            "Resource" => Some(Self::Resource(targets.clone())),
             _ => primitive.map(|_| Self::Canonical),
         }
     }
@@ -138,7 +153,7 @@ impl Conversion {
             Self::Address => text::parts(value, &text::ADDRESS, found),
             Self::Reference => found.extend(pointer::reference(value)),
             Self::Canonical => found.extend(pointer::canonical(value)),
-            Self::Resource(parameter) => found.extend(pointer::resource(value, parameter)),
+            Self::Resource(targets) => found.extend(pointer::resource(value, targets)),
             Self::Moment => found.extend(time::moment(value).map(Found::Date)),
             Self::Period => found.extend(time::period(value).map(Found::Date)),
             Self::Timing => found.extend(time::timing(value).map(Found::Date)),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::concept::identifier;
 use super::{member, text_of};
-use crate::definitions::SearchParameter;
+use crate::definitions::Targets;
 use crate::search::{Found, Target};
 use crate::{ResourceType, is_id};
 
@@ -19,9 +19,9 @@ pub(super) fn canonical(value: &Value) -> Option<Found> {
 }
 
 /// A resource that stands where a reference to it could, if the parameter may point to it.
-pub(super) fn resource(value: &Value, parameter: &SearchParameter) -> Option<Found> {
+pub(super) fn resource(value: &Value, targets: &Targets) -> Option<Found> {
     let resource_type = ResourceType::named(member(value, "resourceType")?)?;
-    let id = member(value, "id").filter(|id| is_id(id) && parameter.targets().allow(resource_type))?;
+    let id = member(value, "id").filter(|id| is_id(id) && targets.allow(resource_type))?;
     Some(Found::Reference { target: Target::Local { resource_type, id: id.into(), version: None }, identifier: None })
 }
 

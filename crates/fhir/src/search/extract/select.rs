@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{End, Plans};
+use super::{End, nodes};
 use crate::definitions::SearchParameter;
 use crate::search::Found;
 
@@ -17,12 +17,10 @@ pub struct Selected<'v> {
 
 /// The elements that the parameter's expression selects, in the resource's order. None if the parameter is not one of
 /// the resource's type.
-pub fn select<'v>(parameter: &'static SearchParameter, resource: &'v Value) -> Vec<Selected<'v>> {
-    let plan =
-        Plans::of(resource).and_then(|plans| plans.each.iter().find(|plan| std::ptr::eq(plan.parameter, parameter)));
+pub fn select<'v>(parameter: &SearchParameter, resource: &'v Value) -> Vec<Selected<'v>> {
     let mut selected = Vec::new();
-    if let Some(plan) = plan {
-        plan.nodes.walk(resource, resource, &mut |end, element| selected.push(end.select(element, resource)));
+    if let Some(nodes) = nodes(parameter, resource) {
+        nodes.walk(resource, resource, &mut |end, element| selected.push(end.select(element, resource)));
     }
     selected
 }

@@ -1,9 +1,9 @@
 //! Parameters that say how results are given, not which (<https://hl7.org/fhir/R4/search.html#return>).
 
-use super::name::{allow, reference, searchable};
+use super::name::{Reader, allow};
 use super::{Refusal, resource_type_named};
 use crate::ResourceType;
-use crate::definitions::{SearchParameter, SearchType};
+use crate::definitions::{Parameter, SearchParameter, SearchType};
 use crate::excerpt::Excerpt;
 use crate::search::{Include, IncludeTarget, Query, Sort, Summary, Total};
 
@@ -13,17 +13,18 @@ const MAX_SORTS: usize = 20;
 /// None if the parameter is not one of these.
 pub(super) fn read(
     query: &mut Query,
+    reader: &Reader<'_>,
     resource_type: ResourceType,
     name: &str,
     value: &str,
 ) -> Option<Result<(), Refusal>> {
     let (code, modifier) = name.split_once(':').map_or((name, None), |(code, modifier)| (code, Some(modifier)));
     let read = match code {
-        "_include" | "_revinclude" => include(query, resource_type, code == "_revinclude", modifier, value),
+        "_include" | "_revinclude" => include(query, reader, resource_type, code == "_revinclude", modifier, value),
         "_sort" | "_count" | "_summary" | "_elements" | "_total" if modifier.is_some() => {
             Err(Refusal::Unknown(format!("{code} has no modifiers")))
         }
-        "_sort" => sort(query, resource_type, value),
+        "_sort" => sort(query, reader, resource_type, value),
         "_count" => count(value).map(|count| query.count = Some(count)),
         "_summary" => summary(value).map(|summary| query.summary = summary),
         "_elements" => elements(value).map(|elements| query.elements = elements),
@@ -34,7 +35,7 @@ pub(super) fn read(
 }
 
 /// Parts that are not known are ignored one by one. Relevance (`_score`) is the same for all.
-fn sort(query: &mut Query, resource_type: ResourceType, value: &str) -> Result<(), Refusal> {
+fn sort(query: &mut Query, reader: &Reader<'_>, resource_type: ResourceType, value: &str) -> Result<(), Refusal> {
     let parts: Vec<_> = value.split(',').map(str::trim).filter(|part| !part.is_empty()).take(MAX_SORTS + 1).collect();
     if parts.len() > MAX_SORTS {
         return Err(Refusal::Limit(format!("results are sorted by at most {MAX_SORTS} parameters")));
@@ -44,7 +45,7 @@ fn sort(query: &mut Query, resource_type: ResourceType, value: &str) -> Result<(
         if code == "_score" {
             continue;
         }
-        match sortable(resource_type, code) {
+        match sortable(reader, resource_type, code) {
             Ok(parameter) => query.sort.push(Sort { parameter, descending }),
             Err(Refusal::Unknown(reason)) => query.ignored.push((format!("_sort={part}"), reason)),
             Err(other) => return Err(other),
@@ -53,8 +54,8 @@ fn sort(query: &mut Query, resource_type: ResourceType, value: &str) -> Result<(
     Ok(())
 }
 
-fn sortable(resource_type: ResourceType, code: &str) -> Result<&'static SearchParameter, Refusal> {
-    let parameter = searchable(resource_type, code)?;
+fn sortable(reader: &Reader<'_>, resource_type: ResourceType, code: &str) -> Result<Parameter, Refusal> {
+    let parameter = reader.searchable(resource_type, code)?;
     match parameter.search_type() {
         SearchType::Composite => Err(Refusal::Unknown(format!("{code} is a composite and has no order"))),
         _ => Ok(parameter),
@@ -98,6 +99,7 @@ fn elements(value: &str) -> Result<Vec<String>, Refusal> {
 /// `Source:parameter`, `Source:parameter:Target`, `Source:*` or `*`.
 fn include(
     query: &mut Query,
+    reader: &Reader<'_>,
     resource_type: ResourceType,
     reverse: bool,
     modifier: Option<&str>,
@@ -120,12 +122,12 @@ fn include(
         return Err(Refusal::Fault("is written Type:parameter, Type:parameter:Target or *".into()));
     };
     let source = resource_type_named(source)?;
-    let parameter = if code == "*" { None } else { Some(reference(source, code)?) };
+    let parameter = if code == "*" { None } else { Some(reader.reference(source, code)?) };
     let target = match target.filter(|target| !target.is_empty()) {
         None => IncludeTarget::Any,
         Some(target) => {
             let target = resource_type_named(target)?;
-            parameter.map_or(Ok(()), |parameter| allow(parameter, source, target))?;
+            parameter.as_ref().map_or(Ok(()), |parameter| allow(parameter, source, target))?;
             IncludeTarget::Only(target)
         }
     };

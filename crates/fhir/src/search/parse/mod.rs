@@ -9,7 +9,10 @@ mod value;
 
 pub use escape::escape;
 
+use std::sync::Arc;
+
 use super::Query;
+use crate::definitions::SearchParameter;
 use crate::{OwnAddresses, ResourceType};
 
 /// Why a search cannot be run.
@@ -32,20 +35,24 @@ pub const MAX_CHAIN: usize = 4;
 /// Of the name of a parameter.
 const MAX_NAME_BYTES: usize = 500;
 
+/// The stored parameter of a type that has a name. Asked only for names that the standards do not have.
+pub type NamedParameters<'a> = dyn Fn(ResourceType, &str) -> Option<Arc<SearchParameter>> + 'a;
+
 /// Reads decoded `name=value` pairs of a search for one type. `base` is the server's own address: references below it
 /// are local. A parameter that is not known is no fault: it stands in [`Query::ignored`].
 pub fn parse(resource_type: ResourceType, base: &str, pairs: &[(String, String)]) -> Result<Query, SearchFault> {
-    parse_for(resource_type, OwnAddresses::new(base, &[]), pairs)
+    parse_for(resource_type, OwnAddresses::new(base, &[]), &|_, _| None, pairs)
 }
 
-/// The same for a server that has several addresses of its own.
+/// The same for a server that has several addresses of its own, and parameters besides those of the standards.
 pub fn parse_for(
     resource_type: ResourceType,
     own: OwnAddresses<'_>,
+    stored: &NamedParameters<'_>,
     pairs: &[(String, String)],
 ) -> Result<Query, SearchFault> {
     let mut query = Query::default();
-    let mut reader = name::Reader::new(own);
+    let mut reader = name::Reader::new(own, stored);
     for (at, (name, value)) in pairs.iter().enumerate() {
         let is_too_much = at >= MAX_PARAMETERS || name.len() > MAX_NAME_BYTES;
         let read = if is_too_much {
@@ -89,7 +96,7 @@ fn parameter(
     if value.trim().is_empty() || matches!(name, "_format" | "_pretty") {
         return Err(Refusal::Empty);
     }
-    if let Some(read) = directive::read(query, resource_type, name, value) {
+    if let Some(read) = directive::read(query, reader, resource_type, name, value) {
         return read;
     }
     let clause = reader.clause(resource_type, name, value, 0)?;

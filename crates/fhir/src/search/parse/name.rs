@@ -1,8 +1,8 @@
 //! Names of parameters: modifiers, chains and `_has`
 //! (<https://hl7.org/fhir/R4/search.html#modifiers>, <https://hl7.org/fhir/R4/search.html#chaining>).
 
-use super::{MAX_ALTERNATIVES, MAX_CHAIN, MAX_VALUES, Refusal, escape, resource_type_named, value};
-use crate::definitions::{SearchParameter, SearchType};
+use super::{MAX_ALTERNATIVES, MAX_CHAIN, MAX_VALUES, NamedParameters, Refusal, escape, resource_type_named, value};
+use crate::definitions::{Parameter, SearchParameter, SearchType};
 use crate::search::{Clause, Condition, Modifier, Wanted};
 use crate::{OwnAddresses, ResourceType};
 
@@ -11,13 +11,14 @@ const MAX_WAYS: usize = 2_000;
 
 pub(super) struct Reader<'a> {
     own: OwnAddresses<'a>,
+    stored: &'a NamedParameters<'a>,
     values: usize,
     ways: usize,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(own: OwnAddresses<'a>) -> Self {
-        Self { own, values: 0, ways: 0 }
+    pub(super) fn new(own: OwnAddresses<'a>, stored: &'a NamedParameters<'a>) -> Self {
+        Self { own, stored, values: 0, ways: 0 }
     }
 
     pub(super) fn clause(
@@ -52,8 +53,8 @@ impl<'a> Reader<'a> {
             return Err(Refusal::Fault("is written _has:Type:reference:parameter".into()));
         };
         let source = resource_type_named(source)?;
-        let parameter = reference(source, code)?;
-        allow(parameter, source, target)?;
+        let parameter = self.reference(source, code)?;
+        allow(&parameter, source, target)?;
         let then = Box::new(self.clause(source, rest, value, depth + 1)?);
         Ok(Clause::Reverse { source, parameter, then })
     }
@@ -68,14 +69,14 @@ impl<'a> Reader<'a> {
         depth: usize,
     ) -> Result<Clause, Refusal> {
         let (code, target) = first.split_once(':').map_or((first, None), |(code, target)| (code, Some(target)));
-        let parameter = reference(source, code)?;
+        let parameter = self.reference(source, code)?;
         let targets = match target {
             Some(target) => {
                 let target = resource_type_named(target)?;
-                allow(parameter, source, target)?;
+                allow(&parameter, source, target)?;
                 vec![(target, self.clause(target, rest, value, depth + 1)?)]
             }
-            None => self.any_target(parameter, rest, value, depth)?,
+            None => self.any_target(&parameter, rest, value, depth)?,
         };
         Ok(Clause::Forward { parameter, targets })
     }
@@ -83,7 +84,7 @@ impl<'a> Reader<'a> {
     /// Every type that knows the rest and can take the value. If none does, the refusal that says most.
     fn any_target(
         &mut self,
-        parameter: &'static SearchParameter,
+        parameter: &SearchParameter,
         rest: &str,
         value: &str,
         depth: usize,
@@ -105,8 +106,8 @@ impl<'a> Reader<'a> {
     /// `name` or `name:modifier`
     fn own(&mut self, resource_type: ResourceType, name: &str, value: &str) -> Result<Condition, Refusal> {
         let (code, modifier) = name.split_once(':').map_or((name, None), |(code, modifier)| (code, Some(modifier)));
-        let parameter = searchable(resource_type, code)?;
-        let modifier = modifier.map(|modifier| read_modifier(parameter, modifier)).transpose()?;
+        let parameter = self.searchable(resource_type, code)?;
+        let modifier = modifier.map(|modifier| read_modifier(&parameter, modifier)).transpose()?;
         let texts: Vec<_> =
             escape::split(value, ',').filter(|text| !text.trim().is_empty()).take(MAX_ALTERNATIVES + 1).collect();
         if texts.is_empty() {
@@ -119,28 +120,31 @@ impl<'a> Reader<'a> {
             )));
         }
         let context = value::Context { resource_type, own: self.own };
-        let wanted = |text: &str| context.wanted(parameter, modifier.as_ref(), text).map_err(Refusal::Fault);
+        let wanted = |text: &str| context.wanted(&parameter, modifier.as_ref(), text).map_err(Refusal::Fault);
         let alternatives = texts.into_iter().map(wanted).collect::<Result<Vec<Wanted>, _>>()?;
         Ok(Condition { parameter, modifier, alternatives })
     }
-}
 
-/// The parameter, if what it finds can be compared.
-pub(super) fn searchable(resource_type: ResourceType, code: &str) -> Result<&'static SearchParameter, Refusal> {
-    let parameter = SearchParameter::find(resource_type, code)
-        .ok_or_else(|| Refusal::Unknown(format!("{resource_type} has no such search parameter")))?;
-    let is_searchable = parameter.expression().is_some() && parameter.search_type() != SearchType::Special;
-    is_searchable.then_some(parameter).ok_or_else(|| Refusal::Unknown(format!("{code} is not supported")))
-}
-
-/// The parameter, if it is a reference.
-pub(super) fn reference(resource_type: ResourceType, code: &str) -> Result<&'static SearchParameter, Refusal> {
-    let parameter = searchable(resource_type, code)?;
-    if parameter.search_type() == SearchType::Reference {
-        return Ok(parameter);
+    /// The parameter, if what it finds can be compared.
+    pub(super) fn searchable(&self, resource_type: ResourceType, code: &str) -> Result<Parameter, Refusal> {
+        let Some(parameter) = SearchParameter::find(resource_type, code) else {
+            let stored = (self.stored)(resource_type, code).map(Parameter::Stored);
+            return stored.ok_or_else(|| Refusal::Unknown(format!("{resource_type} has no such search parameter")));
+        };
+        let is_searchable = parameter.expression().is_some() && parameter.search_type() != SearchType::Special;
+        let parameter = is_searchable.then_some(parameter.into());
+        parameter.ok_or_else(|| Refusal::Unknown(format!("{code} is not supported")))
     }
-    let is = parameter.search_type().name();
-    Err(Refusal::Fault(format!("{code} of {resource_type} is a {is}, not a reference, and leads nowhere")))
+
+    /// The parameter, if it is a reference.
+    pub(super) fn reference(&self, resource_type: ResourceType, code: &str) -> Result<Parameter, Refusal> {
+        let parameter = self.searchable(resource_type, code)?;
+        if parameter.search_type() == SearchType::Reference {
+            return Ok(parameter);
+        }
+        let is = parameter.search_type().name();
+        Err(Refusal::Fault(format!("{code} of {resource_type} is a {is}, not a reference, and cannot be followed")))
+    }
 }
 
 pub(super) fn allow(parameter: &SearchParameter, source: ResourceType, target: ResourceType) -> Result<(), Refusal> {

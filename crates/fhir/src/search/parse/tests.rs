@@ -217,7 +217,7 @@ fn includes_have_a_source_a_parameter_and_a_target() {
     )
     .unwrap();
     let includes = query.includes.iter().map(|include| {
-        let code = include.parameter.map_or("*", |parameter| parameter.code());
+        let code = include.parameter.as_ref().map_or("*", |parameter| parameter.code());
         (include.reverse, include.iterate, include.source.as_str(), code)
     });
     let includes: Vec<_> = includes.collect();

@@ -1,15 +1,19 @@
 //! Expressions made into the members to follow, with the types of the definitions.
 
+use std::cell::Cell;
+
 use super::walk::{Node, Predicate};
 use super::{Expression, Member};
 use crate::ResourceType;
-use crate::definitions::{Element, ElementType, Structure};
+use crate::definitions::{Element, ElementType, Kind as StructureKind, Max, Structure};
 
 /// One way from where an expression starts to something that it finds.
 #[derive(Debug, Clone)]
 pub(in crate::search) struct Trail {
     pub(in crate::search) members: Vec<Member>,
     pub(in crate::search) kind: Kind,
+    /// How many of the members, or unions on the way, can give several values.
+    repeating: usize,
 }
 
 /// The type of what a trail leads to.
@@ -35,12 +39,16 @@ impl Kind {
     fn is(self, wanted: &str) -> bool {
         self.name.eq_ignore_ascii_case(wanted)
     }
+
+    fn repeats(self) -> bool {
+        self.element.is_some_and(|element| element.max() == Max::Many)
+    }
 }
 
 /// The trails of a parameter's expression from a resource of the type. Parts for other types have none.
 pub(in crate::search) fn absolute(expression: &Expression, resource_type: ResourceType) -> Option<Vec<Trail>> {
     let root = Kind::of(Structure::of(resource_type)?);
-    Planner { root }.trails(expression, root)
+    Planner::new(root).trails(expression, root)
 }
 
 /// What to follow from an element of the kind, for a part of a composite, and whether it starts at the resource instead.
@@ -52,14 +60,14 @@ pub(in crate::search) fn relative(
     let root = Kind::of(Structure::of(resource_type)?);
     let from_resource = starts_at_resource(expression);
     let start = if from_resource { root } else { here };
-    Some((Planner { root }.trails(expression, start)?, from_resource))
+    Some((Planner::new(root).trails(expression, start)?, from_resource))
 }
 
 impl Predicate {
     /// A condition on a resource of the type, if the expression is one.
     pub(in crate::search) fn absolute(expression: &Expression, resource_type: ResourceType) -> Option<Self> {
         let root = Kind::of(Structure::of(resource_type)?);
-        Planner { root }.predicate(expression, root)
+        Planner::new(root).predicate(expression, root)
     }
 }
 
@@ -73,29 +81,42 @@ fn starts_at_resource(expression: &Expression) -> bool {
     }
 }
 
+/// Members and conditions of all trails that are followed for one expression, at each of its steps. A step into a choice
+/// goes on in as many ways as it has types.
+const MAX_WORK: usize = 5_000;
+
 struct Planner {
     root: Kind,
+    work_left: Cell<usize>,
 }
 
 impl Planner {
+    fn new(root: Kind) -> Self {
+        Self { root, work_left: Cell::new(MAX_WORK) }
+    }
+
     fn trails(&self, expression: &Expression, here: Kind) -> Option<Vec<Trail>> {
+        let found = self.ways(expression, here)?;
+        let work = found.iter().map(Trail::size).sum();
+        self.work_left.set(self.work_left.get().checked_sub(work)?);
+        Some(found)
+    }
+
+    fn ways(&self, expression: &Expression, here: Kind) -> Option<Vec<Trail>> {
         match expression {
-            Expression::Here | Expression::Resource => Some(vec![Trail { members: Vec::new(), kind: here }]),
+            Expression::Here => Some(vec![Trail::start(here)]),
+            // Within a condition on an element, the resource is somewhere else.
+            Expression::Resource => here.element.is_none().then(|| vec![Trail::start(here)]),
             Expression::Type(name) => Some(self.resource(name, here)),
-            Expression::Member(of, name) => {
-                Some(self.trails(of, here)?.iter().flat_map(|trail| trail.member(name)).collect())
-            }
+            Expression::Member(of, name) => members(&self.trails(of, here)?, name),
             Expression::As(of, wanted) => {
                 Some(self.trails(of, here)?.into_iter().filter(|trail| trail.kind.is(wanted)).collect())
             }
-            Expression::At(of, at) => {
-                let mut trails = self.trails(of, here)?;
-                trails.iter_mut().filter_map(|trail| trail.members.last_mut()).for_each(|last| last.at = Some(*at));
-                Some(trails)
-            }
+            Expression::At(of, at) => self.trails(of, here)?.into_iter().map(|trail| trail.at(*at)).collect(),
             Expression::Union(parts) => {
                 let parts: Option<Vec<_>> = parts.iter().map(|part| self.trails(part, here)).collect();
-                Some(parts?.into_iter().flatten().collect())
+                let trails = parts?.into_iter().flatten();
+                Some(trails.map(|trail| Trail { repeating: trail.repeating + 1, ..trail }).collect())
             }
             Expression::Call(of, name, arguments) => self.call(of, name, arguments, here),
             _ => None,
@@ -106,7 +127,7 @@ impl Planner {
     fn resource(&self, name: &str, here: Kind) -> Vec<Trail> {
         let mut lineage = std::iter::successors(Some(self.root.content), |structure| structure.base());
         let is_root = lineage.any(|structure| structure.path() == name);
-        if is_root { vec![Trail { members: Vec::new(), kind: here }] } else { Vec::new() }
+        if is_root { vec![Trail::start(here)] } else { Vec::new() }
     }
 
     fn call(&self, of: &Expression, name: &str, arguments: &[Expression], here: Kind) -> Option<Vec<Trail>> {
@@ -116,7 +137,7 @@ impl Planner {
                 trails.into_iter().map(|trail| self.filtered(trail, |kind| self.predicate(condition, kind))).collect()
             }
             ("extension", [Expression::Literal(url)]) => {
-                let extensions = trails.iter().flat_map(|trail| trail.member("extension"));
+                let extensions = members(&trails, "extension")?.into_iter();
                 let is_wanted = |_: Kind| Some(Predicate::Member { key: "url", value: url.clone() });
                 extensions.map(|trail| self.filtered(trail, is_wanted)).collect()
             }
@@ -140,7 +161,10 @@ impl Planner {
                 Expression::Call(here, name, _) if name == "resolve" && **here == Expression::Here => {
                     Some(Predicate::PointsTo(ResourceType::named(wanted)?))
                 }
-                path => self.exists(&Expression::As(Box::new(path.clone()), wanted.clone()), here),
+                path => {
+                    self.single(path, here)?;
+                    self.exists(&Expression::As(Box::new(path.clone()), wanted.clone()), here)
+                }
             },
             Expression::Call(of, name, arguments) => match (name.as_str(), arguments.as_slice()) {
                 ("exists", []) => self.exists(of, here),
@@ -155,32 +179,68 @@ impl Planner {
     }
 
     fn exists(&self, path: &Expression, here: Kind) -> Option<Predicate> {
-        Some(Predicate::Exists(self.nodes(path, here)?))
+        Some(Predicate::Exists(nodes(self.trails(path, here)?)))
     }
 
     fn equality(&self, left: &Expression, right: &Expression, negated: bool, here: Kind) -> Option<Predicate> {
         let Expression::Literal(value) = right else { return None };
-        Some(Predicate::Compares { path: self.nodes(left, here)?, value: value.clone(), negated })
+        Some(Predicate::Compares { path: nodes(self.single(left, here)?), value: value.clone(), negated })
     }
 
-    fn nodes(&self, path: &Expression, here: Kind) -> Option<Node<()>> {
-        let mut node = Node::default();
-        self.trails(path, here)?.into_iter().for_each(|trail| node.insert(trail.members, ()));
-        Some(node)
+    /// Of a path that leads to one value at most: FHIRPath compares collections as a whole, or not at all.
+    fn single(&self, path: &Expression, here: Kind) -> Option<Vec<Trail>> {
+        self.trails(path, here).filter(|trails| trails.iter().all(|trail| trail.repeating == 0))
     }
 }
 
+fn nodes(trails: Vec<Trail>) -> Node<()> {
+    let mut node = Node::default();
+    trails.into_iter().for_each(|trail| node.insert(trail.members, ()));
+    node
+}
+
+fn members(trails: &[Trail], name: &str) -> Option<Vec<Trail>> {
+    let found: Option<Vec<_>> = trails.iter().map(|trail| trail.member(name)).collect();
+    Some(found?.into_iter().flatten().collect())
+}
+
 impl Trail {
-    /// The trail with one more member: one for each type of a choice.
-    pub(in crate::search) fn member(&self, name: &str) -> Vec<Self> {
+    pub(in crate::search) fn start(kind: Kind) -> Self {
+        Self { members: Vec::new(), kind, repeating: 0 }
+    }
+
+    /// Members and conditions.
+    pub(in crate::search) fn size(&self) -> usize {
+        1 + self.members.iter().map(Member::size).sum::<usize>()
+    }
+
+    /// The trail with one more member: one for each type of a choice. None if it cannot be followed in JSON.
+    pub(in crate::search) fn member(&self, name: &str) -> Option<Vec<Self>> {
         let Some(element) = self.kind.content.elements().find(|element| element.name() == name) else {
-            return Vec::new();
+            return Some(Vec::new());
         };
+        let mut before = self.members.clone();
+        if let StructureKind::Primitive(_) = self.kind.content.kind() {
+            // `_birthDate` has the extensions of `birthDate`; those of a list have the same index.
+            let last = before.last_mut().filter(|last| last.filters.is_empty())?;
+            last.key = format!("_{}", last.key).into_boxed_str();
+        }
         let further = |used: &'static ElementType| {
-            let mut members = self.members.clone();
+            let mut members = before.clone();
             members.push(Member::of(element, used));
-            Self { members, kind: Kind::used(element, used) }
+            let kind = Kind::used(element, used);
+            Self { members, kind, repeating: self.repeating + usize::from(kind.repeats()) }
         };
-        element.types().iter().map(further).collect()
+        Some(element.types().iter().map(further).collect())
+    }
+
+    /// The value at an index. None unless all values are in one array: an index counts all that a path finds.
+    fn at(mut self, at: usize) -> Option<Self> {
+        let is_one_array = self.repeating == usize::from(self.kind.repeats());
+        let last =
+            self.members.last_mut().filter(|last| is_one_array && last.at.is_none() && last.filters.is_empty())?;
+        last.at = Some(at);
+        self.repeating = 0;
+        Some(self)
     }
 }

@@ -27,9 +27,14 @@ pub(in crate::search) enum Expression {
     Literal(String),
 }
 
-/// Reads a whole expression; nothing if it is not of the subset.
+/// Parentheses within each other.
+const MAX_DEPTH: usize = 8;
+/// Of one path.
+const MAX_STEPS: usize = 32;
+
+/// Reads a whole expression; nothing if it is not of the subset, or too deep.
 pub(in crate::search) fn parse(text: &str) -> Option<Expression> {
-    let mut reader = Reader { tokens: tokens(text)?, at: 0 };
+    let mut reader = Reader { tokens: tokens(text)?, at: 0, depth: 0 };
     let expression = reader.either()?;
     reader.tokens.get(reader.at).is_none().then_some(expression)
 }
@@ -71,11 +76,19 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
 struct Reader {
     tokens: Vec<Token>,
     at: usize,
+    /// How many parentheses are open.
+    depth: usize,
 }
 
 impl Reader {
     fn either(&mut self) -> Option<Expression> {
-        self.list(Self::both, |reader| reader.takes_word("or"), Expression::Or)
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let either = self.list(Self::both, |reader| reader.takes_word("or"), Expression::Or);
+        self.depth -= 1;
+        either
     }
 
     fn both(&mut self) -> Option<Expression> {
@@ -108,7 +121,7 @@ impl Reader {
 
     fn path(&mut self) -> Option<Expression> {
         let mut value = self.start()?;
-        loop {
+        for _ in 0..MAX_STEPS {
             if self.takes(".") {
                 let name = self.word()?;
                 value = self.step(value, name)?;
@@ -120,6 +133,8 @@ impl Reader {
                 return Some(value);
             }
         }
+        let is_end = !self.takes(".") && !self.takes("[");
+        is_end.then_some(value)
     }
 
     fn start(&mut self) -> Option<Expression> {

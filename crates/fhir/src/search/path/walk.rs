@@ -1,5 +1,7 @@
 //! Walks over a resource along the members of compiled paths.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::ResourceType;
@@ -10,6 +12,8 @@ use crate::definitions::{Element, ElementType};
 pub(in crate::search) struct Member {
     /// As it stands in JSON: `valueQuantity`.
     pub(in crate::search) key: Box<str>,
+    /// The name of the element: `value`.
+    name: &'static str,
     pub(in crate::search) at: Option<usize>,
     pub(in crate::search) filters: Vec<Predicate>,
 }
@@ -20,7 +24,8 @@ pub(in crate::search) enum Predicate {
     All(Vec<Self>),
     Any(Vec<Self>),
     Exists(Node<()>),
-    /// `path = value`, or with `negated` `path != value`; neither holds if there is nothing at the path.
+    /// `path = value`, or with `negated` `path != value`; neither holds if there is nothing at the path. The path leads
+    /// to one value at most.
     Compares {
         path: Node<()>,
         value: String,
@@ -57,7 +62,7 @@ impl Member {
             key.push_str(&first.to_ascii_uppercase());
             key.push_str(rest);
         }
-        Self { key: key.into_boxed_str(), at: None, filters: Vec::new() }
+        Self { key: key.into_boxed_str(), name: element.name(), at: None, filters: Vec::new() }
     }
 }
 
@@ -100,6 +105,24 @@ impl<T> Node<T> {
         }
     }
 
+    /// About how often a walk reads a value: once for each end, and for each condition on the way. Only one type of a
+    /// choice can be present.
+    pub(in crate::search) fn weight(&self, end: &dyn Fn(&T) -> usize) -> usize {
+        let mut by_element: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+        for (member, node) in &self.next {
+            let filters: usize = member.filters.iter().map(Predicate::weight).sum();
+            *by_element.entry(member.name).or_default().entry(&member.key).or_default() += filters + node.weight(end);
+        }
+        let members = by_element.values().filter_map(|by_key| by_key.values().max());
+        self.ends.iter().map(end).chain(members.copied()).sum()
+    }
+
+    /// Members, ends and conditions: what it takes to keep it.
+    fn size(&self) -> usize {
+        let next = self.next.iter().map(|(member, node)| member.size() + node.size());
+        self.ends.len() + next.sum::<usize>()
+    }
+
     fn any(&self, value: &Value, resource: &Value, holds: impl Fn(&Value) -> bool) -> bool {
         let mut found = false;
         self.walk(value, resource, &mut |_, value| found = found || holds(value));
@@ -108,6 +131,10 @@ impl<T> Node<T> {
 }
 
 impl Member {
+    pub(in crate::search) fn size(&self) -> usize {
+        1 + self.filters.iter().map(Predicate::size).sum::<usize>()
+    }
+
     fn walk<'a>(&self, value: &'a Value, resource: &Value, visit: &mut dyn FnMut(&'a Value)) {
         let items = match value {
             Value::Array(items) => items.as_slice(),
@@ -123,6 +150,22 @@ impl Member {
 }
 
 impl Predicate {
+    pub(in crate::search) fn weight(&self) -> usize {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().map(Self::weight).sum(),
+            Self::Exists(path) | Self::Compares { path, .. } => path.weight(&|()| 1),
+            Self::Member { .. } | Self::PointsTo(_) => 1,
+        }
+    }
+
+    pub(in crate::search) fn size(&self) -> usize {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().map(Self::size).sum(),
+            Self::Exists(path) | Self::Compares { path, .. } => 1 + path.size(),
+            Self::Member { .. } | Self::PointsTo(_) => 1,
+        }
+    }
+
     pub(in crate::search) fn holds(&self, value: &Value, resource: &Value) -> bool {
         match self {
             Self::All(parts) => parts.iter().all(|part| part.holds(value, resource)),

@@ -127,3 +127,16 @@ fn another_server_is_not_written_to() {
     let said = playground.refuses(&json!([step("batch", &json!([put("p1", true)]))]));
     assert!(said.starts_with("steps.0.sandbox: passes everything on"), "{said}");
 }
+
+#[test]
+fn search_parameters_of_an_author_are_not_refused() {
+    let put = |id: &str| {
+        json!({"request": {"method": "PUT", "url": format!("SearchParameter/{id}")},
+            "resource": {"resourceType": "SearchParameter", "id": id, "url": "urn:x", "name": "X", "status": "active",
+                "description": "X", "code": "x", "base": ["Patient"], "type": "string", "expression": "Patient.nonsense"}})
+    };
+    for kind in ["batch", "transaction", "collection"] {
+        let playground = Playground::new(&[]).begin(&json!([step(kind, &json!([put("a"), put("b")]))]));
+        assert_eq!(playground.written(), ["create SearchParameter/a 1", "create SearchParameter/b 1"], "{kind}");
+    }
+}
