@@ -16,7 +16,8 @@ mod write;
 pub use fault::Fault;
 pub use picture::Png;
 pub use read::{
-    Kind, PageImage, Text, Visit, images, kind, page, scans, text, text_and_cost, visible_text, visible_text_and_cost,
+    Kind, PageImage, Text, Visit, beside_text_and_cost, images, kind, look_alike_and_cost, page, scans, text,
+    text_and_cost, visible_text, visible_text_and_cost,
 };
 pub use render::{MOST_PAGES, Rendered, picture, render};
 pub use specification::{Document, Format, Letterhead, Look, Section, Signature, Table, plain};

@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::element::{Encoding, Segment};
-use crate::message::{Place, Span, check_name, lines, read_delimiters};
+use crate::message::{HeaderContext, Span, check_name, lines, read_delimiters};
 use crate::parse_error::{ParseError, ParseErrorKind};
 use crate::{CharacterSet, Limits, Message};
 
-/// One or several messages, with or without an envelope: a single message is a file too.
+/// One or more messages, with or without an envelope. A single message is a valid file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchFile {
     parts: Vec<Part>,
 }
 
-/// The text of a file is that of its parts, one after the other.
+/// A message or an envelope segment. The text of a file is the concatenated text of its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Message(Message),
@@ -36,13 +36,13 @@ impl Envelope {
 }
 
 impl BatchFile {
-    /// Each message is read in the character set of its own MSH-18, the envelope as UTF-8. The limits are those of the
-    /// whole.
+    /// Parses a file. Each message is decoded with the character set of its MSH-18, envelope segments as UTF-8. The
+    /// limits apply to the whole file.
     pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Self, ParseError> {
         Self::read(bytes, limits, |part| Message::parse(&bytes[part], limits))
     }
 
-    /// Reads text that is decoded already, as in JSON.
+    /// Parses text that is already decoded, such as a JSON string.
     pub fn parse_text(text: &str, limits: &Limits) -> Result<Self, ParseError> {
         Self::read(text.as_bytes(), limits, |part| Message::parse_text(&text[part], limits))
     }
@@ -54,7 +54,7 @@ impl BatchFile {
     ) -> Result<Self, ParseError> {
         let lines = lines(bytes, limits)?;
         let mut parts = Vec::new();
-        let mut order = Order::default();
+        let mut nesting = EnvelopeNesting::default();
         let mut first = 0;
         while first < lines.len() {
             let is_message = name(bytes, lines[first]) == b"MSH";
@@ -62,26 +62,26 @@ impl BatchFile {
             let next = first + 1 + more.count();
             let start = if first == 0 { 0 } else { lines[first].start };
             let end = lines.get(next).map_or(bytes.len(), |line| line.start);
-            let placed = |fault: ParseError| {
-                let place = fault.place;
-                ParseError::new(fault.kind, place.segment + first, place.offset + start)
+            let relocated = |error: ParseError| {
+                let position = error.position;
+                ParseError::new(error.kind, position.segment + first, position.offset + start)
             };
-            order
-                .take(name(bytes, lines[first]))
-                .map_err(|why| ParseError::new(ParseErrorKind::Envelope(why), first + 1, lines[first].start))?;
+            nesting
+                .advance(name(bytes, lines[first]))
+                .map_err(|reason| ParseError::new(ParseErrorKind::Envelope(reason), first + 1, lines[first].start))?;
             let part = if is_message {
                 read_message(start..end).map(Part::Message)
             } else {
                 let span = (lines[first].start - start, lines[first].end - start);
                 read_envelope(&bytes[start..end], span, &parts).map(Part::Envelope)
             };
-            parts.push(part.map_err(placed)?);
+            parts.push(part.map_err(relocated)?);
             first = next;
         }
         Ok(Self { parts })
     }
 
-    /// In order.
+    /// The messages, in order.
     pub fn messages(&self) -> impl Iterator<Item = &Message> {
         self.parts.iter().filter_map(|part| match part {
             Part::Message(message) => Some(message),
@@ -96,7 +96,7 @@ impl BatchFile {
         })
     }
 
-    /// FHS, BHS, BTS and FTS, in order.
+    /// The envelope segments FHS, BHS, BTS and FTS, in order.
     pub fn envelopes(&self) -> impl Iterator<Item = &Envelope> {
         self.parts.iter().filter_map(|part| match part {
             Part::Message(_) => None,
@@ -104,7 +104,7 @@ impl BatchFile {
         })
     }
 
-    /// Exactly as it was written.
+    /// The text of the whole file, exactly as received.
     pub fn text(&self) -> String {
         let texts = self.parts.iter().map(|part| match part {
             Part::Message(message) => message.text(),
@@ -113,7 +113,7 @@ impl BatchFile {
         texts.collect()
     }
 
-    /// Exactly as it was written, each message in its own character set.
+    /// The bytes of the whole file, exactly as received, with each message in its own character set.
     pub fn to_bytes(&self) -> Vec<u8> {
         let bytes = self.parts.iter().map(|part| match part {
             Part::Message(message) => message.to_bytes(),
@@ -122,9 +122,9 @@ impl BatchFile {
         bytes.collect::<Vec<_>>().concat()
     }
 
-    /// Where BTS-1 or FTS-1 counts something else than what is there: one sentence each.
+    /// One message for each BTS-1 or FTS-1 that differs from the actual count.
     pub fn miscounts(&self) -> Vec<String> {
-        let mut said = Vec::new();
+        let mut mismatches = Vec::new();
         let (mut messages, mut batches) = (0, 0);
         for part in &self.parts {
             let Part::Envelope(envelope) = part else {
@@ -132,7 +132,7 @@ impl BatchFile {
                 continue;
             };
             let segment = envelope.segment();
-            let (counted, what) = match segment.name() {
+            let (counted, unit) = match segment.name() {
                 "BTS" => (std::mem::take(&mut messages), "messages in the batch"),
                 "FTS" => (batches, "batches in the file"),
                 _ => continue,
@@ -140,10 +140,10 @@ impl BatchFile {
             batches += usize::from(segment.name() == "BTS");
             let claimed = segment.component(1, 1);
             if !claimed.is_empty() && claimed.parse() != Ok(counted) {
-                said.push(format!("{}-1 says {claimed} {what}, there are {counted}", segment.name()));
+                mismatches.push(format!("{}-1 says {claimed} {unit}, there are {counted}", segment.name()));
             }
         }
-        said
+        mismatches
     }
 }
 
@@ -155,7 +155,7 @@ fn starts_part(name: &[u8]) -> bool {
     matches!(name, b"MSH" | b"FHS" | b"BHS" | b"BTS" | b"FTS")
 }
 
-/// Headers have delimiters of their own, trailers those of their header.
+/// Parses an envelope segment. Headers declare their own delimiters; trailers use those of their header.
 fn read_envelope(bytes: &[u8], span: (usize, usize), before: &[Part]) -> Result<Envelope, ParseError> {
     let line = &bytes[span.0..span.1];
     let header = match &line[..line.len().min(3)] {
@@ -169,45 +169,45 @@ fn read_envelope(bytes: &[u8], span: (usize, usize), before: &[Part]) -> Result<
     });
     let delimiters = match inherited {
         Some(delimiters) => delimiters,
-        None => read_delimiters(line, Place::envelope(1, span.0))?,
+        None => read_delimiters(line, HeaderContext::envelope(1, span.0))?,
     };
     check_name(line, &delimiters, 0, span.0)?;
     let set = CharacterSet::Utf8;
-    let text = std::str::from_utf8(bytes).map_err(|fault| {
-        ParseError::new(ParseErrorKind::ForeignCharacter { name: set.name() }, 1, fault.valid_up_to())
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        ParseError::new(ParseErrorKind::ForeignCharacter { name: set.name() }, 1, error.valid_up_to())
     })?;
     Ok(Envelope { text: text.to_owned(), span, encoding: Encoding { delimiters, set } })
 }
 
-/// What has been opened and not closed.
+/// Tracks which envelopes are open, to check the order of envelope segments.
 #[derive(Default)]
-struct Order {
-    has_begun: bool,
+struct EnvelopeNesting {
+    has_started: bool,
     in_file: bool,
     in_batch: bool,
-    is_over: bool,
+    has_ended: bool,
 }
 
-impl Order {
-    fn take(&mut self, name: &[u8]) -> Result<(), String> {
-        let why = match name {
-            _ if self.is_over => Some("stands after FTS, the end of the file"),
-            b"FHS" if self.has_begun => Some("stands after the start of the file"),
-            b"BHS" if self.in_batch => Some("stands in a batch that has no BTS"),
+impl EnvelopeNesting {
+    fn advance(&mut self, name: &[u8]) -> Result<(), String> {
+        let problem = match name {
+            _ if self.has_ended => Some("follows FTS, the end of the file"),
+            b"FHS" if self.has_started => Some("is not at the start of the file"),
+            b"BHS" if self.in_batch => Some("is inside a batch that has no BTS"),
             b"BTS" if !self.in_batch => Some("has no BHS"),
             b"FTS" if !self.in_file => Some("has no FHS"),
-            b"FTS" if self.in_batch => Some("stands in a batch that has no BTS"),
+            b"FTS" if self.in_batch => Some("is inside a batch that has no BTS"),
             _ => None,
         };
-        if let Some(why) = why {
-            return Err(format!("{} {why}", String::from_utf8_lossy(name)));
+        if let Some(problem) = problem {
+            return Err(format!("{} {problem}", String::from_utf8_lossy(name)));
         }
-        self.has_begun = true;
+        self.has_started = true;
         match name {
             b"FHS" => self.in_file = true,
             b"BHS" => self.in_batch = true,
             b"BTS" => self.in_batch = false,
-            b"FTS" => self.is_over = true,
+            b"FTS" => self.has_ended = true,
             _ => {}
         }
         Ok(())

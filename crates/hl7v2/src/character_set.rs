@@ -1,9 +1,9 @@
-//! Character sets as MSH-18 names them (HL7 v2.8, chapter 2.14.9.18 and table 0211).
+//! The character sets of MSH-18 (HL7 v2.8, chapter 2.14.9.18 and table 0211).
 
 use std::borrow::Cow;
 
-/// Those that are read. A message without MSH-18 is read as UTF-8: the standard says ASCII there, which is a part of it,
-/// and most senders that leave it out write UTF-8.
+/// A supported character set. A message without MSH-18 is decoded as UTF-8: the standard defaults to ASCII, which is a
+/// subset of it, and most senders that leave it out write UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CharacterSet {
     Ascii,
@@ -13,7 +13,7 @@ pub enum CharacterSet {
 }
 
 impl CharacterSet {
-    /// From one repetition of MSH-18: a name of the standard, or one of the spellings that senders use for it.
+    /// Parses one repetition of MSH-18: a name of the standard, or a spelling that senders use for it.
     pub fn read(name: &str) -> Option<Self> {
         match name.trim().to_ascii_uppercase().as_str() {
             "" | "UNICODE UTF-8" | "UNICODE" | "UTF-8" | "UTF8" => Some(Self::Utf8),
@@ -23,7 +23,7 @@ impl CharacterSet {
         }
     }
 
-    /// The name of table 0211.
+    /// The name in table 0211.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ascii => "ASCII",
@@ -32,27 +32,27 @@ impl CharacterSet {
         }
     }
 
-    /// Or the offset of the first byte that is not in the set.
+    /// Decodes bytes. The error is the offset of the first byte that is not in the set.
     pub(crate) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, usize> {
         match self {
             Self::Latin1 if !bytes.is_ascii() => Ok(bytes.iter().copied().map(char::from).collect::<String>().into()),
             Self::Ascii if !bytes.is_ascii() => Err(bytes.iter().take_while(|byte| byte.is_ascii()).count()),
-            _ => std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|fault| fault.valid_up_to()),
+            _ => std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|error| error.valid_up_to()),
         }
     }
 
-    /// Or the offset of the first character that is not in the set.
+    /// Checks that a text is in the set. The error is the offset of the first character that is not.
     pub(crate) fn check(self, text: &str) -> Result<(), usize> {
-        let foreign = match self {
+        let invalid = match self {
             Self::Utf8 => None,
             _ if text.is_ascii() => None,
             Self::Ascii => text.find(|c: char| !c.is_ascii()),
             Self::Latin1 => text.find(|c: char| u8::try_from(c).is_err()),
         };
-        foreign.map_or(Ok(()), Err)
+        invalid.map_or(Ok(()), Err)
     }
 
-    /// Of a text that is known to be in the set.
+    /// Encodes a text that is known to be in the set.
     pub(crate) fn encode(self, text: &str) -> Cow<'_, [u8]> {
         match self {
             Self::Latin1 if !text.is_ascii() => text.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect(),
@@ -66,18 +66,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read() {
+    fn supported_names_parse() {
         for set in [CharacterSet::Ascii, CharacterSet::Latin1, CharacterSet::Utf8] {
             assert_eq!(CharacterSet::read(set.name()), Some(set));
         }
         assert_eq!(CharacterSet::read(""), Some(CharacterSet::Utf8));
-        for foreign in ["8859/2", "8859/15", "ISO IR87", "GB 18030-2000", "UNICODE UTF-16", "EBCDIC"] {
-            assert_eq!(CharacterSet::read(foreign), None, "{foreign}");
+        for unsupported in ["8859/2", "8859/15", "ISO IR87", "GB 18030-2000", "UNICODE UTF-16", "EBCDIC"] {
+            assert_eq!(CharacterSet::read(unsupported), None, "{unsupported}");
         }
     }
 
     #[test]
-    fn bytes_of_a_set_come_back_and_others_are_found() {
+    fn bytes_round_trip_and_invalid_ones_are_found() {
         let every_byte: Vec<u8> = (0..=255).collect();
         let latin = CharacterSet::Latin1.decode(&every_byte).unwrap();
         assert_eq!(CharacterSet::Latin1.encode(&latin).as_ref(), every_byte);

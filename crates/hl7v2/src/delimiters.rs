@@ -1,6 +1,6 @@
-//! The delimiters that a message brings along in MSH-1 and MSH-2 (HL7 v2.8, chapter 2.5.4).
+//! The delimiters that a message declares in MSH-1 and MSH-2 (HL7 v2.8, chapter 2.5.4).
 
-/// Single ASCII characters, all different. What MSH-2 leaves out is not a delimiter in that message.
+/// The delimiters of a message: distinct ASCII characters. Those that MSH-2 leaves out are not used in the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delimiters {
     pub(crate) field: u8,
@@ -8,7 +8,7 @@ pub struct Delimiters {
     pub(crate) repetition: Option<u8>,
     pub(crate) escape: Option<u8>,
     pub(crate) subcomponent: Option<u8>,
-    /// Since 2.7: stands at the end of a value that was cut.
+    /// Marks the end of a truncated value (since 2.7).
     pub(crate) truncation: Option<u8>,
 }
 
@@ -22,7 +22,7 @@ impl Delimiters {
         truncation: None,
     };
 
-    /// MSH-1, and MSH-2 with one to five characters.
+    /// The delimiters of MSH-1 and MSH-2, which has one to five characters.
     pub fn new(field: char, encoding_characters: &str) -> Result<Self, &'static str> {
         let field = u8::try_from(field).map_err(|_| NOT_A_DELIMITER)?;
         Self::read(field, encoding_characters.as_bytes())
@@ -30,13 +30,13 @@ impl Delimiters {
 
     pub(crate) fn read(field: u8, encoding_characters: &[u8]) -> Result<Self, &'static str> {
         let Some((&component, others)) = encoding_characters.split_first() else {
-            return Err("MSH-2 is empty: it must name the component separator at least");
+            return Err("MSH-2 is empty: it must contain at least the component separator");
         };
         if others.len() > 4 {
             return Err("MSH-2 has more than five characters");
         }
         let other = |index: usize| others.get(index).copied();
-        let read = Self {
+        let delimiters = Self {
             field,
             component,
             repetition: other(0),
@@ -44,14 +44,14 @@ impl Delimiters {
             subcomponent: other(2),
             truncation: other(3),
         };
-        let all: Vec<u8> = read.all().collect();
+        let all: Vec<u8> = delimiters.all().collect();
         if !all.iter().all(|byte| can_delimit(*byte)) {
             return Err(NOT_A_DELIMITER);
         }
         if all.iter().enumerate().any(|(index, byte)| all[..index].contains(byte)) {
-            return Err("one character stands for two delimiters in MSH-1 and MSH-2");
+            return Err("MSH-1 and MSH-2 use one character for two delimiters");
         }
-        Ok(read)
+        Ok(delimiters)
     }
 
     /// MSH-1.
@@ -64,7 +64,7 @@ impl Delimiters {
         self.all().skip(1).map(char::from).collect()
     }
 
-    /// The same, with those that it lacks and that are needed to write any text.
+    /// Adds the missing delimiters that are needed to write any text.
     #[must_use]
     pub fn completed(mut self) -> Self {
         self.repetition = self.repetition.or_else(|| self.unused(b'~'));
@@ -74,7 +74,7 @@ impl Delimiters {
     }
 
     fn unused(&self, usual: u8) -> Option<u8> {
-        // One more than there are other delimiters, so that one is always free.
+        // There is one more candidate than there are other delimiters, so one is always free.
         [usual, b'!', b'#', b'$', b'%', b'*'].into_iter().find(|byte| self.all().all(|used| used != *byte))
     }
 
@@ -93,7 +93,8 @@ impl Default for Delimiters {
 const NOT_A_DELIMITER: &str =
     "a delimiter in MSH-1 or MSH-2 is a letter, a digit, a space, a quote, an end of line or not ASCII";
 
-/// Letters and digits make up names and escapes, `""` is null, and lines and MLLP frames end in control characters.
+/// Whether a byte can be a delimiter. Letters and digits occur in names and escapes, `""` is null, and lines and MLLP
+/// frames end with control characters.
 fn can_delimit(byte: u8) -> bool {
     (byte.is_ascii_punctuation() && byte != b'"') || (1..=8).contains(&byte) || byte == b'\t' || byte == 0x1f
 }
@@ -103,19 +104,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_read_and_written() {
+    fn delimiters_round_trip() {
         for (field, encoding) in
             [('|', r"^~\&"), ('|', r"^~\&#"), ('#', "*!?%"), ('\t', "^~"), ('$', "^"), ('|', "^~\\")]
         {
-            let read = Delimiters::new(field, encoding).unwrap();
-            assert_eq!((read.field_separator(), read.encoding_characters().as_str()), (field, encoding));
+            let delimiters = Delimiters::new(field, encoding).unwrap();
+            assert_eq!((delimiters.field_separator(), delimiters.encoding_characters().as_str()), (field, encoding));
         }
         assert_eq!(Delimiters::new('|', r"^~\&"), Ok(Delimiters::STANDARD));
     }
 
     #[test]
-    fn faulty_ones_say_why() {
-        for (field, encoding, said) in [
+    fn invalid_delimiters_are_explained() {
+        for (field, encoding, message) in [
             ('|', "", "is empty"),
             ('|', r"^~\&#!", "more than five"),
             ('|', r"^^\&", "two delimiters"),
@@ -127,13 +128,13 @@ mod tests {
             ('|', "^§", "not ASCII"),
             ('|', "^~\r", "end of line"),
         ] {
-            let fault = Delimiters::new(field, encoding).unwrap_err();
-            assert!(fault.contains(said), "{fault}");
+            let error = Delimiters::new(field, encoding).unwrap_err();
+            assert!(error.contains(message), "{error}");
         }
     }
 
     #[test]
-    fn what_is_lacking_is_completed_without_collision() {
+    fn missing_delimiters_are_added_without_collision() {
         assert_eq!(Delimiters::new('|', "^").unwrap().completed(), Delimiters::STANDARD);
         let completed = Delimiters::new('~', "\\").unwrap().completed();
         assert_eq!((completed.field_separator(), completed.encoding_characters().as_str()), ('~', r"\!#&"));

@@ -1,16 +1,16 @@
-//! Writes messages (HL7 v2.8, chapter 2.6): values go in as they are meant and come out escaped.
+//! Writes messages (HL7 v2.8, chapter 2.6). Values are given unescaped and escaped on output.
 
 use crate::escape::escape;
 use crate::{Delimiters, Limits, Message, ParseError};
 
-/// A message in the making. MSH is the first segment, and its first two fields follow from the delimiters.
+/// Builder for a message. MSH is the first segment, and its first two fields are set from the delimiters.
 #[derive(Clone, Debug)]
 pub struct Draft {
     delimiters: Delimiters,
     segments: Vec<SegmentDraft>,
 }
 
-/// Numbers count from 1, as in the standard; 0 is taken as 1.
+/// Builder for a segment. Numbers count from 1, as in the standard; 0 is treated as 1.
 #[derive(Clone, Debug)]
 pub struct SegmentDraft {
     name: String,
@@ -30,7 +30,7 @@ enum Value {
 }
 
 impl Draft {
-    /// Delimiters that are lacking are added: the message says which it uses.
+    /// Starts a message. Missing delimiters are added; MSH declares the ones in use.
     pub fn new(delimiters: Delimiters) -> Self {
         Self { delimiters: delimiters.completed(), segments: vec![SegmentDraft::new("MSH")] }
     }
@@ -46,7 +46,8 @@ impl Draft {
         &mut self.segments[last]
     }
 
-    /// Every segment ends with CR. A name that is none, or a character that MSH-18 does not have, is an error.
+    /// Builds the message; every segment ends with CR. Fails for an invalid segment name or for a character that is not
+    /// in the character set of MSH-18.
     pub fn build(&self) -> Result<Message, ParseError> {
         let mut text = String::new();
         for segment in &self.segments {
@@ -62,7 +63,7 @@ impl SegmentDraft {
         Self { name: name.to_owned(), fields: Vec::new() }
     }
 
-    /// An empty text leaves the field empty.
+    /// Sets a field; an empty text leaves it empty.
     pub fn field(&mut self, field: u16, text: impl Into<String>) -> &mut Self {
         self.value(field, 1, 1, 1, text)
     }
@@ -79,21 +80,21 @@ impl SegmentDraft {
         subcomponent: u16,
         text: impl Into<String>,
     ) -> &mut Self {
-        *self.place(field, repetition, component, subcomponent) = Value::Text(text.into());
+        *self.value_mut(field, repetition, component, subcomponent) = Value::Text(text.into());
         self
     }
 
-    /// `""`: the value is to be deleted.
+    /// Sets a field to null (`""`), which tells the receiver to delete the value.
     pub fn null(&mut self, field: u16) -> &mut Self {
-        *self.place(field, 1, 1, 1) = Value::Null;
+        *self.value_mut(field, 1, 1, 1) = Value::Null;
         self
     }
 
-    fn place(&mut self, field: u16, repetition: u16, component: u16, subcomponent: u16) -> &mut Value {
-        let field = numbered(&mut self.fields, field);
-        let repetition = numbered(field, repetition);
-        let component = numbered(repetition, component);
-        numbered(component, subcomponent)
+    fn value_mut(&mut self, field: u16, repetition: u16, component: u16, subcomponent: u16) -> &mut Value {
+        let field = item_mut(&mut self.fields, field);
+        let repetition = item_mut(field, repetition);
+        let component = item_mut(repetition, component);
+        item_mut(component, subcomponent)
     }
 
     fn write(&self, delimiters: &Delimiters, text: &mut String) {
@@ -111,8 +112,8 @@ impl SegmentDraft {
     }
 }
 
-/// The one with this number, made if it is lacking.
-fn numbered<T: Default>(list: &mut Vec<T>, number: u16) -> &mut T {
+/// The item with this number, created if it does not exist.
+fn item_mut<T: Default>(list: &mut Vec<T>, number: u16) -> &mut T {
     let index = usize::from(number.max(1)) - 1;
     if list.len() <= index {
         list.resize_with(index + 1, T::default);
@@ -121,9 +122,9 @@ fn numbered<T: Default>(list: &mut Vec<T>, number: u16) -> &mut T {
 }
 
 fn write_field(field: &Field, delimiters: &Delimiters, text: &mut String) {
-    separated(field, delimiters.repetition, text, |repetition, text| {
-        separated(repetition, Some(delimiters.component), text, |component, text| {
-            separated(component, delimiters.subcomponent, text, |value, text| match value {
+    write_separated(field, delimiters.repetition, text, |repetition, text| {
+        write_separated(repetition, Some(delimiters.component), text, |component, text| {
+            write_separated(component, delimiters.subcomponent, text, |value, text| match value {
                 Value::Empty => {}
                 Value::Null => text.push_str("\"\""),
                 Value::Text(value) => text.push_str(&escape(value, delimiters)),
@@ -132,7 +133,7 @@ fn write_field(field: &Field, delimiters: &Delimiters, text: &mut String) {
     });
 }
 
-fn separated<T>(items: &[T], separator: Option<u8>, text: &mut String, write: impl Fn(&T, &mut String)) {
+fn write_separated<T>(items: &[T], separator: Option<u8>, text: &mut String, write: impl Fn(&T, &mut String)) {
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
             text.extend(separator.map(char::from));
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_escaped_and_placed() {
+    fn values_are_escaped_and_written_at_their_position() {
         let mut draft = Draft::new(Delimiters::STANDARD);
         draft.header().component(9, 1, "ADT").component(9, 2, "A08").field(10, "1").field(12, "2.5");
         draft.segment("PID").value(3, 2, 4, 2, "1.2.3").value(3, 1, 1, 1, "A|1").null(6).component(5, 2, "O^Neil");
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faulty_name_is_an_error() {
+    fn an_invalid_segment_name_is_an_error() {
         for name in ["pid", "PIDX", "P|D", "MSH"] {
             let mut draft = Draft::new(Delimiters::STANDARD);
             draft.segment(name);

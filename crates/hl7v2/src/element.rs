@@ -1,6 +1,6 @@
-//! Segments and what they are made of (HL7 v2.8, chapter 2.5): fields, repetitions, components, subcomponents.
+//! Segments and their parts (HL7 v2.8, chapter 2.5): fields, repetitions, components, subcomponents.
 //!
-//! Views into the message's own text; nothing is split before somebody asks for it.
+//! All are views into the text of the message, which is split lazily.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use crate::escape::unescape;
 use crate::path::Position;
 use crate::{CharacterSet, Delimiters};
 
-/// How a text is to be read.
+/// The delimiters and the character set of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Encoding {
     pub(crate) delimiters: Delimiters,
     pub(crate) set: CharacterSet,
 }
 
-/// One segment, without its end.
+/// One segment, without its line end.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'m> {
     pub(crate) text: &'m str,
@@ -27,22 +27,22 @@ impl<'m> Segment<'m> {
         self.text.get(..3).unwrap_or(self.text)
     }
 
-    /// As it was written.
+    /// The text as received.
     pub fn text(&self) -> &'m str {
         self.text
     }
 
-    /// MSH, FHS and BHS, whose first field is the separator itself.
+    /// Whether this is MSH, FHS or BHS, whose first field is the separator itself.
     pub fn is_header(&self) -> bool {
         matches!(self.name(), "MSH" | "FHS" | "BHS")
     }
 
-    /// Segments whose name starts with Z are agreed on between sites; the standard says nothing on them.
+    /// Whether this is a Z segment, which sites define themselves and the standard does not cover.
     pub fn is_local(&self) -> bool {
         self.text.starts_with('Z')
     }
 
-    /// Counted from 1. None if the segment ends before it; a field that is there may still be empty.
+    /// The field with this number, from 1. None if the segment has fewer fields; a present field may be empty.
     pub fn field(&self, number: usize) -> Option<Element<'m>> {
         let is_header = self.is_header();
         let separator = self.encoding.delimiters.field_separator();
@@ -66,12 +66,13 @@ impl<'m> Segment<'m> {
         literals.chain(others.map(move |raw| segment.element(raw, Level::Field)))
     }
 
-    /// The values at a position, in order. Without a repetition it is every one; what is empty is no value.
+    /// The values at a position, in order, without empty ones. A position without a repetition matches every
+    /// repetition.
     pub fn at(&self, position: Position) -> impl Iterator<Item = Element<'m>> + use<'m> {
         let field = self.field(index(position.field));
         let first = position.repetition.map_or(0, |repetition| index(repetition) - 1);
-        let most = if position.repetition.is_some() { 1 } else { usize::MAX };
-        let repetitions = field.into_iter().flat_map(|field| field.parts()).skip(first).take(most);
+        let count = if position.repetition.is_some() { 1 } else { usize::MAX };
+        let repetitions = field.into_iter().flat_map(|field| field.parts()).skip(first).take(count);
         let component = move |repetition: Element<'m>| match position.component {
             Some(component) => repetition.part(index(component)),
             None => Some(repetition),
@@ -83,7 +84,7 @@ impl<'m> Segment<'m> {
         repetitions.filter_map(component).filter_map(subcomponent).filter(|value| !value.is_empty())
     }
 
-    /// The first value of a field's component, decoded: `""` where there is none. Both count from 1.
+    /// The decoded component of the first repetition of a field; empty if it does not exist. Both numbers count from 1.
     pub(crate) fn component(&self, field: usize, component: usize) -> Cow<'m, str> {
         let first = self.field(field).and_then(|field| field.part(1)).and_then(|first| first.part(component));
         first.map_or(Cow::Borrowed(""), |component| component.text())
@@ -113,7 +114,7 @@ enum Level {
     Repetition,
     Component,
     Subcomponent,
-    /// MSH-1 and MSH-2, which name the delimiters and are not made of them.
+    /// MSH-1 and MSH-2, which declare the delimiters and are not split by them.
     Literal,
 }
 
@@ -122,12 +123,12 @@ impl<'m> Element<'m> {
         Self { raw: segment.text, level: Level::Segment, encoding: segment.encoding }
     }
 
-    /// As it was written.
+    /// The text as received.
     pub fn raw(&self) -> &'m str {
         self.raw
     }
 
-    /// As it was meant: with its escapes decoded. Delimiters between its parts are the message's own.
+    /// The text with its escapes decoded. Delimiters between its parts are the message's own.
     pub fn text(&self) -> Cow<'m, str> {
         match self.level {
             Level::Literal => Cow::Borrowed(self.raw),
@@ -139,20 +140,20 @@ impl<'m> Element<'m> {
         self.raw.is_empty()
     }
 
-    /// `""`: the sender says that there is no value, and that an earlier one is to be deleted.
+    /// Whether the value is null (`""`): there is no value, and the receiver deletes an earlier one.
     pub fn is_null(&self) -> bool {
         self.raw == "\"\""
     }
 
-    /// Neither empty nor null.
+    /// Whether the value is neither empty nor null.
     pub fn is_valued(&self) -> bool {
         !self.is_empty() && !self.is_null()
     }
 
-    /// The repetitions of a field, the components of a repetition, the subcomponents of a component: at least one,
-    /// which may be empty.
+    /// The repetitions of a field, the components of a repetition or the subcomponents of a component. There is at
+    /// least one, which may be empty.
     pub fn parts(&self) -> impl Iterator<Item = Self> + use<'m> {
-        let (level, delimiter) = self.below();
+        let (level, delimiter) = self.part_level();
         let mut rest = Some(self.raw);
         let element = *self;
         std::iter::from_fn(move || {
@@ -163,12 +164,12 @@ impl<'m> Element<'m> {
         })
     }
 
-    /// Counted from 1.
+    /// The part with this number, from 1.
     pub fn part(&self, number: usize) -> Option<Self> {
         self.parts().nth(number.checked_sub(1)?)
     }
 
-    fn below(&self) -> (Level, Option<u8>) {
+    fn part_level(&self) -> (Level, Option<u8>) {
         let delimiters = &self.encoding.delimiters;
         match self.level {
             Level::Segment => (Level::Field, Some(delimiters.field)),

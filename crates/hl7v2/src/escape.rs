@@ -1,19 +1,20 @@
-//! Escape sequences (HL7 v2.8, chapter 2.7): how a value holds delimiters, ends of lines and formatting.
+//! Escape sequences (HL7 v2.8, chapter 2.7), by which values contain delimiters, line ends and formatting.
 //!
-//! What is unknown or broken is left as it was written: it is data, and to guess would change it.
+//! Unknown and malformed sequences are kept as they are, because guessing would change the data.
 
 use std::borrow::Cow;
 
 use crate::{CharacterSet, Delimiters};
 
-/// More lines or spaces than this in one command are no formatting.
-const MOST_SKIPPED: usize = 99;
+/// A formatting command with a larger line or space count is treated as data.
+const MAX_SKIPPED: usize = 99;
 
-/// Text as a value may hold it. Where the delimiters lack an escape character, see [`Delimiters::completed`].
+/// Escapes a text for use in a value. Does nothing if the delimiters have no escape character, see
+/// [`Delimiters::completed`].
 pub fn escape<'t>(text: &'t str, delimiters: &Delimiters) -> Cow<'t, str> {
     let Some(mark) = delimiters.escape.map(char::from) else { return Cow::Borrowed(text) };
     if text == "\"\"" {
-        // Two quotes alone would be null.
+        // Two quotes alone would mean null.
         return Cow::Owned(format!("{mark}X2222{mark}"));
     }
     let mut escaped = String::new();
@@ -48,16 +49,16 @@ fn code_of(byte: u8, delimiters: &Delimiters) -> Option<&'static str> {
     }
 }
 
-/// A value as it was meant.
+/// Decodes the escape sequences of a value.
 pub(crate) fn unescape<'t>(raw: &'t str, delimiters: &Delimiters, set: CharacterSet) -> Cow<'t, str> {
     let Some(mark) = delimiters.escape.map(char::from) else { return Cow::Borrowed(raw) };
     let Some(first) = raw.find(mark) else { return Cow::Borrowed(raw) };
     let mut text = raw[..first].to_owned();
     let mut rest = &raw[first..];
-    // `rest` starts with the mark, or is at its end.
+    // `rest` starts with the escape character or is empty.
     while let Some((code, after)) = rest.get(1..).and_then(|inside| inside.split_once(mark)) {
-        match meaning(code, delimiters, set) {
-            Some(meant) => text.push_str(&meant),
+        match decode(code, delimiters, set) {
+            Some(decoded) => text.push_str(&decoded),
             None => text.push_str(&rest[..code.len() + 2]),
         }
         let next = after.find(mark).unwrap_or(after.len());
@@ -68,7 +69,7 @@ pub(crate) fn unescape<'t>(raw: &'t str, delimiters: &Delimiters, set: Character
     Cow::Owned(text)
 }
 
-fn meaning(code: &str, delimiters: &Delimiters, set: CharacterSet) -> Option<Cow<'static, str>> {
+fn decode(code: &str, delimiters: &Delimiters, set: CharacterSet) -> Option<Cow<'static, str>> {
     let delimiter = |byte: u8| Some(Cow::Owned(char::from(byte).to_string()));
     match code {
         "F" => delimiter(delimiters.field),
@@ -81,7 +82,7 @@ fn meaning(code: &str, delimiters: &Delimiters, set: CharacterSet) -> Option<Cow
         "H" | "N" => Some("".into()),
         _ => match code.as_bytes().first()? {
             b'X' => hexadecimal(&code.as_bytes()[1..], set),
-            b'.' => command(&code[1..]),
+            b'.' => formatting(&code[1..]),
             _ => None,
         },
     }
@@ -98,12 +99,12 @@ fn hexadecimal(digits: &[u8], set: CharacterSet) -> Option<Cow<'static, str>> {
     set.decode(&bytes).ok().map(|text| Cow::Owned(text.into_owned()))
 }
 
-/// Formatting commands (chapter 2.7.6), as far as plain text can follow them.
-fn command(command: &str) -> Option<Cow<'static, str>> {
+/// Decodes a formatting command (chapter 2.7.6), as far as plain text can represent it.
+fn formatting(command: &str) -> Option<Cow<'static, str>> {
     let (name, argument) = command.split_at_checked(2)?;
     let count = match argument.trim_start_matches('+').trim() {
         "" => 1,
-        number => number.parse::<usize>().ok().filter(|count| *count <= MOST_SKIPPED)?,
+        number => number.parse::<usize>().ok().filter(|count| *count <= MAX_SKIPPED)?,
     };
     match name {
         "br" | "ce" if argument.is_empty() => Some("\n".into()),
@@ -119,8 +120,8 @@ fn command(command: &str) -> Option<Cow<'static, str>> {
 mod tests {
     use super::*;
 
-    fn check(raw: &str, meant: &str) {
-        assert_eq!(unescape(raw, &Delimiters::STANDARD, CharacterSet::Utf8), meant, "{raw}");
+    fn check(raw: &str, expected: &str) {
+        assert_eq!(unescape(raw, &Delimiters::STANDARD, CharacterSet::Utf8), expected, "{raw}");
     }
 
     #[test]
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_or_broken_stays() {
+    fn unknown_and_malformed_sequences_are_kept() {
         for raw in [
             r"\",
             r"a\",
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn hexadecimal_bytes_are_in_the_set_of_the_message() {
+    fn hexadecimal_bytes_use_the_character_set_of_the_message() {
         let latin = |raw| unescape(raw, &Delimiters::STANDARD, CharacterSet::Latin1).into_owned();
         assert_eq!(latin(r"caf\XE9\"), "café");
         let ascii = unescape(r"caf\XE9\", &Delimiters::STANDARD, CharacterSet::Ascii);
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_escaped() {
+    fn special_characters_are_escaped() {
         let written = |text| escape(text, &Delimiters::STANDARD).into_owned();
         assert_eq!(written(r"a|b^c&d~e\f"), r"a\F\b\S\c\T\d\R\e\E\f");
         assert_eq!(written("a\r\nb"), r"a\X0D\\X0A\b");
@@ -184,18 +185,18 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_survives(text in r#"(?s)([|^~\\&#X0F.br"\r\né]|.){0,40}"#) {
+        fn any_text_round_trips(text in r#"(?s)([|^~\\&#X0F.br"\r\né]|.){0,40}"#) {
             for delimiters in [Delimiters::STANDARD, Delimiters::new('#', "*!?%").unwrap(), Delimiters::new('|', r"^~\&#").unwrap()] {
                 let escaped = escape(&text, &delimiters);
                 let is_safe = |byte: u8| Some(byte) == delimiters.escape || delimiters.all().all(|delimiter| delimiter != byte);
                 proptest::prop_assert!(escaped.bytes().all(|byte| is_safe(byte) && byte != b'\r' && byte != b'\n'));
-                let read = unescape(&escaped, &delimiters, CharacterSet::Utf8);
-                proptest::prop_assert_eq!(read, text.as_str());
+                let decoded = unescape(&escaped, &delimiters, CharacterSet::Utf8);
+                proptest::prop_assert_eq!(decoded, text.as_str());
             }
         }
 
         #[test]
-        fn nothing_panics(raw in r"(?s)([\\X0F.sp9é]|.){0,40}") {
+        fn decoding_never_panics(raw in r"(?s)([\\X0F.sp9é]|.){0,40}") {
             unescape(&raw, &Delimiters::STANDARD, CharacterSet::Utf8);
             unescape(&raw, &Delimiters::STANDARD, CharacterSet::Latin1);
         }

@@ -1,9 +1,10 @@
-//! A fault of a message, as ERR tells it (HL7 v2.8, chapter 2.14.5, tables 0357 and 0516).
+//! An error in a message, as reported by ERR (HL7 v2.8, chapter 2.14.5, tables 0357 and 0516).
 
 use std::fmt;
 
 use crate::path::{Number, Position};
 
+/// One error in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub code: ErrorCode,
@@ -12,7 +13,7 @@ pub struct Fault {
     pub text: String,
 }
 
-/// Table 0357, message error condition codes.
+/// Message error condition code (table 0357).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ErrorCode {
     SegmentSequenceError,
@@ -38,7 +39,7 @@ impl ErrorCode {
         self.code_and_name().1
     }
 
-    /// Those that speak of the header are answered by a rejection: the message was not looked into.
+    /// Whether the error leads to a rejection of the message without processing it. Header errors do.
     pub fn is_rejection(self) -> bool {
         matches!(
             self,
@@ -68,7 +69,7 @@ impl ErrorCode {
     }
 }
 
-/// Table 0516.
+/// Error severity (table 0516).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     Error,
@@ -86,7 +87,8 @@ impl Severity {
     }
 }
 
-/// ERL: which segment of that name, counted from 1 in the message, and where in it.
+/// The location of an error (ERL): the segment name, the number of the segment among those of that name (from 1), and
+/// the position in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     pub segment: String,
@@ -99,7 +101,7 @@ impl Location {
         Self { segment: name.to_owned(), sequence, position: None }
     }
 
-    /// `field` counts from 1; 0 is no field.
+    /// The location of a field, numbered from 1; 0 means the whole segment.
     pub fn field(name: &str, sequence: usize, field: u16) -> Self {
         let position = Number::new(field).map(Position::of_field);
         Self { position, ..Self::segment(name, sequence) }

@@ -1,6 +1,6 @@
-//! HL7 version 2 (2.1 to 2.8) as plain values: messages exactly as they were written, access by path, writing,
-//! acknowledgement, batches, MLLP frames, and validation of the structure.
-//! No I/O, no clock, no randomness: bytes, times and control ids come in as arguments.
+//! HL7 version 2 codec (2.1 to 2.8): lossless parsing, access by path, writing, acknowledgements, batches, MLLP frames,
+//! and validation of the message structure.
+//! No I/O, no clock, no randomness: bytes, times and control ids are arguments.
 
 pub mod acknowledgement;
 pub mod batch;
@@ -26,7 +26,7 @@ pub use element::{Element, Segment};
 pub use escape::escape;
 pub use fault::{ErrorCode, Fault, Location, Severity};
 pub use message::{Limits, Message};
-pub use parse_error::{ParseError, ParseErrorKind, Place};
+pub use parse_error::{ParseError, ParseErrorKind, ParsePosition};
 pub use path::{Number, Path, PathError, Position, Selector};
-pub use validate::validate;
+pub use validate::{is_known_segment, known_segments, validate};
 pub use version::Version;

@@ -1,4 +1,4 @@
-//! A message, exactly as it was written (HL7 v2.8, chapter 2.5 and 2.6).
+//! Parses messages without loss (HL7 v2.8, chapter 2.5 and 2.6).
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::parse_error::{ParseError, ParseErrorKind};
 use crate::path::{Path, is_segment_name};
 use crate::{CharacterSet, Delimiters, Version};
 
-/// How much is read; beyond it the message is refused.
+/// Size limits; a larger message is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub bytes: usize,
@@ -16,13 +16,13 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Room for a scanned document in one OBX.
+    /// Large enough for a scanned document in one OBX.
     fn default() -> Self {
         Self { bytes: 32 << 20, segments: 100_000, segment_bytes: 16 << 20 }
     }
 }
 
-/// Its text is kept as it came; segments are known, everything below is split when asked for.
+/// A parsed message. It keeps its text as received and an index of its segments; segments are split lazily.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     text: String,
@@ -30,7 +30,7 @@ pub struct Message {
     encoding: Encoding,
 }
 
-/// Bytes of one line, without its end.
+/// The byte range of one line, without its line end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: usize,
@@ -38,36 +38,36 @@ pub(crate) struct Span {
 }
 
 impl Message {
-    /// Reads bytes in the character set that MSH-18 names. Segments end with CR, LF or CRLF.
+    /// Parses bytes in the character set of MSH-18. Segments end with CR, LF or CRLF.
     pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Self, ParseError> {
         let lines = lines(bytes, limits)?;
         let (delimiters, set) = read_header(bytes, &lines)?;
-        let text = set.decode(bytes).map_err(|offset| foreign(set, &lines, offset))?;
-        let lines = if text.len() == bytes.len() { lines } else { widened(&lines, bytes) };
-        Self::of_lines(text.into_owned(), lines, Encoding { delimiters, set })
+        let text = set.decode(bytes).map_err(|offset| foreign_character(set, &lines, offset))?;
+        let lines = if text.len() == bytes.len() { lines } else { spans_in_utf8(&lines, bytes) };
+        Self::from_lines(text.into_owned(), lines, Encoding { delimiters, set })
     }
 
-    /// Reads text that is decoded already, as in JSON. What MSH-18 names still holds.
+    /// Parses text that is already decoded, such as a JSON string. It must be in the character set of MSH-18.
     pub fn parse_text(text: &str, limits: &Limits) -> Result<Self, ParseError> {
         let lines = lines(text.as_bytes(), limits)?;
         let (delimiters, set) = read_header(text.as_bytes(), &lines)?;
-        set.check(text).map_err(|offset| foreign(set, &lines, offset))?;
-        Self::of_lines(text.to_owned(), lines, Encoding { delimiters, set })
+        set.check(text).map_err(|offset| foreign_character(set, &lines, offset))?;
+        Self::from_lines(text.to_owned(), lines, Encoding { delimiters, set })
     }
 
-    /// Reads MSH alone, to answer a message that cannot be read otherwise. What is not ASCII in it is replaced.
+    /// Parses only the MSH, to acknowledge a message that cannot be parsed. Non-ASCII bytes are replaced with `?`.
     pub fn parse_header(bytes: &[u8], limits: &Limits) -> Result<Self, ParseError> {
         let bytes = &bytes[..bytes.len().min(limits.bytes.min(limits.segment_bytes))];
         let start = bytes.iter().take_while(|byte| is_line_end(**byte)).count();
         let end = memchr::memchr2(b'\r', b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
         let span = Span { start: 0, end: end - start };
-        let delimiters = read_delimiters(&bytes[start..end], Place::message(start))?;
+        let delimiters = read_delimiters(&bytes[start..end], HeaderContext::message(start))?;
         let ascii = |byte: &u8| if byte.is_ascii() { char::from(*byte) } else { '?' };
         let text = bytes[start..end].iter().map(ascii).collect();
         Ok(Self { text, segments: vec![span], encoding: Encoding { delimiters, set: CharacterSet::Ascii } })
     }
 
-    fn of_lines(text: String, segments: Vec<Span>, encoding: Encoding) -> Result<Self, ParseError> {
+    fn from_lines(text: String, segments: Vec<Span>, encoding: Encoding) -> Result<Self, ParseError> {
         for (index, span) in segments.iter().enumerate() {
             let line = &text.as_bytes()[span.start..span.end];
             check_name(line, &encoding.delimiters, index, span.start)?;
@@ -81,12 +81,12 @@ impl Message {
         Ok(Self { text, segments, encoding })
     }
 
-    /// Exactly as it was written.
+    /// The text exactly as received.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Exactly as it was written, in its own character set.
+    /// The bytes exactly as received, in the message's own character set.
     pub fn to_bytes(&self) -> Cow<'_, [u8]> {
         self.encoding.set.encode(&self.text)
     }
@@ -99,7 +99,7 @@ impl Message {
         self.encoding.set
     }
 
-    /// In order, MSH first.
+    /// The segments, in order; the first is MSH.
     pub fn segments(&self) -> impl ExactSizeIterator<Item = Segment<'_>> {
         self.segments.iter().map(|span| Segment { text: &self.text[span.start..span.end], encoding: &self.encoding })
     }
@@ -115,29 +115,28 @@ impl Message {
         Segment { text: &self.text[start..end], encoding: &self.encoding }
     }
 
-    /// All that a path names, in the order of the message; what is empty is no value. A path without a position
-    /// names segments.
+    /// The non-empty values that a path selects, in message order. A path without a position selects whole segments.
     pub fn find<'m>(&'m self, path: &'m Path) -> impl Iterator<Item = Element<'m>> {
         let named = self.segments_named(&path.segment).enumerate();
         let selected = named.filter(|(index, segment)| path.selects(*segment, index + 1));
         selected.flat_map(|(_, segment)| {
-            let whole = path.position.is_none().then(|| Element::of_segment(segment));
+            let segment_itself = path.position.is_none().then(|| Element::of_segment(segment));
             let parts = path.position.into_iter().flat_map(move |position| segment.at(position));
-            whole.into_iter().chain(parts)
+            segment_itself.into_iter().chain(parts)
         })
     }
 
-    /// The first that a path names, decoded.
+    /// The first value that a path selects, decoded.
     pub fn value(&self, path: &Path) -> Option<String> {
         self.find(path).next().map(|value| value.text().into_owned())
     }
 
-    /// MSH-9.1, as `ADT`.
+    /// MSH-9.1, such as `ADT`.
     pub fn message_type(&self) -> Cow<'_, str> {
         self.header().component(9, 1)
     }
 
-    /// MSH-9.2, as `A01`.
+    /// MSH-9.2, such as `A01`.
     pub fn trigger_event(&self) -> Cow<'_, str> {
         self.header().component(9, 2)
     }
@@ -147,12 +146,12 @@ impl Message {
         self.header().component(10, 1)
     }
 
-    /// MSH-11.1, as `P`.
+    /// MSH-11.1, such as `P`.
     pub fn processing_id(&self) -> Cow<'_, str> {
         self.header().component(11, 1)
     }
 
-    /// MSH-12.1, if it is one of the standard's.
+    /// MSH-12.1, if it is a known version.
     pub fn version(&self) -> Option<Version> {
         Version::read(&self.header().component(12, 1))
     }
@@ -168,23 +167,23 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// The lines that are not empty: CR, LF and CRLF all end one.
+/// The non-empty lines, each ended by CR, LF or CRLF.
 pub(crate) fn lines(bytes: &[u8], limits: &Limits) -> Result<Vec<Span>, ParseError> {
     if bytes.len() > limits.bytes {
-        return Err(ParseError::new(ParseErrorKind::TooLarge { most: limits.bytes }, 1, limits.bytes));
+        return Err(ParseError::new(ParseErrorKind::TooLarge { max: limits.bytes }, 1, limits.bytes));
     }
     let mut lines = Vec::new();
     let mut start = 0;
     for end in memchr::memchr2_iter(b'\r', b'\n', bytes).chain([bytes.len()]) {
         if end > start {
-            let refused = if end - start > limits.segment_bytes {
-                Some(ParseErrorKind::SegmentTooLong { most: limits.segment_bytes })
+            let exceeded = if end - start > limits.segment_bytes {
+                Some(ParseErrorKind::SegmentTooLong { max: limits.segment_bytes })
             } else if lines.len() == limits.segments {
-                Some(ParseErrorKind::TooManySegments { most: limits.segments })
+                Some(ParseErrorKind::TooManySegments { max: limits.segments })
             } else {
                 None
             };
-            if let Some(kind) = refused {
+            if let Some(kind) = exceeded {
                 return Err(ParseError::new(kind, lines.len() + 1, start));
             }
             lines.push(Span { start, end });
@@ -194,15 +193,15 @@ pub(crate) fn lines(bytes: &[u8], limits: &Limits) -> Result<Vec<Span>, ParseErr
     if lines.is_empty() { Err(ParseError::new(ParseErrorKind::Empty, 1, 0)) } else { Ok(lines) }
 }
 
-/// What the first segment says on how to read the others.
+/// Reads the delimiters and the character set from the first segment.
 fn read_header(bytes: &[u8], lines: &[Span]) -> Result<(Delimiters, CharacterSet), ParseError> {
     let first = lines.first().copied().unwrap_or(Span { start: 0, end: 0 });
     let line = &bytes[first.start..first.end];
-    let delimiters = read_delimiters(line, Place::message(first.start))?;
+    let delimiters = read_delimiters(line, HeaderContext::message(first.start))?;
     let mut fields = line.split(|byte| *byte == delimiters.field);
-    let named = fields.nth(17).unwrap_or_default();
+    let msh_18 = fields.nth(17).unwrap_or_default();
     let mut sets = Vec::new();
-    for name in named.split(|byte| Some(*byte) == delimiters.repetition) {
+    for name in msh_18.split(|byte| Some(*byte) == delimiters.repetition) {
         let name = String::from_utf8_lossy(name);
         let set = CharacterSet::read(&name).ok_or_else(|| {
             let kind = ParseErrorKind::UnsupportedCharacterSet { name: name.chars().take(40).collect() };
@@ -210,19 +209,19 @@ fn read_header(bytes: &[u8], lines: &[Span]) -> Result<(Delimiters, CharacterSet
         })?;
         sets.push(set);
     }
-    // The first is that of the message; others may only be switched to by escapes.
+    // The first is the character set of the message; the others apply only after escape sequences.
     Ok((delimiters, sets.first().copied().unwrap_or(CharacterSet::Utf8)))
 }
 
-/// Where a header stands, and which ones may stand there.
+/// Where a header segment is, and which header names are allowed there.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct HeaderContext {
     names: &'static [&'static [u8]],
     segment: usize,
     offset: usize,
 }
 
-impl Place {
+impl HeaderContext {
     fn message(offset: usize) -> Self {
         Self { names: &[b"MSH"], segment: 1, offset }
     }
@@ -232,23 +231,23 @@ impl Place {
     }
 }
 
-pub(crate) fn read_delimiters(line: &[u8], place: Place) -> Result<Delimiters, ParseError> {
-    let fault = |kind| ParseError::new(kind, place.segment, place.offset);
+pub(crate) fn read_delimiters(line: &[u8], context: HeaderContext) -> Result<Delimiters, ParseError> {
+    let error = |kind| ParseError::new(kind, context.segment, context.offset);
     let name = line.get(..3).unwrap_or(line);
-    if !place.names.contains(&name) {
-        return Err(fault(match name {
+    if !context.names.contains(&name) {
+        return Err(error(match name {
             b"FHS" | b"BHS" => ParseErrorKind::IsBatch,
             _ => ParseErrorKind::NotAMessage { found: excerpt(line) },
         }));
     }
     let Some((&separator, rest)) = line[3..].split_first() else {
-        return Err(fault(ParseErrorKind::Delimiters("the header ends before its field separator, MSH-1")));
+        return Err(error(ParseErrorKind::Delimiters("the header ends before its field separator, MSH-1")));
     };
     let end = memchr::memchr(separator, rest).unwrap_or(rest.len());
-    Delimiters::read(separator, &rest[..end]).map_err(|why| fault(ParseErrorKind::Delimiters(why)))
+    Delimiters::read(separator, &rest[..end]).map_err(|reason| error(ParseErrorKind::Delimiters(reason)))
 }
 
-/// A segment is a name, and then its fields or nothing.
+/// Checks that a line starts with a segment name, followed by the field separator or the end of the line.
 pub(crate) fn check_name(line: &[u8], delimiters: &Delimiters, index: usize, offset: usize) -> Result<(), ParseError> {
     let is_named = line.get(..3).is_some_and(is_segment_name);
     if is_named && line.get(3).is_none_or(|byte| *byte == delimiters.field) {
@@ -261,13 +260,13 @@ fn excerpt(line: &[u8]) -> String {
     String::from_utf8_lossy(&line[..line.len().min(16)]).into_owned()
 }
 
-fn foreign(set: CharacterSet, lines: &[Span], offset: usize) -> ParseError {
+fn foreign_character(set: CharacterSet, lines: &[Span], offset: usize) -> ParseError {
     let segment = lines.iter().take_while(|span| span.start <= offset).count();
     ParseError::new(ParseErrorKind::ForeignCharacter { name: set.name() }, segment.max(1), offset)
 }
 
-/// The spans after every byte above 127 became two: ISO 8859-1 as UTF-8.
-fn widened(lines: &[Span], bytes: &[u8]) -> Vec<Span> {
+/// Converts byte ranges of ISO 8859-1 text to its UTF-8 form, where every byte above 127 takes two bytes.
+fn spans_in_utf8(lines: &[Span], bytes: &[u8]) -> Vec<Span> {
     let mut seen = 0;
     let mut more = 0;
     let mut widen = |offset: usize| {

@@ -1,49 +1,49 @@
-//! The minimal lower layer protocol (HL7 transport specification: MLLP, release 1): `<VT> message <FS><CR>`.
+//! Minimal Lower Layer Protocol framing (HL7 transport specification: MLLP, release 1): `<VT> message <FS><CR>`.
 //!
-//! Sans I/O: bytes go in as they arrive, frames come out as they are complete.
+//! Sans I/O: push bytes as they arrive, take frames when they are complete.
 
 const START: u8 = 0x0b;
 const END: u8 = 0x1c;
 const LAST: u8 = b'\r';
 
-/// A message as it goes over the wire.
+/// Wraps a message in an MLLP frame.
 pub fn frame(message: &[u8]) -> Vec<u8> {
     [&[START], message, &[END, LAST]].concat()
 }
 
-/// Cuts a stream into frames. Bytes between frames are noise and dropped; a frame that starts anew before its end is
-/// dropped too, so that one broken sender does not swallow what follows.
+/// Splits a byte stream into frames. Bytes between frames are dropped. A frame that is cut off by a new start block is
+/// returned as [`Frame::Broken`], so that it does not swallow the next frame.
 #[derive(Debug)]
 pub struct Deframer {
     buffer: Vec<u8>,
-    /// How much of the buffer is known to hold no end.
+    /// The length of the buffer's prefix that contains no end of a frame.
     searched: usize,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
     Message(Vec<u8>),
-    /// A frame that was cut off by the start of another.
+    /// A frame that was cut off by the start of the next one.
     Broken(Vec<u8>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a frame has more than {most_bytes} bytes")]
+#[error("a frame has more than {max_bytes} bytes")]
 pub struct FrameTooLong {
-    pub most_bytes: usize,
+    pub max_bytes: usize,
 }
 
 impl Deframer {
-    pub fn new(most_bytes: usize) -> Self {
-        Self { buffer: Vec::new(), searched: 0, most_bytes }
+    pub fn new(max_bytes: usize) -> Self {
+        Self { buffer: Vec::new(), searched: 0, max_bytes }
     }
 
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole frame, if it has arrived. After an error the stream is of no use.
+    /// The next frame, if it is complete. After an error the stream cannot be used any more.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameTooLong> {
         let start = memchr::memchr(START, &self.buffer);
         if start != Some(0) {
@@ -57,7 +57,7 @@ impl Deframer {
                 (START, _) => return Ok(Some(Frame::Broken(self.cut(at, at)))),
                 (_, Some(&LAST)) => {
                     let message = self.cut(at, at + 2);
-                    return if message.len() > self.most_bytes {
+                    return if message.len() > self.max_bytes {
                         Err(self.too_long())
                     } else {
                         Ok(Some(Frame::Message(message)))
@@ -71,20 +71,20 @@ impl Deframer {
             }
         }
         self.searched = self.buffer.len();
-        if self.buffer.len() > self.most_bytes + 1 { Err(self.too_long()) } else { Ok(None) }
+        if self.buffer.len() > self.max_bytes + 1 { Err(self.too_long()) } else { Ok(None) }
     }
 
-    /// Whether a frame has begun and not ended.
+    /// Whether a frame has started but is not complete.
     pub fn is_inside(&self) -> bool {
         !self.buffer.is_empty()
     }
 
-    /// How many bytes are held of a frame that has not ended.
+    /// The number of buffered bytes of an incomplete frame.
     pub fn buffered(&self) -> usize {
         self.buffer.len()
     }
 
-    /// Takes what is between the start block and `end`, and drops all up to `next`.
+    /// Takes the bytes between the start block and `end`, and drops everything up to `next`.
     fn cut(&mut self, end: usize, next: usize) -> Vec<u8> {
         let inside = self.buffer[1..end].to_vec();
         self.buffer.drain(..next);
@@ -93,7 +93,7 @@ impl Deframer {
     }
 
     fn too_long(&self) -> FrameTooLong {
-        FrameTooLong { most_bytes: self.most_bytes }
+        FrameTooLong { max_bytes: self.max_bytes }
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_come_out_however_they_arrive() {
+    fn frames_are_found_in_chunks_of_any_size() {
         let stream = [frame(b"MSH|1\r"), b"noise".to_vec(), frame(b"MSH|2\x1c|\r"), frame(b"")].concat();
         let expected = [message("MSH|1\r"), message("MSH|2\x1c|\r"), message("")];
         for step in 1..=stream.len() {
@@ -136,18 +136,18 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_without_end_is_refused() {
+    fn a_frame_that_is_too_long_is_rejected() {
         let mut deframer = Deframer::new(10);
         deframer.push(b"\x0b0123456789");
         assert_eq!(deframer.next_frame(), Ok(None));
         deframer.push(b"x");
-        assert_eq!(deframer.next_frame(), Err(FrameTooLong { most_bytes: 10 }));
+        assert_eq!(deframer.next_frame(), Err(FrameTooLong { max_bytes: 10 }));
         let mut deframer = Deframer::new(10);
         deframer.push(&frame(b"0123456789x"));
         assert!(deframer.next_frame().is_err());
         let mut deframer = Deframer::new(10);
         deframer.push(&vec![b'x'; 1000]);
-        assert_eq!(deframer.next_frame(), Ok(None), "noise is not kept");
+        assert_eq!(deframer.next_frame(), Ok(None), "bytes between frames are dropped");
         assert!(!deframer.is_inside());
     }
 }

@@ -1,28 +1,28 @@
-//! Why bytes are not a message, and where (HL7 v2.8, chapter 2.5).
+//! Parse errors and their position (HL7 v2.8, chapter 2.5).
 
 use std::fmt;
 
 use crate::fault::{ErrorCode, Fault, Location};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {kind}")]
+#[error("{position}: {kind}")]
 pub struct ParseError {
     pub kind: ParseErrorKind,
-    pub place: Place,
+    pub position: ParsePosition,
 }
 
-/// Where in what was given.
+/// Where in the input an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ParsePosition {
     /// Counted from 1.
     pub segment: usize,
-    /// Of the byte (of text: of its UTF-8 form), from 0.
+    /// Byte offset from 0; in text, of its UTF-8 form.
     pub offset: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseErrorKind {
-    #[error("nothing is there")]
+    #[error("the message is empty")]
     Empty,
     #[error("a message starts with MSH, this with `{found}`")]
     NotAMessage { found: String },
@@ -30,17 +30,17 @@ pub enum ParseErrorKind {
     IsBatch,
     #[error("{0}")]
     Delimiters(&'static str),
-    #[error("has more than {most} bytes")]
-    TooLarge { most: usize },
-    #[error("there are more than {most} segments")]
-    TooManySegments { most: usize },
-    #[error("the segment has no end within {most} bytes")]
-    SegmentTooLong { most: usize },
-    #[error("`{found}` is no segment: it must start with three capitals or digits and the field separator")]
+    #[error("has more than {max} bytes")]
+    TooLarge { max: usize },
+    #[error("there are more than {max} segments")]
+    TooManySegments { max: usize },
+    #[error("the segment has no end within {max} bytes")]
+    SegmentTooLong { max: usize },
+    #[error("`{found}` is not a segment: it must start with three uppercase letters or digits and the field separator")]
     SegmentName { found: String },
     #[error("a second message starts here")]
     SecondHeader,
-    #[error("the character set `{name}` of MSH-18 is not supported: ASCII, 8859/1 and UNICODE UTF-8 are")]
+    #[error("the character set `{name}` of MSH-18 is not supported; use ASCII, 8859/1 or UNICODE UTF-8")]
     UnsupportedCharacterSet { name: String },
     #[error("a character is not in the character set {name}")]
     ForeignCharacter { name: &'static str },
@@ -50,15 +50,15 @@ pub enum ParseErrorKind {
 
 impl ParseError {
     pub(crate) fn new(kind: ParseErrorKind, segment: usize, offset: usize) -> Self {
-        Self { kind, place: Place { segment, offset } }
+        Self { kind, position: ParsePosition { segment, offset } }
     }
 
-    /// Whether there is not even a header to answer to.
+    /// Whether the input has no valid header, so that it cannot be acknowledged.
     pub fn is_not_hl7(&self) -> bool {
         matches!(self.kind, ParseErrorKind::Empty | ParseErrorKind::NotAMessage { .. } | ParseErrorKind::Delimiters(_))
     }
 
-    /// As an acknowledgement says it.
+    /// The error as an acknowledgement reports it.
     pub fn to_fault(&self) -> Fault {
         let (code, field) = match self.kind {
             ParseErrorKind::UnsupportedCharacterSet { .. } => (ErrorCode::TableValueNotFound, Some(18)),
@@ -76,7 +76,7 @@ impl ParseError {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ParsePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "segment {}, byte {}", self.segment, self.offset)
     }

@@ -1,7 +1,7 @@
 //! Paths into messages, in the notation of the criteria: `SEG[n].field[rep].component.sub`, `OBX[3.1=718-7].5`.
 //!
-//! All numbers count from 1; MSH.1 is the field separator itself (HL7 v2.8, chapter 2.5). What a path does not say, it
-//! leaves open: `OBX.5` is the fifth field of every OBX, and each repetition of it.
+//! All numbers count from 1; MSH.1 is the field separator itself (HL7 v2.8, chapter 2.5). An omitted number matches
+//! everything: `OBX.5` selects every repetition of the fifth field of every OBX.
 
 use std::fmt;
 use std::num::NonZeroU16;
@@ -9,22 +9,22 @@ use std::str::FromStr;
 
 use crate::element::Segment;
 
-/// Counted from 1.
+/// A number that counts from 1.
 pub type Number = NonZeroU16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
     pub segment: String,
     pub selector: Option<Selector>,
-    /// None is the segment itself.
+    /// None selects the whole segment.
     pub position: Option<Position>,
 }
 
-/// Which of several segments of one name.
+/// Selects some of the segments with the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selector {
     Nth(Number),
-    /// Those with this value at the position.
+    /// The segments with this value at the position.
     Where {
         position: Position,
         value: String,
@@ -50,7 +50,7 @@ impl Position {
 }
 
 impl Path {
-    /// Whether the path names this segment, which is the `nth` of its name, counted from 1.
+    /// Whether the path selects this segment, which is the `nth` of its name, from 1.
     pub(crate) fn selects(&self, segment: Segment<'_>, nth: usize) -> bool {
         match &self.selector {
             None => true,
@@ -67,7 +67,9 @@ impl FromStr for Path {
         let end = text.find(['.', '[']).unwrap_or(text.len());
         let (segment, mut rest) = text.split_at(end);
         if !is_segment_name(segment.as_bytes()) {
-            return Err(PathError("must start with a segment name of three capitals or digits, as in `PID.3.1`"));
+            return Err(PathError(
+                "must start with a segment name of three uppercase letters or digits, such as `PID.3.1`",
+            ));
         }
         let mut selector = None;
         if let Some(inside) = rest.strip_prefix('[') {
@@ -80,16 +82,16 @@ impl FromStr for Path {
             None => return Err(PathError("must have `.` after `]`")),
         };
         match position {
-            Some((_, rest)) if !rest.is_empty() => Err(PathError("has something after its last part")),
+            Some((_, rest)) if !rest.is_empty() => Err(PathError("has extra characters after its last part")),
             _ => Ok(Self { segment: segment.to_owned(), selector, position: position.map(|(position, _)| position) }),
         }
     }
 }
 
-/// Three capitals or digits, the first a capital.
+/// Whether a name is three uppercase letters or digits, starting with a letter.
 pub(crate) fn is_segment_name(name: &[u8]) -> bool {
-    let is_capital_or_digit = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
-    name.len() == 3 && name[0].is_ascii_uppercase() && name.iter().all(is_capital_or_digit)
+    let is_uppercase_or_digit = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    name.len() == 3 && name[0].is_ascii_uppercase() && name.iter().all(is_uppercase_or_digit)
 }
 
 fn read_selector(inside: &str) -> Result<(Selector, &str), PathError> {
@@ -173,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_read_and_written() {
+    fn paths_round_trip() {
         for text in [
             "MSH.1",
             "ZPI",
@@ -184,13 +186,13 @@ mod tests {
             "PV1.7.2",
             "PID[2].3[4].5.6",
         ] {
-            let read: Path = text.parse().unwrap();
-            assert_eq!(read.to_string(), text);
+            let path: Path = text.parse().unwrap();
+            assert_eq!(path.to_string(), text);
         }
     }
 
     #[test]
-    fn faulty_paths_are_refused() {
+    fn invalid_paths_are_rejected() {
         for text in [
             "",
             "pid.3",
@@ -223,7 +225,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in r#"(PID|OBX|MSH)?([0-9.=\[\]\\aé]{0,20}|.*)"#) {
+        fn any_text_parses_or_is_rejected(text in r#"(PID|OBX|MSH)?([0-9.=\[\]\\aé]{0,20}|.*)"#) {
             if let Ok(path) = text.parse::<Path>() {
                 proptest::prop_assert_eq!(path.to_string().parse::<Path>(), Ok(path));
             }

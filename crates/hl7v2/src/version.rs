@@ -1,4 +1,4 @@
-//! The versions of the standard, as MSH-12 names them (HL7 table 0104).
+//! The HL7 versions of MSH-12 (table 0104).
 
 use std::fmt;
 
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_in_order_and_read_back() {
+    fn names_are_sorted_and_round_trip() {
         assert!(NAMES.windows(2).all(|pair| pair[0].1 < pair[1].1));
         for (name, version) in NAMES {
             assert_eq!(Version::read(name), Some(version));

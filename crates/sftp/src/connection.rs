@@ -1,4 +1,4 @@
-//! One SSH connection: a password, then channels that carry SFTP and nothing else.
+//! One SSH connection: password authentication, then channels that only accept the `sftp` subsystem.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,59 +9,59 @@ use app::sandboxes::files::login::login;
 use russh::server::{Auth, ChannelOpenHandle, Handler, Msg, PublicKeyOffer, Session};
 use russh::{Channel, ChannelId, Disconnect, MethodKind, MethodSet, Pty};
 
-use crate::crowd::Place;
-use crate::inbox::{self, Inlet, Unread};
-use crate::session::{self, Ends};
+use crate::connection_limits::ConnectionSlot;
+use crate::receive_buffer::{self, BufferWriter, UnreadBytes};
+use crate::session::{self, ChannelEnds};
 
-/// Channels of one connection that are open at once.
-pub(crate) const MOST_CHANNELS: usize = 8;
+/// Open channels of one connection.
+pub(crate) const MAX_CHANNELS: usize = 8;
 
 pub(crate) struct Connection {
     app: App,
-    place: Arc<Place>,
+    slot: Arc<ConnectionSlot>,
     files: Option<FileDrop>,
-    /// Channels that do not carry anything yet.
-    waiting: HashMap<ChannelId, Ends>,
-    /// Where the bytes of channels go; of a closed one, until its session has ended too.
-    inlets: HashMap<ChannelId, Inlet>,
-    unread: Arc<Unread>,
+    /// Channels whose subsystem was not requested yet.
+    waiting: HashMap<ChannelId, ChannelEnds>,
+    /// Receive buffers by channel. That of a closed channel is kept until its session has ended.
+    buffers: HashMap<ChannelId, BufferWriter>,
+    unread: Arc<UnreadBytes>,
 }
 
 impl Connection {
-    pub(crate) fn new(app: App, place: Arc<Place>, unread: Arc<Unread>) -> Self {
-        Self { app, place, files: None, waiting: HashMap::new(), inlets: HashMap::new(), unread }
+    pub(crate) fn new(app: App, slot: Arc<ConnectionSlot>, unread: Arc<UnreadBytes>) -> Self {
+        Self { app, slot, files: None, waiting: HashMap::new(), buffers: HashMap::new(), unread }
     }
 
-    async fn admit(&mut self, user: &str, password: &str) -> bool {
-        if !self.place.may_try() || self.files.is_some() {
+    async fn log_in(&mut self, user: &str, password: &str) -> bool {
+        if !self.slot.may_try_password() || self.files.is_some() {
             return false;
         }
         match login(&self.app, user, password).await {
-            Ok(Some(files)) if self.place.log_in(files.sandbox()) => {
+            Ok(Some(files)) if self.slot.log_in(files.sandbox()) => {
                 self.files = Some(files);
                 true
             }
             Ok(Some(_)) => false,
             Ok(None) => {
-                self.place.note_refusal();
+                self.slot.record_failed_login();
                 false
             }
             Err(error) => {
-                tracing::error!(%error, "a login by SFTP could not be judged");
+                tracing::error!(%error, "an SFTP login could not be checked");
                 false
             }
         }
     }
 }
 
-/// Whoever mistyped it may try again, as often as the configuration lets.
-fn wrong_password() -> Auth {
-    let again = MethodSet::from(&[MethodKind::Password][..]);
-    Auth::Reject { proceed_with_methods: Some(again), partial_success: false }
+/// Rejects the password. The client may try again, as often as the configuration allows.
+fn reject_password() -> Auth {
+    let methods = MethodSet::from(&[MethodKind::Password][..]);
+    Auth::Reject { proceed_with_methods: Some(methods), partial_success: false }
 }
 
-/// What a request for anything but files is told.
-fn refuse(session: &mut Session, channel: ChannelId) -> Result<(), russh::Error> {
+/// Rejects a request for anything other than SFTP.
+fn reject(session: &mut Session, channel: ChannelId) -> Result<(), russh::Error> {
     session.channel_failure(channel)
 }
 
@@ -69,7 +69,7 @@ impl Handler for Connection {
     type Error = russh::Error;
 
     async fn auth_password(&mut self, user: &str, password: &str) -> Result<Auth, Self::Error> {
-        Ok(if self.admit(user, password).await { Auth::Accept } else { wrong_password() })
+        Ok(if self.log_in(user, password).await { Auth::Accept } else { reject_password() })
     }
 
     async fn auth_publickey_offered(&mut self, _: &str, _: PublicKeyOffer<'_>) -> Result<Auth, Self::Error> {
@@ -82,15 +82,15 @@ impl Handler for Connection {
         reply: ChannelOpenHandle,
         _: &mut Session,
     ) -> Result<(), Self::Error> {
-        self.inlets.retain(|_, inlet| inlet.has_reader());
-        // Dropping the reply refuses the channel.
-        if self.inlets.len() < MOST_CHANNELS && self.files.is_some() {
+        self.buffers.retain(|_, buffer| buffer.has_reader());
+        // Dropping the reply rejects the channel.
+        if self.buffers.len() < MAX_CHANNELS && self.files.is_some() {
             let id = channel.id();
-            // The library's own queue has no reader, so it keeps nothing: `data` has it all.
-            let (_, outlet) = channel.split();
-            let (inlet, inbox) = inbox::pipe(&self.unread);
-            self.inlets.insert(id, inlet);
-            self.waiting.insert(id, Ends { inbox, outlet });
+            // The library's own queue has no reader, so it stores nothing. All bytes arrive in `data`.
+            let (_, writer) = channel.split();
+            let (buffer, reader) = receive_buffer::channel_buffer(&self.unread);
+            self.buffers.insert(id, buffer);
+            self.waiting.insert(id, ChannelEnds { reader, writer });
             reply.accept().await;
         }
         Ok(())
@@ -98,38 +98,38 @@ impl Handler for Connection {
 
     async fn channel_close(&mut self, channel: ChannelId, _: &mut Session) -> Result<(), Self::Error> {
         self.waiting.remove(&channel);
-        if let Some(inlet) = self.inlets.get(&channel) {
-            inlet.close();
+        if let Some(buffer) = self.buffers.get(&channel) {
+            buffer.close();
         }
         Ok(())
     }
 
     async fn channel_eof(&mut self, channel: ChannelId, _: &mut Session) -> Result<(), Self::Error> {
-        if let Some(inlet) = self.inlets.get(&channel) {
-            inlet.end();
+        if let Some(buffer) = self.buffers.get(&channel) {
+            buffer.end();
         }
         Ok(())
     }
 
     async fn data(&mut self, channel: ChannelId, data: &[u8], session: &mut Session) -> Result<(), Self::Error> {
-        let words = match self.inlets.get(&channel) {
-            // Nobody would read it.
-            Some(_) if self.waiting.contains_key(&channel) => "ask for sftp first",
-            Some(inlet) if !inlet.push(data) => "read the answers before you ask for more",
+        let reason = match self.buffers.get(&channel) {
+            // No session reads this channel yet.
+            Some(_) if self.waiting.contains_key(&channel) => "request the sftp subsystem before sending data",
+            Some(buffer) if !buffer.push(data) => "too many requests without reading the responses",
             _ => return Ok(()),
         };
         self.waiting.clear();
-        self.inlets.clear();
-        session.disconnect(Disconnect::ProtocolError, words, "en")
+        self.buffers.clear();
+        session.disconnect(Disconnect::ProtocolError, reason, "en")
     }
 
     async fn subsystem_request(&mut self, id: ChannelId, name: &str, session: &mut Session) -> Result<(), Self::Error> {
         let files = self.files.clone().filter(|_| name == "sftp");
-        let (Some(files), Some(ends)) = (files, self.waiting.remove(&id)) else { return refuse(session, id) };
+        let (Some(files), Some(ends)) = (files, self.waiting.remove(&id)) else { return reject(session, id) };
         session.channel_success(id)?;
-        let (place, handle) = (Arc::clone(&self.place), session.handle());
+        let (slot, handle) = (Arc::clone(&self.slot), session.handle());
         tokio::spawn(async move {
-            session::run(ends, files, &place).await;
+            session::run(ends, files, &slot).await;
             let _ = handle.close(id).await;
         });
         Ok(())
@@ -146,7 +146,7 @@ impl Handler for Connection {
         _: &[(Pty, u32)],
         session: &mut Session,
     ) -> Result<(), Self::Error> {
-        refuse(session, channel)
+        reject(session, channel)
     }
 
     async fn x11_request(
@@ -158,7 +158,7 @@ impl Handler for Connection {
         _: u32,
         session: &mut Session,
     ) -> Result<(), Self::Error> {
-        refuse(session, channel)
+        reject(session, channel)
     }
 
     async fn env_request(
@@ -168,14 +168,14 @@ impl Handler for Connection {
         _: &str,
         session: &mut Session,
     ) -> Result<(), Self::Error> {
-        refuse(session, channel)
+        reject(session, channel)
     }
 
     async fn shell_request(&mut self, channel: ChannelId, session: &mut Session) -> Result<(), Self::Error> {
-        refuse(session, channel)
+        reject(session, channel)
     }
 
     async fn exec_request(&mut self, channel: ChannelId, _: &[u8], session: &mut Session) -> Result<(), Self::Error> {
-        refuse(session, channel)
+        reject(session, channel)
     }
 }

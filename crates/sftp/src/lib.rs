@@ -1,15 +1,15 @@
-//! The SFTP face: file drops over SSH. Authenticates, reads packets, calls the verbs of `app`, answers. There is no
-//! shell, no program and no forwarding behind it, and no file of this machine.
+//! SFTP server of file drops. Authenticates, reads packets, calls the verbs of `app`, and responds. It offers no shell, no
+//! exec and no forwarding, and never touches the file system of the host.
 
+mod attributes;
+mod closable_stream;
 mod connection;
-mod crowd;
-mod fault;
-mod inbox;
-mod line;
-mod names;
-mod open;
+mod connection_limits;
+mod open_files;
 mod packets;
+mod receive_buffer;
 mod session;
+mod status;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,22 +23,22 @@ use russh::server::Config;
 use russh::{MethodKind, MethodSet, SshId};
 use tokio::net::{TcpListener, TcpStream};
 
+use closable_stream::ClosableStream;
 use connection::Connection;
-use crowd::Crowd;
-use line::Line;
+use connection_limits::ConnectionLimits;
 
-/// Whoever has not logged in by then is sent away.
-const LOGIN_WITHIN: Duration = Duration::from_secs(30);
-/// A session in which nothing comes for so long is over.
-const IDLE: Duration = Duration::from_secs(600);
-/// Wrong passwords are answered after this time, whatever is wrong with them.
-const REJECTION: Duration = Duration::from_secs(1);
-const MOST_ATTEMPTS: usize = 4;
+/// Connections that have not logged in by then are closed.
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// Connections that send nothing for this long are closed.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(600);
+/// A rejected login is answered after this time, whatever the reason.
+const REJECTION_DELAY: Duration = Duration::from_secs(1);
+const MAX_AUTH_ATTEMPTS: usize = 4;
 
-/// Serves until `shutdown` resolves; sessions that are open then end.
+/// Serves until `shutdown` resolves, then closes all connections.
 pub async fn serve(listener: TcpListener, app: App, shutdown: impl Future<Output = ()>) -> Result<(), AppError> {
-    let config = Arc::new(configured(host_key::seed(&app).await?));
-    let crowd = Arc::new(Crowd::new(app.limits()));
+    let config = Arc::new(ssh_config(host_key::seed(&app).await?));
+    let limits = Arc::new(ConnectionLimits::new(app.limits()));
     tokio::pin!(shutdown);
     loop {
         let accepted = tokio::select! {
@@ -46,61 +46,67 @@ pub async fn serve(listener: TcpListener, app: App, shutdown: impl Future<Output
             () = &mut shutdown => break,
         };
         match accepted {
-            Ok((stream, peer)) => receive(&app, &config, &crowd, stream, peer),
+            Ok((stream, peer)) => spawn_connection(&app, &config, &limits, stream, peer),
             Err(error) => {
-                tracing::warn!(%error, "a connection by SFTP could not be taken");
+                tracing::warn!(%error, "an SFTP connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
     }
-    crowd.send_home();
+    limits.close_all();
     Ok(())
 }
 
-/// Only passwords.
-fn configured(seed: [u8; 32]) -> Config {
+/// The SSH configuration. The only authentication method is a password.
+fn ssh_config(seed: [u8; 32]) -> Config {
     Config {
         server_id: SshId::Standard("SSH-2.0-Verial".into()),
         methods: MethodSet::from(&[MethodKind::Password][..]),
-        auth_rejection_time: REJECTION,
+        auth_rejection_time: REJECTION_DELAY,
         auth_rejection_time_initial: Some(Duration::ZERO),
         keys: vec![PrivateKey::from(Ed25519Keypair::from_seed(&seed))],
-        window_size: inbox::WINDOW,
-        max_auth_attempts: MOST_ATTEMPTS,
-        inactivity_timeout: Some(IDLE),
+        window_size: receive_buffer::WINDOW_BYTES,
+        max_auth_attempts: MAX_AUTH_ATTEMPTS,
+        inactivity_timeout: Some(IDLE_TIMEOUT),
         nodelay: true,
         ..Config::default()
     }
 }
 
-/// A connection in a task of its own: whatever goes wrong there, goes wrong there only.
-fn receive(app: &App, config: &Arc<Config>, crowd: &Arc<Crowd>, stream: TcpStream, peer: SocketAddr) {
-    let Some(place) = crowd.enter(peer.ip()) else {
-        tracing::debug!(%peer, "too many connections by SFTP");
+/// Serves a connection in its own task, so that its errors cannot affect others.
+fn spawn_connection(
+    app: &App,
+    config: &Arc<Config>,
+    limits: &Arc<ConnectionLimits>,
+    stream: TcpStream,
+    peer: SocketAddr,
+) {
+    let Some(slot) = limits.acquire(peer.ip()) else {
+        tracing::debug!(%peer, "too many SFTP connections");
         return;
     };
     let (config, app) = (Arc::clone(config), app.clone());
     tokio::spawn(async move {
-        let unread = place.unread();
-        let line = Line::new(stream, Arc::clone(&unread), place.end());
-        let connection = Connection::new(app, Arc::clone(&place), unread);
-        let begun = tokio::time::timeout(LOGIN_WITHIN, russh::server::run_stream(config, line, connection)).await;
-        let Ok(Ok(mut session)) = begun else { return };
+        let unread = slot.unread_bytes();
+        let stream = ClosableStream::new(stream, Arc::clone(&unread), slot.closed());
+        let connection = Connection::new(app, Arc::clone(&slot), unread);
+        let started = tokio::time::timeout(LOGIN_TIMEOUT, russh::server::run_stream(config, stream, connection)).await;
+        let Ok(Ok(mut session)) = started else { return };
         tokio::select! {
-            ended = &mut session => tell(peer, ended),
-            () = place.wait_for_login(LOGIN_WITHIN) => {
+            ended = &mut session => log_end(peer, ended),
+            () = slot.wait_for_login(LOGIN_TIMEOUT) => {
                 tokio::select! {
-                    ended = &mut session => tell(peer, ended),
-                    () = place.ended() => {}
+                    ended = &mut session => log_end(peer, ended),
+                    () = slot.wait_until_closed() => {}
                 }
             }
         }
-        place.send_home();
+        slot.close();
     });
 }
 
-fn tell(peer: SocketAddr, ended: Result<(), russh::Error>) {
+fn log_end(peer: SocketAddr, ended: Result<(), russh::Error>) {
     if let Err(error) = ended {
-        tracing::debug!(%peer, %error, "a connection by SFTP ended");
+        tracing::debug!(%peer, %error, "an SFTP connection ended with an error");
     }
 }

@@ -1,4 +1,4 @@
-//! One SFTP session, version 3 (draft-ietf-secsh-filexfer-02): a packet in, a packet out.
+//! One SFTP session, protocol version 3 (draft-ietf-secsh-filexfer-02): every request packet gets one response packet.
 
 use std::time::Duration;
 
@@ -10,44 +10,45 @@ use russh_sftp::protocol::{
     Attrs, Data, Extended, ExtendedReply, File, FileAttributes, Handle, Name, Packet, StatusCode, VERSION, Version,
 };
 
-use crate::crowd::Place;
-use crate::fault::Status;
-use crate::inbox::Inbox;
-use crate::names;
-use crate::open::{Handles, MOST_HANDLES, MOST_READ};
-use crate::packets::{self, Incoming, LONGEST};
+use crate::attributes;
+use crate::connection_limits::ConnectionSlot;
+use crate::open_files::{Handles, MAX_HANDLES, MAX_READ_BYTES};
+use crate::packets::{self, Incoming, MAX_PACKET_BYTES};
+use crate::receive_buffer::BufferReader;
+use crate::status::Status;
 
-/// How often a session looks whether its sandbox still takes traffic.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How often a session checks whether its sandbox still accepts traffic.
+const OPEN_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 const POSIX_RENAME: &str = "posix-rename@openssh.com";
 const FSYNC: &str = "fsync@openssh.com";
 const LIMITS: &str = "limits@openssh.com";
 
-/// The two ends of a channel: what comes, and where answers go.
-pub(crate) struct Ends {
-    pub(crate) inbox: Inbox,
-    pub(crate) outlet: ChannelWriteHalf<Msg>,
+/// The two ends of a channel: requests are read from one, responses are written to the other.
+pub(crate) struct ChannelEnds {
+    pub(crate) reader: BufferReader,
+    pub(crate) writer: ChannelWriteHalf<Msg>,
 }
 
-/// Until the client, the sandbox or the server ends it. What was not closed is gone then.
-pub(crate) async fn run(ends: Ends, files: FileDrop, place: &Place) {
+/// Serves the session until the client, the sandbox or the server ends it. Uploads that were not closed are discarded.
+pub(crate) async fn run(ends: ChannelEnds, files: FileDrop, slot: &ConnectionSlot) {
     let session = Session { files: files.clone(), handles: Handles::default() };
     tokio::select! {
         ended = session.serve(&ends) => {
             if let Err(error) = ended {
-                tracing::debug!(%error, "a session by SFTP broke off");
+                tracing::debug!(%error, "an SFTP session ended with an error");
             }
         }
-        () = ends.inbox.gone() => {}
-        () = end_of_traffic(&files) => place.send_home(),
-        () = place.ended() => {}
+        () = ends.reader.channel_closed() => {}
+        () = sandbox_closed(&files) => slot.close(),
+        () = slot.wait_until_closed() => {}
     }
 }
 
-async fn end_of_traffic(files: &FileDrop) {
+/// Resolves when the sandbox accepts no more traffic.
+async fn sandbox_closed(files: &FileDrop) {
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(OPEN_CHECK_INTERVAL).await;
         if let Ok(false) = files.is_open().await {
             return;
         }
@@ -59,100 +60,104 @@ struct Session {
     handles: Handles,
 }
 
-type Answer = Result<Packet, Status>;
+type Response = Result<Packet, Status>;
 
 impl Session {
-    async fn serve(mut self, ends: &Ends) -> std::io::Result<()> {
-        while let Some(incoming) = packets::read(&ends.inbox).await? {
-            let answer = match incoming {
-                Incoming::Unreadable(answer) => answer,
+    async fn serve(mut self, ends: &ChannelEnds) -> std::io::Result<()> {
+        while let Some(incoming) = packets::read(&ends.reader).await? {
+            let response = match incoming {
+                Incoming::Malformed(response) => response,
                 Incoming::Packet(packet) => {
                     let id = packet.get_request_id();
-                    self.answer(packet).await.unwrap_or_else(|status| packets::status(id, &status))
+                    self.respond(packet).await.unwrap_or_else(|status| packets::status(id, &status))
                 }
             };
-            packets::write(ends, answer).await?;
+            packets::write(ends, response).await?;
         }
         Ok(())
     }
 
-    async fn answer(&mut self, packet: Packet) -> Answer {
+    async fn respond(&mut self, packet: Packet) -> Response {
         match packet {
-            Packet::Init(_) => Ok(greeting()),
-            Packet::Open(ask) => {
-                let handle = self.handles.open(&self.files, path(&ask.filename)?, ask.pflags).await?;
-                Ok(Handle { id: ask.id, handle }.into())
+            Packet::Init(_) => Ok(version()),
+            Packet::Open(request) => {
+                let handle = self.handles.open(&self.files, path(&request.filename)?, request.pflags).await?;
+                Ok(Handle { id: request.id, handle }.into())
             }
-            Packet::Read(ask) => {
-                let data = self.handles.read(&ask.handle, ask.offset, ask.len).await?.into();
-                Ok(Data { id: ask.id, data }.into())
+            Packet::Read(request) => {
+                let data = self.handles.read(&request.handle, request.offset, request.len).await?.into();
+                Ok(Data { id: request.id, data }.into())
             }
-            Packet::Write(ask) => {
-                self.handles.write(&ask.handle, ask.offset, ask.data).await?;
-                Ok(packets::done(ask.id))
+            Packet::Write(request) => {
+                self.handles.write(&request.handle, request.offset, request.data).await?;
+                Ok(packets::ok(request.id))
             }
-            Packet::Close(ask) => {
-                self.handles.close(&ask.handle).await?;
-                Ok(packets::done(ask.id))
+            Packet::Close(request) => {
+                self.handles.close(&request.handle).await?;
+                Ok(packets::ok(request.id))
             }
-            Packet::Fstat(ask) => Ok(Attrs { id: ask.id, attrs: self.handles.attributes(&ask.handle)? }.into()),
-            Packet::FSetStat(ask) => self.set_open(ask.id, &ask.handle, &ask.attrs).await,
-            Packet::Extended(ask) => self.extended(&ask).await,
-            other => self.by_path(other).await,
+            Packet::Fstat(request) => {
+                Ok(Attrs { id: request.id, attrs: self.handles.attributes(&request.handle)? }.into())
+            }
+            Packet::FSetStat(request) => self.set_handle_attributes(request.id, &request.handle, &request.attrs).await,
+            Packet::Extended(request) => self.extended(&request).await,
+            other => self.respond_by_path(other).await,
         }
     }
 
     /// Requests that name a path.
-    async fn by_path(&mut self, packet: Packet) -> Answer {
+    async fn respond_by_path(&mut self, packet: Packet) -> Response {
         let files = &self.files;
         match packet {
-            Packet::Stat(ask) => self.stat(ask.id, &ask.path).await,
-            Packet::Lstat(ask) => self.stat(ask.id, &ask.path).await,
-            Packet::SetStat(ask) => self.set(ask.id, &ask.path, &ask.attrs).await,
-            Packet::OpenDir(ask) => {
-                let handle = self.handles.open_directory(files, &path(&ask.path)?).await?;
-                Ok(Handle { id: ask.id, handle }.into())
+            Packet::Stat(request) => self.stat(request.id, &request.path).await,
+            Packet::Lstat(request) => self.stat(request.id, &request.path).await,
+            Packet::SetStat(request) => self.set_attributes(request.id, &request.path, &request.attrs).await,
+            Packet::OpenDir(request) => {
+                let handle = self.handles.open_directory(files, &path(&request.path)?).await?;
+                Ok(Handle { id: request.id, handle }.into())
             }
-            Packet::ReadDir(ask) => Ok(Name { id: ask.id, files: self.handles.next_names(&ask.handle)? }.into()),
-            Packet::Remove(ask) => {
-                files.delete(&path(&ask.filename)?, Condition::default()).await?;
-                Ok(packets::done(ask.id))
+            Packet::ReadDir(request) => {
+                Ok(Name { id: request.id, files: self.handles.next_entries(&request.handle)? }.into())
             }
-            Packet::MkDir(ask) => {
-                files.make_directory(&path(&ask.path)?, Parents::Needed).await?;
-                Ok(packets::done(ask.id))
+            Packet::Remove(request) => {
+                files.delete(&path(&request.filename)?, Condition::default()).await?;
+                Ok(packets::ok(request.id))
             }
-            Packet::RmDir(ask) => {
-                files.remove_directory(&path(&ask.path)?).await?;
-                Ok(packets::done(ask.id))
+            Packet::MkDir(request) => {
+                files.make_directory(&path(&request.path)?, Parents::Needed).await?;
+                Ok(packets::ok(request.id))
             }
-            Packet::RealPath(ask) => {
-                let real = path(&ask.path)?.to_string();
-                Ok(Name { id: ask.id, files: vec![File::dummy(real)] }.into())
+            Packet::RmDir(request) => {
+                files.remove_directory(&path(&request.path)?).await?;
+                Ok(packets::ok(request.id))
             }
-            Packet::Rename(ask) => self.rename(ask.id, &ask.oldpath, &ask.newpath, false).await,
-            // There are no links here.
+            Packet::RealPath(request) => {
+                let real = path(&request.path)?.to_string();
+                Ok(Name { id: request.id, files: vec![File::dummy(real)] }.into())
+            }
+            Packet::Rename(request) => self.rename(request.id, &request.oldpath, &request.newpath, false).await,
+            // Links are not supported.
             _ => Err(Status::unsupported()),
         }
     }
 
-    async fn stat(&self, id: u32, name: &str) -> Answer {
+    async fn stat(&self, id: u32, name: &str) -> Response {
         let entry = self.files.stat(&path(name)?).await?;
-        Ok(Attrs { id, attrs: names::of(&entry) }.into())
+        Ok(Attrs { id, attrs: attributes::of(&entry) }.into())
     }
 
-    async fn rename(&self, id: u32, from: &str, to: &str, replaces: bool) -> Answer {
-        let wanted = Move { from: path(from)?, to: path(to)?, replaces, parents: Parents::Needed };
-        self.files.rename(wanted).await?;
-        Ok(packets::done(id))
+    async fn rename(&self, id: u32, from: &str, to: &str, replaces: bool) -> Response {
+        let rename = Move { from: path(from)?, to: path(to)?, replaces, parents: Parents::Needed };
+        self.files.rename(rename).await?;
+        Ok(packets::ok(id))
     }
 
-    /// Owners, permissions and times are taken and forgotten; only a size means something here.
-    async fn set(&self, id: u32, name: &str, attributes: &FileAttributes) -> Answer {
+    /// Sets the size. Owners, permissions and times are accepted and ignored.
+    async fn set_attributes(&self, id: u32, name: &str, attributes: &FileAttributes) -> Response {
         let path = path(name)?;
         let Some(size) = attributes.size else {
             self.files.stat(&path).await?;
-            return Ok(packets::done(id));
+            return Ok(packets::ok(id));
         };
         let condition = Condition { if_match: Some("*".to_owned()), if_none_match: None };
         let target = Target { path, content_type: None, condition, parents: Parents::Needed, announced: 0 };
@@ -160,58 +165,58 @@ impl Session {
         upload.load_current().await?;
         upload.resize(size).await?;
         upload.finish().await?;
-        Ok(packets::done(id))
+        Ok(packets::ok(id))
     }
 
-    async fn set_open(&mut self, id: u32, handle: &str, attributes: &FileAttributes) -> Answer {
+    async fn set_handle_attributes(&mut self, id: u32, handle: &str, attributes: &FileAttributes) -> Response {
         if let Some(size) = attributes.size {
             self.handles.resize(handle, size).await?;
         } else if !self.handles.is_open(handle) {
-            return Err(Status::no_handle());
+            return Err(Status::invalid_handle());
         }
-        Ok(packets::done(id))
+        Ok(packets::ok(id))
     }
 
-    async fn extended(&mut self, ask: &Extended) -> Answer {
-        let mut data = &ask.data[..];
-        match ask.request.as_str() {
+    async fn extended(&mut self, request: &Extended) -> Response {
+        let mut data = &request.data[..];
+        match request.request.as_str() {
             POSIX_RENAME => {
-                let (from, to) = (text(&mut data)?, text(&mut data)?);
-                self.rename(ask.id, &from, &to, true).await
+                let (from, to) = (read_string(&mut data)?, read_string(&mut data)?);
+                self.rename(request.id, &from, &to, true).await
             }
-            // What is closed is durable; what is not closed is not there.
+            // A closed file is durable; an open one does not exist yet.
             FSYNC => {
-                let handle = text(&mut data)?;
-                if self.handles.is_open(&handle) { Ok(packets::done(ask.id)) } else { Err(Status::no_handle()) }
+                let handle = read_string(&mut data)?;
+                if self.handles.is_open(&handle) { Ok(packets::ok(request.id)) } else { Err(Status::invalid_handle()) }
             }
-            LIMITS => Ok(ExtendedReply { id: ask.id, data: limits() }.into()),
+            LIMITS => Ok(ExtendedReply { id: request.id, data: limits() }.into()),
             _ => Err(Status::unsupported()),
         }
     }
 }
 
-fn greeting() -> Packet {
+fn version() -> Packet {
     let extensions = [POSIX_RENAME, FSYNC, LIMITS].map(|name| (name.to_owned(), "1".to_owned()));
     Version { version: VERSION, extensions: extensions.into_iter().collect() }.into()
 }
 
-/// The longest packet, read and write, and the handles.
+/// The data of a `limits@openssh.com` reply: the maximum packet, read and write sizes, and the number of handles.
 fn limits() -> Vec<u8> {
     let mut data = Vec::with_capacity(32);
-    for limit in [u64::from(LONGEST), MOST_READ as u64, MOST_READ as u64, MOST_HANDLES as u64] {
+    for limit in [u64::from(MAX_PACKET_BYTES), MAX_READ_BYTES as u64, MAX_READ_BYTES as u64, MAX_HANDLES as u64] {
         data.put_u64(limit);
     }
     data
 }
 
 fn path(name: &str) -> Result<TreePath, Status> {
-    TreePath::resolve(name).ok_or_else(Status::no_path)
+    TreePath::resolve(name).ok_or_else(Status::invalid_path)
 }
 
-/// A string of an extension's own data.
-fn text(data: &mut &[u8]) -> Result<String, Status> {
+/// Reads a string from the data of an extended request.
+fn read_string(data: &mut &[u8]) -> Result<String, Status> {
     let malformed = || Status::new(StatusCode::BadMessage, "the packet is malformed");
     let length = data.try_get_u32().map_err(|_| malformed())?;
     let bytes = data.split_off(..usize::try_from(length).unwrap_or(usize::MAX)).ok_or_else(malformed)?;
-    str::from_utf8(bytes).map(ToOwned::to_owned).map_err(|_| Status::no_path())
+    str::from_utf8(bytes).map(ToOwned::to_owned).map_err(|_| Status::invalid_path())
 }

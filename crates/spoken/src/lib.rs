@@ -14,6 +14,7 @@ mod ordinals;
 mod phones;
 mod said;
 mod units;
+mod wording;
 
 pub use confusables::{DisguisedText, fold_confusables};
 pub use dates::Date;
@@ -21,3 +22,4 @@ pub use heard::{Code, all_codes, all_dates, codes, compact, date, digits, name};
 pub use negation::{Negations, has_negation};
 pub use phones::phone_numbers;
 pub use said::{Hit, Said};
+pub use wording::{WordedText, is_made_of};

@@ -26,7 +26,7 @@ pub(crate) fn numbers(units: &[Unit]) -> Vec<Unit> {
 const SPELLED: usize = 3;
 
 /// Letters said one by one as one word, as digits are one number: `STON` is not in `S T O N E`.
-fn spelled(units: &[Unit]) -> Vec<Unit> {
+pub(crate) fn spelled(units: &[Unit]) -> Vec<Unit> {
     let mut words: Vec<Unit> = Vec::with_capacity(units.len());
     for run in units.chunk_by(|left, right| left.is_letter() && right.is_letter()) {
         match run {

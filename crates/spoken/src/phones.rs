@@ -1,11 +1,13 @@
 //! Phone numbers in a text, written or spoken.
 
 use crate::numbers::numbers;
-use crate::units::{Unit, units};
+use crate::units::{Unit, spanned};
 
 /// Digits of a number with its area code, and of one without.
 const NATIONAL: usize = 10;
 const LOCAL: usize = 7;
+/// What people say or write between digits.
+const BETWEEN: [&str; 6] = ["dash", "hyphen", "minus", "dot", "space", "then"];
 /// More parts than these are not one number.
 const MOST_PARTS: usize = 10;
 
@@ -13,10 +15,12 @@ const MOST_PARTS: usize = 10;
 /// American number, or the seven of one without an area code.
 ///
 /// `608-555-0142`, `(608) 555 0142`, `6085550142` and "six oh eight, five five five, oh one four two" are the same number.
-/// Ten digits in other groups, such as a date with a time, are not a phone number.
+/// Ten digits in groups of one form (`60 85 55 01 42`, `60855 50142`, `6085 550 142`) are one too, unless a comma or a
+/// slash is between them or a group is a year.
 pub fn phone_numbers(text: &str) -> Vec<String> {
-    let mut found = international(text);
-    let parts = parts(&numbers(&units(text)));
+    let international = international(text);
+    let mut found = Vec::new();
+    let parts = parts(text);
     let mut at = 0;
     while at < parts.len() {
         let rest = parts.get(at..).unwrap_or_default();
@@ -27,50 +31,86 @@ pub fn phone_numbers(text: &str) -> Vec<String> {
             at += 1;
         }
     }
+    // The last digits of a number with another country code are no number of their own.
+    found.retain(|number: &String| !international.iter().any(|whole| whole.ends_with(number.as_str())));
+    found.extend(international);
     found.sort();
     found.dedup();
     found
 }
 
-/// Groups of digits; an empty one stands for a word between them.
-fn parts(units: &[Unit]) -> Vec<String> {
+/// A group of digits; an empty one stands for a word between groups.
+struct Part {
+    digits: String,
+    /// Whether a comma or a slash is before it, as in a list of values.
+    is_listed: bool,
+}
+
+fn parts(text: &str) -> Vec<Part> {
+    let chars: Vec<char> = fhir::search::fold(text).chars().collect();
+    let spanned = spanned(&chars);
+    let is_listed = |word: usize| {
+        let end = word.checked_sub(1).and_then(|before| spanned.get(before)).map(|(_, span)| span.end);
+        let start = spanned.get(word).map(|(_, span)| span.start);
+        let between = end.zip(start).and_then(|(end, start)| chars.get(end..start)).unwrap_or_default();
+        between.iter().any(|c| matches!(c, ',' | '/'))
+    };
+    let units: Vec<Unit> = spanned.iter().map(|(unit, _)| unit.clone()).collect();
     let mut parts = Vec::new();
-    for unit in units {
+    for unit in numbers(&units).iter().filter(|unit| !BETWEEN.contains(&unit.text.as_str())) {
         if unit.is_number && unit.date.is_none() {
-            parts.extend(unit.text.split('.').map(ToOwned::to_owned));
+            let is_listed = is_listed(unit.words.0);
+            parts.extend(unit.text.split('.').map(|digits| Part { digits: digits.to_owned(), is_listed }));
         } else {
-            parts.push(String::new());
+            parts.push(Part { digits: String::new(), is_listed: false });
         }
     }
     parts
 }
 
 /// The number that starts with the first part, and how many parts it has.
-fn number_at(parts: &[String]) -> Option<(String, usize)> {
-    let is_digits = |part: &&String| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let run: Vec<&String> = parts.iter().take(MOST_PARTS + 1).take_while(is_digits).collect();
-    let (first, country) = match run.first()?.as_str() {
+fn number_at(parts: &[Part]) -> Option<(String, usize)> {
+    let is_digits = |part: &&Part| !part.digits.is_empty() && part.digits.bytes().all(|byte| byte.is_ascii_digit());
+    let run: Vec<&Part> = parts.iter().take(MOST_PARTS + 1).take_while(is_digits).collect();
+    let (first, country) = match run.first()?.digits.as_str() {
         "1" => (1, ""),
         _ => (0, "1"),
     };
     let rest = run.get(first..).unwrap_or_default();
     // One part may hold the country code too.
-    if let Some(whole) = rest.first().filter(|part| part.len() == NATIONAL + 1) {
-        let national = whole.strip_prefix(country).filter(|_| first == 0)?;
+    if let Some(whole) = rest.first().filter(|part| part.digits.len() == NATIONAL + 1) {
+        let national = whole.digits.strip_prefix(country).filter(|_| first == 0)?;
         return is_national(national).then(|| (national.to_owned(), 1));
     }
     let long = grouped(rest, NATIONAL, &[3, 6]).filter(|(digits, _)| is_national(digits));
     let short = || grouped(rest, LOCAL, &[3]).filter(|(digits, count)| *count > 1 && is_exchange(digits));
-    long.or_else(short).map(|(digits, count)| (digits, first + count))
+    long.or_else(|| odd(rest)).or_else(short).map(|(digits, count)| (digits, first + count))
+}
+
+/// Ten digits in groups of one form, at the start of a row of groups: two digits each, five each, or three and four.
+fn odd(parts: &[&Part]) -> Option<(String, usize)> {
+    let mut digits = String::new();
+    let count = parts.iter().position(|part| {
+        digits.push_str(&part.digits);
+        digits.len() >= NATIONAL
+    })? + 1;
+    let group = parts.get(..count)?;
+    let is_year =
+        |part: &&Part| part.digits.len() == 4 && (part.digits.starts_with("19") || part.digits.starts_with("20"));
+    let has_form = [1..=1, 2..=2, 3..=4, 5..=5]
+        .iter()
+        .any(|lengths| group.iter().all(|part| lengths.contains(&part.digits.len()) && !is_year(part)));
+    let is_list = group.iter().skip(1).any(|part| part.is_listed);
+    (has_form && !is_list && digits.len() == NATIONAL && is_national(&digits)).then_some((digits, count))
 }
 
 /// So many digits from whole parts. Where there are several parts, they end at the first of the boundaries, and do not run
 /// across the others except in one that holds all the rest.
-fn grouped(parts: &[&String], length: usize, boundaries: &[usize]) -> Option<(String, usize)> {
+fn grouped(parts: &[&Part], length: usize, boundaries: &[usize]) -> Option<(String, usize)> {
     let mut digits = String::new();
     let mut ends = Vec::new();
     for part in parts {
-        digits.push_str(part);
+        digits.push_str(&part.digits);
         ends.push(digits.len());
         if digits.len() >= length {
             break;
@@ -129,6 +169,19 @@ mod tests {
             ("MRN 20011034, filler 5550142", &[]),
             ("110 555 0142", &["5550142"]),
             ("take 2 tablets 3 times", &[]),
+            ("call 90 05 55 01 69 now", &["9005550169"]),
+            ("call 9 0 0 - 5 5 5 - 0 1 6 9", &["9005550169"]),
+            ("9005 550 169", &["9005550169"]),
+            ("nine zero zero dash five five five dash zero one six nine", &["9005550169"]),
+            ("nine hundred dash five five five dash oh one six nine", &["9005550169"]),
+            ("1 90 05 55 01 69", &["9005550169"]),
+            ("call 90 05 55 01 69 24 hours a day", &["9005550169"]),
+            ("room 12, call 90 05 55 01 69", &["9005550169"]),
+            ("90055 50169", &["9005550169"]),
+            ("BP 210/90, 118/76", &[]),
+            ("212, 98, 345, 87", &[]),
+            ("212 98 345 87", &[]),
+            ("2026 04 07 10", &[]),
             ("", &[]),
         ] {
             let found = phone_numbers(text);

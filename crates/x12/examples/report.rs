@@ -1,6 +1,6 @@
-//! What the codec makes of files, by hand: `cargo run -p verial-x12 --example report -- FILE…`, and with
-//! `--samples DIRECTORY` the samples of the tests and our 999 for them, for another implementation to read.
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for people, who see where it stopped")]
+//! Checks X12 files and prints the acknowledgments of faulty ones:
+//! `cargo run -p verial-x12 --example report -- FILE…`. With `--samples DIRECTORY` it writes the samples of the tests and our 999 for each, to test another implementation.
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a manual tool, where a panic shows where it stopped")]
 
 #[path = "../tests/codec/samples.rs"]
 #[allow(dead_code, reason = "shared with the tests")]
@@ -13,29 +13,29 @@ use verial_x12::draft::Lines;
 use verial_x12::{Delimiters, Limits, check, parse, parse_bytes};
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if let [flag, directory] = words.as_slice()
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, directory] = arguments.as_slice()
         && flag == "--samples"
     {
         return write_samples(Path::new(directory));
     }
-    let (mut read, mut clean) = (0, 0);
-    for word in &words {
-        let bytes = std::fs::read(word).unwrap();
+    let (mut parsed, mut clean) = (0, 0);
+    for path in &arguments {
+        let bytes = std::fs::read(path).unwrap();
         match parse_bytes(&bytes, &Limits::default()) {
-            Err(error) => println!("{word}: {error}"),
+            Err(error) => println!("{path}: {error}"),
             Ok(body) => {
-                read += 1;
-                assert_eq!(body.to_string().as_bytes(), bytes, "{word} does not print back");
+                parsed += 1;
+                assert_eq!(body.to_string().as_bytes(), bytes, "{path} does not print back");
                 let reports = check(&body);
                 clean += usize::from(reports.iter().all(Report::is_clean));
                 for report in reports.iter().filter(|report| !report.is_clean()) {
-                    println!("{word}: {}", answer(report));
+                    println!("{path}: {}", acknowledgment(report));
                 }
             }
         }
     }
-    println!("{} files, {read} read and printed back, {clean} clean", words.len());
+    println!("{} files, {parsed} parsed and printed back, {clean} clean", arguments.len());
 }
 
 fn write_samples(directory: &Path) {
@@ -44,15 +44,15 @@ fn write_samples(directory: &Path) {
         let text = sample.text();
         std::fs::write(directory.join(format!("{name}.txt")), &text).unwrap();
         let faulty = text.replacen("HL*1**20*1", "HL*1**20*9", 1).replacen("N4*", "ZZZ*", 1);
-        for (text, kind) in [(text.as_str(), "accepts"), (faulty.as_str(), "rejects")] {
+        for (text, suffix) in [(text.as_str(), "accepts"), (faulty.as_str(), "rejects")] {
             let body = parse(text, &Limits::default()).unwrap();
-            let said = answer(&check(&body)[0]);
-            std::fs::write(directory.join(format!("{name}-999-{kind}.txt")), said).unwrap();
+            let written = acknowledgment(&check(&body)[0]);
+            std::fs::write(directory.join(format!("{name}-999-{suffix}.txt")), written).unwrap();
         }
     }
 }
 
-/// TA1 and 999 as lines.
-fn answer(report: &Report) -> String {
-    report.answer(&samples::envelope(), 1).write(Delimiters::USUAL, Lines::PerSegment).unwrap()
+/// TA1 and 999, one segment per line.
+fn acknowledgment(report: &Report) -> String {
+    report.acknowledgment_interchange(&samples::envelope(), 1).write(Delimiters::USUAL, Lines::PerSegment).unwrap()
 }

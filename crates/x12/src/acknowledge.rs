@@ -1,5 +1,5 @@
-//! Acknowledgements of what was checked: TA1 (X12.56) for the interchange, and the implementation acknowledgment 999
-//! (TR3 005010X231A1) for each group.
+//! Builds acknowledgements from a check report: TA1 (X12.56) for the interchange, and the implementation acknowledgment
+//! 999 (TR3 005010X231A1) for each group.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ use crate::envelope::Envelope;
 /// GS08 and ST03 of a 999.
 pub const VERSION: &str = "005010X231A1";
 
-/// A transaction, a group or an interchange is taken or not.
+/// Whether a transaction, a group or an interchange is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Accepted,
-    /// Groups only: some of the transactions are.
-    Partially,
+    /// Groups only: some of the transactions are accepted.
+    PartiallyAccepted,
     Rejected,
 }
 
@@ -24,19 +24,19 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Accepted => "A",
-            Self::Partially => "P",
+            Self::PartiallyAccepted => "P",
             Self::Rejected => "R",
         })
     }
 }
 
 impl Report {
-    /// Of the interchange itself. Of its groups each 999 speaks.
+    /// The verdict on the interchange itself. Each group has its own verdict in its 999.
     pub fn verdict(&self) -> Verdict {
         if self.faults.is_empty() { Verdict::Accepted } else { Verdict::Rejected }
     }
 
-    /// TA1 with the first fault, since it has room for one.
+    /// The TA1 segment with the first fault; a TA1 holds only one.
     pub fn ta1(&self) -> SegmentDraft {
         let code = self.faults.first().map_or("000", |fault: &InterchangeFault| fault.code());
         let control = if is_digits(&self.control, 9) { self.control.as_str() } else { "000000000" };
@@ -44,8 +44,8 @@ impl Report {
         SegmentDraft::of("TA1", [control, &writable(&self.date), &writable(&self.time), &verdict, code])
     }
 
-    /// TA1 and a 999 for each group, in one interchange.
-    pub fn answer(&self, envelope: &Envelope, control: u32) -> InterchangeDraft {
+    /// Builds one interchange with the TA1 and a 999 for each group.
+    pub fn acknowledgment_interchange(&self, envelope: &Envelope, control: u32) -> InterchangeDraft {
         let numbered = self.groups.iter().zip(1..);
         let acknowledged: Vec<TransactionDraft> =
             numbered.filter_map(|(group, number)| group.acknowledge(&format!("{number:04}"))).collect();
@@ -77,12 +77,12 @@ impl TransactionReport {
         }
         let verdict = self.verdict().to_string();
         let codes = faults.iter().map(|fault| fault.code());
-        segments.push(SegmentDraft::of("IK5", std::iter::once(verdict.as_str()).chain(codes.take(MOST_CODES))));
+        segments.push(SegmentDraft::of("IK5", std::iter::once(verdict.as_str()).chain(codes.take(MAX_CODES))));
     }
 }
 
-/// IK5 and AK9 have room for five.
-const MOST_CODES: usize = 5;
+/// IK5 and AK9 hold at most five error codes.
+const MAX_CODES: usize = 5;
 
 impl SegmentReport {
     fn acknowledge(&self, segments: &mut Vec<SegmentDraft>) {
@@ -90,7 +90,7 @@ impl SegmentReport {
         let position = self.position.to_string();
         let name = writable(&self.name);
         let name = if name.is_empty() { "ZZZ" } else { &name };
-        // IK303 has four places: `2010AA` is `2010`.
+        // IK303 holds four characters: `2010AA` becomes `2010`.
         let within: String = self.within.iter().flat_map(|within| within.chars()).take(4).collect();
         segments.push(SegmentDraft::of("IK3", [name, &position, &within, fault.code()]));
         segments.extend(self.elements.iter().map(ElementReport::acknowledge));
@@ -100,16 +100,17 @@ impl SegmentReport {
 impl ElementReport {
     fn acknowledge(&self) -> SegmentDraft {
         let text = |number: Option<usize>| number.map_or_else(String::new, |number| number.to_string());
-        let place = [self.element.to_string(), text(self.component), text(self.repetition)];
-        let place: ElementDraft = composite(place.iter().map(String::as_str));
-        SegmentDraft::new("IK4").with(place).with("").with(self.fault.code()).with(writable(&self.value))
+        let position = [self.element.to_string(), text(self.component), text(self.repetition)];
+        let position: ElementDraft = composite(position.iter().map(String::as_str));
+        SegmentDraft::new("IK4").with(position).with("").with(self.fault.code()).with(writable(&self.value))
     }
 }
 
 impl GroupReport {
+    /// The number of accepted transactions; 0 if the group itself has faults.
     pub fn accepted(&self) -> usize {
-        let taken = |transaction: &&TransactionReport| transaction.verdict() != Verdict::Rejected;
-        if self.faults.is_empty() { self.transactions.iter().filter(taken).count() } else { 0 }
+        let is_accepted = |transaction: &&TransactionReport| transaction.verdict() != Verdict::Rejected;
+        if self.faults.is_empty() { self.transactions.iter().filter(is_accepted).count() } else { 0 }
     }
 
     pub fn verdict(&self) -> Verdict {
@@ -117,17 +118,17 @@ impl GroupReport {
             0 if self.faults.is_empty() && self.transactions.is_empty() => Verdict::Accepted,
             0 => Verdict::Rejected,
             all if all == self.transactions.len() => Verdict::Accepted,
-            _ => Verdict::Partially,
+            _ => Verdict::PartiallyAccepted,
         }
     }
 
-    /// The 999 for this group, under the caller's control number. Its group is `FA` with [`VERSION`]. None for a
-    /// group of acknowledgements, which nobody acknowledges.
+    /// The 999 for this group, with the caller's control number. It belongs in an `FA` group with [`VERSION`]. None for
+    /// a group of acknowledgments, which are never acknowledged.
     pub fn acknowledge(&self, control: &str) -> Option<TransactionDraft> {
-        (self.function != "FA").then(|| self.acknowledgment(control))
+        (self.function != "FA").then(|| self.build_999(control))
     }
 
-    fn acknowledgment(&self, control: &str) -> TransactionDraft {
+    fn build_999(&self, control: &str) -> TransactionDraft {
         let header = [&*writable(&self.function), &writable(&self.control), &writable(&self.version)];
         let mut segments = vec![SegmentDraft::of("AK1", header)];
         for transaction in &self.transactions {
@@ -138,7 +139,7 @@ impl GroupReport {
         let (verdict, accepted) = (self.verdict().to_string(), self.accepted().to_string());
         let counts = [verdict.as_str(), included, &received, &accepted];
         let codes = self.faults.iter().map(|fault| fault.code());
-        segments.push(SegmentDraft::of("AK9", counts.into_iter().chain(codes.take(MOST_CODES))));
+        segments.push(SegmentDraft::of("AK9", counts.into_iter().chain(codes.take(MAX_CODES))));
         TransactionDraft {
             set: "999".to_owned(),
             control: control.to_owned(),
@@ -148,12 +149,12 @@ impl GroupReport {
     }
 }
 
-fn is_digits(text: &str, most: usize) -> bool {
-    (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+fn is_digits(text: &str, max_len: usize) -> bool {
+    (1..=max_len).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A copy of what somebody else wrote, under whatever delimiters: only what no delimiter can be is kept, and no more
-/// than IK404 has room for.
+/// Sanitizes a value of the received interchange, which may use other delimiters: keeps only characters that cannot be
+/// delimiters, and at most the 99 that fit into IK404.
 fn writable(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric() || *c == ' ').take(99).collect()
 }

@@ -1,5 +1,5 @@
-//! What the control segments of an interchange say against each other (X12.5; appendix B and C of the guides), in
-//! the form from which TA1 and 999 are made.
+//! Checks the control segments of an interchange for consistency (X12.5; appendix B and C of the guides). TA1 and 999
+//! are built from the resulting [`Report`].
 
 pub(crate) mod header;
 mod listing;
@@ -12,12 +12,13 @@ use crate::hierarchy::Hierarchy;
 use crate::loops::Loops;
 use crate::{Body, Group, Interchange, Segment, Transaction};
 
-/// One interchange. A simulator adds what it knows itself, such as an unknown receiver, before it acknowledges.
+/// The check result of one interchange. A simulator adds its own faults, such as an unknown receiver, before it
+/// acknowledges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The interchange's place in the body.
+    /// The number of the interchange in the body, from 1.
     pub number: usize,
-    /// ISA13, ISA09 and ISA10, which a TA1 repeats.
+    /// ISA13, ISA09 and ISA10, copied into the TA1.
     pub control: String,
     pub date: String,
     pub time: String,
@@ -27,11 +28,11 @@ pub struct Report {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupReport {
-    /// GS01, GS06 and GS08, which a 999 repeats.
+    /// GS01, GS06 and GS08, copied into the 999.
     pub function: String,
     pub control: String,
     pub version: String,
-    /// GE01 as it was written, or the actual count without a GE.
+    /// GE01 as received, or the actual count if there is no GE.
     pub included: String,
     pub faults: Vec<GroupFault>,
     pub transactions: Vec<TransactionReport>,
@@ -39,7 +40,7 @@ pub struct GroupReport {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TransactionReport {
-    /// ST01, ST02 and ST03, which a 999 repeats.
+    /// ST01, ST02 and ST03, copied into the 999.
     pub set: String,
     pub control: String,
     pub version: String,
@@ -50,11 +51,11 @@ pub struct TransactionReport {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SegmentReport {
     pub name: String,
-    /// From 1, the ST.
+    /// Position in the transaction; the ST is 1.
     pub position: usize,
-    /// The guide's name of the loop.
+    /// The name of the loop in the implementation guide.
     pub within: Option<String>,
-    /// None means that only the elements are at fault.
+    /// None if only elements are wrong.
     pub fault: Option<SegmentFault>,
     pub elements: Vec<ElementReport>,
 }
@@ -65,7 +66,7 @@ pub struct ElementReport {
     pub component: Option<usize>,
     pub repetition: Option<usize>,
     pub fault: ElementFault,
-    /// A copy of what is wrong.
+    /// The wrong value.
     pub value: String,
 }
 
@@ -93,7 +94,7 @@ impl TransactionReport {
     }
 }
 
-/// One report for each interchange.
+/// Checks every interchange of a body; returns one report for each.
 pub fn check(body: &Body<'_>) -> Vec<Report> {
     let mut controls = HashSet::new();
     let reports = body.interchanges().iter().map(|interchange| {
@@ -141,7 +142,7 @@ fn trailer_faults(interchange: &Interchange<'_>) -> Vec<InterchangeFault> {
     faults
 }
 
-/// Misplaced segments, or nothing at all.
+/// The fault for misplaced segments or for an interchange without content.
 fn content_fault(interchange: &Interchange<'_>) -> Option<InterchangeFault> {
     let control = ["ST", "SE", "GE", "IEA"];
     let outside: Vec<&str> = interchange.outside_groups().map(|(_, segment)| segment.name()).collect();
@@ -153,20 +154,20 @@ fn content_fault(interchange: &Interchange<'_>) -> Option<InterchangeFault> {
         .chain(inside.map(|(_, segment)| segment.name()))
         .collect();
     let is_empty = outside.is_empty() && interchange.groups().next().is_none();
-    let groups_are_sound = interchange.groups().all(|group| is_sound(group.header()));
+    let headers_are_complete = interchange.groups().all(|group| is_complete(group.header()));
     match misplaced.iter().any(|name| control.contains(name)) {
         true => Some(InterchangeFault::Structure),
-        false if is_empty || !misplaced.is_empty() || !groups_are_sound => Some(InterchangeFault::Content),
+        false if is_empty || !misplaced.is_empty() || !headers_are_complete => Some(InterchangeFault::Content),
         false => None,
     }
 }
 
-/// Whether a GS has its eight elements.
-fn is_sound(header: Segment<'_>) -> bool {
+/// Whether a GS has all of its eight elements.
+fn is_complete(header: Segment<'_>) -> bool {
     header.elements().count() == 8 && header.elements().all(|element| !element.is_empty())
 }
 
-/// Counts have no leading zeros or at least mean the same number.
+/// Whether a count element equals the actual count; leading zeros are allowed.
 fn is_count(text: &str, actual: usize) -> bool {
     let is_digits = !text.is_empty() && text.len() <= 10 && text.bytes().all(|byte| byte.is_ascii_digit());
     is_digits && text.parse() == Ok(actual)
@@ -225,14 +226,14 @@ fn check_transaction(transaction: &Transaction<'_, '_>) -> TransactionReport {
     TransactionReport { set, control, version, faults, segments }
 }
 
-/// What ST and GS say of the kind of transaction.
+/// Checks ST01 to ST03 against each other and against the GS.
 fn identity_faults(transaction: &Transaction<'_, '_>) -> Vec<TransactionFault> {
     let (header, group) = (transaction.header(), transaction.group().header());
     let [set, control, version] = [1, 2, 3].map(|number| header.text_at(number));
     let mut faults = Vec::new();
     if set.len() != 3 || !set.bytes().all(|byte| byte.is_ascii_digit()) {
         faults.push(TransactionFault::Identifier);
-    } else if function_of(set).is_some_and(|function| function != group.text_at(1)) {
+    } else if functional_identifier(set).is_some_and(|function| function != group.text_at(1)) {
         faults.push(TransactionFault::NotInGroup);
     }
     if !(4..=9).contains(&control.len()) || !control.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
@@ -246,8 +247,8 @@ fn identity_faults(transaction: &Transaction<'_, '_>) -> Vec<TransactionFault> {
     faults
 }
 
-/// GS01 for the sets of the health care guides (data element 479).
-pub fn function_of(set: &str) -> Option<&'static str> {
+/// The functional identifier code GS01 of a transaction set (data element 479), for the sets of the health care guides.
+pub fn functional_identifier(set: &str) -> Option<&'static str> {
     let functions = [
         ("270", "HS"),
         ("271", "HB"),
@@ -264,7 +265,7 @@ pub fn function_of(set: &str) -> Option<&'static str> {
     functions.iter().find(|(known, _)| *known == set).map(|(_, function)| *function)
 }
 
-/// Names that cannot be, segments that are in no loop of the guide, and faults of the hierarchy; by position.
+/// Reports invalid segment names, segments that belong to no loop of the guide, and hierarchy faults, by position.
 fn segment_reports(transaction: &Transaction<'_, '_>) -> Vec<SegmentReport> {
     let segments = transaction.segments();
     let mut reports: Vec<SegmentReport> = segments
@@ -297,7 +298,7 @@ impl SegmentReport {
     }
 }
 
-/// Two or three capitals or digits, the first a capital.
+/// Whether a name is two or three uppercase letters or digits, starting with a letter.
 pub(crate) fn is_segment_name(name: &str) -> bool {
     (2..=3).contains(&name.len())
         && name.starts_with(|c: char| c.is_ascii_uppercase())

@@ -1,4 +1,4 @@
-//! The codes with which acknowledgements name faults (data elements I17, I18, 715–718 and 620, 621 of 005010).
+//! Error codes of the acknowledgments (data elements I17, I18, 715–718 and 620, 621 of 005010).
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ macro_rules! codes {
                 match self { $(Self::$variant => $code,)+ }
             }
 
-            pub fn of_code(code: &str) -> Option<Self> {
+            pub fn from_code(code: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|known| known.code() == code)
             }
         }
 
-        /// What the code list says of it.
+        /// The description in the code list.
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(match self { $(Self::$variant => $meaning,)+ })

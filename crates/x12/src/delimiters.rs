@@ -1,13 +1,13 @@
-//! The four characters that divide an interchange (X12.5 and X12.6: data element, repetition and component
-//! separator, segment terminator), which each interchange names in its own ISA.
+//! The four delimiters of an interchange (X12.5 and X12.6): data element, repetition and component separator, and
+//! segment terminator. Each interchange declares them in its ISA.
 
 use thiserror::Error;
 
-/// Distinct ASCII characters, none of them a letter, a digit or a space.
+/// Four distinct ASCII characters, none of them a letter, a digit or a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delimiters {
     element: u8,
-    /// None before 005010, where ISA11 is the letter of a standard.
+    /// None before 005010, where ISA11 is a letter that identifies the standard.
     repetition: Option<u8>,
     component: u8,
     terminator: u8,
@@ -15,37 +15,37 @@ pub struct Delimiters {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DelimitersError {
-    #[error("{0:?} cannot be a delimiter: it must be ASCII and no letter, digit or space")]
+    #[error("{0:?} cannot be a delimiter: it must be an ASCII character other than a letter, digit or space")]
     Illegal(char),
     #[error("{0:?} is used for two delimiters")]
     Twice(char),
 }
 
 impl Delimiters {
-    /// Those of the implementation guides' examples: `*`, `^`, `:` and `~`.
+    /// The delimiters of the examples in the implementation guides: `*`, `^`, `:` and `~`.
     pub const USUAL: Self = Self { element: b'*', repetition: Some(b'^'), component: b':', terminator: b'~' };
 
     pub fn new(element: char, repetition: char, component: char, terminator: char) -> Result<Self, DelimitersError> {
         let repetition = Some(legal(repetition)?);
-        let read =
+        let delimiters =
             Self { element: legal(element)?, repetition, component: legal(component)?, terminator: legal(terminator)? };
-        read.distinct()
+        delimiters.require_distinct()
     }
 
-    /// As an ISA has them: a letter or digit in ISA11 means that elements do not repeat.
-    pub(crate) fn of_header(
+    /// The delimiters declared in an ISA. A letter, digit or space in ISA11 means that elements do not repeat.
+    pub(crate) fn from_header(
         element: char,
         isa11: char,
         isa16: char,
         terminator: char,
     ) -> Result<Self, DelimitersError> {
         let repetition = if isa11.is_ascii_alphanumeric() || isa11 == ' ' { None } else { Some(legal(isa11)?) };
-        let read =
+        let delimiters =
             Self { element: legal(element)?, repetition, component: legal(isa16)?, terminator: legal(terminator)? };
-        read.distinct()
+        delimiters.require_distinct()
     }
 
-    fn distinct(self) -> Result<Self, DelimitersError> {
+    fn require_distinct(self) -> Result<Self, DelimitersError> {
         let all: Vec<u8> = self.all().collect();
         match all.iter().enumerate().find(|(at, byte)| all[..*at].contains(byte)) {
             Some((_, twice)) => Err(DelimitersError::Twice(char::from(*twice))),
@@ -69,7 +69,7 @@ impl Delimiters {
         char::from(self.terminator)
     }
 
-    /// Whether a value may not have this character.
+    /// Whether the character is one of the delimiters, which values cannot contain.
     pub fn contains(&self, c: char) -> bool {
         self.all().any(|byte| char::from(byte) == c)
     }
@@ -91,14 +91,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn delimiters_are_distinct_and_never_data() {
+    fn delimiters_must_be_distinct_and_not_alphanumeric() {
         assert_eq!(Delimiters::new('*', '^', ':', '~'), Ok(Delimiters::USUAL));
         assert!(Delimiters::new('\u{1d}', '\u{1f}', '\u{1e}', '\n').is_ok());
         assert_eq!(Delimiters::new('*', '^', '*', '~'), Err(DelimitersError::Twice('*')));
         for illegal in ['A', '7', ' ', '\0', 'é'] {
             assert_eq!(Delimiters::new('*', '^', ':', illegal), Err(DelimitersError::Illegal(illegal)));
         }
-        let old = Delimiters::of_header('*', 'U', ':', '~').expect("4010");
+        let old = Delimiters::from_header('*', 'U', ':', '~').expect("4010");
         assert_eq!((old.repetition(), old.contains('^'), old.contains(':')), (None, false, true));
     }
 }

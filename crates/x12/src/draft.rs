@@ -1,12 +1,13 @@
-//! Writing interchanges (X12.5, X12.6): counts are made here, control numbers and dates come from the caller.
+//! Writes interchanges (X12.5, X12.6). Counts are computed here; control numbers and dates come from the caller.
 //!
-//! X12 has no escapes. A value with a delimiter in it cannot be written; choose other delimiters for it.
+//! X12 has no escapes: a value that contains a delimiter cannot be written. Choose other delimiters for it, see
+//! [`InterchangeDraft::free_delimiters`].
 
 use thiserror::Error;
 
 use crate::check::header::{is_party, is_party_qualifier};
 use crate::check::is_segment_name;
-use crate::{Delimiters, Place, Segment};
+use crate::{Delimiters, Segment, X12Location};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterchangeDraft {
@@ -19,7 +20,7 @@ pub struct InterchangeDraft {
     pub control: u32,
     pub acknowledgment_requested: bool,
     pub usage: Usage,
-    /// TA1 segments, which are in no group.
+    /// TA1 segments, which stand outside of the groups.
     pub acknowledgments: Vec<SegmentDraft>,
     pub groups: Vec<GroupDraft>,
 }
@@ -32,12 +33,12 @@ pub struct Party {
 }
 
 impl Party {
-    /// Mutually agreed, `ZZ`.
+    /// A party with a mutually agreed id (qualifier `ZZ`).
     pub fn agreed(id: &str) -> Self {
         Self { qualifier: "ZZ".to_owned(), id: id.to_owned() }
     }
 
-    /// As a header names it, with what cannot stand in a header replaced.
+    /// A party as given in an ISA. An invalid qualifier becomes `ZZ`, an invalid id `UNKNOWN`.
     pub fn named(qualifier: &str, id: &str) -> Self {
         let (qualifier, id) = (qualifier.trim(), id.trim());
         let padded = format!("{id:15}");
@@ -73,22 +74,22 @@ pub struct GroupDraft {
 pub struct TransactionDraft {
     /// ST01, such as `271`.
     pub set: String,
-    /// ST02: four to nine letters or digits.
+    /// ST02, four to nine letters or digits.
     pub control: String,
     /// ST03; the 835 has none.
     pub version: Option<String>,
-    /// Those between ST and SE.
+    /// The segments between ST and SE.
     pub segments: Vec<SegmentDraft>,
 }
 
-/// `SegmentDraft::new("SVC").with(composite(["HC", "99213"])).with("85")`
+/// A segment to write: `SegmentDraft::new("SVC").with(composite(["HC", "99213"])).with("85")`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentDraft {
     pub name: String,
     pub elements: Vec<ElementDraft>,
 }
 
-/// Repetitions of components.
+/// An element to write: repetitions, each a list of components.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ElementDraft(pub Vec<Vec<String>>);
 
@@ -97,7 +98,7 @@ impl SegmentDraft {
         Self { name: name.to_owned(), elements: Vec::new() }
     }
 
-    /// All elements at once, none of them composite.
+    /// A segment with these simple elements.
     pub fn of<'t>(name: &str, elements: impl IntoIterator<Item = &'t str>) -> Self {
         Self { name: name.to_owned(), elements: elements.into_iter().map(ElementDraft::from).collect() }
     }
@@ -109,7 +110,7 @@ impl SegmentDraft {
     }
 }
 
-/// As it was read, whatever the delimiters. Control characters, which cannot be written, become spaces.
+/// Copies a parsed segment, whatever its delimiters. Control characters, which cannot be written, become spaces.
 impl From<&Segment<'_>> for SegmentDraft {
     fn from(segment: &Segment<'_>) -> Self {
         let writable = |text: &str| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -131,30 +132,30 @@ impl From<String> for ElementDraft {
     }
 }
 
-/// An element of several components.
+/// A composite element.
 pub fn composite<'t>(components: impl IntoIterator<Item = &'t str>) -> ElementDraft {
     ElementDraft(vec![components.into_iter().map(str::to_owned).collect()])
 }
 
-/// An element that repeats.
+/// A repeated element.
 pub fn repeated<'t>(values: impl IntoIterator<Item = &'t str>) -> ElementDraft {
     ElementDraft(values.into_iter().map(|value| vec![value.to_owned()]).collect())
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{place}: {fault}")]
+#[error("{location}: {fault}")]
 pub struct WriteError {
-    pub place: Place,
+    pub location: X12Location,
     pub fault: WriteFault,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WriteFault {
-    #[error("{0:?} is a delimiter of this interchange and cannot be in a value")]
+    #[error("{0:?} is a delimiter of this interchange and cannot be part of a value")]
     Delimiter(char),
-    #[error("{0:?} cannot be in a value")]
+    #[error("{0:?} is a control character and cannot be part of a value")]
     Control(char),
-    #[error("{0:?} is not the name of a segment that may stand here")]
+    #[error("{0:?} is not a valid segment name here")]
     Name(String),
     #[error("the value {value:?} must have {width} characters")]
     Width { value: String, width: &'static str },
@@ -162,35 +163,35 @@ pub enum WriteFault {
     NoRepetition,
 }
 
-/// How segments follow each other.
+/// The line layout of the written interchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lines {
-    /// One line, as it is sent.
+    /// Everything on one line, as it is sent.
     One,
-    /// A line break after each terminator, as people read it.
+    /// A line break after each terminator, for readability.
     PerSegment,
 }
 
 impl InterchangeDraft {
     pub fn write(&self, delimiters: Delimiters, lines: Lines) -> Result<String, WriteError> {
-        let place = Place::interchange(1);
-        let mut writer = Writer { delimiters, lines, text: String::new(), place };
-        self.header(&mut writer)?;
+        let location = X12Location::interchange(1);
+        let mut writer = Writer { delimiters, lines, text: String::new(), location };
+        self.write_header(&mut writer)?;
         for segment in &self.acknowledgments {
-            writer.inner(segment)?;
+            writer.write_segment(segment)?;
         }
         for (group, number) in self.groups.iter().zip(1..) {
-            writer.place = Place { group: Some(number), ..place };
+            writer.location = X12Location { group: Some(number), ..location };
             group.write(&mut writer)?;
         }
-        writer.place = place;
+        writer.location = location;
         let trailer = [self.groups.len().to_string(), format!("{:09}", self.control)];
-        writer.control("IEA", &trailer)?;
+        writer.write_control("IEA", &trailer)?;
         Ok(writer.text)
     }
 
-    /// The fixed widths of an ISA.
-    fn header(&self, writer: &mut Writer) -> Result<(), WriteError> {
+    /// Writes the ISA, whose elements have fixed widths.
+    fn write_header(&self, writer: &mut Writer) -> Result<(), WriteError> {
         let delimiters = writer.delimiters;
         let repetition = delimiters.repetition().ok_or_else(|| writer.error(0, WriteFault::NoRepetition))?;
         let usage = if self.usage == Usage::Test { "T" } else { "P" };
@@ -212,14 +213,15 @@ impl InterchangeDraft {
             (usage.to_owned(), 1, "1"),
         ];
         writer.text.push_str("ISA");
-        for ((value, width, said), number) in values.into_iter().zip(1..) {
+        for ((value, width, allowed_width), number) in values.into_iter().zip(1..) {
             writer.text.push(delimiters.element());
             if number == 11 {
                 writer.text.push(repetition);
             } else if value.chars().count() != width || (width == 15 && value.trim().is_empty()) {
-                return Err(writer.error(number, WriteFault::Width { value: value.trim().to_owned(), width: said }));
+                let (value, width) = (value.trim().to_owned(), allowed_width);
+                return Err(writer.error(number, WriteFault::Width { value, width }));
             } else {
-                writer.value(&value, number)?;
+                writer.write_value(&value, number)?;
             }
         }
         writer.text.push(delimiters.element());
@@ -228,7 +230,7 @@ impl InterchangeDraft {
         Ok(())
     }
 
-    /// Delimiters that are in no value: the usual ones if they are free.
+    /// Delimiters that occur in no value: each of the usual ones if possible, else a substitute.
     pub fn free_delimiters(&self) -> Option<Delimiters> {
         let mut used = [false; 128];
         let envelope = self.groups.iter().flat_map(|group| [&group.sender, &group.receiver, &group.version]);
@@ -253,27 +255,27 @@ impl GroupDraft {
         let control = self.control.to_string();
         let header = [&self.function, &self.sender, &self.receiver, &self.date, &self.time, &control];
         let header: Vec<&str> = header.into_iter().map(String::as_str).chain(["X", self.version.as_str()]).collect();
-        writer.control("GS", &header)?;
+        writer.write_control("GS", &header)?;
         for (transaction, number) in self.transactions.iter().zip(1..) {
-            writer.place.transaction = Some(number);
+            writer.location.transaction = Some(number);
             transaction.write(writer)?;
         }
-        writer.place.transaction = None;
-        writer.control("GE", &[self.transactions.len().to_string(), control])
+        writer.location.transaction = None;
+        writer.write_control("GE", &[self.transactions.len().to_string(), control])
     }
 }
 
 impl TransactionDraft {
     fn write(&self, writer: &mut Writer) -> Result<(), WriteError> {
-        writer.place.segment = Some(1);
+        writer.location.segment = Some(1);
         let header: Vec<&String> = [&self.set, &self.control].into_iter().chain(&self.version).collect();
-        writer.control("ST", &header)?;
+        writer.write_control("ST", &header)?;
         for (segment, number) in self.segments.iter().zip(2..) {
-            writer.place.segment = Some(number);
-            writer.inner(segment)?;
+            writer.location.segment = Some(number);
+            writer.write_segment(segment)?;
         }
-        writer.place.segment = None;
-        writer.control("SE", &[(self.segments.len() + 2).to_string(), self.control.clone()])
+        writer.location.segment = None;
+        writer.write_control("SE", &[(self.segments.len() + 2).to_string(), self.control.clone()])
     }
 }
 
@@ -281,27 +283,28 @@ struct Writer {
     delimiters: Delimiters,
     lines: Lines,
     text: String,
-    place: Place,
+    location: X12Location,
 }
 
 impl Writer {
     fn error(&self, element: usize, fault: WriteFault) -> WriteError {
         let element = (element > 0).then_some(element);
-        WriteError { place: Place { element, ..self.place }, fault }
+        WriteError { location: X12Location { element, ..self.location }, fault }
     }
 
-    fn control(&mut self, name: &str, values: &[impl AsRef<str>]) -> Result<(), WriteError> {
+    /// Writes a segment of the envelope.
+    fn write_control(&mut self, name: &str, values: &[impl AsRef<str>]) -> Result<(), WriteError> {
         self.text.push_str(name);
         for (value, number) in values.iter().zip(1..) {
             self.text.push(self.delimiters.element());
-            self.value(value.as_ref(), number)?;
+            self.write_value(value.as_ref(), number)?;
         }
         self.terminate();
         Ok(())
     }
 
-    /// A segment that is not part of the envelope. Separators at its end are left out, as the standard wants.
-    fn inner(&mut self, segment: &SegmentDraft) -> Result<(), WriteError> {
+    /// Writes a segment that is not part of the envelope. Trailing separators are left out, as the standard requires.
+    fn write_segment(&mut self, segment: &SegmentDraft) -> Result<(), WriteError> {
         let is_control = matches!(segment.name.as_str(), "ISA" | "IEA" | "GS" | "GE" | "ST" | "SE");
         if is_control || !is_segment_name(&segment.name) {
             return Err(self.error(0, WriteFault::Name(segment.name.clone())));
@@ -310,7 +313,7 @@ impl Writer {
         let mut end = self.text.len();
         for (element, number) in segment.elements.iter().zip(1..) {
             self.text.push(self.delimiters.element());
-            if self.element(element, number)? {
+            if self.write_element(element, number)? {
                 end = self.text.len();
             }
         }
@@ -319,8 +322,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether anything was written.
-    fn element(&mut self, element: &ElementDraft, number: usize) -> Result<bool, WriteError> {
+    /// Writes an element; returns whether it was not empty.
+    fn write_element(&mut self, element: &ElementDraft, number: usize) -> Result<bool, WriteError> {
         let start = self.text.len();
         let mut end = start;
         for (repetition, which) in element.0.iter().zip(1..) {
@@ -333,7 +336,7 @@ impl Writer {
                 if which > 1 {
                     self.text.push(self.delimiters.component());
                 }
-                self.value(component, number)?;
+                self.write_value(component, number)?;
                 if !component.is_empty() {
                     repetition_end = self.text.len();
                     end = repetition_end;
@@ -345,7 +348,7 @@ impl Writer {
         Ok(end > start)
     }
 
-    fn value(&mut self, value: &str, number: usize) -> Result<(), WriteError> {
+    fn write_value(&mut self, value: &str, number: usize) -> Result<(), WriteError> {
         for c in value.chars() {
             if self.delimiters.contains(c) {
                 return Err(self.error(number, WriteFault::Delimiter(c)));

@@ -1,4 +1,4 @@
-//! What the interchange and the groups of one answer share: who writes to whom, and when.
+//! The sender, receiver and time that the interchange and the groups of one response share.
 
 use crate::draft::{GroupDraft, InterchangeDraft, Party, SegmentDraft, TransactionDraft, Usage};
 
@@ -32,7 +32,7 @@ impl Envelope {
         }
     }
 
-    /// Between the same parties as the interchange.
+    /// A group with the same sender and receiver as the interchange.
     pub fn group(
         &self,
         function: &str,

@@ -1,6 +1,7 @@
-//! The implementation guides (TR3) of 005010 as tables: which segment begins which loop, and which others it has.
+//! The implementation guides (TR3) of 005010 as tables: which segment starts which loop, and which other segments the
+//! loop contains.
 //!
-//! The tables say where a segment belongs. They do not say what is required or how often.
+//! The tables define where a segment belongs, not what is required or how often it may occur.
 
 mod authorization;
 mod claim;
@@ -14,26 +15,26 @@ use crate::Transaction;
 pub struct Guide {
     /// ST01.
     pub set: &'static str,
-    /// How ST03 and GS08 begin; the addenda follow.
+    /// The prefix of ST03 and GS08, without the addenda.
     pub version: &'static str,
     pub title: &'static str,
     root: Node,
 }
 
-/// A loop: begun by its trigger, with the segments of its own and the loops below it.
+/// A loop: the segment that starts it, its other segments and its inner loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// Empty for what is in no loop.
+    /// Empty for the root, which holds the segments outside of all loops.
     pub(crate) name: &'static str,
     trigger: &'static str,
-    /// Where the trigger has several meanings: the number of the element that tells, and its codes.
+    /// If the trigger segment can start different loops: the number of the element that decides, and its codes.
     when: Option<(usize, &'static str)>,
-    /// Besides the trigger, with spaces between.
+    /// The segments besides the trigger, separated by spaces.
     own: &'static str,
     pub(crate) loops: &'static [Node],
 }
 
-/// All that are known. A 278 is told by BHT02 whether it asks or answers.
+/// All supported guides. BHT02 of a 278 tells a request from a response.
 static GUIDES: [&Guide; 11] = [
     &eligibility::REQUEST,
     &eligibility::RESPONSE,
@@ -53,32 +54,32 @@ impl Guide {
         GUIDES.into_iter()
     }
 
-    /// None for sets and versions that have no table here.
+    /// The guide of a transaction; None for sets and versions without a table here.
     pub fn of(transaction: &Transaction<'_, '_>) -> Option<&'static Self> {
         let (set, version) = (transaction.set(), transaction.version());
-        let is_answer = transaction.segments().get(1).is_some_and(|second| second.text_at(2) == "11");
-        let found = GUIDES.into_iter().find(|guide| guide.set == set && version.starts_with(guide.version))?;
-        let answers = set == "278" && is_answer;
-        Some(if answers { &authorization::RESPONSE } else { found })
+        let is_response = transaction.segments().get(1).is_some_and(|second| second.text_at(2) == "11");
+        let guide = GUIDES.into_iter().find(|guide| guide.set == set && version.starts_with(guide.version))?;
+        let is_review_response = set == "278" && is_response;
+        Some(if is_review_response { &authorization::RESPONSE } else { guide })
     }
 
     pub(crate) fn root(&self) -> &Node {
         &self.root
     }
 
-    /// Whether the guide has the segment anywhere.
+    /// Whether the guide uses the segment anywhere.
     pub fn knows(&self, segment: &str) -> bool {
         self.root.knows(segment)
     }
 
-    /// The names of its loops, outer before inner.
+    /// The names of its loops, outer loops before inner ones.
     pub fn loops(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
         self.root.names(&mut names);
         names
     }
 
-    /// The codes of HL03, each with that of the level above it.
+    /// The HL03 codes of the hierarchy levels, each with the code of its parent level.
     pub(crate) fn levels(&self) -> Vec<(&'static str, Option<&'static str>)> {
         let mut levels = Vec::new();
         self.root.levels(None, &mut levels);
@@ -88,11 +89,11 @@ impl Guide {
 
 impl Node {
     pub(crate) fn begins_with(&self, segment: &crate::Segment<'_>) -> bool {
-        let is_meant = |(element, codes): (usize, &str)| {
+        let has_code = |(element, codes): (usize, &str)| {
             let code = segment.element(element).and_then(|element| element.component(1)).unwrap_or_default();
             codes.split_ascii_whitespace().any(|known| known == code)
         };
-        segment.name() == self.trigger && self.when.is_none_or(is_meant)
+        segment.name() == self.trigger && self.when.is_none_or(has_code)
     }
 
     pub(crate) fn owns(&self, segment: &str) -> bool {
@@ -121,32 +122,32 @@ impl Node {
     }
 }
 
-/// What is in no loop.
+/// The root: the segments outside of all loops.
 const fn header(own: &'static str, loops: &'static [Node]) -> Node {
     Node { name: "", trigger: "ST", when: None, own, loops }
 }
 
-/// A level of the hierarchy, by HL03.
+/// A hierarchy level, identified by HL03.
 const fn level(name: &'static str, code: &'static str, own: &'static str, loops: &'static [Node]) -> Node {
     Node { name, trigger: "HL", when: Some((3, code)), own, loops }
 }
 
-/// A person or organization, by the entity codes of NM101.
+/// A loop for a person or organization, identified by the entity codes of NM101.
 const fn entity(name: &'static str, codes: &'static str, own: &'static str) -> Node {
     Node { name, trigger: "NM1", when: Some((1, codes)), own, loops: &[] }
 }
 
-/// An entity with loops below it.
+/// An entity loop with inner loops.
 const fn entity_with(name: &'static str, codes: &'static str, own: &'static str, loops: &'static [Node]) -> Node {
     Node { name, trigger: "NM1", when: Some((1, codes)), own, loops }
 }
 
-/// A loop whose first segment has one meaning there.
+/// A loop identified by the name of its first segment alone.
 const fn part(name: &'static str, trigger: &'static str, own: &'static str, loops: &'static [Node]) -> Node {
     Node { name, trigger, when: None, own, loops }
 }
 
-/// A loop by the first element of its trigger.
+/// A loop identified by the first element of its trigger segment.
 const fn part_when(name: &'static str, trigger: &'static str, codes: &'static str, own: &'static str) -> Node {
     Node { name, trigger, when: Some((1, codes)), own, loops: &[] }
 }

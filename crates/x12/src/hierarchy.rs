@@ -1,5 +1,5 @@
-//! The tree that HL segments make of a transaction (X12.22 segment HL: HL01 id, HL02 parent, HL03 level, HL04 child
-//! code), with the checks that the guides ask for.
+//! The tree of HL segments in a transaction (X12.22 segment HL: HL01 id, HL02 parent, HL03 level, HL04 child
+//! code), with the checks that the guides require.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,16 +19,16 @@ pub struct Level<'a> {
     pub id: &'a str,
     /// HL03, such as `20` for an information source.
     pub code: &'a str,
-    /// Index of the level that HL02 names.
+    /// Index of the parent level, given by HL02.
     pub parent: Option<usize>,
     pub children: Vec<usize>,
-    /// Positions of the HL and of the segments up to the next one; the ST has position 1.
+    /// Positions of the HL and of the last segment before the next HL; the ST has position 1.
     pub first: usize,
     pub last: usize,
 }
 
 impl<'a> Hierarchy<'a> {
-    /// The levels as far as they go, and what is wrong with them. The guide says which level may stand below which.
+    /// Builds the hierarchy and reports its faults. The guide defines which level may be the parent of which.
     pub fn read(segments: &[Segment<'a>], guide: Option<&Guide>) -> (Self, Vec<SegmentReport>) {
         let mut levels: Vec<Level<'a>> = Vec::new();
         let mut by_id: HashMap<&str, usize> = HashMap::new();
@@ -43,19 +43,19 @@ impl<'a> Hierarchy<'a> {
                 }
                 continue;
             }
-            let [id, above, code] = [1, 2, 3].map(|number| segment.text_at(number));
-            let parent = by_id.get(above).copied();
+            let [id, parent_id, code] = [1, 2, 3].map(|number| segment.text_at(number));
+            let parent = by_id.get(parent_id).copied();
             let mut elements = Vec::new();
             if id != (levels.len() + 1).to_string() {
                 let fault = if id.is_empty() { ElementFault::Missing } else { ElementFault::Code };
                 elements.push(ElementReport::new(1, fault, id));
             }
-            if parent.is_none() && !above.is_empty() {
-                elements.push(ElementReport::new(2, ElementFault::Code, above));
+            if parent.is_none() && !parent_id.is_empty() {
+                elements.push(ElementReport::new(2, ElementFault::Code, parent_id));
             }
-            let above_code = parent.and_then(|parent| levels.get(parent)).map(|level| level.code);
-            elements.extend(known.as_ref().and_then(|known| level_fault(known, code, above_code, above)));
-            report(&mut faults, position, elements);
+            let parent_code = parent.and_then(|parent| levels.get(parent)).map(|level| level.code);
+            elements.extend(known.as_ref().and_then(|known| level_fault(known, code, parent_code, parent_id)));
+            add_faults(&mut faults, position, elements);
             let at = levels.len();
             if let Some(level) = parent.and_then(|parent| levels.get_mut(parent)) {
                 level.children.push(at);
@@ -64,12 +64,12 @@ impl<'a> Hierarchy<'a> {
             levels.push(Level { id, code, parent, children: Vec::new(), first: position, last: position });
         }
         for level in &levels {
-            report(&mut faults, level.first, child_code_fault(level, segments).into_iter().collect());
+            add_faults(&mut faults, level.first, child_code_fault(level, segments).into_iter().collect());
         }
         (Self { levels }, faults.into_values().collect())
     }
 
-    /// In the order of the text.
+    /// The levels in text order.
     pub fn levels(&self) -> &[Level<'a>] {
         &self.levels
     }
@@ -83,8 +83,8 @@ impl<'a> Hierarchy<'a> {
     }
 }
 
-/// One report for each segment, however many of its elements are wrong.
-fn report(faults: &mut BTreeMap<usize, SegmentReport>, position: usize, elements: Vec<ElementReport>) {
+/// Adds element faults to the one report of their segment.
+fn add_faults(faults: &mut BTreeMap<usize, SegmentReport>, position: usize, elements: Vec<ElementReport>) {
     if let Some(reported) = faults.get_mut(&position) {
         reported.elements.extend(elements);
     } else if !elements.is_empty() {
@@ -93,11 +93,11 @@ fn report(faults: &mut BTreeMap<usize, SegmentReport>, position: usize, elements
     }
 }
 
-/// A level that the guide does not have, or that may not stand below this parent.
+/// The fault of a level that the guide does not have or does not allow below this parent.
 fn level_fault(
     levels: &[(&str, Option<&str>)],
     code: &str,
-    above: Option<&str>,
+    parent_code: Option<&str>,
     parent_id: &str,
 ) -> Option<ElementReport> {
     let mut allowed = levels.iter().filter(|(level, _)| *level == code).peekable();
@@ -105,22 +105,22 @@ fn level_fault(
         let fault = if code.is_empty() { ElementFault::Missing } else { ElementFault::Code };
         return Some(ElementReport::new(3, fault, code));
     }
-    let is_dangling = above.is_none() && !parent_id.is_empty();
-    if is_dangling || allowed.any(|(_, parent)| *parent == above) {
+    let is_dangling = parent_code.is_none() && !parent_id.is_empty();
+    if is_dangling || allowed.any(|(_, parent)| *parent == parent_code) {
         return None;
     }
     let fault = if parent_id.is_empty() { ElementFault::Missing } else { ElementFault::Code };
     Some(ElementReport::new(2, fault, parent_id))
 }
 
-/// HL04 says whether children may follow. That none do is no fault: an example of the 271's own guide announces a
-/// subscriber and ends with a rejection.
+/// The fault of an HL04 that is invalid or denies existing children. A code that announces children without any
+/// following is accepted: an example in the guide of the 271 announces a subscriber and ends with a rejection.
 fn child_code_fault(level: &Level<'_>, segments: &[Segment<'_>]) -> Option<ElementReport> {
     let code = segments.get(level.first - 1)?.text_at(4);
-    let is_right = match code {
+    let is_valid = match code {
         "" | "1" => true,
         "0" => level.children.is_empty(),
         _ => false,
     };
-    (!is_right).then(|| ElementReport::new(4, ElementFault::Code, code))
+    (!is_valid).then(|| ElementReport::new(4, ElementFault::Code, code))
 }

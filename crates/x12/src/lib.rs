@@ -1,8 +1,7 @@
-//! ASC X12 005010 as plain values: reading interchanges, checking their envelopes, the loops of the
-//! implementation guides, acknowledgements, and writing. No I/O, no clock, no randomness: dates and control
-//! numbers come in as arguments.
+//! ASC X12 005010 codec: parse interchanges, check their envelopes, find the loops of the implementation guides,
+//! acknowledge, and write. No I/O, no clock, no randomness: dates and control numbers are arguments.
 //!
-//! Reading borrows from the text, so that every interchange prints back as the bytes that it was read from.
+//! Parsed values borrow from the text, so every interchange prints back exactly the bytes it was parsed from.
 
 pub mod acknowledge;
 pub mod check;
@@ -12,15 +11,15 @@ pub mod draft;
 pub mod envelope;
 pub mod guide;
 pub mod hierarchy;
+mod location;
 pub mod loops;
 mod parse;
-mod place;
 pub mod query;
 mod read;
 mod scope;
 
 pub use check::check;
 pub use delimiters::{Delimiters, DelimitersError};
+pub use location::X12Location;
 pub use parse::{Limits, ParseError, ParseFault, parse, parse_bytes};
-pub use place::Place;
 pub use read::{Body, Element, Group, Interchange, Segment, Transaction};

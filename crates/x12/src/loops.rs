@@ -1,18 +1,18 @@
-//! The loops of a transaction: which segment is in which, by the table of its implementation guide.
+//! Assigns the segments of a transaction to loops, by the table of its implementation guide.
 
 use std::collections::HashMap;
 
 use crate::Segment;
 use crate::guide::{Guide, Node};
 
-/// Every loop that occurs, as a tree, and the loop of every segment.
+/// The loops that occur in a transaction, as a tree, and the loop of every segment.
 #[derive(Clone, Debug)]
 pub struct Loops<'s, 'a> {
     segments: &'s [Segment<'a>],
-    /// The first is what is in no loop.
+    /// The first is the root, which holds the segments outside of all loops.
     occurrences: Vec<Occurrence<'static>>,
-    /// By segment, the index of its occurrence.
-    places: Vec<Option<usize>>,
+    /// For each segment, the index of its occurrence; None if the guide does not allow the segment there.
+    loop_of_segment: Vec<Option<usize>>,
 }
 
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ struct Occurrence<'g> {
     node: &'g Node,
     parent: Option<usize>,
     children: Vec<usize>,
-    /// Indices.
+    /// Segment indices.
     segments: Vec<usize>,
 }
 
@@ -32,41 +32,41 @@ pub struct Loop<'l, 's, 'a> {
 }
 
 impl<'s, 'a> Loops<'s, 'a> {
-    /// From the ST on.
+    /// Assigns the segments, of which the first is the ST.
     pub fn read(guide: &'static Guide, segments: &'s [Segment<'a>]) -> Self {
         let root = Occurrence { node: guide.root(), parent: None, children: Vec::new(), segments: Vec::new() };
-        let places = Vec::with_capacity(segments.len());
-        let mut loops = Self { segments, occurrences: vec![root], places };
+        let loop_of_segment = Vec::with_capacity(segments.len());
+        let mut loops = Self { segments, occurrences: vec![root], loop_of_segment };
         let mut current = 0;
         let mut levels = HashMap::new();
         for (index, segment) in segments.iter().enumerate() {
-            let place = loops.place(segment, current, &levels);
-            if let Some(at) = place {
+            let occurrence = loops.assign(segment, current, &levels);
+            if let Some(at) = occurrence {
                 current = at;
                 loops.occurrences[at].segments.push(index);
                 if segment.name() == "HL" {
                     levels.insert(segment.text_at(1), at);
                 }
             }
-            loops.places.push(place);
+            loops.loop_of_segment.push(occurrence);
         }
         loops
     }
 
-    /// The loop in which a segment is or which it begins. A level of the hierarchy is below the level that it names;
-    /// all else is looked for from the current loop outwards.
-    fn place(&mut self, segment: &Segment<'a>, current: usize, levels: &HashMap<&str, usize>) -> Option<usize> {
+    /// Finds the loop that a segment belongs to or starts. An HL goes below the parent level given by HL02; any other
+    /// segment is searched for from the current loop outwards.
+    fn assign(&mut self, segment: &Segment<'a>, current: usize, levels: &HashMap<&str, usize>) -> Option<usize> {
         if segment.name() == "ST" {
-            return (self.places.is_empty()).then_some(0);
+            return (self.loop_of_segment.is_empty()).then_some(0);
         }
-        let named = levels.get(segment.text_at(2)).copied().filter(|_| segment.name() == "HL");
-        if let Some(begun) = named.and_then(|at| self.begin(segment, at)) {
-            return Some(begun);
+        let parent = levels.get(segment.text_at(2)).copied().filter(|_| segment.name() == "HL");
+        if let Some(started) = parent.and_then(|at| self.start_loop(segment, at)) {
+            return Some(started);
         }
         let mut next = Some(current);
         while let Some(at) = next {
-            if let Some(begun) = self.begin(segment, at) {
-                return Some(begun);
+            if let Some(started) = self.start_loop(segment, at) {
+                return Some(started);
             }
             let occurrence = &self.occurrences[at];
             if occurrence.node.owns(segment.name()) {
@@ -77,8 +77,8 @@ impl<'s, 'a> Loops<'s, 'a> {
         None
     }
 
-    /// A new loop directly below this one, if the segment is the first of such a loop.
-    fn begin(&mut self, segment: &Segment<'a>, parent: usize) -> Option<usize> {
+    /// Starts a new loop directly below this one, if the segment is the first segment of such a loop.
+    fn start_loop(&mut self, segment: &Segment<'a>, parent: usize) -> Option<usize> {
         let node = self.occurrences[parent].node.loops.iter().find(|inner| inner.begins_with(segment))?;
         let at = self.occurrences.len();
         self.occurrences.push(Occurrence { node, parent: Some(parent), children: Vec::new(), segments: Vec::new() });
@@ -86,23 +86,23 @@ impl<'s, 'a> Loops<'s, 'a> {
         Some(at)
     }
 
-    /// What is in no loop, such as ST and BHT, and all loops below.
+    /// The root: the segments outside of all loops, such as ST and BHT, with all loops below.
     pub fn root(&self) -> Loop<'_, 's, 'a> {
         Loop { loops: self, at: 0 }
     }
 
-    /// The name of the loop of the segment at this position, which is 1 for the ST.
+    /// The name of the loop that contains the segment at this position; the ST has position 1.
     pub fn within(&self, position: usize) -> Option<&'static str> {
-        let at = (*self.places.get(position.checked_sub(1)?)?)?;
+        let at = (*self.loop_of_segment.get(position.checked_sub(1)?)?)?;
         Some(self.occurrences[at].node.name).filter(|name| !name.is_empty())
     }
 
-    /// Positions of segments for which the guide has no place.
+    /// Positions of the segments that belong to no loop of the guide.
     pub fn unplaced(&self) -> impl Iterator<Item = usize> {
-        self.places.iter().zip(1..).filter(|(place, _)| place.is_none()).map(|(_, position)| position)
+        self.loop_of_segment.iter().zip(1..).filter(|(at, _)| at.is_none()).map(|(_, position)| position)
     }
 
-    /// All loops of this name, in the order of the text.
+    /// All loops of this name, in text order.
     pub fn named(&self, name: &str) -> impl Iterator<Item = Loop<'_, 's, 'a>> {
         (0..self.occurrences.len()).map(|at| Loop { loops: self, at }).filter(move |found| found.name() == name)
     }
@@ -113,12 +113,12 @@ impl<'l, 's, 'a> Loop<'l, 's, 'a> {
         &self.loops.occurrences[self.at]
     }
 
-    /// Empty for what is in no loop.
+    /// The loop's name; empty for the root.
     pub fn name(&self) -> &'static str {
         self.occurrence().node.name
     }
 
-    /// Those of its own, not of the loops below it.
+    /// Its own segments, without those of inner loops.
     pub fn segments(&self) -> impl Iterator<Item = Segment<'a>> + use<'l, 's, 'a> {
         let segments = self.loops.segments;
         self.occurrence().segments.iter().map(move |index| segments[*index])
@@ -129,7 +129,7 @@ impl<'l, 's, 'a> Loop<'l, 's, 'a> {
         self.occurrence().segments.iter().map(|index| index + 1)
     }
 
-    /// The first of its own with this name.
+    /// Its first own segment with this name.
     pub fn segment(&self, name: &str) -> Option<Segment<'a>> {
         self.segments().find(|segment| segment.name() == name)
     }
@@ -143,12 +143,12 @@ impl<'l, 's, 'a> Loop<'l, 's, 'a> {
         self.occurrence().children.iter().map(move |at| Loop { loops, at: *at })
     }
 
-    /// The loops of this name directly below it.
+    /// The child loops with this name.
     pub fn all(&self, name: &str) -> impl Iterator<Item = Self> {
         self.children().filter(move |child| child.name() == name)
     }
 
-    /// The first loop of this name directly below it.
+    /// The first child loop with this name.
     pub fn child(&self, name: &str) -> Option<Self> {
         self.children().find(|child| child.name() == name)
     }

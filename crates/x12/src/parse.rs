@@ -1,17 +1,17 @@
-//! Reading interchanges (X12.5 interchange control structures; X12.6 application control structure).
+//! Parses interchanges (X12.5 interchange control structures; X12.6 application control structure).
 //!
-//! Only what cannot be divided into segments is an error here. What the control segments say of each other is
-//! for [`crate::check`], because its answer is an acknowledgement.
+//! Parsing fails only if the text cannot be split into segments. Inconsistent control segments are reported by
+//! [`crate::check()`], because they are answered with an acknowledgment.
 
 use thiserror::Error;
 
 use crate::read::{GroupSpan, TransactionSpan};
-use crate::{Body, Delimiters, DelimitersError, Interchange, Place, Segment};
+use crate::{Body, Delimiters, DelimitersError, Interchange, Segment, X12Location};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub bytes: usize,
-    /// In all interchanges together.
+    /// The limit for all interchanges together.
     pub segments: usize,
     pub segment_bytes: usize,
 }
@@ -23,10 +23,10 @@ impl Default for Limits {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{place}: {fault} (byte {offset})")]
+#[error("{location}: {fault} (byte {offset})")]
 pub struct ParseError {
-    pub place: Place,
-    /// Of the whole text, from 0.
+    pub location: X12Location,
+    /// Byte offset in the whole text, from 0.
     pub offset: usize,
     pub fault: ParseFault,
 }
@@ -39,7 +39,7 @@ pub enum ParseFault {
     NotAnInterchange,
     #[error("the ISA does not have its 16 elements")]
     Header,
-    #[error("the ISA names delimiters that cannot be: {0}")]
+    #[error("the ISA declares invalid delimiters: {0}")]
     Delimiters(#[from] DelimitersError),
     #[error("the segment has no terminator")]
     Unterminated,
@@ -53,24 +53,25 @@ pub enum ParseFault {
     SegmentTooLong(usize),
 }
 
+/// Parses UTF-8 bytes, see [`parse`].
 pub fn parse_bytes<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Body<'a>, ParseError> {
-    let start = |offset, fault| ParseError { place: Place::interchange(1), offset, fault };
+    let error = |offset, fault| ParseError { location: X12Location::interchange(1), offset, fault };
     if bytes.len() > limits.bytes {
-        return Err(start(limits.bytes, ParseFault::TooLarge(limits.bytes)));
+        return Err(error(limits.bytes, ParseFault::TooLarge(limits.bytes)));
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => parse(text, limits),
-        Err(fault) => Err(start(fault.valid_up_to(), ParseFault::NotText)),
+        Err(utf8_error) => Err(error(utf8_error.valid_up_to(), ParseFault::NotText)),
     }
 }
 
-/// One interchange or several; white space and line breaks may stand around them and after each segment.
+/// Parses one or more interchanges. White space is allowed around interchanges, and line breaks after each segment.
 pub fn parse<'a>(text: &'a str, limits: &Limits) -> Result<Body<'a>, ParseError> {
     let end = text.trim_end_matches(is_blank).len();
     let mut reader = Reader { text, at: 0, end, segments: 0, limits: *limits };
     let mut interchanges = Vec::new();
     if text.len() > limits.bytes {
-        return Err(reader.error(Place::interchange(1), ParseFault::TooLarge(limits.bytes)));
+        return Err(reader.error(X12Location::interchange(1), ParseFault::TooLarge(limits.bytes)));
     }
     loop {
         let before = reader.take_while(is_blank);
@@ -92,7 +93,7 @@ fn is_line_break(c: char) -> bool {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// After it there is only white space.
+    /// Only white space follows this offset.
     end: usize,
     segments: usize,
     limits: Limits,
@@ -103,19 +104,19 @@ impl<'a> Reader<'a> {
         &self.text[self.at..]
     }
 
-    fn take_while(&mut self, is_taken: fn(char) -> bool) -> &'a str {
+    fn take_while(&mut self, matches: fn(char) -> bool) -> &'a str {
         let rest = self.rest();
-        let (taken, _) = rest.split_at(rest.find(|c| !is_taken(c)).unwrap_or(rest.len()));
+        let (taken, _) = rest.split_at(rest.find(|c| !matches(c)).unwrap_or(rest.len()));
         self.at += taken.len();
         taken
     }
 
-    fn error(&self, place: Place, fault: ParseFault) -> ParseError {
-        ParseError { place, offset: self.at, fault }
+    fn error(&self, location: X12Location, fault: ParseFault) -> ParseError {
+        ParseError { location, offset: self.at, fault }
     }
 
     fn interchange(&mut self, number: usize, before: &'a str) -> Result<Interchange<'a>, ParseError> {
-        let header = Header::read(self.rest()).map_err(|fault| self.error(Place::interchange(number), fault))?;
+        let header = Header::read(self.rest()).map_err(|fault| self.error(X12Location::interchange(number), fault))?;
         let mut division = Division::new(number);
         let mut segments = Vec::new();
         loop {
@@ -132,7 +133,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next segment; the terminator of an ISA is where its header says.
+    /// Reads the next segment. `terminator` is the known offset of the terminator, for an ISA.
     fn segment(
         &mut self,
         header: &Header,
@@ -152,27 +153,27 @@ impl<'a> Reader<'a> {
                 return Ok(Segment { text: &rest[..end], after, delimiters: header.delimiters });
             }
         };
-        Err(self.error(at.next_place(), fault))
+        Err(self.error(at.next_location(), fault))
     }
 }
 
-/// A segment name is letters and digits, so `ISA` before anything else is the whole name.
+/// Whether the text starts with an ISA segment: `ISA`, followed by a character that cannot be part of a segment name.
 fn starts_interchange(text: &str) -> bool {
     let next = text.strip_prefix("ISA").and_then(|rest| rest.chars().next());
     next.is_some_and(|c| !c.is_ascii_alphanumeric())
 }
 
-/// What the first segment says of those after it.
+/// The delimiters declared in an ISA, and its length.
 struct Header {
     delimiters: Delimiters,
     /// Without the terminator.
     length: usize,
 }
 
-/// Where the separators of an ISA stand, whose elements have fixed widths.
+/// The offsets of the separators in an ISA, whose elements have fixed widths.
 const SEPARATORS: [usize; 16] = [3, 6, 17, 20, 31, 34, 50, 53, 69, 76, 81, 83, 89, 99, 101, 103];
-/// An ISA with wrong widths is read all the same, so that it can be answered, but not far into the text.
-const LONGEST_HEADER: usize = 512;
+/// An ISA with wrong widths is still parsed, so that it can be acknowledged, but only up to this length.
+const MAX_HEADER_BYTES: usize = 512;
 
 impl Header {
     fn read(text: &str) -> Result<Self, ParseFault> {
@@ -185,26 +186,26 @@ impl Header {
         let bytes = text.as_bytes();
         let element = bytes.get(3).copied().unwrap_or_default();
         let is_fixed = SEPARATORS.iter().all(|at| bytes.get(*at) == Some(&element));
-        let separators = if is_fixed { SEPARATORS.to_vec() } else { found_separators(bytes, element) };
+        let separators = if is_fixed { SEPARATORS.to_vec() } else { find_separators(bytes, element) };
         let &[.., ten, eleven, _, _, _, sixteen] = separators.as_slice() else { return Err(ParseFault::Header) };
         let (Some(&isa16), Some(&terminator)) = (bytes.get(sixteen + 1), bytes.get(sixteen + 2)) else {
             return Err(ParseFault::Header);
         };
         let isa11 = if eleven - ten == 2 { bytes[ten + 1] } else { b' ' };
         let [element, isa11, isa16, terminator] = [element, isa11, isa16, terminator].map(char::from);
-        let delimiters = Delimiters::of_header(element, isa11, isa16, terminator)?;
+        let delimiters = Delimiters::from_header(element, isa11, isa16, terminator)?;
         Ok(Self { delimiters, length: sixteen + 2 })
     }
 }
 
-/// The first sixteen, or none.
-fn found_separators(bytes: &[u8], element: u8) -> Vec<usize> {
-    let within = &bytes[..bytes.len().min(LONGEST_HEADER)];
+/// The offsets of the first sixteen separators; empty if there are fewer.
+fn find_separators(bytes: &[u8], element: u8) -> Vec<usize> {
+    let within = &bytes[..bytes.len().min(MAX_HEADER_BYTES)];
     let found: Vec<usize> = (3..within.len()).filter(|at| within[*at] == element).take(SEPARATORS.len()).collect();
     if found.len() == SEPARATORS.len() { found } else { Vec::new() }
 }
 
-/// Divides the segments of one interchange into groups and transactions, as far as the control segments go.
+/// Divides the segments of one interchange into groups and transactions, by the control segments that are there.
 struct Division {
     interchange: usize,
     segments: usize,
@@ -269,12 +270,12 @@ impl Division {
         (self.groups, self.has_trailer)
     }
 
-    /// Where the segment is that comes next.
-    fn next_place(&self) -> Place {
+    /// The location of the next segment.
+    fn next_location(&self) -> X12Location {
         let group = self.groups.last().filter(|_| self.in_group);
         let transaction = group.and_then(|group| group.transactions.last()).filter(|_| self.in_transaction);
         let start = transaction.map_or(0, |transaction| transaction.segments.start);
-        Place {
+        X12Location {
             interchange: self.interchange,
             group: group.map(|_| self.groups.len()),
             transaction: group.filter(|_| self.in_transaction).map(|group| group.transactions.len()),

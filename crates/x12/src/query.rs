@@ -98,6 +98,18 @@ impl<'i, 'a> View<'i, 'a> {
         self.scope.as_ref().map_or(self.segments.len(), Scope::len)
     }
 
+    /// The names of these segments, in the order of the text.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.scoped().map(|(_, segment)| segment.name())
+    }
+
+    /// The names of the segments of the transaction that paths do not look at, because they are about something else.
+    pub fn other_names(&self) -> impl Iterator<Item = &'a str> {
+        let ranges = self.scope.as_ref().map(Scope::ranges);
+        let is_outside = move |at: usize| ranges.is_some_and(|ranges| !ranges.iter().any(|range| range.contains(&at)));
+        self.segments.iter().enumerate().filter(move |(at, _)| is_outside(*at)).map(|(_, segment)| segment.name())
+    }
+
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,5 +1,5 @@
-//! What an interchange is made of (X12.5 and X12.6): segments, elements that repeat and have components, and the
-//! groups and transactions that the control segments mark out.
+//! The parsed parts of an interchange (X12.5 and X12.6): segments, elements with repetitions and components, and the
+//! groups and transactions delimited by the control segments.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,15 +7,15 @@ use std::ops::Range;
 
 use crate::Delimiters;
 
-/// All interchanges of one text. Printing gives that text.
+/// All interchanges of one text. Its `Display` output is that text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body<'a> {
     pub(crate) interchanges: Vec<Interchange<'a>>,
-    /// White space after the last.
+    /// White space after the last interchange.
     pub(crate) rest: &'a str,
 }
 
-/// From an ISA to its IEA. What the control segments do not mark out as group or transaction is kept as well.
+/// The segments from an ISA to its IEA, including those outside of groups and transactions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interchange<'a> {
     pub(crate) number: usize,
@@ -25,11 +25,11 @@ pub struct Interchange<'a> {
     pub(crate) segments: Vec<Segment<'a>>,
     pub(crate) groups: Vec<GroupSpan>,
     pub(crate) has_trailer: bool,
-    /// Whether another ISA follows, and not the end of the text.
+    /// Whether another ISA follows instead of the end of the text.
     pub(crate) is_followed: bool,
 }
 
-/// Indices into the interchange's segments, from GS to GE or to where the group breaks off.
+/// The segment indices of a group in its interchange, from GS to GE or to where the group breaks off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GroupSpan {
     pub(crate) segments: Range<usize>,
@@ -43,7 +43,7 @@ pub(crate) struct TransactionSpan {
     pub(crate) has_trailer: bool,
 }
 
-/// From a GS to its GE.
+/// A functional group, from GS to GE.
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'i, 'a> {
     interchange: &'i Interchange<'a>,
@@ -51,7 +51,7 @@ pub struct Group<'i, 'a> {
     number: usize,
 }
 
-/// From an ST to its SE.
+/// A transaction set, from ST to SE.
 #[derive(Clone, Copy, Debug)]
 pub struct Transaction<'i, 'a> {
     group: Group<'i, 'a>,
@@ -61,14 +61,14 @@ pub struct Transaction<'i, 'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
-    /// Without the terminator.
+    /// The text without the terminator.
     pub(crate) text: &'a str,
     /// Line breaks after the terminator.
     pub(crate) after: &'a str,
     pub(crate) delimiters: Delimiters,
 }
 
-/// A data element, or one repetition of it, or one component: each is a text that may divide further.
+/// A data element, one of its repetitions, or a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element<'a> {
     text: &'a str,
@@ -87,7 +87,7 @@ impl<'a> Body<'a> {
 }
 
 impl<'a> Interchange<'a> {
-    /// Its place in the body, from 1.
+    /// Its number in the body, from 1.
     pub fn number(&self) -> usize {
         self.number
     }
@@ -96,7 +96,7 @@ impl<'a> Interchange<'a> {
         self.delimiters
     }
 
-    /// All of them, from ISA to IEA.
+    /// All segments, from ISA to IEA.
     pub fn segments(&self) -> &[Segment<'a>] {
         &self.segments
     }
@@ -120,17 +120,17 @@ impl<'a> Interchange<'a> {
         self.groups().flat_map(|group| group.transactions())
     }
 
-    /// Segments between header and trailer that are in no group, with their number: TA1, and what is misplaced.
+    /// The segments between ISA and IEA that are in no group, with their number: TA1 and misplaced segments.
     pub fn outside_groups(&self) -> impl Iterator<Item = (usize, Segment<'a>)> {
         let inside = 1..self.segments.len() - usize::from(self.has_trailer);
         outside(inside, self.groups.iter().map(|group| group.segments.clone())).map(|at| (at + 1, self.segments[at]))
     }
 }
 
-/// The indices of `whole` that are in none of the parts, which are in order and do not overlap.
-fn outside(whole: Range<usize>, parts: impl Iterator<Item = Range<usize>>) -> impl Iterator<Item = usize> {
-    let end = whole.end;
-    let mut from = whole.start;
+/// The indices of `range` that are in none of the parts. The parts must be sorted and must not overlap.
+fn outside(range: Range<usize>, parts: impl Iterator<Item = Range<usize>>) -> impl Iterator<Item = usize> {
+    let end = range.end;
+    let mut from = range.start;
     parts.chain(std::iter::once(end..end)).flat_map(move |part| {
         let gap = from..part.start;
         from = part.end;
@@ -139,7 +139,7 @@ fn outside(whole: Range<usize>, parts: impl Iterator<Item = Range<usize>>) -> im
 }
 
 impl<'i, 'a> Group<'i, 'a> {
-    /// Its place in the interchange, from 1.
+    /// Its number in the interchange, from 1.
     pub fn number(&self) -> usize {
         self.number
     }
@@ -163,7 +163,7 @@ impl<'i, 'a> Group<'i, 'a> {
         self.span.transactions.iter().zip(1..).map(move |(span, number)| Transaction { group, span, number })
     }
 
-    /// Misplaced segments, with their number in the interchange.
+    /// The misplaced segments outside of transactions, with their number in the interchange.
     pub fn outside_transactions(&self) -> impl Iterator<Item = (usize, Segment<'a>)> + use<'i, 'a> {
         let (interchange, span) = (self.interchange, self.span);
         let inside = span.segments.start + 1..span.segments.end - usize::from(span.has_trailer);
@@ -173,7 +173,7 @@ impl<'i, 'a> Group<'i, 'a> {
 }
 
 impl<'i, 'a> Transaction<'i, 'a> {
-    /// Its place in the group, from 1.
+    /// Its number in the group, from 1.
     pub fn number(&self) -> usize {
         self.number
     }
@@ -182,7 +182,7 @@ impl<'i, 'a> Transaction<'i, 'a> {
         self.group
     }
 
-    /// From ST to SE, both included; the first is number 1 for acknowledgements.
+    /// The segments from ST to SE, inclusive. Acknowledgments count them from 1.
     pub fn segments(&self) -> &'i [Segment<'a>] {
         &self.group.interchange.segments[self.span.segments.clone()]
     }
@@ -212,42 +212,42 @@ impl<'i, 'a> Transaction<'i, 'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// `NM1`: what is before the first separator.
+    /// The segment name, such as `NM1`: the text before the first separator.
     pub fn name(&self) -> &'a str {
         self.text.split(self.delimiters.element()).next().unwrap_or_default()
     }
 
-    /// As it was written, without terminator.
+    /// The text as received, without the terminator.
     pub fn text(&self) -> &'a str {
         self.text
     }
 
-    /// From 1, as the standard counts. None where the segment has ended before.
+    /// The element with this number, from 1. None if the segment has fewer elements.
     pub fn element(&self, number: usize) -> Option<Element<'a>> {
         let text = self.text.split(self.delimiters.element()).nth(number).filter(|_| number > 0)?;
-        Some(self.divisible(number, text))
+        Some(self.make_element(number, text))
     }
 
     pub fn elements(&self) -> impl Iterator<Item = Element<'a>> {
         let segment = *self;
         let texts = self.text.split(self.delimiters.element()).enumerate().skip(1);
-        texts.map(move |(number, text)| segment.divisible(number, text))
+        texts.map(move |(number, text)| segment.make_element(number, text))
     }
 
-    /// The whole element, empty where there is none.
+    /// The text of a whole element; empty if the segment does not have it.
     pub fn text_at(&self, number: usize) -> &'a str {
         self.element(number).map_or("", |element| element.text())
     }
 
-    /// The elements of an ISA name the separators and are not divided by them.
-    fn divisible(&self, number: usize, text: &'a str) -> Element<'a> {
+    /// Makes an element. The elements of an ISA declare the separators and are not split by them.
+    fn make_element(&self, number: usize, text: &'a str) -> Element<'a> {
         if self.name() == "ISA" && number > 0 {
             return Element { text, repetition: None, component: None };
         }
         Element { text, repetition: self.delimiters.repetition(), component: Some(self.delimiters.component()) }
     }
 
-    /// With the usual delimiters, whatever the interchange's own are.
+    /// The text with the usual delimiters instead of the interchange's own.
     pub fn canonical(&self) -> String {
         let mut text = self.name().to_owned();
         for element in self.elements() {
@@ -259,7 +259,7 @@ impl<'a> Segment<'a> {
 }
 
 impl<'a> Element<'a> {
-    /// As it was written.
+    /// The text as received.
     pub fn text(&self) -> &'a str {
         self.text
     }
@@ -268,32 +268,32 @@ impl<'a> Element<'a> {
         self.text.is_empty()
     }
 
-    /// At least one; an element that does not repeat is its own.
+    /// The repetitions, at least one: an element that does not repeat is its only repetition.
     pub fn repetitions(&self) -> impl Iterator<Item = Element<'a>> + use<'a> {
         let component = self.component;
         split(self.text, self.repetition).map(move |text| Element { text, repetition: None, component })
     }
 
-    /// Of its first repetition; an element that is not composite is its own first component.
+    /// The components of the first repetition; a simple element is its only component.
     pub fn components(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let first = split(self.text, self.repetition).next().unwrap_or_default();
         split(first, self.component)
     }
 
-    /// From 1.
+    /// The component with this number, from 1.
     pub fn component(&self, number: usize) -> Option<&'a str> {
         self.components().nth(number.checked_sub(1)?)
     }
 
-    /// With `^` and `:`, whatever the interchange's own separators are.
+    /// The text with `^` and `:` instead of the interchange's own separators.
     pub fn canonical(&self) -> Cow<'a, str> {
-        if self.text.chars().all(|c| self.usual(c) == c) {
+        if self.text.chars().all(|c| self.to_usual(c) == c) {
             return Cow::Borrowed(self.text);
         }
-        Cow::Owned(self.text.chars().map(|c| self.usual(c)).collect())
+        Cow::Owned(self.text.chars().map(|c| self.to_usual(c)).collect())
     }
 
-    fn usual(&self, c: char) -> char {
+    fn to_usual(self, c: char) -> char {
         match Some(c) {
             own if own == self.repetition => '^',
             own if own == self.component => ':',
@@ -302,13 +302,13 @@ impl<'a> Element<'a> {
     }
 }
 
-fn split(text: &str, at: Option<char>) -> impl Iterator<Item = &str> {
+fn split(text: &str, separator: Option<char>) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
-        let divided = at.and_then(|at| text.split_once(at));
-        rest = divided.map(|(_, after)| after);
-        Some(divided.map_or(text, |(before, _)| before))
+        let parts = separator.and_then(|separator| text.split_once(separator));
+        rest = parts.map(|(_, after)| after);
+        Some(parts.map_or(text, |(before, _)| before))
     })
 }
 
@@ -326,7 +326,7 @@ impl fmt::Display for Interchange<'_> {
     }
 }
 
-/// With its terminator and the line break after it.
+/// The segment with its terminator and the line breaks after it.
 impl fmt::Display for Segment<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}{}", self.text, self.delimiters.terminator(), self.after)

@@ -1,15 +1,15 @@
-//! The parts of a transaction that are about one subject: the HL loop of a subscriber or a dependent, one claim in it, or
-//! one claim of a remittance.
+//! Splits a transaction into the parts that are about one subject each: the HL loop of a subscriber or a dependent, one
+//! claim in it, or one claim of a remittance.
 //!
-//! Values that belong together stand in one such part. A path that looked at the whole transaction could take the member
-//! of one loop and the claim of another.
+//! Values in one part belong together. A path over the whole transaction could combine the member of one loop with the
+//! claim of another.
 
 use std::ops::Range;
 
 use crate::Segment;
 use crate::hierarchy::{Hierarchy, Level};
 
-/// Segments of a transaction, as ranges of indices in the order of the text.
+/// The segments of one part of a transaction, as ranges of indices in text order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Scope {
     ranges: Vec<Range<usize>>,
@@ -32,15 +32,15 @@ impl Scope {
     }
 }
 
-/// HL03 of levels that are about a person: subscriber, dependent, and the patient of a claim acknowledgment.
-const SUBJECTS: [&str; 3] = ["22", "23", "PT"];
-/// HL03 of a patient event in a services review (278), which is what is asked for.
-const EVENT: &str = "EV";
-/// Segments with which something is asked or said about a subject. A subscriber level without one only names the
+/// HL03 codes of levels that describe a person: subscriber, dependent, and the patient of a claim acknowledgment.
+const SUBJECT_LEVELS: [&str; 3] = ["22", "23", "PT"];
+/// HL03 code of a patient event in a services review (278), the event to be reviewed.
+const EVENT_LEVEL: &str = "EV";
+/// Segments that request or report something about a subject. A subscriber level without one only identifies the
 /// subscriber of the dependents below it.
-const BUSINESS: [&str; 8] = ["EQ", "EB", "AAA", "CLM", "STC", "TRN", "UM", "HCR"];
+const BUSINESS_SEGMENTS: [&str; 8] = ["EQ", "EB", "AAA", "CLM", "STC", "TRN", "UM", "HCR"];
 
-/// Every part that is about one subject, in the order of the text; none if the transaction has no such parts.
+/// The parts that are about one subject each, in text order; empty if the transaction has no such parts.
 pub(crate) fn read(set: &str, segments: &[Segment<'_>]) -> Vec<Scope> {
     if set == "835" {
         return claims(segments, 0..segments.len(), "CLP", &["LX", "PLB", "SE"]);
@@ -50,11 +50,11 @@ pub(crate) fn read(set: &str, segments: &[Segment<'_>]) -> Vec<Scope> {
     let header = 0..levels.first().map_or(0, |level| level.first - 1);
     let mut scopes = Vec::new();
     for level in levels.iter().filter(|level| is_subject(level)) {
-        if has_subjects_below(&hierarchy, level) && !has_business(segments, level) {
+        if has_child_subjects(&hierarchy, level) && !has_business_segment(segments, level) {
             continue;
         }
         let mut context = vec![header.clone()];
-        context.extend(ancestors(levels, level).map(|above| naming_range(segments, above)));
+        context.extend(ancestors(levels, level).map(|ancestor| identifying_range(segments, ancestor)));
         scopes.extend(
             parts(set, segments, &hierarchy, level)
                 .into_iter()
@@ -64,7 +64,8 @@ pub(crate) fn read(set: &str, segments: &[Segment<'_>]) -> Vec<Scope> {
     scopes
 }
 
-/// The claims or patient events of a subject, each with the subject's own segments; or the subject as one part.
+/// The claims or patient events of a subject, each with the subject's own segments. Without any, the subject is one
+/// part.
 fn parts(set: &str, segments: &[Segment<'_>], hierarchy: &Hierarchy<'_>, level: &Level<'_>) -> Vec<Vec<Range<usize>>> {
     let own = own_range(level);
     let first_of_claim = match set {
@@ -78,7 +79,7 @@ fn parts(set: &str, segments: &[Segment<'_>], hierarchy: &Hierarchy<'_>, level: 
             return claims.into_iter().map(|claim| claim.ranges).collect();
         }
     }
-    let events: Vec<&Level<'_>> = hierarchy.children(level).filter(|child| child.code == EVENT).collect();
+    let events: Vec<&Level<'_>> = hierarchy.children(level).filter(|child| child.code == EVENT_LEVEL).collect();
     let subtree = |level: &Level<'_>| {
         let mut ranges = Vec::new();
         add_subtree(hierarchy, level, &mut ranges, 0);
@@ -87,61 +88,63 @@ fn parts(set: &str, segments: &[Segment<'_>], hierarchy: &Hierarchy<'_>, level: 
     if events.is_empty() {
         return vec![subtree(level)];
     }
-    let of_event = |event: &Level<'_>| std::iter::once(own.clone()).chain(subtree(event)).collect();
-    events.into_iter().map(of_event).collect()
+    let event_part = |event: &Level<'_>| std::iter::once(own.clone()).chain(subtree(event)).collect();
+    events.into_iter().map(event_part).collect()
 }
 
-/// The claims within a range: what stands before the first of them, then one claim. What begins with a segment of `ends`
-/// belongs to none.
-fn claims(segments: &[Segment<'_>], within: Range<usize>, first: &str, ends: &[&str]) -> Vec<Scope> {
-    let named = |at: &usize| segments.get(*at).map_or("", |segment| segment.name());
-    let starts: Vec<usize> = within.clone().filter(|at| named(at) == first).collect();
-    let Some(before) = starts.first().map(|at| within.start..*at) else { return Vec::new() };
-    let of_claim = |(number, start): (usize, &usize)| {
-        let next = starts.get(number + 1).copied().unwrap_or(within.end);
-        let end = (start + 1..next).find(|at| ends.contains(&named(at))).unwrap_or(next);
+/// The claims within a range, each together with the segments before the first claim. A claim starts with the segment
+/// `first` and ends before the next claim or before a segment of `ends`.
+fn claims(segments: &[Segment<'_>], range: Range<usize>, first: &str, ends: &[&str]) -> Vec<Scope> {
+    let name_at = |at: &usize| segments.get(*at).map_or("", |segment| segment.name());
+    let starts: Vec<usize> = range.clone().filter(|at| name_at(at) == first).collect();
+    let Some(before) = starts.first().map(|at| range.start..*at) else { return Vec::new() };
+    let claim = |(number, start): (usize, &usize)| {
+        let next = starts.get(number + 1).copied().unwrap_or(range.end);
+        let end = (start + 1..next).find(|at| ends.contains(&name_at(at))).unwrap_or(next);
         Scope::new(vec![before.clone(), *start..end])
     };
-    starts.iter().enumerate().map(of_claim).collect()
+    starts.iter().enumerate().map(claim).collect()
 }
 
 fn is_subject(level: &Level<'_>) -> bool {
-    SUBJECTS.contains(&level.code)
+    SUBJECT_LEVELS.contains(&level.code)
 }
 
-fn has_subjects_below(hierarchy: &Hierarchy<'_>, level: &Level<'_>) -> bool {
+fn has_child_subjects(hierarchy: &Hierarchy<'_>, level: &Level<'_>) -> bool {
     hierarchy.children(level).any(is_subject)
 }
 
-fn has_business(segments: &[Segment<'_>], level: &Level<'_>) -> bool {
-    own_range(level).any(|at| segments.get(at).is_some_and(|segment| BUSINESS.contains(&segment.name())))
+fn has_business_segment(segments: &[Segment<'_>], level: &Level<'_>) -> bool {
+    own_range(level).any(|at| segments.get(at).is_some_and(|segment| BUSINESS_SEGMENTS.contains(&segment.name())))
 }
 
-/// The level's own segments; positions count from 1.
+/// The index range of the level's own segments.
 fn own_range(level: &Level<'_>) -> Range<usize> {
     level.first - 1..level.last
 }
 
-/// Of a subject, the segments that say who it is, without what is asked or said about it; of another level all of them.
-fn naming_range(segments: &[Segment<'_>], level: &Level<'_>) -> Range<usize> {
+/// The segments that identify a subject, without those that request or report something about it. For other levels, all
+/// segments.
+fn identifying_range(segments: &[Segment<'_>], level: &Level<'_>) -> Range<usize> {
     let own = own_range(level);
-    let is_business = |at: &usize| segments.get(*at).is_some_and(|segment| BUSINESS.contains(&segment.name()));
-    let end = own.clone().find(is_business).filter(|_| is_subject(level)).unwrap_or(own.end);
+    let is_business_segment =
+        |at: &usize| segments.get(*at).is_some_and(|segment| BUSINESS_SEGMENTS.contains(&segment.name()));
+    let end = own.clone().find(is_business_segment).filter(|_| is_subject(level)).unwrap_or(own.end);
     own.start..end
 }
 
-/// From the parent up. HL02 can only name an earlier level, so this ends.
+/// The ancestors of a level, nearest first. HL02 can only refer to an earlier level, so there is no cycle.
 fn ancestors<'l, 'a>(levels: &'l [Level<'a>], level: &'l Level<'a>) -> impl Iterator<Item = &'l Level<'a>> {
-    std::iter::successors(level.parent.and_then(|at| levels.get(at)), |above| levels.get(above.parent?))
+    std::iter::successors(level.parent.and_then(|at| levels.get(at)), |ancestor| levels.get(ancestor.parent?))
 }
 
-/// Deeper than any guide goes; levels below that are left out.
-const DEEPEST: usize = 8;
+/// Levels below this depth are left out; no guide is this deep.
+const MAX_DEPTH: usize = 8;
 
-/// The level and those below it that are not about a subject of their own.
+/// Adds the level and its descendants, except those that are subjects themselves.
 fn add_subtree(hierarchy: &Hierarchy<'_>, level: &Level<'_>, ranges: &mut Vec<Range<usize>>, depth: usize) {
     ranges.push(own_range(level));
-    if depth < DEEPEST {
+    if depth < MAX_DEPTH {
         for child in hierarchy.children(level).filter(|child| !is_subject(child)) {
             add_subtree(hierarchy, child, ranges, depth + 1);
         }
@@ -161,7 +164,7 @@ mod tests {
         )
     }
 
-    /// For each part, the values at the element of the segment whose first element is the qualifier.
+    /// For each part, the values of an element in the segments whose first element is the qualifier.
     fn values(text: &str, segment: &str, qualifier: Option<&str>, element: usize) -> Vec<Vec<String>> {
         let body = parse(text, &Limits::default()).expect("an interchange");
         let selector = qualifier.map(|value| Selector::Where { position: Position::element(1), value });
@@ -171,15 +174,15 @@ mod tests {
         views.iter().map(|view| view.values(&query).into_iter().map(Into::into).collect()).collect()
     }
 
-    const ABOVE: &str =
+    const PARENT_LEVELS: &str =
         "HL*1**20*1~NM1*PR*2*PAYER*****PI*1~HL*2*1*21*1~NM1*41*2*CLINIC*****46*1~HL*3*2*19*1~NM1*1P*2*C*****XX*9~";
 
     #[test]
-    fn each_subscriber_has_its_own_claims() {
+    fn each_claim_of_a_subscriber_is_its_own_part() {
         let text = interchange(
             "276",
             &format!(
-                "{ABOVE}HL*4*3*22*0~NM1*IL*1*STONE*ADA****MI*M1~TRN*1*T1~REF*1K*C1~TRN*1*T2~REF*1K*C2~\
+                "{PARENT_LEVELS}HL*4*3*22*0~NM1*IL*1*STONE*ADA****MI*M1~TRN*1*T1~REF*1K*C1~TRN*1*T2~REF*1K*C2~\
                  HL*5*3*22*0~NM1*IL*1*WELLS*BEN****MI*M2~TRN*1*T3~REF*1K*C3~"
             ),
         );
@@ -190,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dependent_has_its_subscriber_above_it() {
+    fn the_part_of_a_dependent_includes_its_subscriber() {
         let text = interchange(
             "270",
             "HL*1**20*1~NM1*PR*2*PAYER~HL*2*1*21*1~NM1*1P*2*CLINIC~HL*3*2*22*1~NM1*IL*1*STONE*ADA****MI*M1~\
@@ -202,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subscriber_who_is_asked_about_counts_beside_dependents() {
+    fn a_subscriber_with_its_own_inquiry_is_a_part_of_its_own() {
         let text = interchange(
             "270",
             "HL*1**20*1~HL*2*1*21*1~HL*3*2*22*1~NM1*IL*1*STONE*ADA****MI*M1~EQ*30~HL*4*3*23*0~NM1*03*1*STONE*KIM~EQ*98~",
@@ -211,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_a_services_review_are_apart() {
+    fn each_event_of_a_services_review_is_its_own_part() {
         let text = interchange(
             "278",
             "HL*1**20*1~NM1*X3*2*P~HL*2*1*21*1~NM1*1P*2*C~HL*3*2*22*1~NM1*IL*1*STONE*ADA****MI*M1~\
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_of_a_remittance_are_apart() {
+    fn each_claim_of_a_remittance_is_its_own_part() {
         let text = interchange("835", "TRN*1*CHECK~LX*1~CLP*C1*1~NM1*QC*1*STONE~LX*2~CLP*C2*4~NM1*QC*1*WELLS~PLB*1*X~");
         assert_eq!(values(&text, "CLP", None, 1), [["C1"], ["C2"]]);
         assert_eq!(values(&text, "NM1", Some("QC"), 3), [["STONE"], ["WELLS"]]);

@@ -114,6 +114,39 @@ pub fn visible_text_and_cost(bytes: &[u8]) -> (Result<Text, Fault>, u64) {
     (read, STEPS - budget.left())
 }
 
+/// The first thing that a document shows beside clear text, in words, with the cost in steps: a picture, a drawing, an
+/// annotation, faint text, an attached file. Thin rules and light bands as in tables are allowed. A picture is not text.
+pub fn beside_text_and_cost(bytes: &[u8]) -> (Result<Option<String>, Fault>, u64) {
+    let budget = Budget::new();
+    let found = checked_kind(bytes).and_then(|kind| match kind {
+        Kind::Pdf => pdf::beside_text(bytes, &budget).map(|found| {
+            found.map(|(page, what)| if page == 0 { what.to_owned() } else { format!("{what} on page {page}") })
+        }),
+        Kind::Tiff | Kind::Png | Kind::Jpeg => Ok(Some("a picture".to_owned())),
+    });
+    (found, STEPS - budget.left())
+}
+
+/// Whether two documents show the same, page by page, with the cost in steps. Of pictures the pixels are compared.
+pub fn look_alike_and_cost(one: &[u8], two: &[u8]) -> (Result<bool, Fault>, u64) {
+    if one == two {
+        return (Ok(true), (one.len() / 8) as u64);
+    }
+    let budgets = [Budget::new(), Budget::new()];
+    let compared = || match (checked_kind(one)?, checked_kind(two)?) {
+        (Kind::Pdf, Kind::Pdf) => pdf::look_alike([one, two], [&budgets[0], &budgets[1]]),
+        (Kind::Tiff, Kind::Tiff) => {
+            let (pages, others) = (tiff::images(one, &budgets[0])?, tiff::images(two, &budgets[1])?);
+            let is_whole = pages.len() == tiff::count(one)? && others.len() == tiff::count(two)?;
+            Ok(is_whole && pages == others)
+        }
+        // Other pictures are the same if their bytes are.
+        _ => Ok(false),
+    };
+    let compared = compared();
+    (compared, budgets.iter().map(|budget| STEPS - budget.left()).sum())
+}
+
 fn read_text(bytes: &[u8], budget: &Budget) -> Result<Text, Fault> {
     read_pages(bytes, |bytes| pdf::text(bytes, budget))
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic, also in the functions that its tests share")]
 
 mod hostile;
+mod plain;
 mod reading;
 mod rendering;
 mod visible;

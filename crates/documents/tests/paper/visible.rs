@@ -7,31 +7,31 @@ use crate::{document, referral};
 
 /// A page under construction: its content, entries of its dictionary and resources, and further objects from 6 on.
 #[derive(Clone, Default)]
-struct Page {
+pub(crate) struct Page {
     content: String,
     entries: String,
     resources: String,
-    catalog: String,
+    pub(crate) catalog: String,
     objects: Vec<Vec<u8>>,
 }
 
 impl Page {
-    fn showing(content: &str) -> Self {
+    pub(crate) fn showing(content: &str) -> Self {
         Self { content: content.to_owned(), ..Self::default() }
     }
 
-    fn with(mut self, resources: &str, objects: &[Vec<u8>]) -> Self {
+    pub(crate) fn with(mut self, resources: &str, objects: &[Vec<u8>]) -> Self {
         self.resources = resources.to_owned();
         self.objects = objects.to_vec();
         self
     }
 
-    fn entries(mut self, entries: &str) -> Self {
+    pub(crate) fn entries(mut self, entries: &str) -> Self {
         self.entries = entries.to_owned();
         self
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let media = if self.entries.contains("MediaBox") { "" } else { "/MediaBox [0 0 612 792]" };
         let mut objects = vec![
             format!("<</Type /Catalog /Pages 2 0 R {}>>", self.catalog).into_bytes(),
@@ -60,19 +60,19 @@ impl Page {
     }
 }
 
-fn stream(entries: &str, content: &[u8]) -> Vec<u8> {
+pub(crate) fn stream(entries: &str, content: &[u8]) -> Vec<u8> {
     let mut bytes = format!("<<{entries} /Length {}>>\nstream\n", content.len()).into_bytes();
     bytes.extend(content);
     bytes.extend(b"\nendstream");
     bytes
 }
 
-fn form(entries: &str, content: &str) -> Vec<u8> {
+pub(crate) fn form(entries: &str, content: &str) -> Vec<u8> {
     stream(&format!("/Type /XObject /Subtype /Form {entries} /Resources <</Font <</F 5 0 R>>>>"), content.as_bytes())
 }
 
 /// The phrase at a place, with operators before it.
-fn phrase(before: &str) -> String {
+pub(crate) fn phrase(before: &str) -> String {
     format!("BT {before} /F 12 Tf 100 700 Td (Secret words) Tj ET")
 }
 
@@ -91,7 +91,7 @@ fn shows(name: &str, page: &Page) {
     assert!(seen.contains("Secret words"), "{name}: {seen:?}");
 }
 
-const WHITE_IMAGE: &str =
+pub(crate) const WHITE_IMAGE: &str =
     "/Type /XObject /Subtype /Image /Width 2 /Height 2 /BitsPerComponent 8 /ColorSpace /DeviceGray";
 
 #[test]

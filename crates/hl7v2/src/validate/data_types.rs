@@ -1,20 +1,20 @@
-//! The data types that have a form of their own (HL7 v2.8, chapter 2A): numbers, dates, times.
+//! The data types with a checkable format (HL7 v2.8, chapter 2A): numbers, dates, times.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DataType {
-    /// `YYYY[MM[DD[HH[MM[SS[.S[S[S[S]]]]]]]]][+/-ZZZZ]`: TS and DTM.
+    /// TS and DTM: `YYYY[MM[DD[HH[MM[SS[.S[S[S[S]]]]]]]]][+/-ZZZZ]`.
     Timestamp,
-    /// A time, or two: DR.
+    /// DR: one or two timestamps.
     TimeRange,
     Date,
     Time,
     Numeric,
-    /// SI: a number that counts.
+    /// SI: a sequence number.
     Sequence,
 }
 
 impl DataType {
-    /// The name by which OBX-2 and the table of fields call it.
+    /// The data type with this HL7 name, as used in OBX-2 and in the field table.
     pub(crate) fn read(name: &str) -> Option<Self> {
         match name {
             "TS" | "DTM" => Some(Self::Timestamp),
@@ -27,7 +27,7 @@ impl DataType {
         }
     }
 
-    pub(crate) fn described(self) -> &'static str {
+    pub(crate) fn description(self) -> &'static str {
         match self {
             Self::Timestamp | Self::TimeRange => "a time as YYYYMMDDHHMMSS",
             Self::Date => "a date as YYYYMMDD",
@@ -37,12 +37,12 @@ impl DataType {
         }
     }
 
-    /// How many components have this form.
+    /// The number of components with this format.
     pub(crate) fn components(self) -> usize {
         if self == Self::TimeRange { 2 } else { 1 }
     }
 
-    /// Early versions allow blanks at the end of any value.
+    /// Whether a value has this format. Trailing spaces are ignored, because early versions allow them in any value.
     pub(crate) fn accepts(self, value: &str) -> bool {
         let value = value.trim_end_matches(' ');
         match self {
@@ -83,7 +83,7 @@ fn split_zone(value: &str) -> (&str, &str) {
     value.split_at(value.find(['+', '-']).unwrap_or(value.len()))
 }
 
-/// `+HHMM`, or nothing.
+/// Whether a time zone is `+HHMM`, `-HHMM` or empty.
 fn is_zone(zone: &str) -> bool {
     zone.is_empty() || (zone.len() == 5 && is_below(&zone[1..], 0..2, 24) && is_below(&zone[1..], 2..4, 60))
 }
@@ -105,7 +105,7 @@ fn is_date(date: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// `HH[MM[SS[.S[S[S[S]]]]]]`.
+/// Whether a time has the format `HH[MM[SS[.S[S[S[S]]]]]]`.
 fn is_local_time(time: &str) -> bool {
     let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let is_fraction = (1..=4).contains(&fraction.len()) && is_digits(fraction);
@@ -129,17 +129,17 @@ fn is_below(text: &str, range: std::ops::Range<usize>, limit: u32) -> bool {
 mod tests {
     use super::*;
 
-    fn check(data_type: DataType, good: &[&str], bad: &[&str]) {
-        for value in good {
+    fn check(data_type: DataType, valid: &[&str], invalid: &[&str]) {
+        for value in valid {
             assert!(data_type.accepts(value), "{value} is {data_type:?}");
         }
-        for value in bad {
+        for value in invalid {
             assert!(!data_type.accepts(value), "{value} is not {data_type:?}");
         }
     }
 
     #[test]
-    fn forms() {
+    fn formats_are_checked() {
         check(
             DataType::Timestamp,
             &[

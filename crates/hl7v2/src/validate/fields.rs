@@ -1,4 +1,4 @@
-//! The fields that matter: those that a segment must have, and those whose form can be checked (HL7 v2.8, chapters 2 to
+//! The checked fields of each segment: required fields, and fields with a checkable format (HL7 v2.8, chapters 2 to
 //! 10).
 
 use std::collections::BTreeMap;
@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use crate::Version;
 use crate::validate::data_types::DataType;
 
-/// One line for each segment: the number of a field, then `R` if it is required (`R2.5`: since that version), then its
-/// data type.
+/// One line per segment with its fields: the field number, `R` if required (`R2.5`: since that version), and the data
+/// type.
 const FIELDS: &str = "
 MSH 7:R2.5,TS 9:R 10:R 11:R 12:R 13:NM
 EVN 2:R,TS 3:TS 6:TS
@@ -52,14 +52,14 @@ pub(crate) struct FieldRule {
 
 static RULES: LazyLock<BTreeMap<&str, Vec<FieldRule>>> = LazyLock::new(|| {
     let lines = FIELDS.lines().filter_map(|line| line.split_once(' '));
-    lines.map(|(segment, fields)| (segment, fields.split(' ').filter_map(read).collect())).collect()
+    lines.map(|(segment, fields)| (segment, fields.split(' ').filter_map(parse_rule).collect())).collect()
 });
 
 pub(crate) fn rules(segment: &str) -> &'static [FieldRule] {
     RULES.get(segment).map_or(&[], Vec::as_slice)
 }
 
-fn read(field: &str) -> Option<FieldRule> {
+fn parse_rule(field: &str) -> Option<FieldRule> {
     let (number, rest) = field.split_once(':')?;
     let mut rule = FieldRule { number: number.parse().ok()?, required_since: None, data_type: None };
     for word in rest.split(',') {
@@ -72,7 +72,7 @@ fn read(field: &str) -> Option<FieldRule> {
     Some(rule)
 }
 
-/// Table 0125: what OBX-5 may be.
+/// The data types that OBX-5 can have (table 0125).
 const VALUE_TYPES: &str = "AD CE CF CK CN CNE CP CQ CWE CX DR DT DTM ED EI FT GTS HD ID IS MA MO NA NM PL PN PPN RP SI SN \
                            SNM ST TM TN TS TX XAD XCN XON XPN XTN";
 
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_well_written() {
+    fn the_whole_table_parses() {
         let written = FIELDS.split_whitespace().filter(|word| word.contains(':')).count();
         assert_eq!(RULES.values().map(Vec::len).sum::<usize>(), written);
         assert!(RULES.values().all(|rules| rules.is_sorted_by(|one, other| one.number < other.number)));

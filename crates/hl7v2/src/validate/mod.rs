@@ -1,5 +1,5 @@
-//! Whether a message has the structure that its type demands (HL7 v2.8, chapter 2.13): segments, their order and number,
-//! and the fields that matter. Segments whose name starts with Z may stand anywhere.
+//! Validates a message against the structure of its type (HL7 v2.8, chapter 2.13): segments, their order and number,
+//! and important fields. Z segments are allowed anywhere.
 
 mod automaton;
 mod data_types;
@@ -10,81 +10,83 @@ use std::collections::BTreeMap;
 
 use automaton::Deviation;
 use data_types::DataType;
-use structures::{Unknown, structure_of};
+use structures::{UnknownStructure, structure_of};
+pub use structures::{is_known_segment, known_segments};
 
 use crate::fault::{ErrorCode, Fault, Location};
 use crate::path::{Number, Position};
 use crate::{Message, Segment, Version};
 
-/// More are not told: an answer stays readable.
-const MOST_FAULTS: usize = 50;
+/// Further errors are left out, to keep the acknowledgement readable.
+const MAX_FAULTS: usize = 50;
 
-/// All faults, in the order of the message; what is wrong with the header first.
+/// Validates a message. Returns its errors in message order; header errors come first.
 pub fn validate(message: &Message) -> Vec<Fault> {
     let mut faults = Vec::new();
     let version = check_version(message, &mut faults);
     check_processing_id(message, &mut faults);
     let structure = check_type(message, &mut faults);
-    let placed = placed(message);
+    let segments = numbered_segments(message);
     if let Some(automaton) = structure.and_then(|structure| structures::automaton(structure, version)) {
-        let known: Vec<Placed<'_>> = placed.iter().filter(|placed| !is_free(placed.segment)).copied().collect();
-        let names: Vec<&str> = known.iter().map(|placed| placed.segment.name()).collect();
-        faults.extend(explained(&automaton.compare(&names), &known));
+        let ordered: Vec<NumberedSegment<'_>> =
+            segments.iter().filter(|numbered| !is_allowed_anywhere(numbered.segment)).copied().collect();
+        let names: Vec<&str> = ordered.iter().map(|numbered| numbered.segment.name()).collect();
+        faults.extend(deviation_faults(&automaton.compare(&names), &ordered));
     }
-    for placed in &placed {
-        check_fields(*placed, version, &mut faults);
-        if faults.len() >= MOST_FAULTS {
+    for segment in &segments {
+        check_fields(*segment, version, &mut faults);
+        if faults.len() >= MAX_FAULTS {
             break;
         }
     }
-    faults.truncate(MOST_FAULTS);
+    faults.truncate(MAX_FAULTS);
     faults
 }
 
-/// Local segments, and the marks around groups of segments since 2.8.2, may stand anywhere.
-fn is_free(segment: Segment<'_>) -> bool {
+/// Whether a segment is allowed anywhere: Z segments, and the segment group markers of 2.8.2.
+fn is_allowed_anywhere(segment: Segment<'_>) -> bool {
     segment.is_local() || matches!(segment.name(), "SGH" | "SGT")
 }
 
-/// The structure that the message type and trigger event demand, as `ADT_A01`.
+/// The structure of a message by its type and trigger event, such as `ADT_A01`.
 pub fn structure(message: &Message) -> Option<&'static str> {
     structure_of(&message.message_type(), &message.trigger_event()).ok()
 }
 
-/// A segment, and which of its name it is, counted from 1.
+/// A segment with its number among the segments of the same name, from 1.
 #[derive(Clone, Copy)]
-struct Placed<'m> {
+struct NumberedSegment<'m> {
     segment: Segment<'m>,
     sequence: usize,
 }
 
-fn placed(message: &Message) -> Vec<Placed<'_>> {
+fn numbered_segments(message: &Message) -> Vec<NumberedSegment<'_>> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut placed = Vec::new();
+    let mut numbered = Vec::new();
     for segment in message.segments() {
         let sequence = counts.entry(segment.name()).or_default();
         *sequence += 1;
-        placed.push(Placed { segment, sequence: *sequence });
+        numbered.push(NumberedSegment { segment, sequence: *sequence });
     }
-    placed
+    numbered
 }
 
 fn check_version(message: &Message, faults: &mut Vec<Fault>) -> Version {
     let named = message.header().component(12, 1);
     message.version().unwrap_or_else(|| {
         if !named.is_empty() {
-            let text = format!("`{named}` is no version from 2.1 to 2.8");
+            let text = format!("`{named}` is not a version from 2.1 to 2.8");
             faults.push(Fault::new(ErrorCode::UnsupportedVersionId, text).at(Location::field("MSH", 1, 12)));
         }
         Version::V2_5_1
     })
 }
 
-/// Table 0103: debugging, production, training.
+/// Checks that the processing id is in table 0103: debugging, production, training.
 fn check_processing_id(message: &Message, faults: &mut Vec<Fault>) {
     let id = message.processing_id();
     if !matches!(id.as_ref(), "" | "D" | "P" | "T") {
-        let text = format!("`{id}` is no processing id: D, P and T are");
+        let text = format!("`{id}` is not a processing id: must be D, P or T");
         faults.push(Fault::new(ErrorCode::UnsupportedProcessingId, text).at(Location::field("MSH", 1, 11)));
     }
 }
@@ -92,33 +94,35 @@ fn check_processing_id(message: &Message, faults: &mut Vec<Fault>) {
 fn check_type(message: &Message, faults: &mut Vec<Fault>) -> Option<&'static str> {
     let (message_type, event) = (message.message_type(), message.trigger_event());
     if message_type.is_empty() {
-        // That MSH-9 is required is told with the other fields.
+        // A missing MSH-9 is reported with the other required fields.
         return None;
     }
     let structure = match structure_of(&message_type, &event) {
         Ok(structure) => structure,
         Err(unknown) => {
             let (code, text, component) = match unknown {
-                Unknown::Type => {
-                    (ErrorCode::UnsupportedMessageType, format!("messages of type `{message_type}` are not known"), 1)
-                }
-                Unknown::Event => {
+                UnknownStructure::MessageType => (
+                    ErrorCode::UnsupportedMessageType,
+                    format!("messages of type `{message_type}` are not supported"),
+                    1,
+                ),
+                UnknownStructure::Event => {
                     (ErrorCode::UnsupportedEventCode, format!("{message_type} has no event `{event}`"), 2)
                 }
             };
-            faults.push(Fault::new(code, text).at(of_component(9, component)));
+            faults.push(Fault::new(code, text).at(msh_component(9, component)));
             return None;
         }
     };
     let named = message.header().component(9, 3);
     if !named.is_empty() && named != structure {
         let text = format!("{message_type}^{event} has the structure {structure}, not `{named}`");
-        faults.push(Fault::new(ErrorCode::TableValueNotFound, text).at(of_component(9, 3)));
+        faults.push(Fault::new(ErrorCode::TableValueNotFound, text).at(msh_component(9, 3)));
     }
     Some(structure)
 }
 
-fn of_component(field: u16, component: u16) -> Location {
+fn msh_component(field: u16, component: u16) -> Location {
     let mut location = Location::field("MSH", 1, field);
     if let Some(position) = &mut location.position {
         position.component = Number::new(component);
@@ -126,31 +130,32 @@ fn of_component(field: u16, component: u16) -> Location {
     location
 }
 
-/// A segment that is missing in one place and unexpected in another is only out of order.
-fn explained(deviations: &[Deviation], segments: &[Placed<'_>]) -> Vec<Fault> {
-    let unexpected = |name: &str| {
+/// Reports the deviations from the structure. A segment that is missing in one place and unexpected in another is
+/// reported once, as out of order.
+fn deviation_faults(deviations: &[Deviation], segments: &[NumberedSegment<'_>]) -> Vec<Fault> {
+    let is_unexpected = |name: &str| {
         let is_same =
             |other: &Deviation| matches!(other, Deviation::Unexpected { at } if name_at(segments, *at) == name);
         deviations.iter().any(is_same)
     };
-    let missing = |name: &str| {
+    let is_missing = |name: &str| {
         deviations.iter().any(|other| matches!(other, Deviation::Missing { name: missing, .. } if *missing == name))
     };
     let fault = |deviation: &Deviation| {
         let before = &segments[..deviation.at().min(segments.len())];
         let (name, sequence, text) = match *deviation {
-            Deviation::Missing { name, .. } if unexpected(name) => return None,
+            Deviation::Missing { name, .. } if is_unexpected(name) => return None,
             Deviation::Missing { name, .. } => {
-                let sequence = before.iter().filter(|placed| placed.segment.name() == name).count() + 1;
-                let after = before.last().map_or("MSH", |placed| placed.segment.name());
+                let sequence = before.iter().filter(|numbered| numbered.segment.name() == name).count() + 1;
+                let after = before.last().map_or("MSH", |numbered| numbered.segment.name());
                 (name, sequence, format!("{name} is missing after {after}"))
             }
             Deviation::Unexpected { at } => {
-                let placed = segments.get(at)?;
-                let name = placed.segment.name();
-                let after = before.last().map_or("the start", |placed| placed.segment.name());
-                let why = if missing(name) { "is out of order" } else { "is not expected" };
-                (name, placed.sequence, format!("{name} {why} after {after}"))
+                let numbered = segments.get(at)?;
+                let name = numbered.segment.name();
+                let after = before.last().map_or("the start", |numbered| numbered.segment.name());
+                let problem = if is_missing(name) { "is out of order" } else { "is not expected" };
+                (name, numbered.sequence, format!("{name} {problem} after {after}"))
             }
         };
         Some(Fault::new(ErrorCode::SegmentSequenceError, text).at(Location::segment(name, sequence)))
@@ -158,37 +163,37 @@ fn explained(deviations: &[Deviation], segments: &[Placed<'_>]) -> Vec<Fault> {
     deviations.iter().filter_map(fault).collect()
 }
 
-fn name_at<'m>(segments: &[Placed<'m>], at: usize) -> &'m str {
-    segments.get(at).map_or("", |placed| placed.segment.name())
+fn name_at<'m>(segments: &[NumberedSegment<'m>], at: usize) -> &'m str {
+    segments.get(at).map_or("", |numbered| numbered.segment.name())
 }
 
-fn check_fields(placed: Placed<'_>, version: Version, faults: &mut Vec<Fault>) {
-    let name = placed.segment.name();
+fn check_fields(numbered: NumberedSegment<'_>, version: Version, faults: &mut Vec<Fault>) {
+    let name = numbered.segment.name();
     for rule in fields::rules(name) {
-        let field = placed.segment.field(usize::from(rule.number));
+        let field = numbered.segment.field(usize::from(rule.number));
         let is_valued = field.is_some_and(|field| field.parts().any(|repetition| repetition.is_valued()));
         if !is_valued && rule.required_since.is_some_and(|since| since <= version) {
             let text = format!("{name}-{} is required", rule.number);
-            let location = Location::field(name, placed.sequence, rule.number);
+            let location = Location::field(name, numbered.sequence, rule.number);
             faults.push(Fault::new(ErrorCode::RequiredFieldMissing, text).at(location));
         }
         if let Some(data_type) = rule.data_type {
-            check_form(placed, rule.number, data_type, faults);
+            check_format(numbered, rule.number, data_type, faults);
         }
     }
     match name {
-        "OBX" => check_observation(placed, faults),
-        "MSA" => check_code(placed, 1, |code| matches!(code, "AA" | "AE" | "AR" | "CA" | "CE" | "CR"), faults),
+        "OBX" => check_observation(numbered, faults),
+        "MSA" => check_code(numbered, 1, |code| matches!(code, "AA" | "AE" | "AR" | "CA" | "CE" | "CR"), faults),
         _ => {}
     }
 }
 
-/// Every repetition of a field has the form of its type.
-fn check_form(placed: Placed<'_>, field: u16, data_type: DataType, faults: &mut Vec<Fault>) {
-    let name = placed.segment.name();
-    let Some(whole) = placed.segment.field(usize::from(field)) else { return };
-    for (repetition, count) in whole.parts().zip(1..=u16::MAX) {
-        if faults.len() >= MOST_FAULTS {
+/// Checks that every repetition of a field has the format of its data type.
+fn check_format(numbered: NumberedSegment<'_>, field: u16, data_type: DataType, faults: &mut Vec<Fault>) {
+    let name = numbered.segment.name();
+    let Some(element) = numbered.segment.field(usize::from(field)) else { return };
+    for (repetition, count) in element.parts().zip(1..=u16::MAX) {
+        if faults.len() >= MAX_FAULTS {
             return;
         }
         let components = repetition.parts().take(data_type.components()).zip(1..=u16::MAX);
@@ -197,9 +202,9 @@ fn check_form(placed: Placed<'_>, field: u16, data_type: DataType, faults: &mut 
             if !component.is_valued() || data_type.accepts(&value) {
                 continue;
             }
-            let shown: String = value.chars().take(40).collect();
-            let text = format!("{name}-{field} must be {}, is `{shown}`", data_type.described());
-            let mut location = Location::field(name, placed.sequence, field);
+            let excerpt: String = value.chars().take(40).collect();
+            let text = format!("{name}-{field} must be {}, is `{excerpt}`", data_type.description());
+            let mut location = Location::field(name, numbered.sequence, field);
             if let Some(position) = &mut location.position {
                 *position = Position { repetition: Number::new(count), component: Number::new(number), ..*position };
             }
@@ -208,28 +213,28 @@ fn check_form(placed: Placed<'_>, field: u16, data_type: DataType, faults: &mut 
     }
 }
 
-/// OBX-2 says what OBX-5 is.
-fn check_observation(placed: Placed<'_>, faults: &mut Vec<Fault>) {
-    let has_value = placed.segment.field(5).is_some_and(|field| field.is_valued());
-    let value_type = placed.segment.component(2, 1);
+/// Checks OBX-5 against the data type given by OBX-2.
+fn check_observation(numbered: NumberedSegment<'_>, faults: &mut Vec<Fault>) {
+    let has_value = numbered.segment.field(5).is_some_and(|field| field.is_valued());
+    let value_type = numbered.segment.component(2, 1);
     if has_value && value_type.is_empty() {
         let text = "OBX-2 is required when OBX-5 has a value";
-        let location = Location::field("OBX", placed.sequence, 2);
+        let location = Location::field("OBX", numbered.sequence, 2);
         faults.push(Fault::new(ErrorCode::RequiredFieldMissing, text).at(location));
     }
-    check_code(placed, 2, fields::is_value_type, faults);
+    check_code(numbered, 2, fields::is_value_type, faults);
     if let Some(data_type) = DataType::read(&value_type) {
-        check_form(placed, 5, data_type, faults);
+        check_format(numbered, 5, data_type, faults);
     }
 }
 
-fn check_code(placed: Placed<'_>, field: u16, is_known: impl Fn(&str) -> bool, faults: &mut Vec<Fault>) {
-    let code = placed.segment.component(usize::from(field), 1);
+fn check_code(numbered: NumberedSegment<'_>, field: u16, is_known: impl Fn(&str) -> bool, faults: &mut Vec<Fault>) {
+    let code = numbered.segment.component(usize::from(field), 1);
     if !code.is_empty() && code != "\"\"" && !is_known(&code) {
-        let shown: String = code.chars().take(40).collect();
-        let name = placed.segment.name();
-        let text = format!("`{shown}` is not in the table of {name}-{field}");
-        let location = Location::field(name, placed.sequence, field);
+        let excerpt: String = code.chars().take(40).collect();
+        let name = numbered.segment.name();
+        let text = format!("`{excerpt}` is not in the table of {name}-{field}");
+        let location = Location::field(name, numbered.sequence, field);
         faults.push(Fault::new(ErrorCode::TableValueNotFound, text).at(location));
     }
 }

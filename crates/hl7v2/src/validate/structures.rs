@@ -1,16 +1,16 @@
-//! The message structures that are known (HL7 v2.8, chapters 2 to 10), in the standard's own abstract syntax:
-//! `[ ]` optional, `{ }` repeating, `< | >` one of.
+//! The supported message structures (HL7 v2.8, chapters 2 to 10), in the abstract syntax of the standard: `[ ]`
+//! optional, `{ }` repeating, `< | >` one of.
 //!
-//! Each is the union of the versions: what one of them allows is allowed in all. Where a later version demands more, it
-//! has a row of its own.
+//! Each structure is the union of all versions: what one version allows is allowed in all. A later version that
+//! requires more has its own row.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use crate::Version;
 use crate::validate::automaton::Automaton;
 
-/// Message type, trigger events, structure. Without trigger events the type alone says it, whatever the event.
+/// Message type, trigger events, structure. A row without trigger events applies to every event.
 const TYPES: &[(&str, &str, &str)] = &[
     ("ACK", "", "ACK"),
     ("ADT", "A01 A04 A08 A13", "ADT_A01"),
@@ -34,10 +34,32 @@ const TYPES: &[(&str, &str, &str)] = &[
     ("VXU", "V04", "VXU_V04"),
 ];
 
-/// Before 2.2 the message type stood alone in MSH-9.
-const ONLY_TRIGGERS: &[(&str, &str)] = &[("ORM", "O01"), ("ORU", "R01"), ("RDE", "O01"), ("DFT", "P03")];
+/// The event of messages without one: before 2.2, MSH-9 had only the message type.
+const DEFAULT_EVENTS: &[(&str, &str)] = &[("ORM", "O01"), ("ORU", "R01"), ("RDE", "O01"), ("DFT", "P03")];
 
-/// Structure, first version, syntax. MSH and what may follow it in any message stand before each.
+/// Segments of envelopes, queries and messages without a structure here.
+const OTHER_SEGMENTS: &str = "MSH SFT UAC NTE ERR MSA QAK QPD RCP QRD QRF QID DSP DSC EQU FHS FTS BHS BTS ADD STF PRA ORG \
+                              LOC LDP MFI MFE MFA OM1 OM2 OM3 OM4 OM5 OM6 OM7 CDM PRC RXD RXG IAM ABS BPO BPX BTX CM0 CM1 CM2 \
+                              CSP CSR CSS GOL PRB PTH VAR IPC ISD INV APR RMI NPU AFF CER EDU LAN PSH PCR PEO PES FAC GP1 GP2 \
+                              PYE PSG PSL PSS ADJ IVC PMT IPR BUI CNS DON EQP INR NDS NST NSC NCK PAC PKG PM1 REL SCD SCP SDD SHP SID SLT \
+                              STZ TCC URD URS VND CTR DMI DPS DRG IIM ITM ILT LCC LCH LRL MCP OMC OH1 OH2 OH3 OH4 OVR PCE PRD RDF RDT";
+
+static SEGMENTS: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
+    let words = STRUCTURES.iter().flat_map(|(_, _, syntax)| syntax.split(|c: char| !c.is_ascii_alphanumeric()));
+    words.filter(|word| word.len() == 3).chain(OTHER_SEGMENTS.split_whitespace()).collect()
+});
+
+/// The segment names of HL7 version 2.
+pub fn known_segments() -> impl Iterator<Item = &'static str> + Clone {
+    SEGMENTS.iter().copied()
+}
+
+/// Whether a segment name is defined by HL7 version 2 or is a Z segment.
+pub fn is_known_segment(name: &str) -> bool {
+    name.starts_with('Z') || SEGMENTS.contains(name)
+}
+
+/// Structure, first version, syntax. [`HEADER`] is put before each syntax.
 const STRUCTURES: &[(&str, Version, &str)] = &[
     ("ACK", Version::V2_1, "MSA [{ERR}]"),
     (
@@ -140,13 +162,13 @@ const STRUCTURES: &[(&str, Version, &str)] = &[
     ),
 ];
 
-/// Software and user segments, since 2.5 and 2.6.
-const AFTER_HEADER: &str = "MSH [{SFT}] [UAC]";
+/// The start of every message: MSH, and the software (since 2.5) and user (since 2.6) segments.
+const HEADER: &str = "MSH [{SFT}] [UAC]";
 
 static AUTOMATA: LazyLock<BTreeMap<&str, Vec<(Version, Automaton)>>> = LazyLock::new(|| {
     let mut automata: BTreeMap<&str, Vec<(Version, Automaton)>> = BTreeMap::new();
     for (name, since, syntax) in STRUCTURES {
-        let automaton = Automaton::new(&format!("{AFTER_HEADER} {syntax}"));
+        let automaton = Automaton::new(&format!("{HEADER} {syntax}"));
         automata.entry(name).or_default().push((*since, automaton));
     }
     automata
@@ -154,21 +176,21 @@ static AUTOMATA: LazyLock<BTreeMap<&str, Vec<(Version, Automaton)>>> = LazyLock:
 
 /// Why there is no structure for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unknown {
-    Type,
+pub(crate) enum UnknownStructure {
+    MessageType,
     Event,
 }
 
-/// The name of the structure that a message type and a trigger event have.
-pub(crate) fn structure_of(message_type: &str, event: &str) -> Result<&'static str, Unknown> {
-    let alone = ONLY_TRIGGERS.iter().find(|(name, _)| event.is_empty() && *name == message_type);
-    let event = alone.map_or(event, |(_, event)| event);
+/// The structure of a message type and trigger event.
+pub(crate) fn structure_of(message_type: &str, event: &str) -> Result<&'static str, UnknownStructure> {
+    let default = DEFAULT_EVENTS.iter().find(|(name, _)| event.is_empty() && *name == message_type);
+    let event = default.map_or(event, |(_, event)| event);
     let mut of_type = TYPES.iter().filter(|(name, _, _)| *name == message_type).peekable();
     if of_type.peek().is_none() {
-        return Err(Unknown::Type);
+        return Err(UnknownStructure::MessageType);
     }
     let has_event = |events: &str| events.is_empty() || events.split(' ').any(|known| known == event);
-    of_type.find(|(_, events, _)| has_event(events)).map(|(_, _, structure)| *structure).ok_or(Unknown::Event)
+    of_type.find(|(_, events, _)| has_event(events)).map(|(_, _, structure)| *structure).ok_or(UnknownStructure::Event)
 }
 
 pub(crate) fn automaton(structure: &str, version: Version) -> Option<&'static Automaton> {
@@ -181,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_has_a_structure_that_is_well_written() {
+    fn every_type_has_a_well_formed_structure() {
         for (_, _, structure) in TYPES {
             assert!(automaton(structure, Version::V2_1).is_some(), "{structure}");
         }
@@ -189,19 +211,19 @@ mod tests {
             for (open, close) in [('[', ']'), ('{', '}'), ('<', '>')] {
                 assert_eq!(syntax.matches(open).count(), syntax.matches(close).count(), "{name} {open}{close}");
             }
-            assert!(TYPES.iter().any(|(_, _, structure)| structure == name), "{name} is of no type");
+            assert!(TYPES.iter().any(|(_, _, structure)| structure == name), "{name} belongs to no message type");
         }
     }
 
     #[test]
-    fn types_and_events_are_told_apart() {
+    fn unknown_types_and_events_are_distinguished() {
         assert_eq!(structure_of("ADT", "A31"), Ok("ADT_A05"));
         assert_eq!(structure_of("ACK", "A31"), Ok("ACK"));
         assert_eq!(structure_of("ORU", ""), Ok("ORU_R01"));
-        assert_eq!(structure_of("ADT", ""), Err(Unknown::Event));
-        assert_eq!(structure_of("ADT", "A99"), Err(Unknown::Event));
-        assert_eq!(structure_of("ADT", "A0"), Err(Unknown::Event));
-        assert_eq!(structure_of("QBP", "Q11"), Err(Unknown::Type));
-        assert_eq!(structure_of("", ""), Err(Unknown::Type));
+        assert_eq!(structure_of("ADT", ""), Err(UnknownStructure::Event));
+        assert_eq!(structure_of("ADT", "A99"), Err(UnknownStructure::Event));
+        assert_eq!(structure_of("ADT", "A0"), Err(UnknownStructure::Event));
+        assert_eq!(structure_of("QBP", "Q11"), Err(UnknownStructure::MessageType));
+        assert_eq!(structure_of("", ""), Err(UnknownStructure::MessageType));
     }
 }

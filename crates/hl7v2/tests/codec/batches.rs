@@ -1,11 +1,11 @@
-//! Several messages at once.
+//! Tests batches and files of messages.
 
 use verial_hl7v2::{BatchFile, Limits};
 
 use crate::samples;
 
 fn parse(text: &str) -> Result<BatchFile, String> {
-    BatchFile::parse(text.as_bytes(), &Limits::default()).map_err(|fault| fault.to_string())
+    BatchFile::parse(text.as_bytes(), &Limits::default()).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn a_file_of_batches_is_split_and_written_back() {
 }
 
 #[test]
-fn envelopes_may_be_left_out() {
+fn envelopes_are_optional() {
     let (one, two) = (samples::admission(), samples::result());
     for text in
         [one.clone(), format!("{one}{two}"), format!("BHS|^~\\&|A\r{one}BTS\r"), format!("FHS|^~\\&\r{one}FTS|1")]
@@ -41,9 +41,9 @@ fn envelopes_may_be_left_out() {
 }
 
 #[test]
-fn counts_are_compared() {
+fn wrong_counts_are_reported() {
     let one = samples::order();
-    let check = |text: String, said: &[&str]| assert_eq!(parse(&text).unwrap().miscounts(), said);
+    let check = |text: String, expected: &[&str]| assert_eq!(parse(&text).unwrap().miscounts(), expected);
     check(format!("FHS|^~\\&\rBHS|^~\\&\r{one}BTS|1\rFTS|1"), &[]);
     check(format!("BHS|^~\\&\r{one}BTS|2"), &["BTS-1 says 2 messages in the batch, there are 1"]);
     check(format!("BHS|^~\\&\r{one}BTS|many"), &["BTS-1 says many messages in the batch, there are 1"]);
@@ -51,27 +51,27 @@ fn counts_are_compared() {
 }
 
 #[test]
-fn faulty_envelopes_are_refused_with_their_place() {
+fn invalid_envelopes_are_rejected_with_their_position() {
     let one = "MSH|^~\\&|A\rPID|1\r";
-    for (text, said) in [
+    for (text, message) in [
         (format!("{one}BTS|1"), "segment 3, byte 17: BTS has no BHS"),
         (format!("{one}FTS|1"), "FTS has no FHS"),
-        (format!("BHS|^~\\&\rBHS|^~\\&\r{one}"), "segment 2, byte 9: BHS stands in a batch that has no BTS"),
-        (format!("FHS|^~\\&\rBHS|^~\\&\r{one}FTS|1"), "FTS stands in a batch"),
-        (format!("{one}FHS|^~\\&"), "FHS stands after the start"),
-        (format!("FHS|^~\\&\r{one}FTS|1\r{one}"), "MSH stands after FTS"),
+        (format!("BHS|^~\\&\rBHS|^~\\&\r{one}"), "segment 2, byte 9: BHS is inside a batch that has no BTS"),
+        (format!("FHS|^~\\&\rBHS|^~\\&\r{one}FTS|1"), "FTS is inside a batch"),
+        (format!("{one}FHS|^~\\&"), "FHS is not at the start"),
+        (format!("FHS|^~\\&\r{one}FTS|1\r{one}"), "MSH follows FTS"),
         (format!("FHS|\r{one}"), "MSH-2 is empty"),
-        (format!("BHS|^~\\&\r{one}pv1|1\rBTS"), "segment 4, byte 26: `pv1|1` is no segment"),
-        (format!("BHS|^~\\&\r{one}BTS#1"), "is no segment"),
+        (format!("BHS|^~\\&\r{one}pv1|1\rBTS"), "segment 4, byte 26: `pv1|1` is not a segment"),
+        (format!("BHS|^~\\&\r{one}BTS#1"), "is not a segment"),
         ("PID|1".to_owned(), "starts with MSH"),
     ] {
-        let fault = parse(&text).unwrap_err();
-        assert!(fault.contains(said), "{text:?}: {fault}");
+        let error = parse(&text).unwrap_err();
+        assert!(error.contains(message), "{text:?}: {error}");
     }
 }
 
 #[test]
-fn text_is_decoded_already() {
+fn decoded_text_is_parsed() {
     let text = "BHS|^~\\&|A\rMSH|^~\\&||||||||||||||||8859/1\rNTE|||Zoë\rMSH|^~\\&|A\rNTE|||Łódź\rBTS|2";
     let file = BatchFile::parse_text(text, &Limits::default()).unwrap();
     assert_eq!(file.text(), text);

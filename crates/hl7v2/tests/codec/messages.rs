@@ -1,11 +1,11 @@
-//! Reading: exact text, delimiters, ends of lines, character sets, paths, and what is refused where.
+//! Tests parsing: exact text, delimiters, line ends, character sets, paths, and errors with their position.
 
 use verial_hl7v2::{CharacterSet, Limits, Message, ParseErrorKind, Version};
 
 use crate::{found, read, samples};
 
 #[test]
-fn an_admission_is_read() {
+fn an_admission_is_parsed() {
     let message = read(&samples::admission());
     assert_eq!(message.message_type(), "ADT");
     assert_eq!(message.trigger_event(), "A01");
@@ -75,7 +75,7 @@ fn empty_is_not_null() {
 }
 
 #[test]
-fn delimiters_are_the_message_s_own() {
+fn each_message_has_its_own_delimiters() {
     let message = read("MSH#*!?%#A%1*B#F#G#H#20260301##ORU*R01#1#P#2.3\rPID###1*2%3!4#x?F?y?S?z?T?|^~\\&");
     assert_eq!(found(&message, "MSH.1"), ["#"]);
     assert_eq!(found(&message, "MSH.2"), ["*!?%"]);
@@ -90,11 +90,11 @@ fn delimiters_are_the_message_s_own() {
     assert_eq!(found(&five, "NTE.3"), ["cut# here#"]);
 
     let two = read("MSH|^~|A\rNTE|1||a\\F\\&b");
-    assert_eq!(found(&two, "NTE.3.1.1"), ["a\\F\\&b"], "neither escapes nor subcomponents were agreed on");
+    assert_eq!(found(&two, "NTE.3.1.1"), ["a\\F\\&b"], "neither escapes nor subcomponents are declared");
 }
 
 #[test]
-fn all_ends_of_lines_are_read_and_kept() {
+fn all_line_ends_are_accepted_and_kept() {
     for end in ["\r", "\n", "\r\n", "\r\r", "\n\r\n"] {
         for last in ["", end] {
             let text = format!("MSH|^~\\&|A{end}PID|1{end}ZZZ{last}");
@@ -108,37 +108,37 @@ fn all_ends_of_lines_are_read_and_kept() {
 }
 
 #[test]
-fn the_character_set_is_what_the_header_says() {
+fn the_character_set_is_taken_from_the_header() {
     let with_set = |set: &str| format!("MSH|^~\\&|||||||ADT^A08|1|P|2.5||||||{set}\rPID|||1||").into_bytes();
     let parse = |set: &str, name: &[u8]| Message::parse(&[&with_set(set), name].concat(), &Limits::default());
 
     let latin = parse("8859/1", b"Zo\xeb\rPV1||I\r").unwrap();
     assert_eq!(latin.character_set(), CharacterSet::Latin1);
     assert_eq!(found(&latin, "PID.5"), ["Zoë"]);
-    assert_eq!(found(&latin, "PV1.2"), ["I"], "what follows is found although the text grew");
+    assert_eq!(found(&latin, "PV1.2"), ["I"], "later segments are found although the text is longer in UTF-8");
     assert_eq!(latin.to_bytes().as_ref(), [&with_set("8859/1")[..], b"Zo\xeb\rPV1||I\r"].concat());
 
     for set in ["", "UNICODE UTF-8", "UTF-8"] {
         assert_eq!(found(&parse(set, "Zoë".as_bytes()).unwrap(), "PID.5"), ["Zoë"]);
-        let fault = parse(set, b"Zo\xeb").unwrap_err();
-        assert!(matches!(fault.kind, ParseErrorKind::ForeignCharacter { .. }), "{fault}");
-        assert_eq!(fault.place.segment, 2);
+        let error = parse(set, b"Zo\xeb").unwrap_err();
+        assert!(matches!(error.kind, ParseErrorKind::ForeignCharacter { .. }), "{error}");
+        assert_eq!(error.position.segment, 2);
     }
-    let fault = parse("ASCII", "Zoë".as_bytes()).unwrap_err();
-    assert_eq!(fault.kind, ParseErrorKind::ForeignCharacter { name: "ASCII" });
+    let error = parse("ASCII", "Zoë".as_bytes()).unwrap_err();
+    assert_eq!(error.kind, ParseErrorKind::ForeignCharacter { name: "ASCII" });
     for set in ["8859/2", "UNICODE UTF-16", "~ISO IR87"] {
-        let fault = parse(set, b"Zoe").unwrap_err();
-        assert!(fault.to_string().contains("not supported"), "{fault}");
-        assert_eq!(fault.to_fault().location.unwrap().to_string(), "MSH[1].18");
+        let error = parse(set, b"Zoe").unwrap_err();
+        assert!(error.to_string().contains("not supported"), "{error}");
+        assert_eq!(error.to_fault().location.unwrap().to_string(), "MSH[1].18");
     }
     assert!(Message::parse_text("MSH|^~\\&||||||||||||||||8859/1\rNTE|||Łódź", &Limits::default()).is_err());
 }
 
 #[test]
-fn what_is_no_message_is_refused_with_its_place() {
-    for (text, segment, offset, said) in [
-        ("", 1, 0, "nothing is there"),
-        ("\r\n\r", 1, 0, "nothing is there"),
+fn invalid_messages_are_rejected_with_their_position() {
+    for (text, segment, offset, message) in [
+        ("", 1, 0, "the message is empty"),
+        ("\r\n\r", 1, 0, "the message is empty"),
         ("hello", 1, 0, "starts with MSH, this with `hello`"),
         ("{\"payload\":\"MSH|\"}", 1, 0, "starts with MSH"),
         ("\n msh|^~\\&|", 1, 1, "starts with MSH"),
@@ -149,33 +149,33 @@ fn what_is_no_message_is_refused_with_its_place() {
         ("MSH|^~\\&#!|A", 1, 0, "more than five"),
         ("MSH|^^\\&|A", 1, 0, "two delimiters"),
         ("MSHA^~\\&A", 1, 0, "a letter"),
-        ("MSH|^~\\&|A\rPID|1\rpv1|1", 3, 17, "`pv1|1` is no segment"),
-        ("MSH|^~\\&|A\rPIDX|1", 2, 11, "is no segment"),
-        ("MSH|^~\\&|A\rPID#1", 2, 11, "is no segment"),
-        ("MSH|^~\\&|A\rNTE|||one\ntwo", 3, 21, "`two` is no segment"),
+        ("MSH|^~\\&|A\rPID|1\rpv1|1", 3, 17, "`pv1|1` is not a segment"),
+        ("MSH|^~\\&|A\rPIDX|1", 2, 11, "is not a segment"),
+        ("MSH|^~\\&|A\rPID#1", 2, 11, "is not a segment"),
+        ("MSH|^~\\&|A\rNTE|||one\ntwo", 3, 21, "`two` is not a segment"),
         ("MSH|^~\\&|A\rMSH|^~\\&|B", 2, 11, "a second message"),
         ("BHS|^~\\&|A\rMSH|^~\\&|B", 1, 0, "a batch"),
         ("MSH|^~\\&|A\rBTS|1", 2, 11, "a batch"),
     ] {
-        let fault = Message::parse_text(text, &Limits::default()).unwrap_err();
-        assert!(fault.to_string().contains(said), "{text:?}: {fault}");
-        assert_eq!((fault.place.segment, fault.place.offset), (segment, offset), "{text:?}: {fault}");
+        let error = Message::parse_text(text, &Limits::default()).unwrap_err();
+        assert!(error.to_string().contains(message), "{text:?}: {error}");
+        assert_eq!((error.position.segment, error.position.offset), (segment, offset), "{text:?}: {error}");
     }
 }
 
 #[test]
-fn what_is_too_large_is_refused() {
+fn messages_beyond_the_limits_are_rejected() {
     let limits = Limits { bytes: 100, segments: 3, segment_bytes: 40 };
-    let parse = |text: &str| Message::parse(text.as_bytes(), &limits).map_err(|fault| fault.kind);
+    let parse = |text: &str| Message::parse(text.as_bytes(), &limits).map_err(|error| error.kind);
     let header = "MSH|^~\\&|A\r";
     assert!(parse(&format!("{header}PID|1\rPV1|1")).is_ok());
-    assert_eq!(parse(&format!("{header}{}", "x".repeat(90))), Err(ParseErrorKind::TooLarge { most: 100 }));
-    assert_eq!(parse(&format!("{header}NTE|{}", "x".repeat(37))), Err(ParseErrorKind::SegmentTooLong { most: 40 }));
-    assert_eq!(parse(&format!("{header}A01\rA02\rA03")), Err(ParseErrorKind::TooManySegments { most: 3 }));
+    assert_eq!(parse(&format!("{header}{}", "x".repeat(90))), Err(ParseErrorKind::TooLarge { max: 100 }));
+    assert_eq!(parse(&format!("{header}NTE|{}", "x".repeat(37))), Err(ParseErrorKind::SegmentTooLong { max: 40 }));
+    assert_eq!(parse(&format!("{header}A01\rA02\rA03")), Err(ParseErrorKind::TooManySegments { max: 3 }));
 }
 
 #[test]
-fn a_header_can_be_read_alone() {
+fn a_header_can_be_parsed_alone() {
     let limits = Limits::default();
     let header = Message::parse_header(b"\nMSH|^~\\&|A|Z\xff|||||ADT^A01|7|P|2.5||||||EBCDIC\rnot a segment", &limits);
     let header = header.unwrap();

@@ -1,4 +1,4 @@
-//! What holds for any message: exact round trip, no panic, paths as a naive splitter reads them.
+//! Properties of any message: exact round trip, no panic, and paths that agree with naive_split splitting.
 
 use proptest::prelude::*;
 use verial_hl7v2::{AckCode, Acknowledgement, BatchFile, Delimiters, Draft, Limits, Message, validate};
@@ -7,7 +7,7 @@ use crate::{found, samples};
 
 const DELIMITERS: &str = "|^~\\&#*!?%$@;:+-_/<>";
 
-/// Five different ones, and the truncation character in some.
+/// Five distinct delimiters, in some cases with the truncation character.
 fn delimiters() -> impl Strategy<Value = Delimiters> {
     let characters: Vec<char> = DELIMITERS.chars().collect();
     let shuffled = Just(characters).prop_shuffle();
@@ -29,7 +29,7 @@ fn values() -> impl Strategy<Value = Values> {
     prop::collection::vec(field, 1..5)
 }
 
-fn written(delimiters: Delimiters, segments: &[Values]) -> Message {
+fn build_message(delimiters: Delimiters, segments: &[Values]) -> Message {
     let mut draft = Draft::new(delimiters);
     draft.header().component(9, 1, "ADT").component(9, 2, "A01").field(10, "1").field(12, "2.5");
     for fields in segments {
@@ -48,7 +48,7 @@ fn written(delimiters: Delimiters, segments: &[Values]) -> Message {
 }
 
 /// The raw text at a position, by plain splitting.
-fn naive(line: &str, delimiters: &Delimiters, numbers: [usize; 4]) -> Option<String> {
+fn naive_split(line: &str, delimiters: &Delimiters, numbers: [usize; 4]) -> Option<String> {
     let encoding: Vec<char> = delimiters.encoding_characters().chars().collect();
     let field = line.split(delimiters.field_separator()).nth(numbers[0])?;
     let repetition = field.split(encoding[1]).nth(numbers[1] - 1)?;
@@ -58,8 +58,8 @@ fn naive(line: &str, delimiters: &Delimiters, numbers: [usize; 4]) -> Option<Str
 
 proptest! {
     #[test]
-    fn what_was_written_is_read(delimiters in delimiters(), segments in prop::collection::vec(values(), 1..4)) {
-        let message = written(delimiters, &segments);
+    fn written_values_parse_back(delimiters in delimiters(), segments in prop::collection::vec(values(), 1..4)) {
+        let message = build_message(delimiters, &segments);
         prop_assert_eq!(message.delimiters(), &delimiters);
         for (fields, nth) in segments.iter().zip(1..) {
             for (field, number) in fields.iter().zip(1..) {
@@ -77,12 +77,12 @@ proptest! {
     }
 
     #[test]
-    fn print_after_parse_is_identity(
+    fn parsing_and_printing_is_lossless(
         delimiters in delimiters(),
         segments in prop::collection::vec(values(), 1..4),
         end in prop_oneof![Just("\r"), Just("\n"), Just("\r\n")],
     ) {
-        let text = written(delimiters, &segments).text().replace('\r', end);
+        let text = build_message(delimiters, &segments).text().replace('\r', end);
         let limits = Limits::default();
         let message = Message::parse(text.as_bytes(), &limits).unwrap();
         prop_assert_eq!(message.text(), &text);
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn paths_are_what_a_naive_splitter_finds(
+    fn paths_agree_with_naive_splitting(
         delimiters in delimiters(),
         lines in prop::collection::vec("[a-z|^~\\\\&#*!?%$@é\"]{0,30}", 1..4),
         numbers in [1..6_usize, 1..4, 1..4, 1..4],
@@ -106,18 +106,18 @@ proptest! {
             let [field, repetition, component, subcomponent] = numbers;
             let path = format!("ZZ1[{nth}].{field}[{repetition}].{component}.{subcomponent}").parse().unwrap();
             let raw: Option<String> = message.find(&path).next().map(|value| value.raw().to_owned());
-            prop_assert_eq!(raw, naive(line, &delimiters, numbers), "{} in {}", path, text);
+            prop_assert_eq!(raw, naive_split(line, &delimiters, numbers), "{} in {}", path, text);
         }
     }
 
     #[test]
-    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        harmless(&bytes);
-        harmless(&[b"MSH|^~\\&|", bytes.as_slice()].concat());
+    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        check_bytes(&bytes);
+        check_bytes(&[b"MSH|^~\\&|", bytes.as_slice()].concat());
     }
 
     #[test]
-    fn no_change_of_a_sample_panics(
+    fn damaged_samples_do_not_panic(
         sample in 0..10_usize,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         cut in any::<prop::sample::Index>(),
@@ -127,23 +127,23 @@ proptest! {
             let index = index.index(bytes.len());
             bytes[index] = byte;
         }
-        harmless(&bytes);
+        check_bytes(&bytes);
         bytes.truncate(cut.index(bytes.len()));
-        harmless(&bytes);
+        check_bytes(&bytes);
     }
 
     #[test]
-    fn no_order_of_segments_panics(lines in prop::collection::vec(0..9_usize, 0..30)) {
+    fn reordered_segments_do_not_panic(lines in prop::collection::vec(0..9_usize, 0..30)) {
         let sample = samples::result();
         let (header, rest) = sample.split_once('\r').unwrap();
         let rest: Vec<&str> = rest.lines().flat_map(|text| text.split('\r')).collect();
         let text: String = lines.iter().map(|line| format!("\r{}", rest[line % rest.len()])).collect();
-        harmless(format!("{header}{text}").as_bytes());
+        check_bytes(format!("{header}{text}").as_bytes());
     }
 }
 
-/// What can be read prints back, can be validated and answered.
-fn harmless(bytes: &[u8]) {
+/// Everything that parses prints back and can be validated and acknowledged.
+fn check_bytes(bytes: &[u8]) {
     let limits = Limits::default();
     if let Ok(file) = BatchFile::parse(bytes, &limits) {
         assert_eq!(file.to_bytes(), bytes);

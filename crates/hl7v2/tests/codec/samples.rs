@@ -1,6 +1,6 @@
-//! Messages as hospitals send them, of people who do not exist.
+//! Realistic sample messages. All people in them are fictional.
 
-/// Written with LF in the source, sent with CR.
+/// Replaces the LF line ends of the source with CR.
 fn with_returns(text: &str) -> String {
     text.trim_start().replace('\n', "\r")
 }

@@ -1,4 +1,4 @@
-//! Validation: samples are sound, and each change is told with its place.
+//! Tests validation: samples are valid, and each error is reported with its location.
 
 use verial_hl7v2::{Message, validate};
 
@@ -13,14 +13,14 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn samples_are_sound() {
+fn samples_are_valid() {
     for sample in samples::all() {
         check(&sample, &[]);
     }
 }
 
 #[test]
-fn all_events_of_admission_are_known() {
+fn all_adt_events_are_supported() {
     let message = |event: &str, rest: &str| {
         format!("MSH|^~\\&|A|B|C|D|20260301||ADT^{event}|1|P|2.5\rEVN|{event}|20260301\rPID|1||7||Doe^Ann\r{rest}")
     };
@@ -33,13 +33,13 @@ fn all_events_of_admission_are_known() {
 }
 
 #[test]
-fn segments_that_are_missing_unexpected_or_out_of_order_are_told() {
+fn missing_unexpected_and_misordered_segments_are_reported() {
     let result = samples::result();
     let without =
         |name: &str| -> String { result.split_inclusive('\r').filter(|line| !line.starts_with(name)).collect() };
-    // Without OBR the results stand behind the order.
-    let said = faults(&read(&without("OBR")));
-    assert!(said[0].starts_with("OBR[1]: OBR is missing after ORC"), "{said:?}");
+    // Without OBR the results follow the order directly.
+    let found = faults(&read(&without("OBR")));
+    assert!(found[0].starts_with("OBR[1]: OBR is missing after ORC"), "{found:?}");
     check(&without("SPM"), &[]);
     check(&without("PID").replace("PV1|1|I\r", ""), &[]);
     check(
@@ -72,7 +72,7 @@ fn line(text: &str, name: &str) -> String {
 }
 
 #[test]
-fn local_segments_may_stand_anywhere() {
+fn z_segments_are_allowed_anywhere() {
     for sample in samples::all() {
         let (header, rest) = sample.split_once('\r').unwrap();
         let with_local = rest.replace('\r', "\rZX1|a|b\r");
@@ -81,9 +81,9 @@ fn local_segments_may_stand_anywhere() {
 }
 
 #[test]
-fn fields_are_told_with_their_place() {
+fn field_errors_are_reported_with_their_location() {
     let result = samples::result();
-    for (from, to, said) in [
+    for (from, to, message) in [
         ("||13.2|", "||13,2|", "OBX[1].5[1].1: OBX-5 must be a number, is `13,2` (102 Data type error)"),
         ("OBX|2|NM|", "OBX|2||", "OBX[2].2: OBX-2 is required when OBX-5 has a value (101 Required field missing)"),
         ("OBX|2|NM|", "OBX|2|QQ|", "OBX[2].2: `QQ` is not in the table of OBX-2 (103 Table value not found)"),
@@ -97,13 +97,17 @@ fn fields_are_told_with_their_place() {
         ),
         ("20260301101500||ORU", "||ORU", "MSH[1].7: MSH-7 is required (101 Required field missing)"),
         ("OBX|3|", "OBX|x|", "OBX[3].1[1].1: OBX-1 must be a whole number, is `x` (102 Data type error)"),
-        ("|P|2.5.1", "|X|2.5.1", "MSH[1].11: `X` is no processing id: D, P and T are (202 Unsupported processing id)"),
-        ("|P|2.5.1", "|P|2.99", "MSH[1].12: `2.99` is no version from 2.1 to 2.8 (203 Unsupported version id)"),
+        (
+            "|P|2.5.1",
+            "|X|2.5.1",
+            "MSH[1].11: `X` is not a processing id: must be D, P or T (202 Unsupported processing id)",
+        ),
+        ("|P|2.5.1", "|P|2.99", "MSH[1].12: `2.99` is not a version from 2.1 to 2.8 (203 Unsupported version id)"),
         ("ORU^R01^ORU_R01", "ORU^R99", "MSH[1].9.2: ORU has no event `R99` (201 Unsupported event code)"),
         (
             "ORU^R01^ORU_R01",
             "XYZ^R01",
-            "MSH[1].9.1: messages of type `XYZ` are not known (200 Unsupported message type)",
+            "MSH[1].9.1: messages of type `XYZ` are not supported (200 Unsupported message type)",
         ),
         (
             "ORU^R01^ORU_R01",
@@ -114,7 +118,7 @@ fn fields_are_told_with_their_place() {
     ] {
         let changed = result.replacen(from, to, 1);
         assert_ne!(changed, result, "{from}");
-        check(&changed, &[said]);
+        check(&changed, &[message]);
     }
     check(
         "MSH|^~\\&|||||||ACK|1|P|2.1\rMSA|OK|7",
@@ -123,10 +127,10 @@ fn fields_are_told_with_their_place() {
 }
 
 #[test]
-fn what_is_all_wrong_stays_bounded() {
+fn the_number_of_reported_errors_is_bounded() {
     let text = "MSH|^~\\&|||||||ADT^A01|1|P|2.3\r".to_owned() + &"OBX|x\r".repeat(10_000);
-    let told = validate(&read(&text));
-    assert_eq!(told.len(), 50);
+    let faults = validate(&read(&text));
+    assert_eq!(faults.len(), 50);
     let repeated = "x~".repeat(100_000);
     let text = format!("MSH|^~\\&|||||||ORU^R01|1|P|2.3\rOBR|1|||A\rOBX|1|NM|A||{repeated}||||||F\r");
     assert_eq!(validate(&read(&text)).len(), 50);

@@ -115,9 +115,8 @@ impl Negations {
         match self.word(at) {
             "instead" => self.word(at + 1) != "of",
             "and" => {
-                let next = self.word(at + 1);
-                let is_pair = at > 0 && ["go", "come", "try"].contains(&self.word(at - 1));
-                rules::SUBJECTS.contains(&next) || (rules::ACTIONS.contains(&next) && !is_pair)
+                // "Do not eat and call" may mean either: what is said twice must be clear.
+                rules::SUBJECTS.contains(&self.word(at + 1))
             }
             word => rules::CLAUSE_STARTERS.contains(&word),
         }

@@ -1,13 +1,13 @@
-//! The elements of an ISA, each with its fixed width and its code of TA1 (X12.5, ISA segment).
+//! Checks the elements of an ISA: fixed width, valid value, and the TA1 code to report (X12.5, ISA segment).
 
 use crate::Interchange;
 use crate::codes::InterchangeFault;
 
-/// The width, whether a value is right, and what is said if not.
-type Rule = (usize, fn(&str) -> bool, InterchangeFault);
+/// The width of an element, whether a value is valid, and the fault to report if not.
+type ElementRule = (usize, fn(&str) -> bool, InterchangeFault);
 
-/// Of ISA01 to ISA16.
-const ELEMENTS: [Rule; 16] = [
+/// The rules for ISA01 to ISA16.
+const ELEMENTS: [ElementRule; 16] = [
     (2, |text| matches!(text, "00" | "03"), InterchangeFault::AuthorizationQualifier),
     (10, is_printable, InterchangeFault::Authorization),
     (2, |text| matches!(text, "00" | "01"), InterchangeFault::SecurityQualifier),
@@ -32,15 +32,15 @@ pub(super) fn faults(interchange: &Interchange<'_>) -> Vec<InterchangeFault> {
     if header.elements().count() != ELEMENTS.len() {
         faults.push(InterchangeFault::ElementSeparator);
     }
-    for (element, (width, is_right, fault)) in header.elements().zip(ELEMENTS) {
-        if element.text().chars().count() != width || !is_right(element.text()) {
+    for (element, (width, is_valid, fault)) in header.elements().zip(ELEMENTS) {
+        if element.text().chars().count() != width || !is_valid(element.text()) {
             faults.push(fault);
         }
     }
     faults
 }
 
-/// Those that the health care guides allow.
+/// Whether an interchange id qualifier is one that the health care guides allow.
 pub(crate) fn is_party_qualifier(text: &str) -> bool {
     matches!(text, "01" | "14" | "20" | "27" | "28" | "29" | "30" | "33" | "ZZ")
 }
@@ -57,7 +57,7 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `YYMMDD`, of a century that nobody knows: the 29th of February is given the benefit of the doubt.
+/// Whether a text is a date `YYMMDD`. The century is unknown, so every year divisible by four counts as a leap year.
 pub(crate) fn is_date(text: &str) -> bool {
     let two = |from: usize| text.get(from..from + 2).and_then(|digits| digits.parse::<u8>().ok());
     let (Some(year), Some(month), Some(day)) = (two(0), two(2), two(4)) else { return false };
@@ -71,7 +71,7 @@ pub(crate) fn is_date(text: &str) -> bool {
     is_digits(text) && (1..=last).contains(&day)
 }
 
-/// `HHMM`.
+/// Whether a text is a time `HHMM`.
 pub(crate) fn is_time(text: &str) -> bool {
     let (hour, minute) = text.split_at_checked(2).unwrap_or_default();
     is_digits(text) && hour < "24" && minute < "60" && text.len() == 4

@@ -1,18 +1,19 @@
-//! A report as a list for people: each fault with its place.
+//! Lists the faults of a report as text, each with its location.
 
 use super::{Report, SegmentReport, TransactionReport};
-use crate::Place;
+use crate::X12Location;
 
 impl Report {
-    /// All faults, those of the envelope before those inside.
-    pub fn listed(&self) -> Vec<(Place, String)> {
-        let place = Place::interchange(self.number);
-        let mut listed: Vec<(Place, String)> = self.faults.iter().map(|fault| (place, fault.to_string())).collect();
+    /// All faults as text; envelope faults come before the faults inside.
+    pub fn listed(&self) -> Vec<(X12Location, String)> {
+        let location = X12Location::interchange(self.number);
+        let mut listed: Vec<(X12Location, String)> =
+            self.faults.iter().map(|fault| (location, fault.to_string())).collect();
         for (group, number) in self.groups.iter().zip(1..) {
-            let place = Place { group: Some(number), ..place };
-            listed.extend(group.faults.iter().map(|fault| (place, fault.to_string())));
+            let location = X12Location { group: Some(number), ..location };
+            listed.extend(group.faults.iter().map(|fault| (location, fault.to_string())));
             for (transaction, number) in group.transactions.iter().zip(1..) {
-                transaction.list(Place { transaction: Some(number), ..place }, &mut listed);
+                transaction.list(X12Location { transaction: Some(number), ..location }, &mut listed);
             }
         }
         listed
@@ -20,21 +21,21 @@ impl Report {
 }
 
 impl TransactionReport {
-    fn list(&self, place: Place, listed: &mut Vec<(Place, String)>) {
-        listed.extend(self.faults.iter().map(|fault| (place, fault.to_string())));
+    fn list(&self, location: X12Location, listed: &mut Vec<(X12Location, String)>) {
+        listed.extend(self.faults.iter().map(|fault| (location, fault.to_string())));
         for segment in &self.segments {
-            segment.list(Place { segment: Some(segment.position), ..place }, listed);
+            segment.list(X12Location { segment: Some(segment.position), ..location }, listed);
         }
     }
 }
 
 impl SegmentReport {
-    fn list(&self, place: Place, listed: &mut Vec<(Place, String)>) {
+    fn list(&self, location: X12Location, listed: &mut Vec<(X12Location, String)>) {
         let within = self.within.as_ref().map_or_else(String::new, |within| format!(" in loop {within}"));
-        listed.extend(self.fault.map(|fault| (place, format!("{}{within}: {fault}", self.name))));
+        listed.extend(self.fault.map(|fault| (location, format!("{}{within}: {fault}", self.name))));
         for element in &self.elements {
-            let said = format!("{:?}: {}", element.value, element.fault);
-            listed.push((Place { element: Some(element.element), ..place }, said));
+            let message = format!("{:?}: {}", element.value, element.fault);
+            listed.push((X12Location { element: Some(element.element), ..location }, message));
         }
     }
 }

@@ -20,7 +20,7 @@ const REQUEST_SUBSCRIBER: &[Node] = &[
     REQUEST_EVENT,
 ];
 
-/// Who transports, and the other organizations that review, are told from providers by their entity codes.
+/// Entity codes that tell transport locations, other reviewing organizations and contacts from providers.
 const TRANSPORT: &str = "45 FS ND PW R3";
 const OTHER_REVIEWERS: &str = "CA GG IC OC PR PRP TTP";
 const CONTACTS: &str = "2B ABG L5 X3";

@@ -43,7 +43,7 @@ const RESPONSE_RECEIVER: &[Node] =
     &[entity("2100B", RECEIVERS, "REF N3 N4 AAA PRV"), level("2000C", "22", "TRN", RESPONSE_SUBSCRIBER)];
 
 const RESPONSE_PERSON: &str = "REF N3 N4 AAA PRV DMG INS HI DTP MPI";
-/// LS and LE stand around the 2120 loops.
+/// LS and LE enclose the 2120 loops.
 const RESPONSE_BENEFIT: &str = "HSD REF DTP AAA MSG LS LE";
 const RESPONSE_RELATED: &str = "N3 N4 PER PRV";
 

@@ -1,11 +1,11 @@
-//! Interchanges are read, checked, looked into, acknowledged and written.
-#![expect(clippy::unwrap_used, reason = "a test may panic, also in the functions that its tests share")]
+//! Tests parsing, checking, querying, acknowledging and writing interchanges.
+#![expect(clippy::unwrap_used, reason = "tests and their helpers may panic")]
 
-mod acknowledging;
-mod checking;
-mod looking;
+mod acknowledgments;
+mod checks;
+mod loops_and_queries;
+mod parsing;
 mod properties;
-mod reading;
 mod samples;
 mod writing;
 

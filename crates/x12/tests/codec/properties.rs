@@ -1,9 +1,9 @@
-//! Whatever is written is read back; whatever is tampered with is found; nothing panics.
+//! Properties: written interchanges parse back, tampering is detected, and nothing panics.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use verial_x12::check::{Report, function_of};
+use verial_x12::check::{Report, functional_identifier};
 use verial_x12::draft::{ElementDraft, GroupDraft, InterchangeDraft, Lines, SegmentDraft, TransactionDraft};
 use verial_x12::query::{Position, Query, View};
 use verial_x12::{Delimiters, Limits, check, parse, parse_bytes};
@@ -13,7 +13,7 @@ use crate::{read, writing};
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(interchange in interchange(), delimiters in delimiters(), lines in lines()) {
+    fn written_interchanges_parse_back(interchange in interchange(), delimiters in delimiters(), lines in lines()) {
         let text = interchange.write(delimiters, lines).unwrap();
         let body = read(&text);
         prop_assert_eq!(body.to_string(), text.clone());
@@ -25,14 +25,14 @@ proptest! {
             for (written, segment) in draft.segments.iter().zip(&transaction.segments()[1..]) {
                 prop_assert_eq!(segment.name(), &written.name);
                 for (element, number) in written.elements.iter().zip(1..) {
-                    same(element, segment.element(number).as_ref())?;
+                    assert_same(element, segment.element(number).as_ref())?;
                 }
             }
         }
     }
 
     #[test]
-    fn counts_and_control_numbers_of_what_is_written_are_right(
+    fn written_counts_and_control_numbers_are_right(
         interchange in interchange(), delimiters in delimiters(), lines in lines(),
     ) {
         let text = interchange.write(delimiters, lines).unwrap();
@@ -56,8 +56,8 @@ proptest! {
         let trailer = trailers[at.index(trailers.len())];
         let mut parts: Vec<&str> = lines[trailer].trim_end_matches('~').split('*').collect();
         let tampered = if first { 1 } else { 2 };
-        let means_the_same = first && parts[1].parse::<u64>() == value.parse();
-        prop_assume!(parts[tampered] != value && !means_the_same);
+        let is_same_number = first && parts[1].parse::<u64>() == value.parse();
+        prop_assume!(parts[tampered] != value && !is_same_number);
         parts[tampered] = &value;
         let changed = format!("{}~", parts.join("*"));
         let text: String = lines.iter().enumerate().map(|(index, line)| if index == trailer { &changed } else { *line }).collect();
@@ -74,42 +74,43 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_bytes_do_no_harm(bytes in vec(any::<u8>(), 0..400)) {
-        harmless(&bytes)?;
+    fn arbitrary_bytes_do_not_panic(bytes in vec(any::<u8>(), 0..400)) {
+        check_bytes(&bytes)?;
     }
 
     #[test]
-    fn arbitrary_segments_do_no_harm(
+    fn arbitrary_segments_do_not_panic(
         header in select(&[0, 1, 2][..]),
         segments in vec("(ISA|IEA|GS|GE|ST|SE|HL|NM1|EB|TA1|)([*|][0-9A-Z:^ é]{0,4}){0,9}", 0..30),
         end in "[~\n]?",
     ) {
         let headers = ["", "ISA*00*          *00*          *ZZ*A              *ZZ*B              *260115*0930*^*00501*000000001*0*T*:~",
             "ISA|1|||||||||||||||:~"];
-        harmless(format!("{}{}{end}", headers[header], segments.join("~")).as_bytes())?;
+        check_bytes(format!("{}{}{end}", headers[header], segments.join("~")).as_bytes())?;
     }
 
     #[test]
-    fn damaged_samples_do_no_harm(which: Index, damage in vec((any::<Index>(), any::<u8>()), 1..6), cut: Index) {
+    fn damaged_samples_do_not_panic(which: Index, damage in vec((any::<Index>(), any::<u8>()), 1..6), cut: Index) {
         let mut bytes = which.get(&ALL[..]).text().into_bytes();
         for (at, byte) in damage {
             let at = at.index(bytes.len());
             bytes[at] = byte;
         }
-        harmless(&bytes)?;
+        check_bytes(&bytes)?;
         let end = cut.index(bytes.len());
-        harmless(&bytes[..end])?;
+        check_bytes(&bytes[..end])?;
     }
 }
 
-/// What can be read prints back, can be checked, looked into and answered.
-fn harmless(bytes: &[u8]) -> Result<(), TestCaseError> {
+/// Everything that parses prints back and can be checked, queried and acknowledged.
+fn check_bytes(bytes: &[u8]) -> Result<(), TestCaseError> {
     let Ok(body) = parse_bytes(bytes, &Limits::default()) else { return Ok(()) };
     prop_assert_eq!(body.to_string().into_bytes(), bytes.to_vec());
     for report in check(&body) {
-        let answer = report.answer(&envelope(), 1).write(Delimiters::USUAL, Lines::One).unwrap();
-        let answered = check(&parse(&answer, &Limits::default()).unwrap());
-        prop_assert!(answered.iter().all(|report| report.faults.is_empty()), "{}", answer);
+        let acknowledgment = report.acknowledgment_interchange(&envelope(), 1);
+        let text = acknowledgment.write(Delimiters::USUAL, Lines::One).unwrap();
+        let reports = check(&parse(&text, &Limits::default()).unwrap());
+        prop_assert!(reports.iter().all(|report| report.faults.is_empty()), "{}", text);
     }
     for transaction in body.transactions() {
         let view = View::of_transaction(&transaction);
@@ -129,13 +130,13 @@ fn harmless(bytes: &[u8]) -> Result<(), TestCaseError> {
             })
             .sum();
         let envelope = 1 + usize::from(interchange.trailer().is_some());
-        prop_assert_eq!(outside + grouped + envelope, interchange.segments().len(), "each segment is somewhere once");
+        prop_assert_eq!(outside + grouped + envelope, interchange.segments().len(), "each segment occurs exactly once");
     }
     Ok(())
 }
 
-/// An element is read as it was written, but for empty ends.
-fn same(written: &ElementDraft, read: Option<&verial_x12::Element<'_>>) -> Result<(), TestCaseError> {
+/// Asserts that an element parses back as written, except for trailing empty parts.
+fn assert_same(written: &ElementDraft, read: Option<&verial_x12::Element<'_>>) -> Result<(), TestCaseError> {
     for (repetition, number) in written.0.iter().zip(0..) {
         let found = read.and_then(|element| element.repetitions().nth(number));
         for (component, number) in repetition.iter().zip(1..) {
@@ -150,7 +151,7 @@ fn lines() -> impl Strategy<Value = Lines> {
     select(&[Lines::One, Lines::PerSegment][..])
 }
 
-/// Any four that are legal and not in the values below.
+/// Any four legal delimiters that do not occur in the values below.
 fn delimiters() -> impl Strategy<Value = Delimiters> {
     let legal: Vec<char> =
         (1..128u8).map(char::from).filter(|c| !c.is_ascii_alphanumeric() && !" -.'".contains(*c)).collect();
@@ -168,7 +169,7 @@ fn segment() -> impl Strategy<Value = SegmentDraft> {
     (name, vec(element(), 0..6)).prop_map(|(name, elements)| SegmentDraft { name, elements })
 }
 
-/// Sets that have no table here, so that only the envelope counts.
+/// Interchanges of a set without a guide table, so that only the envelope is checked.
 fn interchange() -> impl Strategy<Value = InterchangeDraft> {
     let sets = vec(vec(segment(), 0..6), 1..4);
     (vec(sets, 1..4), 0..1_000_000_000u32).prop_map(|(groups, control)| {
@@ -185,13 +186,13 @@ fn group(sets: Vec<Vec<SegmentDraft>>, control: u32) -> GroupDraft {
         version: Some(version.clone()),
         segments,
     });
-    let function = function_of("834").unwrap().to_owned();
+    let function = functional_identifier("834").unwrap().to_owned();
     let base = writing::draft(Vec::new()).groups.remove(0);
     GroupDraft { function, control, version: version.clone(), transactions: transactions.collect(), ..base }
 }
 
 #[test]
-fn reports_of_samples_are_clean_together() {
+fn concatenated_samples_are_clean() {
     let text: String =
         ALL.iter().enumerate().map(|(at, sample)| sample.text().replace("000000905", &format!("{at:09}"))).collect();
     let reports = check(&read(&text));

@@ -1,4 +1,4 @@
-//! One synthetic transaction of each set, written for these tests; nobody in them exists.
+//! One synthetic transaction of each set, written for these tests. All people and organizations are fictional.
 
 use std::fmt::Write as _;
 
@@ -10,12 +10,12 @@ pub(crate) struct Sample {
     /// GS01 and GS08.
     pub(crate) function: &'static str,
     pub(crate) version: &'static str,
-    /// Between ST and SE, one segment a line, with the loop that each is in.
+    /// The segments between ST and SE, one per line, each preceded by its loop.
     pub(crate) segments: &'static str,
 }
 
 impl Sample {
-    /// As text in one interchange.
+    /// The text of an interchange with this transaction.
     pub(crate) fn text(&self) -> String {
         let mut text = format!(
             "ISA*00*          *00*          *ZZ*CLINIC         *ZZ*VERIALPAYER    *260115*0930*^*00501*000000905*1*T*:~\n\
@@ -32,13 +32,13 @@ impl Sample {
         text
     }
 
-    /// Loop (`-` for none) and segment.
+    /// The loop (`-` for none) and the text of each segment.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.segments.lines().map(|line| line.trim().split_once(' ').unwrap())
     }
 }
 
-/// Of what the payer of the samples answers.
+/// The envelope for responses of the payer in the samples.
 pub(crate) fn envelope() -> Envelope {
     Envelope {
         sender: Party::agreed("VERIALPAYER"),

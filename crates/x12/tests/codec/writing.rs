@@ -1,4 +1,4 @@
-//! What is written has the right counts, and what cannot be written is refused.
+//! Tests that written interchanges have the right counts, and that invalid values are rejected.
 
 use verial_x12::draft::{
     GroupDraft, InterchangeDraft, Lines, Party, SegmentDraft, TransactionDraft, Usage, WriteFault, composite, repeated,
@@ -47,7 +47,7 @@ fn benefits() -> Vec<SegmentDraft> {
 }
 
 #[test]
-fn an_interchange_is_written_to_the_letter() {
+fn an_interchange_is_written_exactly() {
     let written = draft(benefits()).write(Delimiters::USUAL, Lines::PerSegment).unwrap();
     let expected = "\
 ISA*00*          *00*          *ZZ*VERIALPAYER    *30*123456789      *260115*0931*^*00501*000000077*1*P*:~
@@ -68,7 +68,7 @@ IEA*1*000000077~
 }
 
 #[test]
-fn delimiters_in_values_are_refused_with_their_place() {
+fn delimiters_in_values_are_rejected_with_their_location() {
     for (value, fault) in [
         ("a*b", WriteFault::Delimiter('*')),
         ("a^b", WriteFault::Delimiter('^')),
@@ -79,27 +79,27 @@ fn delimiters_in_values_are_refused_with_their_place() {
         let segments = vec![SegmentDraft::of("BHT", ["1"]), SegmentDraft::of("MSG", ["x", value])];
         let error = draft(segments).write(Delimiters::USUAL, Lines::One).unwrap_err();
         assert_eq!(error.fault, fault);
-        assert_eq!((error.place.segment, error.place.element), (Some(3), Some(2)), "{error}");
+        assert_eq!((error.location.segment, error.location.element), (Some(3), Some(2)), "{error}");
     }
     let segments = vec![SegmentDraft::of("MSG", ["a*b~c:d^e|f"])];
-    let message = draft(segments);
-    let free = message.free_delimiters().unwrap();
-    let written = message.write(free, Lines::One).unwrap();
+    let interchange = draft(segments);
+    let free = interchange.free_delimiters().unwrap();
+    let written = interchange.write(free, Lines::One).unwrap();
     let body = read(&written);
     assert_eq!(body.transactions().next().unwrap().segments()[1].text_at(1), "a*b~c:d^e|f");
     assert_eq!(draft(benefits()).free_delimiters(), Some(Delimiters::USUAL));
 }
 
 #[test]
-fn names_and_widths_are_kept() {
+fn invalid_names_and_widths_are_rejected() {
     for name in ["", "E", "EBXX", "eb", "1EB", "SE", "GE", "ISA", "E*B"] {
         let error = draft(vec![SegmentDraft::of(name, ["1"])]).write(Delimiters::USUAL, Lines::One).unwrap_err();
         assert_eq!(error.fault, WriteFault::Name(name.to_owned()));
     }
     let mut long = draft(Vec::new());
     long.sender = Party::agreed("SIXTEENLETTERSXX");
-    let said = long.write(Delimiters::USUAL, Lines::One).unwrap_err().to_string();
-    assert_eq!(said, "interchange 1, element 6: the value \"SIXTEENLETTERSXX\" must have 1 to 15 characters");
+    let message = long.write(Delimiters::USUAL, Lines::One).unwrap_err().to_string();
+    assert_eq!(message, "interchange 1, element 6: the value \"SIXTEENLETTERSXX\" must have 1 to 15 characters");
     for change in [
         |draft: &mut InterchangeDraft| draft.date = "20260115".to_owned(),
         |draft: &mut InterchangeDraft| draft.time = String::new(),

@@ -11,12 +11,20 @@ use super::lines::{Lines, Piece, Spot};
 use super::matrix::Matrix;
 use super::object::{Dictionary, Object, Stream};
 use super::paint::raster::{Area, Bounds, Contour, FillRule};
-use super::paint::{GlyphMark, Graphics, Painter};
+use super::paint::{Canvas, GlyphMark, Graphics, Painter};
 use crate::fault::Fault;
 
 /// Forms within forms.
 const DEEPEST: usize = 12;
 const MOST_STATES: usize = 200;
+/// Of one operator; the last ones are kept.
+const MOST_OPERANDS: usize = 64;
+/// Operators that take no operands, or whose operands change nothing that is shown.
+const WITHOUT_OPERANDS: &[&str] = &[
+    "q", "Q", "h", "f", "F", "f*", "B", "B*", "b", "b*", "S", "s", "n", "W", "W*", "BT", "ET", "T*", "EMC", "BX", "EX",
+    "BI", "EI", "MP", "DP", "i", "ri", "d0", "d1", "sc", "scn", "SC", "SCN",
+];
+pub(super) const NOT_UNDERSTOOD: &str = "an operator that is not understood";
 /// Contours of glyphs that clip.
 const MOST_CLIPPING: usize = 50_000;
 /// In points: the size of the smallest print that a person reads.
@@ -88,12 +96,34 @@ impl<'a, 'f> Reader<'a, 'f> {
 
     /// What a person would see of the page, and how many pixels of pictures may still be decoded.
     pub(super) fn finish_visible(mut self) -> Result<(String, usize), Fault> {
-        for (glyph, is_visible) in self.painter.take().map(Painter::finish).unwrap_or_default() {
+        let (text, _) = self.visible_and_canvas()?;
+        Ok((text, self.image_pixels))
+    }
+
+    /// What a person would see of the page: its text, and the finished page.
+    pub(super) fn visible_and_canvas(&mut self) -> Result<(String, Option<Canvas>), Fault> {
+        let (glyphs, canvas) = self.painter.take().map(Painter::finish).unzip();
+        for (glyph, is_visible) in glyphs.unwrap_or_default() {
             if is_visible {
                 self.lines.add(&glyph.text, glyph.start, glyph.end)?;
             }
         }
-        Ok((self.lines.finish().0, self.image_pixels))
+        let lines = std::mem::replace(&mut self.lines, Lines::new(self.file.budget));
+        Ok((lines.finish().0, canvas))
+    }
+
+    /// Something is shown that is not text, or that is not looked at.
+    pub(super) fn note(&mut self, what: &'static str) {
+        if let Some(painter) = &mut self.painter {
+            painter.note(what);
+        }
+    }
+
+    /// Something cannot be painted as readers of PDF files paint it.
+    pub(super) fn note_unread(&mut self, what: &'static str) {
+        if let Some(painter) = &mut self.painter {
+            painter.note_unread(what);
+        }
     }
 
     /// The state at the beginning of a page.
@@ -144,8 +174,13 @@ impl<'a, 'f> Reader<'a, 'f> {
                     self.operate(&mut scene, &word, &operands)?;
                     operands.clear();
                 }
-                operand if operands.len() < 64 => operands.push(operand),
-                _ => {}
+                operand => {
+                    if operands.len() >= MOST_OPERANDS {
+                        self.note_unread(NOT_UNDERSTOOD);
+                        operands.remove(0);
+                    }
+                    operands.push(operand);
+                }
             }
         }
         // Layers that are not closed end with the content.
@@ -156,6 +191,7 @@ impl<'a, 'f> Reader<'a, 'f> {
     }
 
     fn operate(&mut self, scene: &mut Scene<'_>, word: &str, operands: &[Object]) -> Result<(), Fault> {
+        let operands = self.last_operands(word, operands);
         let number = |index: usize| operands.get(index).and_then(Object::number).unwrap_or(0.0) as f32;
         match word {
             "Tj" | "'" | "\"" => {
@@ -165,11 +201,15 @@ impl<'a, 'f> Reader<'a, 'f> {
                 if word != "Tj" {
                     scene.next_line(0.0, -scene.state.leading);
                 }
-                if let Some(Object::Text(string)) = operands.last() {
-                    self.show(scene, string)?;
+                match operands.last() {
+                    Some(Object::Text(string)) => self.show(scene, string)?,
+                    _ => self.note_unread(NOT_UNDERSTOOD),
                 }
             }
             "TJ" => {
+                if !matches!(operands.last(), Some(Object::Array(_))) {
+                    self.note_unread(NOT_UNDERSTOOD);
+                }
                 for item in operands.last().map(Object::array).unwrap_or_default() {
                     match item {
                         Object::Text(string) => self.show(scene, string)?,
@@ -185,25 +225,55 @@ impl<'a, 'f> Reader<'a, 'f> {
                     _ => None,
                 };
             }
-            "Do" => {
-                if let Some(Object::Name(name)) = operands.first() {
-                    self.run(scene, name)?;
-                }
+            "Do" => match operands.first() {
+                Some(Object::Name(name)) => self.run(scene, name)?,
+                _ => self.note_unread(NOT_UNDERSTOOD),
+            },
+            "Tr" => match operands.first().and_then(Object::whole) {
+                Some(mode @ 0..=7) => scene.state.graphics.text_mode = mode as u8,
+                // Readers ignore modes that do not exist.
+                _ => self.note_unread(NOT_UNDERSTOOD),
+            },
+            "q" if scene.states.len() >= MOST_STATES => {
+                return Err(Fault::TooLarge("its graphics states are nested too deeply"));
             }
             _ => {
                 scene.set(word, number);
                 if self.painter.is_some() {
                     self.draw(scene, word, operands)?;
-                } else if word == "Tr" {
-                    scene.state.graphics.text_mode = number(0) as u8;
                 }
             }
         }
         Ok(())
     }
 
+    /// The operands that an operator takes. Readers take the last ones, whatever comes before them.
+    fn last_operands<'o>(&mut self, word: &str, operands: &'o [Object]) -> &'o [Object] {
+        let (count, has_numbers) = match word {
+            "c" | "cm" | "Tm" => (6, true),
+            "re" | "v" | "y" | "k" | "K" => (4, true),
+            "rg" | "RG" => (3, true),
+            "m" | "l" | "Td" | "TD" => (2, true),
+            "g" | "G" | "w" | "J" | "j" | "M" | "Tc" | "Tw" | "Tz" | "TL" | "Ts" | "Tr" => (1, true),
+            "\"" => (3, false),
+            "Tf" | "BDC" | "d" => (2, false),
+            "Tj" | "'" | "TJ" | "Do" | "gs" | "sh" | "cs" | "CS" | "BMC" => (1, false),
+            "sc" | "scn" | "SC" | "SCN" => (operands.len(), false),
+            _ => (0, false),
+        };
+        let last = operands.get(operands.len().saturating_sub(count)..).unwrap_or_default();
+        let is_complete = last.len() == count && (!has_numbers || last.iter().all(|last| last.number().is_some()));
+        if !is_complete || !(count > 0 || WITHOUT_OPERANDS.contains(&word)) {
+            self.note_unread(NOT_UNDERSTOOD);
+        }
+        last
+    }
+
     fn show(&mut self, scene: &mut Scene<'_>, string: &[u8]) -> Result<(), Fault> {
-        let Some(font) = scene.state.font.clone() else { return Ok(()) };
+        let Some(font) = scene.state.font.clone() else {
+            self.note_unread("text in a font that is not there");
+            return Ok(());
+        };
         self.file.budget.spend(string.len() * 20)?;
         for glyph in font.glyphs(string) {
             let start = scene.spot();
@@ -251,6 +321,7 @@ impl<'a, 'f> Reader<'a, 'f> {
         (start, end): (Spot, Spot),
     ) -> Result<(), Fault> {
         let state = &scene.state;
+        self.note("text in a font that is drawn");
         let Some(owner) = self.begin_glyph(&glyph.text, (start, end), None)? else { return Ok(()) };
         let Some(name) = font.glyph_name(self.file, glyph)? else { return Ok(()) };
         let procedures = self.file.resolve(dictionary.get("CharProcs"))?;
@@ -283,6 +354,13 @@ impl<'a, 'f> Reader<'a, 'f> {
         (start, end): (Spot, Spot),
     ) -> Result<(), Fault> {
         let (outline, text) = font.shape(self.file, glyph)?;
+        let is_shown = !matches!(scene.state.graphics.text_mode, 3 | 7);
+        if is_shown && text.is_none() {
+            self.note("a symbol without text");
+        }
+        if is_shown && scene.state.graphics.has_soft_mask {
+            self.note("text below a mask");
+        }
         let Some(owner) = self.begin_glyph(text.as_deref().unwrap_or_default(), (start, end), Some(placed))? else {
             return Ok(());
         };
@@ -301,7 +379,10 @@ impl<'a, 'f> Reader<'a, 'f> {
             let width = graphics.line_width * scene.state.page.then(painter.device).scale();
             painter.stroke(&closed, width, graphics, owner, budget)?;
         }
-        if graphics.text_mode >= 4 && scene.text_clip.len() < MOST_CLIPPING {
+        if graphics.text_mode >= 4 {
+            if scene.text_clip.len() >= MOST_CLIPPING {
+                return Err(Fault::TooLarge("too many letters clip what is painted"));
+            }
             scene.text_clip.extend(contours);
         }
         Ok(())
@@ -363,8 +444,11 @@ impl<'a, 'f> Reader<'a, 'f> {
         let listed = self.file.resolve(scene.resources.get("XObject"))?;
         let named = listed.dictionary().map_or(&Object::Null, |objects| objects.get(name));
         let object = self.file.resolve(named)?;
-        let Object::Stream(stream) = object.as_ref() else { return Ok(()) };
-        match stream.dictionary.get("Subtype").name() {
+        let Object::Stream(stream) = object.as_ref() else {
+            self.note_unread(NOT_UNDERSTOOD);
+            return Ok(());
+        };
+        match self.file.resolve(stream.dictionary.get("Subtype"))?.name() {
             Some("Image" | "Form") if !self.shows_layer(stream.dictionary.get("OC"))? => Ok(()),
             Some("Image") if self.painter.is_some() => self.picture(scene, stream),
             Some("Image") if self.pictures.len() < 1000 => {
@@ -373,13 +457,18 @@ impl<'a, 'f> Reader<'a, 'f> {
                 self.pictures.push(Shown { stream: stream.clone(), width, area });
                 Ok(())
             }
+            Some("Image") => Ok(()),
             Some("Form") => self.form(stream, scene.resources, scene.state.page, scene.state.graphics.clone()),
-            _ => Ok(()),
+            _ => {
+                self.note_unread(NOT_UNDERSTOOD);
+                Ok(())
+            }
         }
     }
 
     fn form(&mut self, stream: &Stream, resources: &Dictionary, page: Matrix, graphics: Graphics) -> Result<(), Fault> {
         if self.depth >= DEEPEST {
+            self.note_unread("forms within forms");
             return Ok(());
         }
         let own = self.file.resolve(stream.dictionary.get("Resources"))?;
@@ -407,7 +496,8 @@ impl<'a, 'f> Reader<'a, 'f> {
         let Some(appearance) = appearance.dictionary() else { return Ok(()) };
         let mut normal = self.file.resolve(appearance.get("N"))?.into_owned();
         // One for each state, as a box has that is ticked or not.
-        if let (Object::Dictionary(states), Some(state)) = (&normal, dictionary.get("AS").name()) {
+        let state = self.file.resolve(dictionary.get("AS"))?;
+        if let (Object::Dictionary(states), Some(state)) = (&normal, state.name()) {
             normal = self.file.resolve(states.get(state))?.into_owned();
         }
         let Object::Stream(stream) = normal else { return Ok(()) };
@@ -473,7 +563,7 @@ impl Scene<'_> {
     fn set(&mut self, word: &str, number: impl Fn(usize) -> f32) {
         let matrix = || Matrix([number(0), number(1), number(2), number(3), number(4), number(5)]);
         match word {
-            "q" if self.states.len() < MOST_STATES => self.states.push(self.state.clone()),
+            "q" => self.states.push(self.state.clone()),
             "Q" => {
                 if let Some(state) = self.states.pop() {
                     self.state = state;

@@ -1,6 +1,6 @@
 //! The operators that paint: paths, colors, clips, pictures, layers (ISO 32000-1, 8.4 to 8.11).
 
-use super::content::{Reader, Scene};
+use super::content::{NOT_UNDERSTOOD, Reader, Scene};
 use super::matrix::Matrix;
 use super::object::{Dictionary, Object, Stream};
 use super::paint::raster::{Contour, FillRule, Point};
@@ -9,6 +9,8 @@ use crate::fault::Fault;
 
 /// Points of one path.
 const MOST_POINTS: usize = 500_000;
+/// Longer points of corners are not painted. This is the limit that a page begins with.
+const LONGEST_MITER: f32 = 10.0;
 /// Pieces of a curve.
 const PIECES: usize = 8;
 
@@ -213,11 +215,14 @@ impl Reader<'_, '_> {
     }
 
     fn set_graphics(&mut self, scene: &mut Scene<'_>, operands: &[Object]) -> Result<(), Fault> {
-        let [Object::Name(name)] = operands else { return Ok(()) };
+        let name = operands.last().and_then(Object::name).unwrap_or_default();
         let listed = self.file.resolve(scene.resources.get("ExtGState"))?;
         let named = listed.dictionary().map_or(&Object::Null, |states| states.get(name));
         let settings = self.file.resolve(named)?;
-        let Some(settings) = settings.dictionary() else { return Ok(()) };
+        let Some(settings) = settings.dictionary() else {
+            self.note_unread(NOT_UNDERSTOOD);
+            return Ok(());
+        };
         let graphics = &mut scene.state.graphics;
         let number = |name: &str| -> Result<Option<f32>, Fault> {
             Ok(self.file.resolve(settings.get(name))?.number().map(|number| number as f32))
@@ -231,6 +236,13 @@ impl Reader<'_, '_> {
         if let Some(width) = number("LW")? {
             graphics.line_width = width;
         }
+        if let Some(cap) = number("LC")? {
+            graphics.has_caps = cap != 0.0;
+        }
+        if let [pattern, _] = self.file.resolve(settings.get("D"))?.array() {
+            graphics.is_dashed = !self.file.resolve(pattern)?.array().is_empty();
+        }
+        let has_spikes = number("ML")?.is_some_and(|limit| limit > LONGEST_MITER);
         let blend = self.file.resolve(settings.get("BM"))?;
         if let Some(name) = blend.name().or_else(|| blend.array().first().and_then(Object::name)) {
             graphics.blend = Blend::named(name);
@@ -239,6 +251,12 @@ impl Reader<'_, '_> {
             Object::Null => {}
             Object::Name(_) => graphics.has_soft_mask = false,
             _ => graphics.has_soft_mask = true,
+        }
+        if graphics.has_soft_mask || graphics.blend != Blend::Normal || !is_plain_blend(&blend) {
+            self.note_unread("a mask or a blend mode");
+        }
+        if has_spikes {
+            self.note_unread(NOT_UNDERSTOOD);
         }
         let font = self.file.resolve(settings.get("Font"))?;
         if let [font, size] = font.array() {
@@ -255,7 +273,9 @@ impl Reader<'_, '_> {
         let graphics = &mut scene.state.graphics;
         match word {
             "w" => graphics.line_width = numbers.first().copied().unwrap_or(1.0),
-            "Tr" => graphics.text_mode = numbers.first().copied().unwrap_or(0.0) as u8,
+            "J" => graphics.has_caps = numbers.first().is_some_and(|cap| *cap != 0.0),
+            "d" => graphics.is_dashed = operands.first().is_some_and(|pattern| !pattern.array().is_empty()),
+            "M" if numbers.first().is_some_and(|limit| *limit > LONGEST_MITER) => self.note_unread(NOT_UNDERSTOOD),
             "g" => graphics.fill = chosen(ColorSpace::Gray),
             "G" => graphics.stroke = chosen(ColorSpace::Gray),
             "rg" => graphics.fill = chosen(ColorSpace::Rgb),
@@ -271,6 +291,7 @@ impl Reader<'_, '_> {
                 let place = if word.starts_with('s') { &mut graphics.fill } else { &mut graphics.stroke };
                 place.luma = match (&place.space, operands.last()) {
                     (ColorSpace::Pattern, Some(Object::Name(name))) => pattern(self, resources, name)?,
+                    (space, _) if operands.len() != space.components() => None,
                     (space, _) => space.luma(&numbers),
                 };
             }
@@ -280,7 +301,8 @@ impl Reader<'_, '_> {
     }
 
     fn paint_shading(&mut self, scene: &Scene<'_>, operands: &[Object]) -> Result<(), Fault> {
-        let [Object::Name(name)] = operands else { return Ok(()) };
+        let name = operands.last().and_then(Object::name).unwrap_or_default();
+        self.note_unread("a gradient");
         let listed = self.file.resolve(scene.resources.get("Shading"))?;
         let named = listed.dictionary().map_or(&Object::Null, |shadings| shadings.get(name));
         let luma = color::shading(self.file, scene.resources, named)?;
@@ -306,6 +328,7 @@ impl Reader<'_, '_> {
     }
 
     fn paint_picture(&mut self, scene: &Scene<'_>, dictionary: &Dictionary, packed: &[u8]) -> Result<(), Fault> {
+        self.note("a picture");
         let Some(painter) = &mut self.painter else { return Ok(()) };
         let (owner, placed) = (painter.owner, scene.state.page.then(painter.device));
         if !painter.shows_picture(placed, owner) {
@@ -314,6 +337,12 @@ impl Reader<'_, '_> {
         let picture = Picture::read(self.file, scene.resources, dictionary, packed, &mut self.image_pixels)?;
         painter.picture(&picture, placed, &scene.state.graphics, owner, self.file.budget)
     }
+}
+
+/// Whether what is painted only covers what is below it.
+fn is_plain_blend(blend: &Object) -> bool {
+    let names = blend.name().into_iter().chain(blend.array().iter().filter_map(Object::name));
+    names.into_iter().all(|name| matches!(name, "Normal" | "Compatible"))
 }
 
 /// How light a pattern is; none for one that is drawn.

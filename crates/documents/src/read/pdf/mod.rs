@@ -29,9 +29,9 @@ use std::rc::Rc;
 use content::{Fonts, Reader, Seen};
 use file::File;
 use matrix::Matrix;
-use object::Object;
+use object::{Dictionary, Object};
 use pages::Page;
-use paint::{Layers, MOST_IMAGE_PIXELS, Painter};
+use paint::{Canvas, Layers, MOST_IMAGE_PIXELS, Painter};
 
 use super::budget::Budget;
 use super::{PageImage, Visit};
@@ -63,6 +63,134 @@ pub(super) fn visible_text(bytes: &[u8], budget: &Budget) -> Result<Vec<String>,
         texts.push(text);
     }
     Ok(texts)
+}
+
+/// What the document shows beside clear text, and on which page, from 1; what is not on a page is on page 0.
+pub(super) fn beside_text(bytes: &[u8], budget: &Budget) -> Result<Option<(usize, &'static str)>, Fault> {
+    let (file, pages) = open(bytes, budget)?;
+    if let Some(other) = extras(&file)? {
+        return Ok(Some((0, other)));
+    }
+    let layers = Rc::new(Layers::read(&file)?);
+    let (mut fonts, mut image_pixels) = (Fonts::default(), MOST_IMAGE_PIXELS);
+    for (page, number) in pages.iter().zip(1..) {
+        if !file.resolve(page.dictionary.get("Annots"))?.array().is_empty() {
+            return Ok(Some((number, "an annotation or a form field")));
+        }
+        if is_present(&file, page.dictionary.get("AA"))? {
+            return Ok(Some((number, ACTION)));
+        }
+        let painter = Painter::strict(page.frame(&file)?, Rc::clone(&layers), budget)?;
+        let mut reader = Reader::painting(&file, &mut fonts, painter, image_pixels);
+        read_page(&mut reader, &file, page)?;
+        image_pixels = reader.image_pixels;
+        if let Some(painter) = reader.painter.take()
+            && let Some(other) = painter.finish_plain(budget)?
+        {
+            return Ok(Some((number, other)));
+        }
+    }
+    Ok(None)
+}
+
+const ACTION: &str = "an action that runs when it is opened";
+
+fn is_present(file: &File<'_>, object: &Object) -> Result<bool, Fault> {
+    let object = file.resolve(object)?;
+    Ok(match object.as_ref() {
+        Object::Null => false,
+        Object::Array(items) => !items.is_empty(),
+        _ => true,
+    })
+}
+
+/// What a document contains besides its pages: attached files, forms, actions, and layers that can be switched.
+fn extras(file: &File<'_>) -> Result<Option<&'static str>, Fault> {
+    let catalog = file.catalog()?.unwrap_or_default();
+    let is_there = |object: &Object| is_present(file, object);
+    let names = file.resolve(catalog.get("Names"))?;
+    let form = file.resolve(catalog.get("AcroForm"))?;
+    let empty = Default::default();
+    let (names, form) = (names.dictionary().unwrap_or(&empty), form.dictionary().unwrap_or(&empty));
+    let has_files = is_there(names.get("EmbeddedFiles"))? || is_there(catalog.get("AF"))?;
+    Ok(if has_files || is_there(catalog.get("Collection"))? {
+        Some("an attached file")
+    } else if is_there(form.get("Fields"))? || is_there(form.get("XFA"))? {
+        Some("a form")
+    } else if is_there(names.get("JavaScript"))? || is_there(catalog.get("AA"))? || runs_on_opening(file, &catalog)? {
+        Some(ACTION)
+    } else if is_there(catalog.get("OCProperties"))? {
+        Some("layers")
+    } else {
+        None
+    })
+}
+
+/// An array is a destination, and `GoTo` only shows a page.
+fn runs_on_opening(file: &File<'_>, catalog: &Dictionary) -> Result<bool, Fault> {
+    let action = file.resolve(catalog.get("OpenAction"))?;
+    let Some(members) = action.dictionary() else { return Ok(false) };
+    let is_shown_page = file.resolve(members.get("S"))?.name() == Some("GoTo");
+    Ok(!is_shown_page || is_present(file, members.get("Next"))?)
+}
+
+/// Whether a copy shows the same as the original, page by page: the same text, and the same pixels. Pages that cannot be
+/// painted as readers of PDF files paint them are not the same.
+pub(super) fn look_alike([original, copy]: [&[u8]; 2], budgets: [&Budget; 2]) -> Result<bool, Fault> {
+    let ((original, pages), (copy, copied)) = (open(original, budgets[0])?, open(copy, budgets[1])?);
+    if pages.len() != copied.len() || extras(&original)? != extras(&copy)? {
+        return Ok(false);
+    }
+    let layers = [Rc::new(Layers::read(&original)?), Rc::new(Layers::read(&copy)?)];
+    let mut image_pixels = [MOST_IMAGE_PIXELS; 2];
+    for (page, copied) in pages.iter().zip(&copied) {
+        let known = annotations(&original, page)?;
+        let has_more = annotations(&copy, copied)?.iter().any(|annotation| !known.contains(annotation))
+            || is_present(&copy, copied.dictionary.get("AA"))? && !is_present(&original, page.dictionary.get("AA"))?;
+        let page = painted(&original, page, &layers[0], &mut image_pixels[0])?;
+        let copied = painted(&copy, copied, &layers[1], &mut image_pixels[1])?;
+        let is_same = page.zip(copied).is_some_and(|((text, canvas), (copied, copied_canvas))| {
+            canvas.looks_like(&copied_canvas) && text.split_whitespace().eq(copied.split_whitespace())
+        });
+        if has_more || !is_same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What a page shows. None if it cannot be painted as readers of PDF files paint it.
+fn painted(
+    file: &File<'_>,
+    page: &Page,
+    layers: &Rc<Layers>,
+    image_pixels: &mut usize,
+) -> Result<Option<(String, Canvas)>, Fault> {
+    let painter = Painter::whole(page.frame(file)?, Rc::clone(layers), file.budget)?;
+    let mut fonts = Fonts::default();
+    let mut reader = Reader::painting(file, &mut fonts, painter, *image_pixels);
+    read_page(&mut reader, file, page)?;
+    *image_pixels = reader.image_pixels;
+    if reader.painter.as_ref().is_some_and(Painter::has_unread) {
+        return Ok(None);
+    }
+    let (text, canvas) = reader.visible_and_canvas()?;
+    Ok(canvas.map(|canvas| (text, canvas)))
+}
+
+/// What identifies each annotation of a page: its kind, place, text and flags.
+fn annotations(file: &File<'_>, page: &Page) -> Result<Vec<[Object; 4]>, Fault> {
+    let listed = file.resolve(page.dictionary.get("Annots"))?;
+    let identity = |annotation: &Object| -> Result<[Object; 4], Fault> {
+        file.budget.spend(200)?;
+        let annotation = file.resolve(annotation)?;
+        let empty = Default::default();
+        let members = annotation.dictionary().unwrap_or(&empty);
+        let member = |name: &str| file.resolve(members.get(name)).map(std::borrow::Cow::into_owned);
+        Ok([member("Subtype")?, member("Rect")?, member("Contents")?, member("F")?])
+    };
+    file.budget.spend(listed.array().len().pow(2))?;
+    listed.array().iter().map(identity).collect()
 }
 
 pub(super) fn images(bytes: &[u8], budget: &Budget) -> Result<Vec<PageImage>, Fault> {
@@ -121,6 +249,8 @@ fn look(file: &File<'_>, page: &Page, fonts: &mut Fonts) -> Result<Seen, Fault> 
     Ok(reader.finish())
 }
 
+const DAMAGED: &str = "a damaged part";
+
 fn read_page(reader: &mut Reader<'_, '_>, file: &File<'_>, page: &Page) -> Result<(), Fault> {
     let mut content = Vec::new();
     let listed = file.resolve(page.dictionary.get("Contents"))?;
@@ -129,17 +259,29 @@ fn read_page(reader: &mut Reader<'_, '_>, file: &File<'_>, page: &Page) -> Resul
         one => std::slice::from_ref(one),
     };
     for part in parts {
-        let Object::Stream(stream) = file.resolve(part)?.into_owned() else { continue };
-        if let Some(unpacked) = forgiven(file.content(&stream))? {
-            content.extend_from_slice(&unpacked);
-            content.push(b'\n');
+        let Object::Stream(stream) = file.resolve(part)?.into_owned() else {
+            if !matches!(part, Object::Null) {
+                reader.note_unread(DAMAGED);
+            }
+            continue;
+        };
+        match forgiven(file.content(&stream))? {
+            Some(unpacked) => {
+                content.extend_from_slice(&unpacked);
+                content.push(b'\n');
+            }
+            None => reader.note_unread(DAMAGED),
         }
     }
     let graphics = reader.graphics();
-    forgiven(reader.read(&content, &page.resources, Matrix::IDENTITY, graphics))?;
+    if forgiven(reader.read(&content, &page.resources, Matrix::IDENTITY, graphics))?.is_none() {
+        reader.note_unread(DAMAGED);
+    }
     // The fields of a form that was filled in are not in the page's own content.
     for annotation in file.resolve(page.dictionary.get("Annots"))?.array() {
-        forgiven(reader.annotation(annotation, &page.resources))?;
+        if forgiven(reader.annotation(annotation, &page.resources))?.is_none() {
+            reader.note_unread(DAMAGED);
+        }
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! A page as pixels of gray, with what each pixel would be without the glyph that shows there.
 
+use std::collections::BTreeMap;
+use std::ops::Not as _;
 use std::rc::Rc;
 
 use super::raster::{Area, Contour, FillRule, Mask, fill};
@@ -9,7 +11,7 @@ use crate::read::budget::Budget;
 /// Clips that are not rectangles, within each other. Each keeps a mask.
 const DEEPEST_CLIP: usize = 32;
 /// Less opacity than this leaves a pixel as it is.
-const LEAST_OPACITY: f32 = 1.0 / 512.0;
+pub(super) const LEAST_OPACITY: f32 = 1.0 / 512.0;
 /// From here on what is painted hides everything below it.
 const OPAQUE: f32 = 0.99;
 
@@ -85,7 +87,7 @@ impl Clip {
         }
         let nothing = Self { area: Area::EMPTY, mask: None, depth: self.depth };
         if self.depth >= DEEPEST_CLIP {
-            return Ok(nothing);
+            return Err(Fault::TooLarge("too many clips are within each other"));
         }
         let Some(mut mask) = fill(contours, rule, self.area, budget)? else { return Ok(nothing) };
         let area = mask.area;
@@ -96,6 +98,10 @@ impl Clip {
             }
         }
         Ok(Self { area, mask: Some(Rc::new(mask)), depth: self.depth + 1 })
+    }
+
+    pub(super) fn is_rectangle(&self) -> bool {
+        self.mask.is_none()
     }
 
     /// From 0 to 1.
@@ -260,5 +266,47 @@ impl Canvas {
     /// What is shown, where it is known.
     pub(in crate::read::pdf) fn luma(&self, x: usize, y: usize) -> Option<f32> {
         self.pixels.get(y * self.area.right + x).filter(|pixel| pixel.is_known).map(|pixel| pixel.shown)
+    }
+
+    /// Whether the whole area already looks as this ink does.
+    pub(super) fn is_all(&self, area: Area, luma: f32) -> bool {
+        self.any(area, |pixel| pixel.shown != luma || !pixel.is_known).not()
+    }
+
+    /// Whether an area shows glyphs.
+    pub(super) fn has_glyphs(&self, area: Area) -> bool {
+        self.any(area, |pixel| pixel.owner != 0)
+    }
+
+    fn any(&self, area: Area, is_it: impl Fn(&Pixel) -> bool) -> bool {
+        let area = area.intersection(self.area);
+        let row = |y: usize| self.pixels.get(y * self.area.right + area.left..y * self.area.right + area.right);
+        (area.top..area.bottom).filter_map(row).any(|row| row.iter().any(&is_it))
+    }
+
+    /// How much ink a part of a glyph has, in pixels, and how many of them each other glyph shows at the time.
+    pub(super) fn overlaps(&self, mask: &Mask, owner: u32) -> (usize, BTreeMap<u32, usize>) {
+        const INK: u8 = 100;
+        let area = mask.area.intersection(self.area);
+        let (mut ink, mut below) = (0, BTreeMap::new());
+        for (x, y) in (area.top..area.bottom).flat_map(|y| (area.left..area.right).map(move |x| (x, y))) {
+            if mask.at(x, y) < INK {
+                continue;
+            }
+            ink += 1;
+            let pixel = self.pixels.get(y * self.area.right + x);
+            if let Some(pixel) = pixel.filter(|pixel| pixel.owner != owner && pixel.held() > 64.0) {
+                *below.entry(pixel.owner).or_insert(0) += 1;
+            }
+        }
+        (ink, below)
+    }
+
+    /// Whether two pages look the same. What is not known is not the same.
+    pub(in crate::read::pdf) fn looks_like(&self, other: &Self) -> bool {
+        const UNSEEN: f32 = 12.0;
+        let is_same =
+            |(one, two): (&Pixel, &Pixel)| one.is_known && two.is_known && (one.shown - two.shown).abs() <= UNSEEN;
+        self.area == other.area && self.pixels.iter().zip(&other.pixels).all(is_same)
     }
 }

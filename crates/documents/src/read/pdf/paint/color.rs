@@ -141,7 +141,8 @@ impl ColorSpace {
 }
 
 fn of_rgb(red: f32, green: f32, blue: f32) -> f32 {
-    (red * 0.299 + green * 0.587 + blue * 0.114) * 255.0
+    // In this order white is exactly 255.
+    (red * 299.0 + green * 587.0 + blue * 114.0) / 1000.0 * 255.0
 }
 
 /// About how light a shading is; none if it runs from light to dark, or cannot be evaluated.

@@ -83,6 +83,32 @@ impl GlyphMark {
             && stands_out(mask, self.luma, canvas)
     }
 
+    /// Whether the finished page shows anything of it.
+    pub(super) fn has_trace(&self, canvas: &Canvas, number: u32, unseen: f32) -> bool {
+        self.mask.as_ref().is_some_and(|mask| pixels(mask).any(|(_, x, y)| canvas.contrast(x, y, number) > unseen))
+    }
+
+    /// Whether its ink differs by so much from what is around it.
+    pub(super) fn is_clear(&self, canvas: &Canvas, least: f32) -> bool {
+        let Some(mask) = &self.mask else { return false };
+        let around = mask.area.grown(2).intersection(canvas.area);
+        let places = (around.top..around.bottom).flat_map(|y| (around.left..around.right).map(move |x| (x, y)));
+        let outside = places.filter(|(x, y)| mask.at(*x, *y) < LEAST_COVERAGE).filter_map(|(x, y)| canvas.luma(x, y));
+        let (sum, count) = outside.fold((0.0_f32, 0.0_f32), |(sum, count), luma| (sum + luma, count + 1.0));
+        self.luma.is_some_and(|luma| count > 0.0 && (luma - sum / count).abs() >= least)
+    }
+
+    /// Whether a line goes through its ink.
+    pub(super) fn is_crossed_by(&self, line: &Bounds) -> bool {
+        const TOUCH: f32 = 0.4;
+        self.bounds.is_some_and(|own| {
+            own.left + TOUCH < line.right
+                && line.left + TOUCH < own.right
+                && own.top + TOUCH < line.bottom
+                && line.top + TOUCH < own.bottom
+        })
+    }
+
     /// Whether the ink is large enough for what it stands for.
     fn has_room(&self, bounds: Bounds) -> bool {
         let extent = bounds.width().max(bounds.height());

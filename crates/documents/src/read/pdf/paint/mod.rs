@@ -9,6 +9,7 @@ mod function;
 mod glyphs;
 mod image;
 mod layers;
+mod plain;
 pub(super) mod raster;
 
 use std::collections::BTreeMap;
@@ -21,7 +22,10 @@ pub(super) use glyphs::GlyphMark;
 pub(super) use image::Picture;
 pub(super) use layers::Layers;
 
-use canvas::Canvas;
+use canvas::LEAST_OPACITY;
+use plain::{Plain, Shape};
+
+pub(super) use canvas::Canvas;
 use raster::{Area, Bounds, Contour, FillRule, Mask, Point};
 
 use super::matrix::Matrix;
@@ -62,6 +66,10 @@ pub(super) struct Graphics {
     /// A mask that is not evaluated: text below it is not counted.
     pub(super) has_soft_mask: bool,
     pub(super) line_width: f32,
+    /// Whether lines go on beyond their ends by half their width.
+    pub(super) has_caps: bool,
+    /// Dashed lines are painted as if they had no gaps.
+    pub(super) is_dashed: bool,
     pub(super) text_mode: u8,
 }
 
@@ -84,6 +92,8 @@ impl Graphics {
             blend: Blend::Normal,
             has_soft_mask: false,
             line_width: 1.0,
+            has_caps: false,
+            is_dashed: false,
             text_mode: 0,
         }
     }
@@ -113,6 +123,9 @@ pub(super) struct Painter {
     pub(super) owner: u32,
     tiles: Tiles,
     masks_left: usize,
+    /// Present when it is asked whether the page shows anything beside text.
+    plain: Option<Plain>,
+    has_unread: bool,
 }
 
 impl Painter {
@@ -129,7 +142,53 @@ impl Painter {
         let mut tiles = Tiles::new(canvas.area);
         cells.iter().for_each(|cell| tiles.mark(*cell, device));
         let (glyphs, placed, masks_left) = (Vec::new(), BTreeMap::new(), MOST_MASKS);
-        Ok(Self { device, points_per_unit, canvas, glyphs, placed, layers, hidden: 0, owner: 0, tiles, masks_left })
+        Ok(Self {
+            device,
+            points_per_unit,
+            canvas,
+            glyphs,
+            placed,
+            layers,
+            hidden: 0,
+            owner: 0,
+            tiles,
+            masks_left,
+            plain: None,
+            has_unread: false,
+        })
+    }
+
+    /// A painter of the whole page that also looks for what is not text.
+    pub(super) fn strict(frame: Frame, layers: Rc<Layers>, budget: &Budget) -> Result<Self, Fault> {
+        Ok(Self { plain: Some(Plain::default()), ..Self::whole(frame, layers, budget)? })
+    }
+
+    /// A painter of the whole page, also where there are no glyphs.
+    pub(super) fn whole(frame: Frame, layers: Rc<Layers>, budget: &Budget) -> Result<Self, Fault> {
+        let everywhere = Bounds { left: frame.left, top: frame.bottom, right: frame.right, bottom: frame.top };
+        Self::new(frame, layers, &[everywhere], budget)
+    }
+
+    /// Something is shown that is not text. It counts only if that is asked.
+    pub(super) fn note(&mut self, what: &'static str) {
+        if let Some(plain) = self.plain.as_mut().filter(|_| self.hidden == 0) {
+            plain.note(what);
+        }
+    }
+
+    /// Something is not painted as readers of PDF files paint it.
+    pub(super) fn note_unread(&mut self, what: &'static str) {
+        self.has_unread |= self.hidden == 0;
+        self.note(what);
+    }
+
+    pub(super) fn has_unread(&self) -> bool {
+        self.has_unread
+    }
+
+    /// What the page shows beside clear text, if it does.
+    pub(super) fn finish_plain(self, budget: &Budget) -> Result<Option<&'static str>, Fault> {
+        self.plain.map_or(Ok(None), |plain| plain.finish(&self.glyphs, &self.canvas, budget))
     }
 
     pub(super) fn area(&self) -> Area {
@@ -170,16 +229,17 @@ impl Painter {
     }
 
     /// All glyphs, with whether a person would see them.
-    pub(super) fn finish(self) -> Vec<(GlyphMark, bool)> {
+    pub(super) fn finish(self) -> (Vec<(GlyphMark, bool)>, Canvas) {
         let (canvas, glyphs) = (self.canvas, self.glyphs);
-        glyphs
+        let glyphs = glyphs
             .into_iter()
             .zip(1..)
             .map(|(mark, number)| {
                 let is_visible = mark.is_visible(&canvas, number);
                 (mark, is_visible)
             })
-            .collect()
+            .collect();
+        (glyphs, canvas)
     }
 
     pub(super) fn fill(
@@ -194,8 +254,23 @@ impl Painter {
             return Ok(());
         }
         let within = if owner == 0 { graphics.clip.area } else { self.area() };
-        match raster::fill(contours, rule, within, budget)? {
-            Some(mask) => self.lay(mask, contours, graphics, graphics.fill_ink(), owner, budget),
+        let mut mask = raster::fill(contours, rule, within, budget)?;
+        // Readers paint every pixel that a shape touches, however thin it is.
+        let thin: Vec<Contour> = match owner {
+            0 => contours.iter().filter(|contour| raster::is_thin(contour)).cloned().collect(),
+            _ => Vec::new(),
+        };
+        if let Some(lines) = raster::stroke(&thin, 0.0, false, within, budget)? {
+            mask = Some(match mask {
+                Some(mask) => {
+                    budget.spend(mask.coverage.len() + lines.coverage.len())?;
+                    mask.merged(&lines)
+                }
+                None => lines,
+            });
+        }
+        match mask {
+            Some(mask) => self.lay(mask, (contours, None), graphics, owner, budget),
             None => Ok(()),
         }
     }
@@ -212,22 +287,39 @@ impl Painter {
             return Ok(());
         }
         let within = if owner == 0 { graphics.clip.area } else { self.area() };
-        match raster::stroke(contours, width, within, budget)? {
-            Some(mask) => self.lay(mask, contours, graphics, graphics.stroke_ink(), owner, budget),
+        if graphics.is_dashed {
+            self.note_unread("a dashed line");
+        }
+        match raster::stroke(contours, width, graphics.has_caps && owner == 0, within, budget)? {
+            Some(mask) => self.lay(mask, (contours, Some(width)), graphics, owner, budget),
             None => Ok(()),
         }
     }
 
-    /// Paints a mask, and keeps it if it is part of a glyph.
+    /// Paints a mask, filled or with a pen, and keeps it if it is part of a glyph.
     fn lay(
         &mut self,
         mask: Mask,
-        contours: &[Contour],
+        (contours, pen): (&[Contour], Option<f32>),
         graphics: &Graphics,
-        ink: Ink,
         owner: u32,
         budget: &Budget,
     ) -> Result<(), Fault> {
+        let ink = if pen.is_some() { graphics.stroke_ink() } else { graphics.fill_ink() };
+        if ink.opacity > 0.0 && ink.opacity < LEAST_OPACITY {
+            self.note_unread("ink that is almost transparent");
+        }
+        if let Some(plain) = &mut self.plain {
+            budget.spend(mask.coverage.len())?;
+            match owner {
+                0 => {
+                    let cap = if graphics.has_caps { pen.unwrap_or(0.0) / 2.0 } else { 0.0 };
+                    let shape = Shape { contours, pen, cap, clip: &graphics.clip, ink };
+                    plain.shape(&shape, &self.canvas, budget)?;
+                }
+                _ => plain.ink(&mask, ink.luma, owner, &self.canvas),
+            }
+        }
         let ink = if owner != 0 && graphics.has_soft_mask { Ink { opacity: 0.0, ..ink } } else { ink };
         self.canvas.paint(&mask, &graphics.clip, ink, owner, budget)?;
         if owner != 0
@@ -241,7 +333,9 @@ impl Painter {
     fn keep(&mut self, mask: Mask, bounds: Bounds, luma: Option<f32>, owner: u32) {
         let glyph = (owner as usize).checked_sub(1).and_then(|index| self.glyphs.get_mut(index));
         let Some(glyph) = glyph else { return };
-        let Some(left) = self.masks_left.checked_sub(glyph.size_with(&mask)) else { return };
+        let Some(left) = self.masks_left.checked_sub(glyph.size_with(&mask)) else {
+            return self.note("more text than is looked at");
+        };
         self.masks_left = left;
         glyph.add(mask, bounds, luma);
     }

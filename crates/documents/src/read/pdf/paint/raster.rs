@@ -60,6 +60,10 @@ impl Area {
         }
     }
 
+    pub(in crate::read::pdf) fn bounds(self) -> Bounds {
+        Bounds { left: self.left as f32, top: self.top as f32, right: self.right as f32, bottom: self.bottom as f32 }
+    }
+
     /// Grown by a margin on all sides.
     pub(in crate::read::pdf) fn grown(self, margin: usize) -> Self {
         Self {
@@ -105,6 +109,26 @@ impl Bounds {
 
     pub(in crate::read::pdf) fn height(self) -> f32 {
         self.bottom - self.top
+    }
+
+    pub(in crate::read::pdf) fn grown(self, margin: f32) -> Self {
+        Self {
+            left: self.left - margin,
+            top: self.top - margin,
+            right: self.right + margin,
+            bottom: self.bottom + margin,
+        }
+    }
+
+    /// None if they do not overlap.
+    pub(in crate::read::pdf) fn intersection(self, other: Self) -> Option<Self> {
+        let both = Self {
+            left: self.left.max(other.left),
+            top: self.top.max(other.top),
+            right: self.right.min(other.right),
+            bottom: self.bottom.min(other.bottom),
+        };
+        (both.left < both.right && both.top < both.bottom).then_some(both)
     }
 
     /// Every pixel that is touched. Negative coordinates become 0.
@@ -165,21 +189,25 @@ pub(in crate::read::pdf) fn fill(
     Ok(Some(rows.finish(rule)))
 }
 
-/// The lines between the points of each contour, drawn with a pen.
+/// Whether a closed contour is nowhere near as wide as a pixel.
+pub(in crate::read::pdf) fn is_thin(contour: &Contour) -> bool {
+    let sides = || contour.iter().zip(contour.iter().cycle().skip(1));
+    let twice_the_area: f32 = sides().map(|((x0, y0), (x1, y1))| x0 * y1 - x1 * y0).sum();
+    let around: f32 = sides().map(|((x0, y0), (x1, y1))| (x1 - x0).hypot(y1 - y0)).sum();
+    twice_the_area.abs() < around * HAIRLINE
+}
+
+/// The lines between the points of each contour, drawn with a pen. With caps they go on by half the width of the pen.
 pub(in crate::read::pdf) fn stroke(
     contours: &[Contour],
     width: f32,
+    has_caps: bool,
     within: Area,
     budget: &Budget,
 ) -> Result<Option<Mask>, Fault> {
     let half = (width / 2.0).clamp(HAIRLINE, FARTHEST);
     let Some(bounds) = Bounds::of(contours.iter().flatten().copied()) else { return Ok(None) };
-    let bounds = Bounds {
-        left: bounds.left - half,
-        top: bounds.top - half,
-        right: bounds.right + half,
-        bottom: bounds.bottom + half,
-    };
+    let bounds = bounds.grown(half);
     let area = bounds.area().intersection(within);
     if area.is_empty() {
         return Ok(None);
@@ -190,17 +218,14 @@ pub(in crate::read::pdf) fn stroke(
             let [(x0, y0), (x1, y1)] = [pair[0], pair[1]];
             let (dx, dy) = (x1 - x0, y1 - y0);
             let length = (dx * dx + dy * dy).sqrt();
-            if !length.is_finite() || length <= 0.0 {
+            if !length.is_finite() || (length <= 0.0 && !has_caps) {
                 continue;
             }
+            let (dx, dy) = if length > 0.0 { (dx / length * half, dy / length * half) } else { (half, 0.0) };
+            let (capx, capy) = if has_caps { (dx, dy) } else { (0.0, 0.0) };
+            let ((x0, y0), (x1, y1)) = ((x0 - capx, y0 - capy), (x1 + capx, y1 + capy));
             // All of these run the same way round, so that overlapping ones add up.
-            let (across, down) = (-dy / length * half, dx / length * half);
-            let corners = [
-                (x0 + across, y0 + down),
-                (x1 + across, y1 + down),
-                (x1 - across, y1 - down),
-                (x0 - across, y0 - down),
-            ];
+            let corners = [(x0 - dy, y0 + dx), (x1 - dy, y1 + dx), (x1 + dy, y1 - dx), (x0 + dy, y0 - dx)];
             for (from, to) in corners.iter().zip(corners.iter().cycle().skip(1)) {
                 rows.line(*from, *to)?;
             }
@@ -338,7 +363,7 @@ mod tests {
     #[test]
     fn lines_are_as_wide_as_the_pen() {
         let line = vec![vec![(0.0, 5.0), (10.0, 5.0)]];
-        let mask = stroke(&line, 4.0, PAGE, &Budget::new()).unwrap().unwrap();
+        let mask = stroke(&line, 4.0, false, PAGE, &Budget::new()).unwrap().unwrap();
         assert_eq!((mask.at(5, 3), mask.at(5, 6), mask.at(5, 1), mask.at(5, 8)), (255, 255, 0, 0));
     }
 }

@@ -1,4 +1,4 @@
-//! Segments are in the loops that the guides say, and paths find their values.
+//! Tests that segments are assigned to the loops of the guides and that queries find their values.
 
 use verial_x12::guide::Guide;
 use verial_x12::hierarchy::Hierarchy;
@@ -26,7 +26,7 @@ fn every_segment_of_the_samples_is_in_its_loop() {
 }
 
 #[test]
-fn requests_and_responses_of_a_278_are_told_apart() {
+fn requests_and_responses_of_a_278_are_distinguished() {
     for (sample, title) in [(&REVIEW_REQUEST, "Services Review Request"), (&REVIEW, "Services Review Response")] {
         let text = sample.text();
         assert_eq!(Guide::of(&read(&text).transactions().next().unwrap()).unwrap().title, title);
@@ -37,7 +37,7 @@ fn requests_and_responses_of_a_278_are_told_apart() {
     let names: Vec<&str> = Guide::all().flat_map(Guide::loops).collect();
     let is_name =
         |name: &str| name.len() >= 4 && name.len() <= 6 && name[..4].bytes().all(|byte| byte.is_ascii_digit());
-    assert!(names.len() > 90 && names.iter().all(|name| is_name(name)), "paths can name every loop: {names:?}");
+    assert!(names.len() > 90 && names.iter().all(|name| is_name(name)), "queries can refer to every loop: {names:?}");
 }
 
 #[test]
@@ -60,9 +60,9 @@ fn loops_are_a_tree() {
     assert_eq!(claim.positions().collect::<Vec<_>>(), [45, 46]);
 }
 
-/// The second event of the 278 names the subscriber as its parent, after an event of the dependent.
+/// The parent of the second event of the 278 is the subscriber, although an event of the dependent precedes it.
 #[test]
-fn a_level_is_below_the_one_that_it_names() {
+fn a_level_is_below_its_declared_parent() {
     let text = REVIEW_REQUEST.text();
     let body = read(&text);
     let transaction = body.transactions().next().unwrap();
@@ -80,7 +80,7 @@ fn a_level_is_below_the_one_that_it_names() {
 }
 
 #[test]
-fn paths_find_values_whatever_the_delimiters() {
+fn queries_find_values_with_any_delimiters() {
     let usual = ELIGIBILITY.text();
     let other = usual.replace('*', "|").replace(':', ">").replace('^', "!").replace('~', "\u{1d}");
     for text in [usual, other] {
@@ -104,16 +104,16 @@ fn paths_find_values_whatever_the_delimiters() {
         assert_eq!(find(None, "EB", is(1, "B"), at(3)), ["98", "1"]);
         let second = Position { repetition: Some(2), ..Position::element(3) };
         assert_eq!(find(None, "EB", None, Some(second)), ["1"]);
-        assert_eq!(find(None, "EB", Some(Selector::Nth(2)), at(4)), [""; 0], "empty is not there");
+        assert_eq!(find(None, "EB", Some(Selector::Nth(2)), at(4)), [""; 0], "an empty element has no value");
         assert_eq!(find(None, "EB", Some(Selector::Nth(2)), None), ["EB*B*IND*98^1***27*25"]);
-        assert_eq!(find(None, "ISA", None, at(6)), ["CLINIC"], "without what fills the width");
+        assert_eq!(find(None, "ISA", None, at(6)), ["CLINIC"], "without padding");
         assert_eq!(find(None, "GS", None, at(8)), ["005010X279A1"]);
         assert_eq!(find(None, "IEA", None, at(2)), ["000000905"]);
     }
 }
 
 #[test]
-fn components_and_interchanges_without_transactions() {
+fn queries_find_components_and_segments_outside_transactions() {
     let text = PAYMENT.text();
     let body = read(&text);
     let view = View::of_transaction(&body.transactions().next().unwrap());

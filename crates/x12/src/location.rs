@@ -1,24 +1,26 @@
-//! Where in a body something is, counted as X12 counts: from 1, a segment from its ST.
+//! Locations in a body, numbered as in X12: from 1, and segments from their ST.
 
 use std::fmt;
 
+/// Where in a body a segment or element is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct X12Location {
     pub interchange: usize,
     pub group: Option<usize>,
     pub transaction: Option<usize>,
-    /// Within the transaction, ST being 1; outside of any, within the interchange, ISA being 1.
+    /// Position in the transaction, where the ST is 1; outside of transactions, position in the interchange, where the
+    /// ISA is 1.
     pub segment: Option<usize>,
     pub element: Option<usize>,
 }
 
-impl Place {
+impl X12Location {
     pub fn interchange(number: usize) -> Self {
         Self { interchange: number, ..Self::default() }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for X12Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "interchange {}", self.interchange)?;
         let rest = [
@@ -27,9 +29,9 @@ impl fmt::Display for Place {
             ("segment", self.segment),
             ("element", self.element),
         ];
-        for (what, number) in rest {
+        for (unit, number) in rest {
             if let Some(number) = number {
-                write!(f, ", {what} {number}")?;
+                write!(f, ", {unit} {number}")?;
             }
         }
         Ok(())

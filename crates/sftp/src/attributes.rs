@@ -1,27 +1,27 @@
-//! Files and directories as SFTP describes them.
+//! SFTP attributes and directory entries of files and directories.
 
 use app::sandboxes::files::Entry;
 use model::Timestamp;
 use model::dataset::DatasetFile;
 use russh_sftp::protocol::{File, FileAttributes};
 
-const FILE: u32 = 0o100_644;
-const DIRECTORY: u32 = 0o040_755;
-/// Nobody on this machine has them.
-const OWNER: u32 = 1000;
+const FILE_MODE: u32 = 0o100_644;
+const DIRECTORY_MODE: u32 = 0o040_755;
+/// User and group id. They do not refer to accounts of the host.
+const OWNER_ID: u32 = 1000;
 
 pub(crate) fn of_file(file: &DatasetFile) -> FileAttributes {
-    attributes(FILE, file.size, file.modified_at)
+    attributes(FILE_MODE, file.size, file.modified_at)
 }
 
-/// Of an upload that is under way.
+/// Attributes of an upload in progress.
 pub(crate) fn of_upload(size: u64) -> FileAttributes {
-    attributes(FILE, size, Timestamp(0))
+    attributes(FILE_MODE, size, Timestamp(0))
 }
 
-/// Directories have no time of their own.
+/// Directories have no modification time.
 pub(crate) fn of_directory() -> FileAttributes {
-    attributes(DIRECTORY, 0, Timestamp(0))
+    attributes(DIRECTORY_MODE, 0, Timestamp(0))
 }
 
 pub(crate) fn of(entry: &Entry) -> FileAttributes {
@@ -31,13 +31,13 @@ pub(crate) fn of(entry: &Entry) -> FileAttributes {
     }
 }
 
-/// A line of a directory.
-pub(crate) fn line(entry: &Entry) -> File {
+/// An entry of a directory listing.
+pub(crate) fn directory_entry(entry: &Entry) -> File {
     let name = entry.path().rsplit('/').next().unwrap_or_default();
     File::new(name, of(entry))
 }
 
-pub(crate) fn directory(name: &str) -> File {
+pub(crate) fn named_directory(name: &str) -> File {
     File::new(name, of_directory())
 }
 
@@ -45,8 +45,8 @@ fn attributes(permissions: u32, size: u64, modified_at: Timestamp) -> FileAttrib
     let seconds = u32::try_from(modified_at.milliseconds() / 1000).unwrap_or_default();
     FileAttributes {
         size: Some(size),
-        uid: Some(OWNER),
-        gid: Some(OWNER),
+        uid: Some(OWNER_ID),
+        gid: Some(OWNER_ID),
         permissions: Some(permissions),
         atime: Some(seconds),
         mtime: Some(seconds),

@@ -1,4 +1,4 @@
-//! Envelopes that contradict themselves are found, and what is found has the right code.
+//! Tests that inconsistent envelopes are found and reported with the right code.
 
 use verial_x12::codes::{GroupFault, InterchangeFault, SegmentFault, TransactionFault};
 
@@ -16,7 +16,7 @@ fn samples_are_clean() {
 #[test]
 fn every_element_of_the_header_is_checked() {
     let text = ELIGIBILITY.text();
-    for (right, wrong, code) in [
+    for (valid, invalid, code) in [
         ("ISA*00*", "ISA*99*", "010"),
         ("*00*          *ZZ*C", "*77*          *ZZ*C", "012"),
         ("*ZZ*CLINIC ", "*QQ*CLINIC ", "005"),
@@ -31,20 +31,20 @@ fn every_element_of_the_header_is_checked() {
         ("*000000905*1*", "*00000A905*1*", "018"),
         ("*1*T*", "*2*T*", "019"),
         ("*1*T*", "*1*X*", "020"),
-        // Widths: the interchange can be answered all the same.
+        // Wrong widths: the interchange can still be acknowledged.
         ("*VERIALPAYER    *", "*VERIALPAYER*", "008"),
         ("*260115*", "*20260115*", "014"),
         ("*000000905*1*", "*905*1*", "018"),
         ("ISA*00*          *", "ISA*00**", "011"),
     ] {
-        let report = report(&text.replacen(right, wrong, 1));
-        assert_eq!(report.faults[0].code(), code, "{wrong} {:?}", report.faults);
+        let report = report(&text.replacen(valid, invalid, 1));
+        assert_eq!(report.faults[0].code(), code, "{invalid} {:?}", report.faults);
         assert_eq!(report.ta1().elements[4], code.into());
     }
 }
 
 #[test]
-fn interchange_trailers_and_contents() {
+fn interchange_trailers_and_contents_are_checked() {
     let text = ELIGIBILITY.text();
     let group = &text[text.find("GS*").unwrap()..text.find("IEA*").unwrap()];
     for (changed, fault) in [
@@ -71,7 +71,7 @@ fn interchange_trailers_and_contents() {
 }
 
 #[test]
-fn groups_and_transactions() {
+fn groups_and_transactions_are_checked() {
     let text = ELIGIBILITY.text();
     for (changed, fault) in [
         (text.replace("GE*1*7", "GE*2*7"), GroupFault::Count),
@@ -97,8 +97,8 @@ fn groups_and_transactions() {
     ] {
         assert_eq!(report(&changed).groups[0].transactions[0].faults, [fault], "{changed}");
     }
-    let identified = report(&text.replace("ST*271", "ST*2X1"));
-    assert_eq!(identified.groups[0].transactions[0].faults, [TransactionFault::Identifier]);
+    let unidentified = report(&text.replace("ST*271", "ST*2X1"));
+    assert_eq!(unidentified.groups[0].transactions[0].faults, [TransactionFault::Identifier]);
 
     let start = text.find("ST*").unwrap();
     let set = &text[start..text.find("GE*").unwrap()];
@@ -108,7 +108,7 @@ fn groups_and_transactions() {
 }
 
 #[test]
-fn segments_out_of_place() {
+fn misplaced_segments_are_reported() {
     let found = |text: &str| {
         let report = report(text);
         let set = &report.groups[0].transactions[0];
@@ -142,17 +142,17 @@ fn the_hierarchy_is_checked() {
     check(request.replace("HL*4*2*22*1", "HL*4*2*22*X"), 4, "2000C");
     check(CLAIM.text().replace("HL*2*1*22*0", "HL*2**22*0"), 2, "2000B");
     check(REVIEW_REQUEST.text().replace("HL*6*5*SS*0", "HL*6*3*SS*0"), 2, "2000F");
-    assert!(report(&request.replace("HL*5*4*23*0", "HL*5*4*23*1")).is_clean(), "children may follow, and do not");
+    assert!(report(&request.replace("HL*5*4*23*0", "HL*5*4*23*1")).is_clean(), "announced children may be absent");
     let unknown = report(&request.replace("HL*5*4*23*0", "HL*5*4*99*0"));
     let segments = &unknown.groups[0].transactions[0].segments;
     assert!(segments.iter().any(|one| one.elements.iter().any(|fault| fault.element == 3)), "{segments:#?}");
 }
 
 #[test]
-fn faults_are_listed_with_their_places() {
+fn faults_are_listed_with_their_locations() {
     let text = ELIGIBILITY_REQUEST.text().replace("HL*5*4*23*0", "HL*5*4*23*7").replace("GE*1*7", "GE*1*8");
     let listed = report(&text).listed();
-    let lines: Vec<String> = listed.iter().map(|(place, said)| format!("{place}: {said}")).collect();
+    let lines: Vec<String> = listed.iter().map(|(location, message)| format!("{location}: {message}")).collect();
     let expected = [
         "interchange 1, group 1: group control number in the functional group header and trailer do not agree",
         "interchange 1, group 1, transaction 1: one or more segments in error",

@@ -1,4 +1,4 @@
-//! Texts become segments, or an error says where not.
+//! Tests that texts parse into segments, and that errors have a location.
 
 use verial_x12::{Limits, ParseFault, parse, parse_bytes};
 
@@ -6,7 +6,7 @@ use crate::read;
 use crate::samples::{ALL, ELIGIBILITY, PAYMENT};
 
 #[test]
-fn samples_print_back_as_they_were() {
+fn samples_print_back_unchanged() {
     for sample in &ALL {
         for text in variants(&sample.text()) {
             let body = read(&text);
@@ -18,7 +18,7 @@ fn samples_print_back_as_they_were() {
     }
 }
 
-/// On one line, with other line breaks, with other delimiters, and with a line break as terminator.
+/// The text unchanged, on one line, with other line breaks, with other delimiters, and with a line break as terminator.
 fn variants(text: &str) -> Vec<String> {
     let one_line = text.replace('\n', "");
     let other = one_line.replace('*', "|").replace(':', ">").replace('^', "!").replace('~', "\u{1d}");
@@ -60,7 +60,7 @@ fn several_interchanges_each_have_their_own_delimiters() {
 }
 
 #[test]
-fn an_older_interchange_has_no_repetitions() {
+fn a_004010_interchange_has_no_repetitions() {
     let text = ELIGIBILITY.text().replace("*^*00501*", "*U*00401*");
     let body = read(&text);
     assert_eq!(body.interchanges()[0].delimiters().repetition(), None);
@@ -68,38 +68,41 @@ fn an_older_interchange_has_no_repetitions() {
 }
 
 #[test]
-fn errors_say_where() {
+fn errors_have_a_location() {
     let text = ELIGIBILITY.text();
-    let faulty = |text: &str| parse(text, &Limits::default()).unwrap_err();
-    assert_eq!(faulty("").fault, ParseFault::Empty);
-    assert_eq!(faulty(" \r\n").fault, ParseFault::Empty);
+    let parse_error = |text: &str| parse(text, &Limits::default()).unwrap_err();
+    assert_eq!(parse_error("").fault, ParseFault::Empty);
+    assert_eq!(parse_error(" \r\n").fault, ParseFault::Empty);
     for text in ["MSH|^~\\&|", "ISAAC*", "ISA", "isa*00*", "{}"] {
-        assert_eq!(faulty(text).fault, ParseFault::NotAnInterchange, "{text}");
+        assert_eq!(parse_error(text).fault, ParseFault::NotAnInterchange, "{text}");
     }
     for text in ["ISA*00*", &text[..104], "ISA****************", "ISA***************:"] {
-        assert_eq!(faulty(text).fault, ParseFault::Header, "{text}");
+        assert_eq!(parse_error(text).fault, ParseFault::Header, "{text}");
     }
-    assert!(matches!(faulty(&text.replace("*T*:~", "*T**~")).fault, ParseFault::Delimiters(_)));
-    assert!(matches!(faulty(&text.replace("*T*:~", "*T*:A")).fault, ParseFault::Delimiters(_)));
+    assert!(matches!(parse_error(&text.replace("*T*:~", "*T**~")).fault, ParseFault::Delimiters(_)));
+    assert!(matches!(parse_error(&text.replace("*T*:~", "*T*:A")).fault, ParseFault::Delimiters(_)));
 
-    let error = faulty(text.trim_end().strip_suffix('~').unwrap());
+    let error = parse_error(text.trim_end().strip_suffix('~').unwrap());
     assert_eq!(
         error.to_string().split(" (").next().unwrap(),
         "interchange 1, segment 34: the segment has no terminator"
     );
     let cut = text.find("EB*B").unwrap();
-    let error = faulty(&text[..cut + 6]);
-    assert_eq!((error.place.group, error.place.transaction, error.place.segment), (Some(1), Some(1), Some(18)));
+    let error = parse_error(&text[..cut + 6]);
+    assert_eq!(
+        (error.location.group, error.location.transaction, error.location.segment),
+        (Some(1), Some(1), Some(18))
+    );
     assert_eq!((error.offset, error.fault), (cut, ParseFault::Unterminated));
 
-    let error = faulty(&format!("{text}GS*HB~"));
-    assert_eq!((error.place.interchange, error.fault), (2, ParseFault::NotAnInterchange));
+    let error = parse_error(&format!("{text}GS*HB~"));
+    assert_eq!((error.location.interchange, error.fault), (2, ParseFault::NotAnInterchange));
     let error = parse_bytes(b"ISA*00*\xff\xfe", &Limits::default()).unwrap_err();
     assert_eq!((error.offset, error.fault), (7, ParseFault::NotText));
 }
 
 #[test]
-fn limits_are_kept() {
+fn limits_are_enforced() {
     let text = ELIGIBILITY.text();
     let count = read(&text).interchanges()[0].segments().len();
     let limits = Limits { bytes: text.len(), segments: count, segment_bytes: 105 };
@@ -114,9 +117,9 @@ fn limits_are_kept() {
     }
 }
 
-/// Blank terminators and headers without end are read in one pass.
+/// Blank terminators and repeated headers are parsed in one pass.
 #[test]
-fn large_nonsense_is_read_quickly() {
+fn large_invalid_texts_parse_quickly() {
     let header = ELIGIBILITY.text()[..105].to_owned();
     let tabs = format!("{header}\t{}X\t", "\t".repeat(1_000_000));
     assert_eq!(read(&tabs).interchanges()[0].segments().len(), 1_000_002);

@@ -1,41 +1,41 @@
-//! Refusals as SFTP tells them: a status code and one line (draft-ietf-secsh-filexfer-02 section 7).
+//! Errors as SFTP status responses: a code and a message (draft-ietf-secsh-filexfer-02 section 7).
 
 use app::AppError;
 use app::sandboxes::files::{Fault, Refusal};
 use russh_sftp::protocol::StatusCode;
 
-/// What a request is answered when it is not carried out.
+/// The response to a request that failed.
 #[derive(Debug)]
 pub(crate) struct Status {
     pub(crate) code: StatusCode,
-    pub(crate) words: String,
+    pub(crate) message: String,
 }
 
 impl Status {
-    pub(crate) fn new(code: StatusCode, words: impl Into<String>) -> Self {
-        Self { code, words: words.into() }
+    pub(crate) fn new(code: StatusCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
     }
 
-    pub(crate) fn end() -> Self {
-        Self::new(StatusCode::Eof, "the end")
+    pub(crate) fn end_of_file() -> Self {
+        Self::new(StatusCode::Eof, "end of file")
     }
 
     pub(crate) fn unsupported() -> Self {
-        Self::new(StatusCode::OpUnsupported, "this server does not do that")
+        Self::new(StatusCode::OpUnsupported, "operation not supported")
     }
 
-    pub(crate) fn no_path() -> Self {
-        Self::new(StatusCode::NoSuchFile, "no file can have that path")
+    pub(crate) fn invalid_path() -> Self {
+        Self::new(StatusCode::NoSuchFile, "invalid path")
     }
 
-    pub(crate) fn no_handle() -> Self {
-        Self::new(StatusCode::Failure, "no such handle")
+    pub(crate) fn invalid_handle() -> Self {
+        Self::new(StatusCode::Failure, "invalid handle")
     }
 }
 
 impl From<Fault> for Status {
-    fn from(fault: Fault) -> Self {
-        let refusal = match fault {
+    fn from(error: Fault) -> Self {
+        let refusal = match error {
             Fault::Refused(refusal) => refusal,
             Fault::App(error) => return error.into(),
         };
@@ -53,8 +53,8 @@ impl From<AppError> for Status {
         match error {
             AppError::Conflict { message, .. } | AppError::TooLarge(message) => Self::new(StatusCode::Failure, message),
             error => {
-                tracing::error!(%error, "a request by SFTP failed");
-                Self::new(StatusCode::Failure, "something went wrong on the server")
+                tracing::error!(%error, "an SFTP request failed");
+                Self::new(StatusCode::Failure, "internal server error")
             }
         }
     }
