@@ -1,17 +1,18 @@
-//! The text form of secrets: prefix, 32 random base62 characters (190 bits), and a six-character base62 CRC-32, so that a
-//! mistyped key is refused without a look-up and secret scanners can recognise one: `^(vk|vrl_slv|vrl_run)_[0-9A-Za-z]{38}$`.
+//! The text format of API keys: prefix, 32 random base62 characters (190 bits), and a six-character base62 CRC-32. The
+//! checksum rejects a mistyped key without a database lookup, and secret scanners can match the format:
+//! `^(vk|vrl_slv|vrl_run)_[0-9A-Za-z]{38}$`.
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH: usize = 32;
 const CHECK_LENGTH: usize = 6;
-/// Random bytes that [`Secret::from_random`] may use up; bytes that would bias a character are skipped.
+/// The number of random bytes for [`Secret::from_random`]. Bytes that would bias a character are skipped.
 pub const RANDOM_BYTES: usize = 64;
 
-/// A sandbox's own secrets begin with these; the rest is base64url, of a token two pieces with a dot between them.
+/// Prefixes of a sandbox's own secrets. The rest is base64url; an access token has two parts separated by a dot.
 pub const ACCESS_TOKEN_PREFIX: &str = "vrl_smart_";
 pub const CLIENT_SECRET_PREFIX: &str = "vrl_client_";
 
-/// What a secret opens.
+/// What a key gives access to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     Organization,
@@ -31,7 +32,7 @@ impl KeyKind {
     }
 }
 
-/// A whole secret. It has no `Debug` and no `Display`: it can only be taken out on purpose.
+/// A complete secret key. It has no `Debug` and no `Display`, so that it is only revealed on purpose.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     kind: KeyKind,
@@ -39,7 +40,8 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// `None` when the bytes hold too few usable values, which 64 random ones practically never do: draw again.
+    /// Makes a key from random bytes. `None` if too few of the bytes are usable, which practically never happens with
+    /// 64; the caller then draws new bytes.
     pub fn from_random(kind: KeyKind, random: &[u8]) -> Option<Self> {
         let usable = random.iter().filter(|&&byte| byte < 248).take(RANDOM_LENGTH);
         let body: String = usable.map(|&byte| char::from(ALPHABET[usize::from(byte % 62)])).collect();
@@ -51,7 +53,7 @@ impl Secret {
         Some(Self { kind, text })
     }
 
-    /// Reads a presented credential; `None` for anything that cannot be a key of ours.
+    /// Parses a presented credential; `None` if it is not a valid key.
     pub fn parse(text: &str) -> Option<Self> {
         let kind = KeyKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
         let body = &text[kind.prefix().len()..];
@@ -72,34 +74,35 @@ impl Secret {
         &self.text
     }
 
-    /// What lists show so that a person can tell keys apart: the prefix of the kind, and the last four characters.
+    /// The prefix and the last four characters, by which lists identify a key.
     pub fn shown(&self) -> (String, String) {
         (self.kind.prefix().to_owned(), self.text[self.text.len() - 4..].to_owned())
     }
 }
 
-/// The text with whatever looks like a secret of ours, whole or nearly so, cut down to its kind: `vk_…`.
+/// Replaces everything in the text that looks like one of our secrets, complete or almost complete, with its prefix and
+/// an ellipsis: `vk_…`.
 pub fn masked(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+    let mut masked = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((start, prefix)) = first_prefix(rest) {
         let body = &rest[start + prefix.len()..];
         let is_derived = [ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX].contains(&prefix);
-        let belongs = |byte: &u8| byte.is_ascii_alphanumeric() || (is_derived && b"-_.".contains(byte));
-        let length = body.bytes().take_while(belongs).count();
-        shown.push_str(&rest[..start + prefix.len()]);
-        if length >= LEAST_MASKED {
-            shown.push('…');
+        let is_part_of_secret = |byte: &u8| byte.is_ascii_alphanumeric() || (is_derived && b"-_.".contains(byte));
+        let length = body.bytes().take_while(is_part_of_secret).count();
+        masked.push_str(&rest[..start + prefix.len()]);
+        if length >= MIN_MASKED_LENGTH {
+            masked.push('…');
             rest = &body[length..];
         } else {
             rest = body;
         }
     }
-    shown + rest
+    masked + rest
 }
 
-/// Less of a secret than this opens nothing, and ordinary words must not be cut.
-const LEAST_MASKED: usize = 20;
+/// Shorter fragments are useless to an attacker, and ordinary words must not be masked.
+const MIN_MASKED_LENGTH: usize = 20;
 
 fn first_prefix(text: &str) -> Option<(usize, &'static str)> {
     let prefixes = KeyKind::ALL.map(KeyKind::prefix).into_iter().chain([ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX]);
@@ -110,14 +113,14 @@ fn first_prefix(text: &str) -> Option<(usize, &'static str)> {
 fn checksum(text: &str) -> String {
     let mut rest = crc32(text.as_bytes());
     let mut characters = [b'0'; CHECK_LENGTH];
-    for place in characters.iter_mut().rev() {
-        *place = ALPHABET[(rest % 62) as usize];
+    for character in characters.iter_mut().rev() {
+        *character = ALPHABET[(rest % 62) as usize];
         rest /= 62;
     }
     String::from_utf8_lossy(&characters).into_owned()
 }
 
-/// CRC-32 (ISO-HDLC), four bits at a time: every request brings a key.
+/// CRC-32 (ISO-HDLC), computed four bits at a time, because every request has a key to check.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32| (crc >> 4) ^ CRC32_OF_FOUR_BITS[(crc & 15) as usize];
     !bytes.iter().fold(u32::MAX, |crc, &byte| step(step(crc ^ u32::from(byte))))
@@ -151,30 +154,30 @@ mod tests {
     }
 
     #[test]
-    fn crc_is_the_standard_one() {
+    fn crc32_matches_the_standard() {
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
     }
 
     #[test]
-    fn a_secret_survives_its_text() {
+    fn a_secret_round_trips_through_text() {
         for kind in KeyKind::ALL {
             let secret = Secret::from_random(kind, &bytes(3)).unwrap();
-            let read = Secret::parse(secret.reveal()).unwrap();
-            assert!(read == secret && read.kind() == kind);
+            let parsed = Secret::parse(secret.reveal()).unwrap();
+            assert!(parsed == secret && parsed.kind() == kind);
         }
     }
 
     #[test]
-    fn every_one_character_typo_is_refused_without_a_look_up() {
+    fn every_one_character_typo_is_rejected_by_the_checksum() {
         let mut typos = 0;
         for seed in 1..=5 {
             let secret = Secret::from_random(KeyKind::Organization, &bytes(seed)).unwrap();
             let text = secret.reveal().as_bytes();
-            for place in 0..text.len() {
+            for position in 0..text.len() {
                 for &other in ALPHABET {
-                    if other != text[place] {
+                    if other != text[position] {
                         let mut typo = text.to_vec();
-                        typo[place] = other;
+                        typo[position] = other;
                         assert!(Secret::parse(str::from_utf8(&typo).unwrap()).is_none());
                         typos += 1;
                     }
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_masked_wherever_they_stand() {
+    fn secrets_are_masked_anywhere_in_a_text() {
         for kind in KeyKind::ALL {
             let secret = Secret::from_random(kind, &bytes(9)).unwrap();
             let (text, prefix) = (secret.reveal(), kind.prefix());
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_text_is_not_a_key() {
+    fn malformed_text_is_not_a_key() {
         for bad in ["", "vk_", "vk_é", "vrl_slv_", "Bearer", &"x".repeat(10_000), "vk_\u{0}"] {
             assert!(Secret::parse(bad).is_none());
         }

@@ -1,5 +1,5 @@
-//! What an audit found of a published version: what an agent has for doing nothing, what the reference agent has, and
-//! whether near misses are told from it. It stands beside the version and is no part of its content.
+//! The audit of a published version: the score of an agent that does nothing, the score of the reference agent, and
+//! whether near misses are rejected. It is stored with the version and is not part of its content.
 
 use std::collections::BTreeSet;
 
@@ -8,45 +8,45 @@ use utoipa::ToSchema;
 
 use crate::{FieldErrors, TaskId, Timestamp};
 
-/// What is recorded of an audit. Recording again replaces what was there.
+/// The audit results to record. Recording replaces an earlier audit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewAudit {
     /// The mean score of an agent that does nothing.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: f64,
-    /// The mean score of the reference agent; null when there is none.
+    /// The mean score of the reference agent; null if there is none.
     #[schema(minimum = 0, maximum = 1)]
     pub ceiling: Option<f64>,
     #[serde(default)]
     pub near_misses: NearMisses,
     #[serde(default)]
     pub equivalents: Equivalents,
-    /// How many tasks an agent passes that does a little of everything.
+    /// The number of tasks passed by an agent that does a little of everything.
     #[serde(default)]
     pub spray_passes: u64,
-    /// The same of each task.
+    /// Floor and ceiling of each task.
     #[serde(default)]
     pub tasks: Vec<TaskBounds>,
-    /// The engine that scored it; this server's own, if it is left out.
+    /// The engine that scored the audit runs. Default: this server's engine.
     #[schema(min_length = 1, max_length = 100)]
     pub engine: Option<String>,
 }
 
-/// Runs of the reference agent with one thing wrong.
+/// Runs of the reference agent with one deliberate mistake each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NearMisses {
-    /// How many did not pass.
+    /// The number of runs that did not pass.
     pub rejected: u64,
     pub of: u64,
 }
 
-/// Runs of the reference agent that did the same in another way.
+/// Runs of the reference agent that did the same in a different, equally correct way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Equivalents {
-    /// How many scored in full.
+    /// The number of runs with the full score.
     pub accepted: u64,
     pub of: u64,
 }
@@ -62,29 +62,30 @@ pub struct TaskBounds {
     pub ceiling: Option<f64>,
 }
 
-/// An audit as it is kept.
+/// A recorded audit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct VersionAudit {
     /// The mean score of an agent that does nothing.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: f64,
-    /// The mean score of the reference agent; null when there is none.
+    /// The mean score of the reference agent; null if there is none.
     #[schema(minimum = 0, maximum = 1)]
     pub ceiling: Option<f64>,
     pub near_misses: NearMisses,
     pub equivalents: Equivalents,
-    /// How many tasks an agent passes that does a little of everything.
+    /// The number of tasks passed by an agent that does a little of everything.
     pub spray_passes: u64,
-    /// The same of each task. Only in the owner's view: it tells which tasks are done by doing nothing.
+    /// Floor and ceiling of each task. Only visible to the owner, because it reveals which tasks pass without any
+    /// action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub tasks: Option<Vec<TaskBounds>>,
-    /// The engine that scored it.
+    /// The engine that scored the audit runs.
     pub engine: String,
     pub recorded_at: Timestamp,
 }
 
-/// What a score lies between; nothing where no audit is known.
+/// The floor and ceiling of a score; `None` without an audit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bounds {
     pub floor: Option<f64>,
@@ -92,7 +93,7 @@ pub struct Bounds {
 }
 
 impl NewAudit {
-    /// `tasks` are the version's.
+    /// `tasks` are the tasks of the version.
     pub fn validate(&self, tasks: &BTreeSet<&TaskId>) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::new();
         check_bounds(self.floor, self.ceiling, &mut errors);
@@ -112,7 +113,7 @@ impl NewAudit {
         }
         errors.each("tasks", &self.tasks, tasks.len(), |task, errors| {
             if !tasks.contains(&task.task_id) {
-                errors.add("task_id", "is no task of this version");
+                errors.add("task_id", "is not a task of this version");
             }
             check_bounds(task.floor, task.ceiling, errors);
         });
@@ -121,21 +122,21 @@ impl NewAudit {
         }
         let distinct: BTreeSet<&TaskId> = self.tasks.iter().map(|task| &task.task_id).collect();
         if distinct.len() < self.tasks.len() {
-            errors.add("tasks", "must name each task once");
+            errors.add("tasks", "must list each task at most once");
         }
         errors.into_result()
     }
 
-    /// `engine` is that of the server that keeps it.
+    /// `engine` is the engine of this server.
     pub fn recorded(self, engine: &str, recorded_at: Timestamp) -> VersionAudit {
         let task = |task: TaskBounds| TaskBounds {
-            floor: as_shown(task.floor),
-            ceiling: task.ceiling.map(as_shown),
+            floor: rounded(task.floor),
+            ceiling: task.ceiling.map(rounded),
             task_id: task.task_id,
         };
         VersionAudit {
-            floor: as_shown(self.floor),
-            ceiling: self.ceiling.map(as_shown),
+            floor: rounded(self.floor),
+            ceiling: self.ceiling.map(rounded),
             near_misses: self.near_misses,
             equivalents: self.equivalents,
             spray_passes: self.spray_passes,
@@ -165,8 +166,8 @@ fn check_bounds(floor: f64, ceiling: Option<f64>, errors: &mut FieldErrors) {
     }
 }
 
-/// Four digits after the point, as all scores are shown; zero has no sign.
-fn as_shown(score: f64) -> f64 {
+/// Rounds to four decimal places, as all scores are displayed, and turns -0 into 0.
+fn rounded(score: f64) -> f64 {
     (score * 10_000.0).round() / 10_000.0 + 0.0
 }
 
@@ -177,7 +178,7 @@ mod tests {
     use super::*;
     use crate::{Id, Ulid};
 
-    fn faults(audit: serde_json::Value) -> Vec<String> {
+    fn invalid_fields(audit: serde_json::Value) -> Vec<String> {
         let task = TaskId::from_ulid(Ulid::new(1, 1));
         let audit: NewAudit = serde_json::from_value(audit).unwrap();
         match audit.validate(&BTreeSet::from([&task])) {
@@ -190,11 +191,11 @@ mod tests {
     }
 
     #[test]
-    fn only_what_can_be_is_recorded() {
+    fn invalid_audits_are_rejected() {
         let task = TaskId::from_ulid(Ulid::new(1, 1));
         let other = TaskId::from_ulid(Ulid::new(1, 2));
         let of = |task: &TaskId, floor: f64| json!({"task_id": task, "floor": floor, "ceiling": null});
-        for (audit, wrong) in [
+        for (audit, invalid) in [
             (json!({"floor": 0, "ceiling": 1}), &[][..]),
             (json!({"floor": 0.25}), &[]),
             (json!({"floor": 0.5, "ceiling": 0.5, "tasks": [of(&task, 0.5)]}), &[]),
@@ -207,26 +208,26 @@ mod tests {
             (json!({"floor": 0, "tasks": [of(&other, 2.0)]}), &["tasks.0.floor", "tasks.0.task_id"]),
             (json!({"floor": 0, "tasks": [of(&task, 0.0), of(&task, 0.0)]}), &["tasks"]),
         ] {
-            assert_eq!(faults(audit.clone()), wrong, "{audit}");
+            assert_eq!(invalid_fields(audit.clone()), invalid, "{audit}");
         }
-        assert!(check_is_nan_refused());
+        assert!(rejects_nan());
     }
 
-    fn check_is_nan_refused() -> bool {
+    fn rejects_nan() -> bool {
         let mut errors = FieldErrors::new();
         check_bounds(f64::NAN, Some(f64::INFINITY), &mut errors);
         errors.into_result().is_err()
     }
 
     #[test]
-    fn a_recorded_audit_has_bounds_as_they_are_shown() {
+    fn a_recorded_audit_has_rounded_bounds() {
         let task = TaskId::from_ulid(Ulid::new(1, 1));
         let new = json!({"floor": -0.0, "ceiling": 2.0 / 3.0, "tasks": [{"task_id": task, "floor": 1.0 / 3.0}]});
         let new: NewAudit = serde_json::from_value(new).unwrap();
-        let kept = new.recorded("verify/3", Timestamp(0));
-        assert_eq!(kept.bounds(), Bounds { floor: Some(0.0), ceiling: Some(0.6667) });
-        assert!(kept.floor.is_sign_positive());
-        assert_eq!(kept.of_task(&task), Bounds { floor: Some(0.3333), ceiling: None });
-        assert_eq!(kept.of_task(&TaskId::from_ulid(Ulid::new(1, 2))), Bounds::default());
+        let recorded = new.recorded("verify/3", Timestamp(0));
+        assert_eq!(recorded.bounds(), Bounds { floor: Some(0.0), ceiling: Some(0.6667) });
+        assert!(recorded.floor.is_sign_positive());
+        assert_eq!(recorded.of_task(&task), Bounds { floor: Some(0.3333), ceiling: None });
+        assert_eq!(recorded.of_task(&TaskId::from_ulid(Ulid::new(1, 2))), Bounds::default());
     }
 }

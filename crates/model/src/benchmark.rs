@@ -1,4 +1,4 @@
-//! Benchmarks as their authors edit them.
+//! Editable benchmarks, as their authors see them.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -6,17 +6,17 @@ use utoipa::ToSchema;
 use crate::slug::{SLUG_RULE, is_slug};
 use crate::{BenchmarkId, EnvironmentId, FieldErrors, OrgId, Timestamp, patch};
 
-/// A week: nobody waits longer for one task.
-pub const LONGEST_TIMEOUT_SECONDS: i64 = 604_800;
+/// One week, the longest timeout of a task.
+pub const MAX_TIMEOUT_SECONDS: i64 = 604_800;
 pub const DEFAULT_TIMEOUT_SECONDS: i64 = 3600;
 pub const DEFAULT_CONCURRENCY: i64 = 1;
-pub const MOST_CONCURRENCY: i64 = 256;
+pub const MAX_CONCURRENCY: i64 = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum Visibility {
     /// Everyone may see and run the published versions.
     Public,
-    /// Only the organization that owns it.
+    /// Only the owning organization may see and run it.
     Private,
 }
 
@@ -42,12 +42,12 @@ pub struct Benchmark {
     pub id: BenchmarkId,
     pub name: String,
     pub description: Option<String>,
-    /// `null` while none is chosen, and in another organization's benchmark.
+    /// `null` if none is set, and for another organization's benchmark.
     pub environment_id: Option<EnvironmentId>,
-    /// Seconds for each task that sets none of its own.
+    /// Timeout in seconds for tasks without their own timeout.
     #[schema(minimum = 1, maximum = 604_800)]
     pub timeout: i64,
-    /// How many task runs of one run may be started at a time.
+    /// The number of task runs of one run that may be active at the same time.
     #[schema(minimum = 1, maximum = 256)]
     pub concurrency: i64,
     pub visibility: Visibility,
@@ -56,7 +56,7 @@ pub struct Benchmark {
     pub slug: Option<String>,
     /// The newest published version.
     pub version: Option<i64>,
-    /// Whether it is the caller's own. Of another organization's benchmark this is the newest published version.
+    /// Whether the caller's organization owns it. If not, the fields show its newest published version.
     pub owned: bool,
     /// The organization that owns it; `null` for another organization's benchmark.
     #[serde(default)]
@@ -72,8 +72,8 @@ impl Benchmark {
         if let Some(description) = &self.description {
             errors.length("description", description, 0..=1000);
         }
-        errors.range("timeout", self.timeout, 1..=LONGEST_TIMEOUT_SECONDS);
-        errors.range("concurrency", self.concurrency, 1..=MOST_CONCURRENCY);
+        errors.range("timeout", self.timeout, 1..=MAX_TIMEOUT_SECONDS);
+        errors.range("concurrency", self.concurrency, 1..=MAX_CONCURRENCY);
         if self.slug.as_deref().is_some_and(|slug| !is_slug(slug)) {
             errors.add("slug", SLUG_RULE);
         }
@@ -89,15 +89,15 @@ pub struct NewBenchmark {
     #[schema(max_length = 1000)]
     pub description: Option<String>,
     pub environment_id: Option<EnvironmentId>,
-    /// Seconds for each task; default 3600.
+    /// Timeout in seconds for each task. Default: 3600.
     #[schema(minimum = 1, maximum = 604_800)]
     pub timeout: Option<i64>,
-    /// Default 1.
+    /// Default: 1.
     #[schema(minimum = 1, maximum = 256)]
     pub concurrency: Option<i64>,
-    /// Default `Private`.
+    /// Default: `Private`.
     pub visibility: Option<Visibility>,
-    /// Default: made from the name when it is first published.
+    /// Default: derived from the name at the first publication.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub slug: Option<String>,
 }

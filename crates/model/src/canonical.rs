@@ -1,9 +1,11 @@
-//! Canonical JSON: one text for equal values, whatever the order of keys, so that a hash of it means the content.
+//! Canonical JSON: equal values have the same text, whatever the order of their keys, so that its hash identifies the
+//! content.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Keys sorted by code point, no white space, numbers and strings as serde_json writes them.
+/// Writes a value with keys sorted by code point, without white space, and with numbers and strings as serde_json
+/// writes them.
 pub fn to_string(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);

@@ -1,4 +1,4 @@
-//! What is sent to the EHR of a CDS Hooks sandbox (CDS Hooks 2.0).
+//! Request bodies of the CDS Hooks sandbox, which simulates an EHR (CDS Hooks 2.0).
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -6,32 +6,33 @@ use utoipa::ToSchema;
 
 use crate::{FieldErrors, Timestamp};
 
-/// Services of another server, or one that the sender plays itself: one of the three.
+/// Services to register: those of another server (`base_url` or `discovery_url`), or one that the caller plays itself
+/// (`service`). Exactly one of the three is required.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCdsService {
-    /// Where `/cds-services` hangs below; the operator of this server must allow the host.
+    /// The address below which `/cds-services` is found. The operator of this server must allow the host.
     pub base_url: Option<String>,
-    /// The address of that server's discovery endpoint, instead of `base_url`: it ends in `/cds-services`.
+    /// The address of the discovery endpoint, instead of `base_url`. It ends in `/cds-services`.
     pub discovery_url: Option<String>,
-    /// How long an answer of that server may take, 1 to 60.
+    /// Response timeout of that server, 1 to 60 seconds.
     pub timeout_seconds: Option<i64>,
-    /// A service of one's own, as it would stand in the answer to a discovery: `{"hook", "id", "description", …}`. Hooks that
-    /// it takes wait until they are answered over this API.
+    /// A service that the caller plays, as in a discovery response: `{"hook", "id", "description", …}`. Its hook
+    /// invocations wait until they are answered through this API.
     #[schema(value_type = Option<Object>)]
     pub service: Option<Value>,
 }
 
-/// What happens in the EHR: with a `context`, or with the members of the context in snake_case.
+/// A hook to fire in the EHR, with a `context` or with the members of the context in snake_case.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FiredHook {
-    /// What the hook's definition asks for: `{"userId", "patientId", …}`.
+    /// The context that the hook requires: `{"userId", "patientId", …}`.
     #[schema(value_type = Option<Object>)]
     pub context: Option<Value>,
-    /// Only this service, by its id at `cds/services`.
+    /// Invoke only the service with this id, as listed by `cds/services`.
     pub service: Option<String>,
-    /// Without it, `Practitioner/ehr-user`.
+    /// Default: `Practitioner/ehr-user`.
     pub user_id: Option<String>,
     pub patient_id: Option<String>,
     pub encounter_id: Option<String>,
@@ -56,16 +57,16 @@ pub struct FiredHook {
     pub medications: Option<Value>,
 }
 
-/// The user of the EHR in a flat body that names none.
+/// The default user of the EHR in a flat body.
 const EHR_USER: &str = "Practitioner/ehr-user";
 
 impl FiredHook {
-    /// Whether the members of the context stand in the body itself.
+    /// Whether the members of the context are in the body itself.
     pub fn is_flat(&self) -> bool {
         self.context.is_none()
     }
 
-    /// The context as CDS Hooks has it, and the service that is meant.
+    /// The context in the format of CDS Hooks, and the selected service.
     pub fn into_context(self) -> Result<(Value, Option<String>), FieldErrors> {
         let flat = [
             ("user_id", self.user_id.map(Value::from)),
@@ -104,12 +105,12 @@ impl FiredHook {
         }
     }
 
-    /// The faults of a context under the names that its members have in a flat body.
+    /// Renames the errors of a context to the member names of a flat body.
     pub fn flat_faults(faults: &FieldErrors) -> FieldErrors {
         let mut errors = FieldErrors::new();
-        for (place, messages) in faults.iter() {
-            let inside = place.strip_prefix("context.").unwrap_or(place);
-            let (member, rest) = inside.split_at(inside.find('.').unwrap_or(inside.len()));
+        for (field, messages) in faults.iter() {
+            let path = field.strip_prefix("context.").unwrap_or(field);
+            let (member, rest) = path.split_at(path.find('.').unwrap_or(path.len()));
             for message in messages {
                 errors.add(format!("{}{rest}", snake_case(member)), message.clone());
             }
@@ -118,7 +119,7 @@ impl FiredHook {
     }
 }
 
-/// `patient_id` as `patientId`.
+/// Converts `patient_id` to `patientId`.
 fn camel_case(name: &str) -> String {
     let mut parts = name.split('_');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -128,22 +129,22 @@ fn camel_case(name: &str) -> String {
     })
 }
 
-/// `patientId` as `patient_id`.
+/// Converts `patientId` to `patient_id`.
 fn snake_case(name: &str) -> String {
-    name.chars().fold(String::new(), |mut text, letter| {
-        if letter.is_ascii_uppercase() {
+    name.chars().fold(String::new(), |mut text, c| {
+        if c.is_ascii_uppercase() {
             text.push('_');
         }
-        text.push(letter.to_ascii_lowercase());
+        text.push(c.to_ascii_lowercase());
         text
     })
 }
 
-/// A CDS service's answer to a hook.
+/// The response of a CDS service to a hook.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CdsAnswer {
-    /// Empty when there is nothing to say.
+    /// Empty if the service has no advice.
     #[schema(value_type = Vec<Object>)]
     pub cards: Value,
     #[serde(rename = "systemActions")]
@@ -154,7 +155,7 @@ pub struct CdsAnswer {
 }
 
 impl CdsAnswer {
-    /// As a service would have sent it.
+    /// The response body that a CDS service would send.
     pub fn into_json(self) -> Value {
         let members =
             [("cards", Some(self.cards)), ("systemActions", self.system_actions), ("extension", self.extension)];
@@ -162,7 +163,7 @@ impl CdsAnswer {
     }
 }
 
-/// A suggestion that the user takes.
+/// A suggestion that the user accepts.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AcceptedSuggestion {
@@ -170,25 +171,25 @@ pub struct AcceptedSuggestion {
     pub suggestion: String,
 }
 
-/// What users did with cards: a list as CDS Hooks has it, or one card with `card_id` and `outcome`.
+/// Feedback on cards: a list in the format of CDS Hooks, or one card with `card_id` and `outcome`.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCdsFeedback {
     pub feedback: Option<Vec<CardFeedback>>,
-    /// The `uuid` of the one card.
+    /// The `uuid` of the card.
     pub card_id: Option<String>,
-    /// Another name of `card_id`.
+    /// Alias of `card_id`.
     pub card: Option<String>,
     /// `accepted`, `overridden` or `ignored`.
     pub outcome: Option<String>,
-    /// The `uuid`s of the suggestions that were accepted.
+    /// The `uuid`s of the accepted suggestions.
     pub accepted_suggestions: Option<Vec<String>>,
     /// Why the card was overridden, in the user's own words.
     pub reason: Option<String>,
 }
 
 impl NewCdsFeedback {
-    /// The entries as CDS Hooks has them.
+    /// The feedback entries in the format of CDS Hooks.
     pub fn into_entries(self) -> Result<Vec<CardFeedback>, FieldErrors> {
         let Self { feedback, card_id, card, outcome, accepted_suggestions, reason } = self;
         let is_flat = [card_id.is_some(), card.is_some(), outcome.is_some()].contains(&true)
@@ -224,18 +225,19 @@ impl NewCdsFeedback {
     }
 }
 
-/// What a user did with a card.
+/// The feedback on one card.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct CardFeedback {
     /// The `uuid` of the card.
     pub card: String,
-    /// `accepted`, `overridden`, or `ignored`, which is stored and not sent to the service: CDS Hooks does not define it.
+    /// `accepted`, `overridden` or `ignored`. CDS Hooks does not define `ignored`: it is stored but not sent to the
+    /// service.
     pub outcome: String,
-    /// `[{"id": uuid of the suggestion}]`, of a card that was accepted.
+    /// `[{"id": uuid of the suggestion}]`, for an accepted card.
     pub accepted_suggestions: Option<Vec<SuggestionId>>,
     pub override_reason: Option<OverrideReason>,
-    /// Now, when it is left out.
+    /// Default: now.
     pub outcome_timestamp: Option<Timestamp>,
 }
 
@@ -245,7 +247,7 @@ pub struct SuggestionId {
     pub id: String,
 }
 
-/// Why a card was overridden: one of the reasons that it offers, or the user's own words.
+/// Why a card was overridden: one of the reasons offered by the card, or the user's own words.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct OverrideReason {

@@ -1,4 +1,4 @@
-//! The ways by which people write to each other.
+//! The channels for messages to patients.
 
 use serde::{Deserialize, Serialize};
 

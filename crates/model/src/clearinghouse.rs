@@ -1,11 +1,11 @@
-//! What the channels of a clearinghouse take and give besides raw interchanges.
+//! The JSON request and response bodies of the clearinghouse.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Timestamp;
 
-/// One answer of the clearinghouse: one interchange.
+/// One response interchange of the clearinghouse.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = X12Response)]
 pub struct Response {
@@ -13,29 +13,29 @@ pub struct Response {
     pub id: String,
     /// ISA13.
     pub control_number: String,
-    /// ISA13 of the interchange that it answers.
+    /// ISA13 of the request interchange.
     pub in_reply_to: String,
-    /// ST01 of its transactions, and `TA1`.
+    /// ST01 of each transaction, and `TA1` for an interchange acknowledgment.
     #[schema(example = json!(["271"]))]
     pub transaction_sets: Vec<String>,
-    /// When the request came.
+    /// When the request was received.
     pub received_at: Timestamp,
-    /// From when on the answer could be had.
+    /// When the response became available.
     pub available_at: Timestamp,
-    /// When it was first given out.
+    /// When the response was first delivered.
     #[schema(required)]
     pub delivered_at: Option<Timestamp>,
     /// The interchange.
     pub payload: String,
 }
 
-/// The answer to a body of interchanges.
+/// The response to submitted interchanges.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = X12Exchange)]
 pub struct Exchange {
-    /// All interchanges of the answer, as they would be given raw.
+    /// All response interchanges as raw X12.
     pub payload: String,
-    /// The same, read.
+    /// The same interchanges, parsed.
     pub interchanges: Vec<Interchange>,
 }
 
@@ -44,7 +44,7 @@ pub struct Exchange {
 pub struct Interchange {
     /// ISA13.
     pub control_number: String,
-    /// ISA06 and ISA08, without the spaces that fill them.
+    /// ISA06 and ISA08, without padding.
     pub sender: String,
     pub receiver: String,
     /// TA1.
@@ -84,35 +84,35 @@ pub struct Transaction {
 pub struct Segment {
     #[schema(example = "EB")]
     pub name: String,
-    /// The implementation guide's name of the loop that it is in.
+    /// The name of its loop in the implementation guide.
     #[schema(required, example = "2110C")]
     pub r#loop: Option<String>,
-    /// With `^` between repetitions and `:` between components; `""` where there is nothing.
+    /// The elements, with `^` between repetitions and `:` between components; `""` for an empty element.
     #[schema(example = json!(["1", "IND", "30"]))]
     pub elements: Vec<String>,
 }
 
-/// Whose insurance is asked for.
+/// A request for the insurance coverage of a patient.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EligibilityInquiry {
     /// A patient of the playground's FHIR sandbox, as `123` or `Patient/123`.
     #[schema(min_length = 1, max_length = 100)]
     pub patient_id: String,
-    /// Service type codes (EQ01); `30`, the plan, without any.
+    /// Service type codes (EQ01). Default: `30`, the health plan.
     #[serde(default)]
     #[schema(max_items = 20, example = json!(["30", "98"]))]
     pub service_types: Vec<String>,
-    /// The day of the service; today without it.
+    /// The date of service. Default: today.
     #[schema(example = "2026-04-23")]
     pub date: Option<String>,
 }
 
-/// What a 271 says of a patient, with the 270 and the 271 themselves.
+/// The coverage of a patient according to a 271, with the 270 and the 271 themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Eligibility {
     pub patient_id: String,
-    /// Whether coverage is in force.
+    /// Whether coverage is active.
     pub eligible: bool,
     pub status: Standing,
     /// NM109 of the subscriber.
@@ -122,7 +122,7 @@ pub struct Eligibility {
     pub plan: String,
     pub benefits: Vec<Benefit>,
     pub rejections: Vec<Rejection>,
-    /// Of the answer, as `x12/responses` lists it.
+    /// The id of the response, as listed by `x12/responses`.
     pub response_id: String,
     /// The 270.
     pub request: String,
@@ -136,7 +136,7 @@ pub struct Eligibility {
 pub enum Standing {
     Active,
     Inactive,
-    /// The answer comes later, among the responses.
+    /// The response will arrive later in `x12/responses`.
     Pending,
     Rejected,
 }

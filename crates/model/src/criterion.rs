@@ -1,4 +1,4 @@
-//! Criteria: one question each, put to the state that an agent left behind.
+//! Criteria: each checks one aspect of the state that an agent left behind.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,32 +12,32 @@ pub struct Criterion {
     pub id: CriterionId,
     pub task_id: TaskId,
     pub label: String,
-    /// `{"assert": "fhir-resource-state", …}`; see the criteria reference of the manual.
+    /// `{"assert": "fhir-resource-state", …}`; see the criteria reference in the manual.
     #[schema(value_type = Object)]
     pub assertion: Value,
     pub weight: Weight,
-    /// Scores are also averaged per axis; without one it counts under `__default__`.
+    /// Scores are also averaged per axis. Without an axis, the criterion counts under `__default__`.
     pub axis: Option<String>,
-    /// The entity that `{{entity.…}}` in the assertion reads.
+    /// The entity that `{{entity.…}}` in the assertion refers to.
     pub input_entity_id: Option<EntityId>,
-    /// Failing it means harm: it scores 0 unless passed, and its failures are counted beside the verdict.
+    /// Failing it means harm. It scores 0 unless it passes, and its failures are counted separately from the verdict.
     #[serde(default)]
     pub critical: bool,
-    /// What agents read in place of the label in scored runs.
+    /// Shown to agents instead of the label in scored runs.
     #[serde(default)]
     pub public_label: Option<String>,
     /// Whether an agent that does nothing passes it. Derived from the assertion; never stored.
     #[serde(default)]
     #[schema(read_only)]
     pub guard: bool,
-    /// What would make this criterion fail for every agent, such as an `assert` that no check knows.
+    /// Problems that make this criterion fail for every agent, such as an unknown `assert`.
     pub warnings: Vec<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
 impl Criterion {
-    /// All but the assertion, which the checks judge.
+    /// Validates everything except the assertion, which the checks validate.
     pub fn validate(&self) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::new();
         errors.name("label", &self.label);
@@ -65,12 +65,12 @@ pub struct NewCriterion {
     pub label: String,
     #[schema(value_type = Object)]
     pub assertion: Value,
-    /// Default 1.
+    /// Default: 1.
     pub weight: Option<Weight>,
     #[schema(min_length = 1, max_length = 64)]
     pub axis: Option<String>,
     pub input_entity_id: Option<EntityId>,
-    /// Default false.
+    /// Default: false.
     #[serde(default)]
     pub critical: bool,
     #[schema(min_length = 1, max_length = 200)]

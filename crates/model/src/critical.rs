@@ -1,12 +1,12 @@
-//! Critical criteria: failing one means harm. The rules that hold for them, shared by the server and lint.
+//! Rules for critical criteria (failing one means harm), shared by the server and lint.
 
 use rust_decimal::Decimal;
 
 use crate::weight::Weight;
 
-/// Critical criteria of one task that are too light, by their position, each with a message for its author.
+/// Finds the critical criteria of a task with too little weight: the position of each, and a message for the author.
 ///
-/// Failing a critical criterion alone must bring the task below 0.9, so it needs more than a tenth of the task's total
+/// Failing only a critical criterion must bring the task below 0.9, so it needs more than a tenth of the task's total
 /// weight.
 pub fn too_light(criteria: &[(bool, Weight)]) -> Vec<(usize, String)> {
     let total: Decimal = criteria.iter().map(|(_, weight)| weight.decimal()).sum();
@@ -46,13 +46,13 @@ mod tests {
             let found: Vec<usize> = too_light(&criteria(all)).into_iter().map(|(position, _)| position).collect();
             assert_eq!(found, expected, "{all:?}");
         }
-        let (_, words) = too_light(&criteria(&[(false, "19.5"), (true, "0.5")])).remove(0);
-        assert!(words.ends_with("this one has 0.5 of 20"), "{words}");
+        let (_, message) = too_light(&criteria(&[(false, "19.5"), (true, "0.5")])).remove(0);
+        assert!(message.ends_with("this one has 0.5 of 20"), "{message}");
     }
 
-    /// The rule and the arithmetic of scores agree.
+    /// The rule agrees with the score arithmetic.
     #[test]
-    fn a_criterion_that_is_heavy_enough_takes_the_pass_away() {
+    fn failing_a_criterion_with_enough_weight_prevents_a_pass() {
         for others in ["8", "8.999999", "9", "9.000001", "20"] {
             let weights = criteria(&[(true, "1"), (false, others)]);
             let part = |(critical, weight): &(bool, Weight)| {

@@ -1,4 +1,5 @@
-//! Datasets: what a sandbox starts from. Content is a sequence of revisions; a revision that something uses never changes.
+//! Datasets: the initial content of sandboxes. Content is versioned in revisions; a revision that is in use never
+//! changes.
 
 use std::collections::BTreeMap;
 
@@ -27,11 +28,11 @@ impl DatasetType {
 impl std::str::FromStr for DatasetType {
     type Err = String;
 
-    /// In any case.
+    /// Parses the name, ignoring case.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut known = [DatasetType::Fhir, DatasetType::Files].into_iter();
-        let found = known.find(|kind| kind.name().eq_ignore_ascii_case(text));
-        found.ok_or_else(|| format!("must be `fhir` or `files`, is {text:?}"))
+        let dataset_type = known.find(|known| known.name().eq_ignore_ascii_case(text));
+        dataset_type.ok_or_else(|| format!("must be `fhir` or `files`, is {text:?}"))
     }
 }
 
@@ -47,13 +48,13 @@ pub struct Dataset {
     pub name: String,
     pub description: Option<String>,
     pub r#type: DatasetType,
-    /// The dataset that this one was branched from: it started with that one's content.
+    /// The dataset that this one was branched from, starting with its content.
     pub parent_id: Option<DatasetId>,
-    /// Rises with every change of the content; 0 is empty.
+    /// Increases with every change of the content; 0 is empty.
     pub revision: i64,
-    /// How many resources of each type (`fhir`), or how many `files`, the current revision has.
+    /// The number of resources of each type (`fhir`), or of `files`, in the current revision.
     pub counts: BTreeMap<String, u64>,
-    /// Bytes of the current revision's content.
+    /// The size of the current revision in bytes.
     pub bytes: u64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -77,32 +78,32 @@ pub struct NewDataset {
     pub name: String,
     #[schema(max_length = 1000)]
     pub description: Option<String>,
-    /// Read in any case. Default: the type of `parent_id`, otherwise `fhir`.
+    /// Case-insensitive. Default: the type of `parent_id`, otherwise `fhir`.
     pub r#type: Option<DatasetType>,
-    /// Another name of `type`.
+    /// Alias of `type`.
     pub format: Option<DatasetType>,
-    /// Branch from this dataset: same type, starts with its current content.
+    /// Branch from this dataset: the new one has the same type and starts with its current content.
     pub parent_id: Option<DatasetId>,
-    /// The content of a FHIR dataset: a Bundle whose resources have ids. Large data is uploaded to `/datasets/{id}/data`.
+    /// The content of a FHIR dataset: a Bundle whose resources have ids. Upload large data to `/datasets/{id}/data`.
     #[schema(value_type = Option<Object>)]
     pub data: Option<Value>,
-    /// Another name of `data`.
+    /// Alias of `data`.
     #[schema(value_type = Option<Object>)]
     pub config: Option<Value>,
 }
 
 impl NewDataset {
-    /// The type that was asked for, if one was.
+    /// The requested type, if any.
     pub fn chosen_type(&self) -> Result<Option<DatasetType>, FieldErrors> {
         match (self.r#type, self.format) {
-            (Some(kind), Some(format)) if kind != format => {
+            (Some(r#type), Some(format)) if r#type != format => {
                 Err(FieldErrors::one("format", "must be the same as `type` when both are given"))
             }
-            (kind, format) => Ok(kind.or(format)),
+            (r#type, format) => Ok(r#type.or(format)),
         }
     }
 
-    /// The Bundle that it starts with, if one was sent.
+    /// Takes the initial Bundle, if one was sent.
     pub fn take_data(&mut self) -> Result<Option<Value>, FieldErrors> {
         let (field, data) = match (self.data.take(), self.config.take()) {
             (Some(_), Some(_)) => return Err(FieldErrors::one("config", "cannot be combined with `data`")),
@@ -117,8 +118,8 @@ impl NewDataset {
             ));
         }
         if self.chosen_type()? == Some(DatasetType::Files) {
-            let remedy = "is only for FHIR datasets; upload files to `/datasets/{id}/files/{path}`";
-            return Err(FieldErrors::one(field, remedy));
+            let message = "is only for FHIR datasets; upload files to `/datasets/{id}/files/{path}`";
+            return Err(FieldErrors::one(field, message));
         }
         Ok(Some(data))
     }
@@ -146,10 +147,10 @@ impl DatasetPatch {
     }
 }
 
-/// What one revision is made of, by content hash: enough to read it again for ever.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// The content of one revision, as content hashes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Manifest {
-    /// FHIR: pieces of NDJSON, in order.
+    /// FHIR: chunks of NDJSON, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chunks: Vec<Chunk>,
     /// Files, by path.
@@ -157,14 +158,14 @@ pub struct Manifest {
     pub files: BTreeMap<String, FileContent>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Chunk {
     pub sha256: String,
     pub bytes: u64,
     pub resources: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FileContent {
     pub sha256: String,
     pub size: u64,
@@ -178,7 +179,7 @@ impl Manifest {
     }
 }
 
-/// A file as listings show it.
+/// A file in a listing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DatasetFile {
     pub path: String,
@@ -188,24 +189,25 @@ pub struct DatasetFile {
     pub modified_at: Timestamp,
 }
 
-/// A revision that was kept: every upload of FHIR data makes one, and every publication of what it uses.
+/// A revision that is kept permanently. Every upload of FHIR data creates one, and every publication that uses the
+/// dataset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Checkpoint {
     pub revision: i64,
-    /// Hash of the content: equal for equal data, on every server.
+    /// Hash of the content; equal data has the same hash on every server.
     pub content_hash: String,
     pub counts: BTreeMap<String, u64>,
     pub bytes: u64,
     pub created_at: Timestamp,
 }
 
-/// A named row of a dataset that tasks and criteria can be bound to: `{{entity.…}}` reads it.
+/// A named row of a dataset that tasks and criteria can be bound to. `{{entity.…}}` refers to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct DatasetEntity {
     pub id: EntityId,
     pub dataset_id: DatasetId,
     pub name: String,
-    /// `Patient/123`, or a file's path.
+    /// `Patient/123`, or the path of a file.
     pub r#ref: Option<String>,
     #[schema(value_type = Object)]
     pub data: Value,
@@ -214,7 +216,7 @@ pub struct DatasetEntity {
 }
 
 impl DatasetEntity {
-    /// The form of `ref` depends on the dataset's type, which the caller checks.
+    /// Validates everything except `ref`, whose format depends on the dataset's type; the caller checks it.
     pub fn validate(&self) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::new();
         errors.name("name", &self.name);
@@ -228,7 +230,7 @@ impl DatasetEntity {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDatasetEntity {
-    /// Unique in the dataset.
+    /// Unique within the dataset.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
     #[schema(min_length = 1, max_length = 1024)]
@@ -270,7 +272,7 @@ impl DatasetEntityPatch {
 
 pub const FILE_PATH_RULE: &str = "must be a relative path of at most 1024 bytes, 255 a segment: no empty, `.` or `..` segments, no backslashes, no control characters";
 
-/// Paths inside a file tree: relative, `/`-separated, with one spelling each.
+/// Whether a path is valid in a file tree: relative, `/`-separated, and with only one possible spelling.
 pub fn is_file_path(path: &str) -> bool {
     (1..=1024).contains(&path.len())
         && !path.contains('\\')
@@ -285,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn file_paths_have_one_spelling() {
+    fn ambiguous_and_invalid_file_paths_are_rejected() {
         for good in ["a", "inbox/referral 1.pdf", "a/.hidden", "ü/x..y"] {
             assert!(is_file_path(good), "{good}");
         }

@@ -1,14 +1,14 @@
-//! JSON in which a key stands twice in one object: which of the two values counts would depend on the reader.
+//! Rejects JSON with duplicate keys in one object, because parsers disagree on which value counts.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// The fault names the first key that stands twice. Nothing of the text is kept.
+/// Checks a JSON text without keeping any of it. The error names the first duplicate key.
 pub fn check(text: &[u8]) -> Result<(), String> {
-    let mut reader = serde_json::Deserializer::from_slice(text);
-    DistinctKeys.deserialize(&mut reader).map_err(|fault| fault.to_string())
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    DistinctKeys.deserialize(&mut deserializer).map_err(|error| error.to_string())
 }
 
 struct DistinctKeys;
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_stand_once_in_an_object() {
+    fn duplicate_keys_are_rejected() {
         for text in [r#"{"a": 1.50, "b": [{"a": -2e5}, {"a": null}], "c": {"a": "x"}}"#, "[]", "1"] {
             assert_eq!(check(text.as_bytes()), Ok(()), "{text}");
         }

@@ -1,4 +1,4 @@
-//! Events: everything that happened in a sandbox, in order.
+//! Events: the log of everything that happened in a sandbox.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::{EventId, SandboxId, Timestamp};
 
 macro_rules! event_types {
     ($($name:ident = $text:literal,)*) => {
-        /// What kind of interaction an event records.
+        /// The kind of interaction that an event records.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum EventType { $($name,)* }
@@ -58,43 +58,43 @@ impl std::str::FromStr for EventType {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.iter().copied().find(|kind| kind.name() == text);
-        known.ok_or_else(|| "is not a type of event; see the documentation for their list".to_owned())
+        let known = Self::ALL.iter().copied().find(|known| known.name() == text);
+        known.ok_or_else(|| "is not an event type; see the documentation for the list of types".to_owned())
     }
 }
 
-/// One entry of a sandbox's log.
+/// One entry of a sandbox's event log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Event {
     pub id: EventId,
     pub sandbox_id: SandboxId,
-    /// Its place in the playground's log; the log of one sandbox may have gaps.
+    /// Its sequence number in the playground's log. The numbers of one sandbox can have gaps.
     pub seq: i64,
     pub r#type: EventType,
     pub at: Timestamp,
     /// Who did it.
     pub actor: String,
-    /// One line for people.
+    /// A one-line summary.
     pub summary: String,
-    /// What came in and what went out, by type.
+    /// The request and the response; the format depends on the event type.
     #[schema(value_type = Object)]
     pub payload: Value,
 }
 
-/// Member of the payload of every event that became due by itself: `{"settled": bool}`. Only the scheduler of the
-/// simulators writes it, and no simulator copies a client's members to the top of a payload, so no client can forge it.
+/// Payload member of every scheduled event, `{"settled": bool}`. Only the scheduler of the simulators writes it, and no
+/// simulator copies a client's members to the top level of a payload, so clients cannot forge it.
 pub const SYSTEM_MARK: &str = "system";
-/// The actor of what the agent's earlier acts led to.
+/// The actor of events that are delayed consequences of the agent's actions.
 pub const SYSTEM_ACTOR: &str = "system";
 
 impl Event {
-    /// Whether this became due by itself (a fax that was delivered later, a delayed determination, a delayed reply). The
-    /// event and the changes at its place in the log are nobody's request. Events of scenarios have a mark of their own.
+    /// Whether the event was scheduled (a fax delivered later, a delayed determination, a delayed reply). Such an event
+    /// and its changes do not come from a request. Scenario events have their own mark.
     pub fn is_system(&self) -> bool {
         self.payload.get(SYSTEM_MARK).is_some_and(Value::is_object)
     }
 
-    /// Whether this was settled after the task was completed, on the virtual clock.
+    /// Whether the event happened after the task was completed, when pending events were settled on the virtual clock.
     pub fn is_settled(&self) -> bool {
         self.payload.get(SYSTEM_MARK).and_then(|mark| mark.get("settled")) == Some(&Value::Bool(true))
     }
@@ -105,10 +105,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_the_same_everywhere() {
-        for kind in EventType::ALL {
-            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
-            assert_eq!(kind.name().parse(), Ok(*kind));
+    fn names_match_the_serialized_form() {
+        for event_type in EventType::ALL {
+            assert_eq!(serde_json::to_value(event_type).unwrap(), event_type.name());
+            assert_eq!(event_type.name().parse(), Ok(*event_type));
         }
         assert!("fhir".parse::<EventType>().is_err());
     }

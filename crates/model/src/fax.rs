@@ -1,29 +1,29 @@
-//! What an agent sends by fax.
+//! Request bodies of the fax sandbox.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// A document for a number: its bytes, or the name of something in the same playground that has them.
+/// A fax to send: a document as bytes, or a reference to a document in the same playground.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewFax {
-    /// With its country code, or a North American number with its area code.
+    /// The recipient's number with country code, or a North American number with area code.
     #[schema(example = "+1 555 010 0199")]
     pub to_number: String,
-    /// The bytes of a PDF or TIFF file, of at most 8 MiB.
+    /// A PDF or TIFF file of at most 8 MiB.
     pub base64: Option<String>,
-    /// Instead of the bytes: `files/outbox/letter.pdf`, `DocumentReference/7` or `Binary/7`. An id alone is that of a
-    /// DocumentReference or, if there is none, of a Binary.
+    /// Instead of the bytes: `files/outbox/letter.pdf`, `DocumentReference/7` or `Binary/7`. An id alone refers to a
+    /// DocumentReference or, if there is none, to a Binary.
     pub content_reference: Option<String>,
-    /// One line for whoever looks through the faxes.
+    /// A one-line subject.
     pub subject: Option<String>,
-    /// The patient whom it is about.
+    /// The patient that the document is about.
     pub patient_id: Option<String>,
-    /// What it is, such as `referral`.
+    /// The type of document, such as `referral`.
     pub document_type: Option<String>,
 }
 
-/// What can be changed of a fax in the inbox.
+/// A change to a fax in the inbox.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FaxPatch {

@@ -1,4 +1,4 @@
-//! Validation: errors are collected per field, so that an author sees all of them at once.
+//! Validation errors, collected per field, so that an author sees all of them at once.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::ops::RangeInclusive;
 
 use crate::id::Id;
 
-/// More than a person reads, and few enough that no request gets an answer larger than itself.
-const MOST_FIELDS: usize = 100;
-const MOST_MESSAGES_A_FIELD: usize = 10;
+/// Limits that keep error responses readable and small.
+const MAX_FIELDS: usize = 100;
+const MAX_MESSAGES_PER_FIELD: usize = 10;
 
-/// Field name (dotted for nested ones) to what is wrong with it.
+/// Error messages by field name; names of nested fields are dotted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
 pub struct FieldErrors(BTreeMap<String, Vec<String>>);
@@ -28,16 +28,16 @@ impl FieldErrors {
 
     pub fn add(&mut self, field: impl Into<String>, message: impl Into<String>) {
         let field = field.into();
-        if self.0.len() >= MOST_FIELDS && !self.0.contains_key(&field) {
+        if self.0.len() >= MAX_FIELDS && !self.0.contains_key(&field) {
             return;
         }
         let messages = self.0.entry(field).or_default();
-        if messages.len() < MOST_MESSAGES_A_FIELD {
+        if messages.len() < MAX_MESSAGES_PER_FIELD {
             messages.push(message.into());
         }
     }
 
-    /// Takes over the errors of a nested value, each under `prefix.`.
+    /// Adds the errors of a nested value, prefixed with `prefix.`.
     pub fn nest(&mut self, prefix: &str, inner: FieldErrors) {
         for (field, messages) in inner.0 {
             let path = match field.as_str() {
@@ -48,33 +48,33 @@ impl FieldErrors {
         }
     }
 
-    /// Takes over the errors of the same value.
+    /// Adds other errors of the same value.
     pub fn merge(&mut self, more: FieldErrors) {
         for (field, messages) in more.0 {
             self.0.entry(field).or_default().extend(messages);
         }
     }
 
-    /// Collects the errors of one member under its name.
+    /// Runs `check` on a member and adds its errors under the member's name.
     pub fn inside(&mut self, field: &str, check: impl FnOnce(&mut FieldErrors)) {
         let mut inner = FieldErrors::new();
         check(&mut inner);
         self.nest(field, inner);
     }
 
-    /// Checks a list's size, then each item under its index; the items of a list that is too long are not worth it.
-    pub fn each<T>(&mut self, field: &str, items: &[T], most: usize, check: impl Fn(&T, &mut FieldErrors)) {
-        if items.len() > most {
-            return self.size(field, items.len(), most);
+    /// Checks the size of a list, then each item under its index. The items of a list that is too long are not checked.
+    pub fn each<T>(&mut self, field: &str, items: &[T], max: usize, check: impl Fn(&T, &mut FieldErrors)) {
+        if items.len() > max {
+            return self.size(field, items.len(), max);
         }
         for (index, item) in items.iter().enumerate() {
             self.inside(&format!("{field}.{index}"), |errors| check(item, errors));
         }
     }
 
-    pub fn size(&mut self, field: &str, size: usize, most: usize) {
-        if size > most {
-            self.add(field, format!("must have at most {most} items, has {size}"));
+    pub fn size(&mut self, field: &str, size: usize, max: usize) {
+        if size > max {
+            self.add(field, format!("must have at most {max} items, has {size}"));
         }
     }
 
@@ -86,11 +86,13 @@ impl FieldErrors {
         self.0.iter().map(|(field, messages)| (field.as_str(), messages.as_slice()))
     }
 
-    /// Every name and every message as `show` shows it.
+    /// Applies `show` to every field name and message.
     pub fn shown_with(self, show: impl Fn(&str) -> String) -> Self {
-        let shown =
-            self.0.iter().map(|(field, messages)| (show(field), messages.iter().map(|one| show(one)).collect()));
-        Self(shown.collect())
+        let mapped = self
+            .0
+            .iter()
+            .map(|(field, messages)| (show(field), messages.iter().map(|message| show(message)).collect()));
+        Self(mapped.collect())
     }
 
     pub fn into_result(self) -> Result<(), FieldErrors> {
@@ -106,7 +108,7 @@ impl FieldErrors {
         }
     }
 
-    /// A name is one line that people read: not blank, no control characters.
+    /// Checks a display name: 1 to 200 characters, not blank, no control characters.
     pub fn name(&mut self, field: &str, text: &str) {
         self.length(field, text, 1..=200);
         if !text.is_empty() && text.trim().is_empty() {
@@ -123,7 +125,7 @@ impl FieldErrors {
         }
     }
 
-    /// The same words whether the id is unknown or another organization's.
+    /// Reports an unknown id. The message is the same for ids of other organizations, so that it does not reveal them.
     pub fn no_such<I: Id>(&mut self, field: &str, id: &I) {
         self.add(field, format!("no {} {id}", I::NOUN));
     }
@@ -153,18 +155,18 @@ mod tests {
     }
 
     #[test]
-    fn there_are_never_more_errors_than_a_person_reads() {
+    fn the_number_of_errors_is_limited() {
         let mut errors = FieldErrors::new();
         for number in 0..100_000 {
             errors.add(format!("tags.{number}"), "must not be empty");
             errors.add("tags.0", "must not be empty");
         }
-        assert_eq!(errors.iter().count(), MOST_FIELDS);
-        assert!(errors.iter().all(|(_, messages)| messages.len() <= MOST_MESSAGES_A_FIELD));
+        assert_eq!(errors.iter().count(), MAX_FIELDS);
+        assert!(errors.iter().all(|(_, messages)| messages.len() <= MAX_MESSAGES_PER_FIELD));
     }
 
     #[test]
-    fn nested_errors_keep_their_place() {
+    fn nested_errors_have_dotted_names() {
         let mut errors = FieldErrors::new();
         errors.nest("config", FieldErrors::one("portal", "unknown"));
         errors.nest("config", FieldErrors::one("", "must be an object"));

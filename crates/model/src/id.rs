@@ -1,4 +1,4 @@
-//! Identifiers: a type prefix and a ULID. Each kind of thing has an id type of its own, parsed once at the edge.
+//! Identifiers: a type prefix and a ULID. Each resource has its own id type, parsed once at the edge.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,31 +7,31 @@ use arrayvec::ArrayString;
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID_LENGTH: usize = 26;
-/// The longest prefix has six letters.
-const MOST_LETTERS: usize = 6 + ULID_LENGTH;
+/// The longest prefix has six characters.
+const MAX_ID_LENGTH: usize = 6 + ULID_LENGTH;
 
-/// The text of an id, in place: ids are copied with every request and event.
-type Text = ArrayString<MOST_LETTERS>;
+/// The text of an id, stored inline, because ids are copied with every request and event.
+type IdText = ArrayString<MAX_ID_LENGTH>;
 
-/// 128 bits, 48 of milliseconds and 80 of chance, whose text form sorts as the number does.
+/// A ULID: 48 bits of milliseconds and 80 random bits. Its text form sorts like the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ulid(pub u128);
 
 impl Ulid {
-    pub fn new(milliseconds: u64, chance: u128) -> Self {
-        Self((u128::from(milliseconds & 0xFFFF_FFFF_FFFF) << 80) | (chance & ((1 << 80) - 1)))
+    pub fn new(milliseconds: u64, random: u128) -> Self {
+        Self((u128::from(milliseconds & 0xFFFF_FFFF_FFFF) << 80) | (random & ((1 << 80) - 1)))
     }
 }
 
 impl Ulid {
-    /// After a prefix. Without the machinery of formats: every request and event has an id.
-    pub fn text(self, prefix: &str) -> ArrayString<MOST_LETTERS> {
+    /// The text with a prefix. Avoids the formatting machinery, because every request and event has an id.
+    pub fn text(self, prefix: &str) -> ArrayString<MAX_ID_LENGTH> {
         let mut text = ArrayString::new();
-        // A prefix that leaves no room is a mistake in the list below, which is asserted there.
+        // The assertion in `ids!` guarantees that every prefix fits.
         let _ = text.try_push_str(prefix);
-        for place in (0..ULID_LENGTH).rev() {
-            let letter = ALPHABET[((self.0 >> (5 * place)) & 31) as usize];
-            let _ = text.try_push(char::from(letter));
+        for position in (0..ULID_LENGTH).rev() {
+            let digit = ALPHABET[((self.0 >> (5 * position)) & 31) as usize];
+            let _ = text.try_push(char::from(digit));
         }
         text
     }
@@ -43,18 +43,19 @@ impl fmt::Display for Ulid {
     }
 }
 
-/// The number of a text that [`is_ulid`] accepts.
-fn number(text: &str) -> Ulid {
-    let digit = |byte: u8| ALPHABET.iter().position(|letter| *letter == byte).unwrap_or_default() as u128;
+/// Parses a text that [`is_ulid`] accepts.
+fn parse_ulid(text: &str) -> Ulid {
+    let digit = |byte: u8| ALPHABET.iter().position(|known| *known == byte).unwrap_or_default() as u128;
     Ulid(text.bytes().fold(0, |number, byte| (number << 5) | digit(byte)))
 }
 
-/// Only the canonical upper-case form is an id: two spellings of one id would be two cache keys.
+/// Whether a text is a ULID in the canonical uppercase form. Other spellings are rejected, because two spellings of one
+/// id would be two cache keys.
 fn is_ulid(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let is_letter =
+    let is_digit =
         |byte: &u8| matches!(byte, b'0'..=b'9' | b'A'..=b'H' | b'J' | b'K' | b'M' | b'N' | b'P'..=b'T' | b'V'..=b'Z');
-    bytes.len() == ULID_LENGTH && bytes[0] <= b'7' && bytes.iter().all(is_letter)
+    bytes.len() == ULID_LENGTH && bytes[0] <= b'7' && bytes.iter().all(is_digit)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,16 +64,16 @@ pub struct InvalidId {
     pub prefix: &'static str,
 }
 
-/// What every id type has: its prefix, a way in from text and a way out.
+/// The common interface of all id types.
 pub trait Id: Sized + Clone + fmt::Display + FromStr<Err = InvalidId> {
     const PREFIX: &'static str;
-    /// The noun that messages use.
+    /// The resource name used in messages.
     const NOUN: &'static str;
     fn from_ulid(ulid: Ulid) -> Self;
     fn as_str(&self) -> &str;
-    /// What follows the prefix.
+    /// The ULID after the prefix.
     fn ulid(&self) -> Ulid {
-        number(self.as_str().strip_prefix(Self::PREFIX).unwrap_or_default())
+        parse_ulid(self.as_str().strip_prefix(Self::PREFIX).unwrap_or_default())
     }
 }
 
@@ -80,9 +81,9 @@ macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident = $prefix:literal, $noun:literal;)*) => {$(
         $(#[$meta])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Text);
+        pub struct $name(IdText);
 
-        const _: () = assert!($prefix.len() + ULID_LENGTH <= MOST_LETTERS);
+        const _: () = assert!($prefix.len() + ULID_LENGTH <= MAX_ID_LENGTH);
 
         impl Id for $name {
             const PREFIX: &'static str = $prefix;
@@ -100,7 +101,9 @@ macro_rules! ids {
             type Err = InvalidId;
             fn from_str(text: &str) -> Result<Self, InvalidId> {
                 match text.strip_prefix($prefix) {
-                    Some(rest) if is_ulid(rest) => Text::from(text).map(Self).map_err(|_| InvalidId { prefix: $prefix }),
+                    Some(rest) if is_ulid(rest) => {
+                        IdText::from(text).map(Self).map_err(|_| InvalidId { prefix: $prefix })
+                    }
                     _ => Err(InvalidId { prefix: $prefix }),
                 }
             }
@@ -153,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_keep_their_kind_and_sort_by_time() {
+    fn ids_are_typed_and_sort_by_time() {
         let early = TaskId::from_ulid(Ulid::new(1_000, 7));
         let late = TaskId::from_ulid(Ulid::new(1_001, 0));
         assert!(early < late);

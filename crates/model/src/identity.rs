@@ -1,4 +1,4 @@
-//! Who acts: organizations, their keys, and solvers (the agents that run benchmarks).
+//! Organizations, their API keys, and solvers (the agents that run benchmarks).
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -36,26 +36,26 @@ impl OrganizationPatch {
     }
 }
 
-/// A key as lists show it: never the secret, only enough of it to tell keys apart.
+/// An API key without its secret, with the parts of it that identify the key in lists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ApiKey {
     pub id: KeyId,
     pub name: String,
-    /// The kind of the key: `vk_` or `vrl_slv_`.
+    /// The prefix of the key: `vk_` or `vrl_slv_`.
     pub prefix: String,
     /// The last four characters.
     pub suffix: String,
     pub created_at: Timestamp,
-    /// The same as `created_at`.
+    /// Alias of `created_at`.
     #[serde(rename = "createdAt", default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub created_at_alias: Option<Timestamp>,
-    /// Exact to a minute.
+    /// Accurate to one minute.
     pub last_used_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
 }
 
-/// The answer to a key's creation: the only place where the secret stands.
+/// The response to the creation of a key. It is the only response with the secret.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CreatedApiKey {
     pub id: KeyId,
@@ -65,7 +65,7 @@ pub struct CreatedApiKey {
     pub prefix: String,
     pub suffix: String,
     pub created_at: Timestamp,
-    /// The same as `created_at`.
+    /// Alias of `created_at`.
     #[serde(rename = "createdAt", default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub created_at_alias: Option<Timestamp>,
@@ -83,7 +83,7 @@ impl CreatedApiKey {
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewApiKey {
-    /// What the key is for, as lists show it. Default: "Unnamed key".
+    /// What the key is for. Default: "Unnamed key".
     #[schema(min_length = 1, max_length = 200)]
     pub name: Option<String>,
 }
@@ -104,7 +104,7 @@ impl NewApiKey {
     }
 }
 
-/// An agent that runs benchmarks, under an alias that leaderboards show.
+/// An agent that runs benchmarks. Leaderboards show its alias.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Solver {
     pub id: SolverId,
@@ -124,9 +124,9 @@ impl Solver {
             errors.add("alias", "must be 1 to 64 letters, digits, `-`, `_` or `.`, starting with a letter or digit");
         }
         let texts = [("real_name", &self.real_name, 200), ("agent_description", &self.agent_description, 1000)];
-        for (field, text, most) in texts.into_iter().chain([("agent_version", &self.agent_version, 100)]) {
+        for (field, text, max_length) in texts.into_iter().chain([("agent_version", &self.agent_version, 100)]) {
             if let Some(text) = text {
-                errors.length(field, text, 0..=most);
+                errors.length(field, text, 0..=max_length);
             }
         }
         if self.contact_email.as_deref().is_some_and(|email| !looks_like_email(email)) {
@@ -137,16 +137,19 @@ impl Solver {
 }
 
 fn is_alias(text: &str) -> bool {
-    let first_is_fine = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-    first_is_fine && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    let starts_alphanumeric = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    starts_alphanumeric
+        && text.len() <= 64
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
-/// Whether a person would call it an address; only sending to it would tell more.
+/// Whether a text looks like an e-mail address. Only sending to it could tell more.
 fn looks_like_email(text: &str) -> bool {
-    let no_odd_characters = !text.chars().any(|character| character.is_whitespace() || character.is_control());
+    let has_only_printable_characters =
+        !text.chars().any(|character| character.is_whitespace() || character.is_control());
     match text.rsplit_once('@') {
         Some((local, domain)) => {
-            no_odd_characters
+            has_only_printable_characters
                 && text.len() <= 254
                 && !local.is_empty()
                 && domain.contains('.')
@@ -160,7 +163,7 @@ fn looks_like_email(text: &str) -> bool {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSolver {
-    /// URL-safe, unique in the organization.
+    /// URL-safe, unique within the organization.
     #[schema(pattern = "^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$")]
     pub alias: String,
     #[schema(max_length = 200)]
@@ -224,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn aliases_and_addresses() {
+    fn invalid_aliases_and_email_addresses_are_rejected() {
         for (alias, good) in
             [("gpt-x_1.0", true), ("", false), ("-a", false), ("a/b", false), ("ä", false), ("a b", false)]
         {

@@ -1,5 +1,5 @@
-//! The nouns of Verial as plain values: ids, keys, time, authored resources and the rules that a value must keep by itself.
-//! No I/O, no clock, no randomness: those come in as arguments.
+//! The data model of Verial: ids, keys, time, authored resources, runs and scores, with the validation rules that need
+//! no other data. No I/O, no clock, no randomness: those are arguments.
 
 pub mod api_key;
 pub mod audit;
@@ -37,6 +37,7 @@ pub mod template;
 pub mod time;
 pub mod voice;
 pub mod weight;
+pub mod yaml;
 
 pub use fields::FieldErrors;
 pub use id::*;

@@ -1,22 +1,22 @@
-//! What an agent writes to a patient.
+//! Request bodies of the message sandbox.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::channel::Channel;
 
-/// A text message or an e-mail, to a patient or to an address.
+/// A text message or an e-mail to send, to a patient or to an address.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewMessage {
     /// `sms` or `email`.
     #[schema(value_type = String)]
     pub channel: Channel,
-    /// In the FHIR data; the message goes to the number or address that the patient has there. Or `to`.
+    /// A patient in the FHIR data, whose phone number or address the message is sent to. Alternative to `to`.
     pub patient_id: Option<String>,
-    /// A phone number for `sms`, an address for `email`.
+    /// A phone number for `sms`, an e-mail address for `email`.
     pub to: Option<String>,
-    /// For `email` only.
+    /// Only for `email`.
     pub subject: Option<String>,
     pub body: String,
 }

@@ -1,19 +1,19 @@
-//! Lists: a limit, and a cursor that is a place in the order, so that pages stay put while rows are added.
+//! Cursor pagination. A cursor is a position in the sort order, so that pages stay stable while rows are added.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub const DEFAULT_LIMIT: usize = 20;
-pub const MOST_LIMIT: usize = 100;
+pub const MAX_LIMIT: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Towards older rows: what follows on the next page.
+    /// Towards older rows, the next page.
     Next,
     Prev,
 }
 
-/// Rows strictly beyond `key` in the direction.
+/// Selects the rows strictly beyond `key` in the direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     pub direction: Direction,
@@ -32,7 +32,7 @@ impl Default for PageRequest {
     }
 }
 
-/// One page, with the keys to go on from in both directions where there is more.
+/// One page, with the cursors of the next and previous page if there are any.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page<T> {
     pub items: Vec<T>,
@@ -42,23 +42,23 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Builds a page from up to `limit + 1` rows as a query gave them: in list order, or reversed when going back.
+    /// Builds a page from up to `limit + 1` query rows, which are in list order, or reversed when paging backwards.
     pub fn from_rows(mut rows: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> Self {
-        let more = rows.len() > request.limit;
+        let has_more = rows.len() > request.limit;
         rows.truncate(request.limit);
         let backwards = request.cursor.as_ref().is_some_and(|cursor| cursor.direction == Direction::Prev);
         if backwards {
             rows.reverse();
         }
-        let came_from_somewhere = request.cursor.is_some();
-        let (has_next, has_prev) = if backwards { (true, more) } else { (more, came_from_somewhere) };
-        let end = |direction, row: Option<&T>| row.map(|row| Cursor { direction, key: key(row) });
-        let next = has_next.then(|| end(Direction::Next, rows.last())).flatten();
-        let prev = has_prev.then(|| end(Direction::Prev, rows.first())).flatten();
+        let has_cursor = request.cursor.is_some();
+        let (has_next, has_prev) = if backwards { (true, has_more) } else { (has_more, has_cursor) };
+        let cursor = |direction, row: Option<&T>| row.map(|row| Cursor { direction, key: key(row) });
+        let next = has_next.then(|| cursor(Direction::Next, rows.last())).flatten();
+        let prev = has_prev.then(|| cursor(Direction::Prev, rows.first())).flatten();
         Self { items: rows, next, prev, limit: request.limit }
     }
 
-    /// The same page of other things, or the first error.
+    /// Converts the items; returns the first error.
     pub fn try_map<U, E>(self, each: impl FnMut(T) -> Result<U, E>) -> Result<Page<U>, E> {
         let items = self.items.into_iter().map(each).collect::<Result<_, E>>()?;
         Ok(Page { items, next: self.next, prev: self.prev, limit: self.limit })
@@ -69,13 +69,13 @@ impl<T> Page<T> {
     }
 }
 
-/// A list as the API answers it.
+/// A list response of the API.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct List<T> {
     pub data: Vec<T>,
     #[serde(rename = "_meta")]
     pub meta: ListMeta,
-    /// The same as `_meta.next`.
+    /// Alias of `_meta.next`.
     #[serde(default)]
     pub next_cursor: Option<String>,
 }

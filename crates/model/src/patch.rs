@@ -1,13 +1,13 @@
-//! How partial updates are read: an absent member leaves a field alone, `null` clears one that may be empty.
+//! Deserialization of partial updates: an absent member leaves a field unchanged, `null` clears a nullable field.
 
 use serde::{Deserialize, Deserializer};
 
-/// For a field that always has a value: absent is `None`, `null` is a type error, or the value `null` of any JSON.
+/// For a required field: absent is `None`; `null` is a type error, or a JSON `null` if the field is any JSON.
 pub fn value<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
-/// For a field that may be empty: absent is `None`, `null` is `Some(None)`.
+/// For a nullable field: absent is `None`, `null` is `Some(None)`.
 pub fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {

@@ -1,10 +1,10 @@
-//! Telephone numbers as people write them; only the digits count.
+//! Telephone numbers in any common notation.
 
 use std::str::FromStr;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhoneNumber {
-    /// With the leading `+` when there was one.
+    /// The digits, with a leading `+` if there was one.
     pub dialled: String,
 }
 
@@ -17,7 +17,7 @@ pub struct InvalidPhoneNumber;
 impl FromStr for PhoneNumber {
     type Err = InvalidPhoneNumber;
 
-    /// Three to fifteen digits: E.164, and short codes.
+    /// Parses a number of three to fifteen digits: E.164, and short codes.
     fn from_str(text: &str) -> Result<Self, InvalidPhoneNumber> {
         let written = text.trim();
         let (plus, written) = written.strip_prefix('+').map_or(("", written), |rest| ("+", rest));
@@ -31,12 +31,12 @@ impl FromStr for PhoneNumber {
 }
 
 impl PhoneNumber {
-    /// With its country code (E.164). A number without one is of North America if it has an area code; none if nobody can tell
-    /// where it is.
+    /// The number with its country code (E.164). A number without one is North American if it has an area code; `None`
+    /// if the country is unknown.
     pub fn international(&self) -> Option<String> {
         let dialled = self.dialled.as_str();
-        let abroad = dialled.strip_prefix('+').or_else(|| dialled.strip_prefix("011"));
-        let number = match abroad.or_else(|| dialled.strip_prefix("00")) {
+        let with_country = dialled.strip_prefix('+').or_else(|| dialled.strip_prefix("011"));
+        let number = match with_country.or_else(|| dialled.strip_prefix("00")) {
             Some(number) => number.to_owned(),
             None if dialled.len() == 11 && dialled.starts_with('1') => dialled.to_owned(),
             None if dialled.len() == 10 && !dialled.starts_with(['0', '1']) => format!("1{dialled}"),
@@ -46,13 +46,14 @@ impl PhoneNumber {
     }
 }
 
-/// What makes two spellings the same number: the whole number where one can tell it, else its digits.
+/// The normalized form by which two notations of the same number are equal: the international number if it is known,
+/// else the digits.
 pub fn same(number: &str) -> String {
-    let whole = number.parse::<PhoneNumber>().ok().and_then(|number| number.international());
-    whole.unwrap_or_else(|| digits(number))
+    let international = number.parse::<PhoneNumber>().ok().and_then(|number| number.international());
+    international.unwrap_or_else(|| digits(number))
 }
 
-/// The digits of a number as it is written.
+/// The ASCII digits of a text.
 pub fn digits(number: &str) -> String {
     number.chars().filter(char::is_ascii_digit).collect()
 }
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_digits_count() {
+    fn punctuation_is_ignored() {
         for (text, dialled) in [
             ("+15550100199", "+15550100199"),
             (" +1 (555) 010-0199", "+15550100199"),
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_has_one_international_spelling() {
+    fn equal_numbers_have_the_same_international_form() {
         for (text, expected) in [
             ("+1 (555) 010-0199", Some("+15550100199")),
             ("(555) 010-0199", Some("+15550100199")),
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_numbers() {
+    fn invalid_numbers_are_rejected() {
         for text in [
             "",
             "+",

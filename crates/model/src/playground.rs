@@ -1,4 +1,4 @@
-//! Playgrounds and their sandboxes: running instances of simulators, over datasets, with credentials of their own.
+//! Playgrounds and their sandboxes: running instances of simulators with datasets and credentials.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,37 @@ use crate::{DatasetId, EnvironmentId, OrgId, PlaygroundId, SandboxId, SimulatorI
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
+    /// It belongs to a task run that is not started: its credentials are known, but it accepts no traffic yet.
+    Provisioning,
     Active,
-    /// No traffic and no credentials any more; events and state stay readable.
+    /// It accepts no traffic and its credentials are gone; events and state stay readable.
     #[serde(alias = "torn_down")]
     Teardown,
+}
+
+impl Status {
+    pub fn of(torn_down_at: Option<Timestamp>, is_provisioned: bool) -> Self {
+        match (torn_down_at, is_provisioned) {
+            (Some(_), _) => Self::Teardown,
+            (None, true) => Self::Provisioning,
+            (None, false) => Self::Active,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Playground {
     pub id: PlaygroundId,
     pub organization_id: OrgId,
-    /// The environment whose simulators it runs; null for a sandbox that was made alone.
+    /// The environment whose simulators it runs; null for a standalone sandbox.
     pub environment_id: Option<EnvironmentId>,
-    /// The task run that is done in it: only that may end it or change what it is made of.
+    /// The task run that it belongs to. Only the task run may tear it down or change its sandboxes.
     pub task_run_id: Option<TaskRunId>,
     pub status: Status,
     pub created_at: Timestamp,
     /// When it was last reset or torn down; until then, when it was created.
     pub updated_at: Timestamp,
-    /// When it last went back to its baseline.
+    /// When it was last reset to its baseline.
     pub reset_at: Option<Timestamp>,
     pub torn_down_at: Option<Timestamp>,
     pub sandboxes: Vec<Sandbox>,
@@ -39,19 +51,19 @@ pub struct Playground {
 pub struct Sandbox {
     pub id: SandboxId,
     pub organization_id: OrgId,
-    /// The playground that it belongs to; `null` when it is standalone.
+    /// The playground that it belongs to; `null` if it is standalone.
     pub playground_id: Option<PlaygroundId>,
-    /// The playground that was created for a standalone sandbox: it can be reset, and other sandboxes can be added to it.
-    /// `null` when it belongs to a playground of an environment.
+    /// The playground that was created for a standalone sandbox. It can be reset, and other sandboxes can be added to
+    /// it. `null` if the sandbox belongs to a playground of an environment.
     pub own_playground_id: Option<PlaygroundId>,
-    /// The simulator that it was made from, as that was then.
+    /// The simulator that it was created from. Later changes of the simulator do not affect it.
     pub simulator_id: SimulatorId,
     pub r#type: SimulatorType,
     pub name: String,
     pub status: Status,
-    /// What it started from; later ones lie over earlier ones.
+    /// Its initial content; later datasets override earlier ones.
     pub datasets: Vec<SandboxDataset>,
-    /// What a client of its protocol needs, by the names of its type; empty after teardown.
+    /// The credentials for its protocol, with names that depend on its type; empty after teardown.
     pub credentials: BTreeMap<String, String>,
     pub created_at: Timestamp,
     /// When its datasets last changed or it was torn down; until then, when it was created.
@@ -59,7 +71,7 @@ pub struct Sandbox {
     pub torn_down_at: Option<Timestamp>,
 }
 
-/// A dataset at the revision that the sandbox reads, whatever is uploaded later.
+/// A dataset at the revision that the sandbox uses. Later uploads do not affect it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SandboxDataset {
     pub dataset_id: DatasetId,
@@ -69,7 +81,7 @@ pub struct SandboxDataset {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPlayground {
-    /// One sandbox is made for each of its simulators.
+    /// One sandbox is created for each of its simulators.
     pub environment_id: EnvironmentId,
 }
 
@@ -77,23 +89,23 @@ pub struct NewPlayground {
 #[serde(deny_unknown_fields)]
 pub struct NewSandbox {
     pub simulator_id: SimulatorId,
-    /// Laid over the simulator's own datasets.
+    /// Overrides the simulator's own datasets.
     pub dataset_id: Option<DatasetId>,
-    /// The playground to put it in; without one it is standalone, with a playground of its own.
+    /// The playground to add it to. Default: a new standalone playground.
     pub playground_id: Option<PlaygroundId>,
 }
 
 /// One record that differs from the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Difference {
-    /// A FHIR resource type, or another kind of rows.
+    /// A FHIR resource type, or another collection name.
     pub collection: String,
     pub key: String,
     pub change: DifferenceKind,
-    /// As it was in the baseline; null when it was not there.
+    /// The record in the baseline; null if it did not exist.
     #[schema(value_type = Option<Object>)]
     pub before: Option<serde_json::Value>,
-    /// As it is now; null when it was deleted.
+    /// The current record; null if it was deleted.
     #[schema(value_type = Option<Object>)]
     pub after: Option<serde_json::Value>,
 }

@@ -1,43 +1,43 @@
-//! What is sent to a payer's portal: a request for prior authorization, and what is added to one later.
+//! Request bodies of the payer portal: prior authorization requests, and information added to them later.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// A request for prior authorization, of a procedure or of a drug.
+/// A prior authorization request for a procedure or a drug.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPriorAuth {
-    /// The member's number, as the plan knows it.
+    /// The member id of the patient in the plan.
     pub patient_member_id: String,
-    /// CPT or HCPCS; or `drug`.
+    /// A CPT or HCPCS code. Alternative to `drug`.
     pub procedure_code: Option<String>,
-    /// The drug's name or code; or `procedure_code`.
+    /// The name or code of the drug. Alternative to `procedure_code`.
     pub drug: Option<String>,
-    /// ICD-10-CM.
+    /// An ICD-10-CM code.
     pub diagnosis_code: Option<String>,
-    /// The National Provider Identifier of who will treat: ten digits.
+    /// The National Provider Identifier of the treating provider, ten digits.
     pub provider_npi: Option<String>,
-    /// `standard` (without it), `routine`, `urgent`, `expedited` or `emergent`.
+    /// `standard` (default), `routine`, `urgent`, `expedited` or `emergent`.
     pub urgency: Option<String>,
-    /// When the service is to take place.
+    /// The planned date of service.
     pub service_date: Option<String>,
     pub clinical_notes: Option<String>,
-    /// To the portal's clinical questions, by their names: texts, numbers or booleans.
+    /// Answers to the portal's clinical questions, by question name: texts, numbers or booleans.
     #[serde(default)]
     pub answers: Map<String, Value>,
-    /// Each `{"name", "content_type"?, "content" or "base64"?}`, or only a name.
+    /// Each document is `{"name", "content_type"?, "content" or "base64"?}`, or only a name.
     #[serde(default)]
     pub documents: Vec<Value>,
 }
 
-/// What a payer asked for.
+/// Additional information that the payer requested.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewInformation {
-    /// Added to the notes that are there.
+    /// Appended to the existing notes.
     pub clinical_notes: Option<String>,
-    /// Replace those of the same names.
+    /// Replace existing answers with the same names.
     #[serde(default)]
     pub answers: Map<String, Value>,
     /// As in a new request.
@@ -51,7 +51,7 @@ pub struct NewInformation {
 pub struct NewDocument {
     pub name: String,
     pub content_type: Option<String>,
-    /// Text; or `base64`.
+    /// The content as text. Alternative to `base64`.
     pub content: Option<String>,
     pub base64: Option<String>,
 }

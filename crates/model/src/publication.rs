@@ -1,4 +1,4 @@
-//! Published versions: an immutable snapshot of everything that a run needs, and the hash that names its content.
+//! Published versions: an immutable snapshot of everything that a run needs, identified by a content hash.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use crate::dataset::{DatasetEntity, DatasetType, Manifest};
 use crate::simulator::SimulatorType;
 use crate::{BenchmarkId, DatasetId, EntityId, EnvironmentId, FieldErrors, SimulatorId, TaskId, Timestamp};
 
-/// What publishing may set on the way.
+/// Options of a publication.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Publish {
-    /// For the first publication, when the benchmark has no slug yet.
+    /// The slug, for the first publication of a benchmark without one.
     #[schema(pattern = "^[a-z0-9]+(-[a-z0-9]+)*$", max_length = 64)]
     pub slug: Option<String>,
-    /// The number of the new version, above that of the newest; without it the next one. For content that has the same
-    /// number on every server.
+    /// The number of the new version, higher than the newest. Default: the next number. Use it for content that has the
+    /// same version number on every server.
     #[schema(minimum = 1, maximum = 1_000_000)]
     pub version: Option<i64>,
 }
 
-/// Numbers that a publication may choose.
+/// The version numbers that a publication can request.
 const VERSIONS: std::ops::RangeInclusive<i64> = 1..=1_000_000;
 
 impl Publish {
@@ -43,8 +43,8 @@ impl Publish {
     }
 }
 
-/// Everything that a run of this version needs, whatever is edited or deleted later.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Everything that a run of this version needs, independent of later edits and deletions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Snapshot {
     pub name: String,
     pub description: Option<String>,
@@ -56,23 +56,24 @@ pub struct Snapshot {
     pub tasks: Vec<FrozenTask>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FrozenEnvironment {
     pub id: EnvironmentId,
     pub name: String,
     pub simulators: Vec<FrozenSimulator>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FrozenSimulator {
     pub id: SimulatorId,
     pub r#type: SimulatorType,
     pub name: String,
+    #[schema(value_type = Object)]
     pub config: Value,
     pub datasets: Vec<DatasetId>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FrozenDataset {
     pub id: DatasetId,
     pub name: String,
@@ -81,41 +82,51 @@ pub struct FrozenDataset {
     pub manifest: Manifest,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FrozenTask {
     pub id: TaskId,
     pub name: String,
     pub timeout: Option<i64>,
     pub tags: Vec<String>,
     pub task_item: Value,
+    #[schema(value_type = Object)]
     pub scenario: Value,
     pub entities: Vec<EntityId>,
     pub criteria: Vec<Criterion>,
 }
 
 impl Snapshot {
-    /// SHA-256 over the canonical content. Ids count by the place where they first stand, and bookkeeping (times, revision
-    /// numbers) not at all, so that the same benchmark has the same hash on every server.
+    /// Whether a blob is part of one of its datasets.
+    pub fn names_blob(&self, sha256: &str) -> bool {
+        let manifests = || self.datasets.iter().map(|dataset| &dataset.manifest);
+        manifests().flat_map(|manifest| &manifest.chunks).any(|chunk| chunk.sha256 == sha256)
+            || manifests().flat_map(|manifest| manifest.files.values()).any(|file| file.sha256 == sha256)
+    }
+
+    /// SHA-256 over the canonical content. Ids are replaced by the order of their first occurrence, and bookkeeping
+    /// (times, revision numbers) is left out, so that the same benchmark has the same hash on every server.
     pub fn content_hash(&self) -> String {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         let mut seen = BTreeMap::new();
-        neutralise(&mut value, &mut seen);
+        normalize(&mut value, &mut seen);
         canonical::sha256_hex(canonical::to_string(&value).as_bytes())
     }
 }
 
 const BOOKKEEPING: [&str; 5] = ["created_at", "updated_at", "revision", "warnings", "guard"];
-/// Members that were added after benchmarks had been published. At their default they are left out, so that content
-/// without them keeps its hash.
+/// Members that were added after benchmarks had been published. They are left out at their default value, so that the
+/// hash of older content does not change.
 const LATER_MEMBERS: [(&str, Value); 2] = [("critical", Value::Bool(false)), ("public_label", Value::Null)];
 const ID_MEMBERS: [&str; 5] = ["id", "dataset_id", "benchmark_id", "task_id", "input_entity_id"];
 const ID_LISTS: [&str; 2] = ["datasets", "entities"];
-/// Authored JSON, and the manifest with its authored file names: what looks like an id or a date in there is content.
+/// Authored JSON, and the manifest with its authored file names. Anything in them that looks like an id or a date is
+/// content.
 const AUTHORED: [&str; 6] = ["config", "task_item", "scenario", "assertion", "data", "manifest"];
 
-fn neutralise(value: &mut Value, seen: &mut BTreeMap<String, usize>) {
+/// Removes bookkeeping and replaces ids by their order, see [`Snapshot::content_hash`].
+fn normalize(value: &mut Value, seen: &mut BTreeMap<String, usize>) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| neutralise(item, seen)),
+        Value::Array(items) => items.iter_mut().for_each(|item| normalize(item, seen)),
         Value::Object(members) => {
             members.retain(|key, member| {
                 let is_default = LATER_MEMBERS.iter().any(|(name, default)| name == key && member == default);
@@ -128,11 +139,11 @@ fn neutralise(value: &mut Value, seen: &mut BTreeMap<String, usize>) {
                         for item in items {
                             match item {
                                 Value::String(id) => *item = ordinal(id, seen),
-                                other => neutralise(other, seen),
+                                other => normalize(other, seen),
                             }
                         }
                     }
-                    other => neutralise(other, seen),
+                    other => normalize(other, seen),
                 }
             }
         }
@@ -146,7 +157,17 @@ fn ordinal(id: &str, seen: &mut BTreeMap<String, usize>) -> Value {
     Value::String(format!("#{number}"))
 }
 
-/// A published version as anyone who may run it sees it: no criteria, no scenario, no data.
+/// A published version with its frozen content, for its owner. `verial benchmarks pull SLUG@VERSION` reads it.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct VersionContent {
+    pub slug: String,
+    pub version: i64,
+    pub visibility: Visibility,
+    pub content_hash: String,
+    pub content: Snapshot,
+}
+
+/// A published version as visible to everyone who may run it: without criteria, scenario and data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BenchmarkVersion {
     pub benchmark_id: BenchmarkId,
@@ -161,27 +182,27 @@ pub struct BenchmarkVersion {
     pub concurrency: i64,
     pub simulators: Vec<SimulatorType>,
     pub tasks: Vec<VersionTask>,
-    /// Names of the axes that its criteria have, `__default__` for criteria without one; only in the owner's view.
+    /// The axes of its criteria, `__default__` for criteria without one. Only visible to the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub axis_names: Option<Vec<String>>,
     pub published_at: Timestamp,
-    /// What an audit found; null until one is recorded. No part of the content.
+    /// The audit; null until one is recorded. Not part of the content.
     pub audit: Option<VersionAudit>,
 }
 
-/// What a solver can know about a version before it runs it. Which tasks there are is not part of it.
+/// What a solver can see of a version before running it. The list of tasks is not included.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunnableVersion {
     pub benchmark_id: BenchmarkId,
     pub slug: String,
     pub version: i64,
     pub name: String,
-    /// Seconds for a task without a timeout of its own.
+    /// Timeout in seconds for tasks without their own timeout.
     pub timeout: i64,
     pub concurrency: i64,
     pub simulators: Vec<SimulatorType>,
-    /// How many tasks it has.
+    /// The number of tasks.
     pub tasks: usize,
 }
 
@@ -206,7 +227,7 @@ pub struct VersionTask {
     pub name: String,
     pub timeout: i64,
     pub tags: Vec<String>,
-    /// The frozen criteria; only in the owner's view.
+    /// The frozen criteria. Only visible to the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub criteria: Option<Vec<Criterion>>,
@@ -242,9 +263,9 @@ mod tests {
         serde_json::from_value::<Snapshot>(snapshot).unwrap().content_hash()
     }
 
-    /// The hash of versions that were published before these members existed stays what it was.
+    /// Versions that were published before these members existed keep their hash.
     #[test]
-    fn members_that_came_later_count_only_when_they_are_set() {
+    fn members_added_later_change_the_hash_only_when_set() {
         let criterion = |members: Value| {
             let mut criterion = json!({
                 "id": "crit_01K9Z3T5Q8W7N4M2R6V0XBHCDE", "task_id": "task_01K9Z3T5Q8W7N4M2R6V0XBHCDE", "label": "Label",
@@ -258,11 +279,11 @@ mod tests {
             criterion
         };
         let before = hash(&criterion(json!({})));
-        assert_eq!(before, BEFORE_CRITICAL);
+        assert_eq!(before, HASH_WITHOUT_LATER_MEMBERS);
         assert_eq!(hash(&criterion(json!({"critical": false, "public_label": null, "guard": true}))), before);
         assert_ne!(hash(&criterion(json!({"critical": true}))), before);
         assert_ne!(hash(&criterion(json!({"public_label": "Other"}))), before);
     }
 
-    const BEFORE_CRITICAL: &str = "4e83961ee1dcddb1808fa5767d876eb3abd1e8e1862b6c4385c40dfa16b4067c";
+    const HASH_WITHOUT_LATER_MEMBERS: &str = "4e83961ee1dcddb1808fa5767d876eb3abd1e8e1862b6c4385c40dfa16b4067c";
 }

@@ -1,4 +1,4 @@
-//! Score arithmetic: exact fractions, so that neither rounding nor the order of criteria can change a verdict.
+//! Score arithmetic with exact fractions, so that neither rounding nor the order of criteria can change a verdict.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,11 +11,11 @@ use utoipa::ToSchema;
 
 use crate::weight::Weight;
 
-/// A number from 0 to 1, exact.
+/// An exact number from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Score(BigRational);
 
-/// What a score means.
+/// The interpretation of a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -51,7 +51,7 @@ impl Score {
         Self(BigRational::one())
     }
 
-    /// So many of so many; nothing of nothing is 0.
+    /// `passed` divided by `all`; 0 if `all` is 0.
     pub fn fraction(passed: u64, all: u64) -> Self {
         if all == 0 {
             return Self::zero();
@@ -59,19 +59,19 @@ impl Score {
         Self(BigRational::new(BigInt::from(passed.min(all)), BigInt::from(all)))
     }
 
-    /// The mean; 0 of nothing.
+    /// The mean; 0 without scores.
     pub fn mean<'a>(scores: impl IntoIterator<Item = &'a Score>) -> Self {
         let (sum, count) =
             scores.into_iter().fold((BigRational::zero(), 0u64), |(sum, count), score| (sum + &score.0, count + 1));
         if count == 0 { Self::zero() } else { Self(sum / BigInt::from(count)) }
     }
 
-    /// The number itself, for arithmetic that must not round before its end.
+    /// The exact number, for arithmetic that rounds only at the end.
     pub fn exact(&self) -> &BigRational {
         &self.0
     }
 
-    /// The nearest number that a computer calculates with.
+    /// The nearest floating-point number.
     pub fn to_f64(&self) -> f64 {
         num_traits::ToPrimitive::to_f64(&self.0).unwrap_or(0.0)
     }
@@ -86,7 +86,7 @@ impl Score {
         }
     }
 
-    /// As the API carries it: the nearest double, unless that has another verdict or looks whole.
+    /// The number in the API: the nearest double, adjusted if that would have another verdict or be exactly 1.
     pub fn number(&self) -> serde_json::Number {
         let nearest = self.to_f64();
         let number = match self.verdict() {
@@ -97,13 +97,13 @@ impl Score {
         serde_json::Number::from_f64(number).unwrap_or_else(|| serde_json::Number::from(0))
     }
 
-    /// What [`Score::number`] wrote, by its decimal digits: 0.7 is seven tenths.
+    /// Parses a number written by [`Score::number`] by its decimal digits: 0.7 is seven tenths.
     pub fn of_number(number: &serde_json::Number) -> Self {
         let text = number.to_string();
         let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
-        let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
-        let power = exponent.parse::<i64>().unwrap_or(0) - i64::try_from(part.len()).unwrap_or(i64::MAX);
-        let value = format!("{whole}{part}").parse::<BigInt>().unwrap_or_default();
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let power = exponent.parse::<i64>().unwrap_or(0) - i64::try_from(fraction.len()).unwrap_or(i64::MAX);
+        let value = format!("{whole}{fraction}").parse::<BigInt>().unwrap_or_default();
         let value = match u32::try_from(-power) {
             Ok(places) if places <= 400 => BigRational::new(value, BigInt::from(10).pow(places)),
             Ok(_) => BigRational::zero(),
@@ -112,42 +112,43 @@ impl Score {
         Self(value.clamp(BigRational::zero(), BigRational::one()))
     }
 
-    /// For people: four digits after the point at most, rounded half up, but never up to a verdict that it has not: what is
-    /// below 0.9 or 1 shows below it, and what is above 0 shows above it.
+    /// The number for display: at most four decimal places, rounded half up, but never to another verdict. A score
+    /// below 0.9 or 1 is displayed below it, and a score above 0 is displayed above 0.
     pub fn rounded(&self) -> serde_json::Number {
         let scale = BigInt::from(10_000);
         let scaled = &self.0 * &scale;
-        let mut shown = scaled.round().to_integer();
-        for mark in [9_000, 10_000] {
-            let mark = BigInt::from(mark);
-            if shown == mark && scaled < BigRational::from(mark.clone()) {
-                shown -= 1;
+        let mut rounded = scaled.round().to_integer();
+        for threshold in [9_000, 10_000] {
+            let threshold = BigInt::from(threshold);
+            if rounded == threshold && scaled < BigRational::from(threshold.clone()) {
+                rounded -= 1;
             }
         }
-        if shown.is_zero() && !self.0.is_zero() {
-            shown = BigInt::one();
+        if rounded.is_zero() && !self.0.is_zero() {
+            rounded = BigInt::one();
         }
-        decimal(&shown)
+        decimal(&rounded)
     }
 }
 
-/// A score from the API as people read it: four digits, never rounded up to a verdict that it does not have.
-pub fn shown(score: f64) -> String {
-    format!("{:.4}", shown_value(score))
+/// Formats a score of the API with four decimal places, never rounded to another verdict.
+pub fn format_score(score: f64) -> String {
+    format!("{:.4}", rounded(score))
 }
 
-/// The same with as few digits as it has: `1.0`, `0.5`, `0.6667`.
-pub fn brief(score: &serde_json::Number) -> String {
-    let shown = score.as_f64().map_or_else(|| score.to_string(), shown);
-    let digits = shown.trim_end_matches('0');
+/// Formats a score like [`format_score`], without trailing zeros: `1.0`, `0.5`, `0.6667`.
+pub fn format_score_short(score: &serde_json::Number) -> String {
+    let text = score.as_f64().map_or_else(|| score.to_string(), format_score);
+    let digits = text.trim_end_matches('0');
     if digits.ends_with('.') { format!("{digits}0") } else { digits.to_owned() }
 }
 
-fn shown_value(score: f64) -> f64 {
+/// Rounds to four decimal places, but never to another verdict.
+fn rounded(score: f64) -> f64 {
     let mut rounded = (score * 10_000.0).round() / 10_000.0;
-    for mark in [0.9, 1.0] {
-        if score < mark && rounded >= mark {
-            rounded = mark - 0.0001;
+    for threshold in [0.9, 1.0] {
+        if score < threshold && rounded >= threshold {
+            rounded = threshold - 0.0001;
         }
     }
     if score > 0.0 && rounded <= 0.0 {
@@ -156,7 +157,7 @@ fn shown_value(score: f64) -> f64 {
     rounded
 }
 
-/// Ten thousandths as a JSON number: `1.0`, `0.6667`, `0.5`.
+/// Converts ten-thousandths to a JSON number: `1.0`, `0.6667`, `0.5`.
 fn decimal(ten_thousandths: &BigInt) -> serde_json::Number {
     let digits = format!("{ten_thousandths:05}");
     let (whole, part) = digits.split_at(digits.len() - 4);
@@ -165,7 +166,7 @@ fn decimal(ten_thousandths: &BigInt) -> serde_json::Number {
     text.parse().unwrap_or_else(|_| serde_json::Number::from(0))
 }
 
-/// Exact, as `numerator/denominator`: for storage.
+/// The exact score as `numerator/denominator`, for storage.
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.0.numer(), self.0.denom())
@@ -192,7 +193,7 @@ impl Serialize for Score {
     }
 }
 
-/// What one criterion adds to a task.
+/// The contribution of one criterion to the score of a task.
 #[derive(Clone, Debug)]
 pub struct Part {
     pub score: Score,
@@ -204,12 +205,12 @@ pub struct Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisScore {
     pub score: Score,
-    /// The sum of what it was made of.
+    /// The total weight of its criteria.
     pub weight: BigRational,
 }
 
 impl AxisScore {
-    /// Weights are decimals, and so is their sum.
+    /// The weight as a JSON number. It is exact, because weights are decimals with at most six decimal places.
     pub fn weight_number(&self) -> serde_json::Number {
         let millionths = (&self.weight * BigInt::from(1_000_000)).to_integer();
         let digits = format!("{millionths:07}");
@@ -222,20 +223,20 @@ impl AxisScore {
 
 pub type Axes = BTreeMap<String, AxisScore>;
 
-/// Criteria without an axis of their own.
+/// The axis of criteria without one.
 pub const DEFAULT_AXIS: &str = "__default__";
 
-/// A task's score: Σ score·weight ÷ Σ weight, and the same for each axis. No criteria: 0.
+/// The score of a task, Σ score·weight ÷ Σ weight, and the same for each axis. 0 without criteria.
 pub fn task(parts: &[Part]) -> (Score, Axes) {
     let mut axes: BTreeMap<String, Vec<&Part>> = BTreeMap::new();
     for part in parts {
         axes.entry(part.axis.clone().unwrap_or_else(|| DEFAULT_AXIS.to_owned())).or_default().push(part);
     }
     let axes = axes.into_iter().map(|(name, parts)| {
-        let (score, weight) = weighted(&parts);
+        let (score, weight) = weighted_mean(&parts);
         (name, AxisScore { score, weight })
     });
-    (weighted(&parts.iter().collect::<Vec<_>>()).0, axes.collect())
+    (weighted_mean(&parts.iter().collect::<Vec<_>>()).0, axes.collect())
 }
 
 /// The axes of a task that ended without being scored: 0 on each axis of its criteria.
@@ -244,7 +245,8 @@ pub fn zero_axes(criteria: impl IntoIterator<Item = (Weight, Option<String>)>) -
     task(&criteria.into_iter().map(zero).collect::<Vec<_>>()).1
 }
 
-/// A run's score: the mean of its tasks'; each axis the mean over the tasks that have it, its weight their sum.
+/// The score of a run: the mean of its tasks. Each axis is the mean over the tasks that have it, and its weight is
+/// their sum.
 pub fn run(tasks: &[(Score, Axes)]) -> (Score, Axes) {
     let mut axes: BTreeMap<&String, Vec<&AxisScore>> = BTreeMap::new();
     for (name, axis) in tasks.iter().flat_map(|(_, axes)| axes) {
@@ -257,7 +259,7 @@ pub fn run(tasks: &[(Score, Axes)]) -> (Score, Axes) {
     (Score::mean(tasks.iter().map(|(score, _)| score)), axes.collect())
 }
 
-fn weighted(parts: &[&Part]) -> (Score, BigRational) {
+fn weighted_mean(parts: &[&Part]) -> (Score, BigRational) {
     let total: BigRational = parts.iter().map(|part| exact(part.weight)).sum();
     if total.is_zero() {
         return (Score::zero(), total);
@@ -271,17 +273,17 @@ fn exact(weight: Weight) -> BigRational {
     BigRational::new(BigInt::from(decimal.mantissa()), BigInt::from(10).pow(decimal.scale()))
 }
 
-/// Axes exactly, for storage: `{"safety": ["1/2", "3/1"]}`.
+/// Writes axes exactly, for storage: `{"safety": ["1/2", "3/1"]}`.
 pub fn axes_text(axes: &Axes) -> String {
     let exact = |axis: &AxisScore| [axis.score.to_string(), format!("{}/{}", axis.weight.numer(), axis.weight.denom())];
     let by_name: BTreeMap<&String, [String; 2]> = axes.iter().map(|(name, axis)| (name, exact(axis))).collect();
     serde_json::to_string(&by_name).unwrap_or_default()
 }
 
-/// What [`axes_text`] wrote.
+/// Parses the output of [`axes_text`].
 pub fn axes_from_text(text: &str) -> Option<Axes> {
     let by_name: BTreeMap<String, [String; 2]> = serde_json::from_str(text).ok()?;
-    let read = |(name, [score, weight]): (String, [String; 2])| {
+    let parse = |(name, [score, weight]): (String, [String; 2])| {
         let (numerator, denominator) = weight.split_once('/')?;
         let weight = BigRational::new(
             numerator.parse().ok()?,
@@ -289,7 +291,7 @@ pub fn axes_from_text(text: &str) -> Option<Axes> {
         );
         Some((name, AxisScore { score: score.parse().ok()?, weight }))
     };
-    by_name.into_iter().map(read).collect()
+    by_name.into_iter().map(parse).collect()
 }
 
 #[cfg(test)]
@@ -302,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn people_see_four_digits_that_do_not_contradict_the_verdict() {
+    fn formatted_scores_do_not_contradict_the_verdict() {
         for (score, expected) in [
             (0.0, "0.0000"),
             (1.0, "1.0000"),
@@ -312,15 +314,15 @@ mod tests {
             (0.99999, "0.9999"),
             (0.000_01, "0.0001"),
         ] {
-            assert_eq!(shown(score), expected);
+            assert_eq!(format_score(score), expected);
         }
         for (score, expected) in [("1.0", "1.0"), ("0.5", "0.5"), ("0.6666666666666666", "0.6667"), ("0", "0.0")] {
-            assert_eq!(brief(&score.parse().unwrap()), expected);
+            assert_eq!(format_score_short(&score.parse().unwrap()), expected);
         }
     }
 
     #[test]
-    fn the_threshold_is_exact() {
+    fn the_pass_threshold_is_exact() {
         let three_tenths: Vec<Part> = (0..3).map(|_| part(9, 10, "0.3", None)).collect();
         assert_eq!(task(&three_tenths).0.verdict(), Verdict::Pass);
         let below = Score::fraction(8_999_999_999, 10_000_000_000);
@@ -348,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_and_axes() {
+    fn scores_are_weighted_and_split_by_axis() {
         let parts = [part(1, 1, "2", Some("correctness")), part(0, 1, "1", Some("safety")), part(1, 2, "1", None)];
         let (score, axes) = task(&parts);
         assert_eq!(score, Score::fraction(5, 8));
@@ -379,11 +381,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_for_show() {
-        for (passed, all, shown) in
+    fn rounded_numbers_do_not_reach_a_threshold() {
+        for (passed, all, expected) in
             [(2, 3, "0.6667"), (1, 1, "1.0"), (0, 1, "0.0"), (1, 2, "0.5"), (99_999, 100_000, "0.9999")]
         {
-            assert_eq!(Score::fraction(passed, all).rounded().to_string(), shown);
+            assert_eq!(Score::fraction(passed, all).rounded().to_string(), expected);
         }
     }
 
@@ -393,18 +395,18 @@ mod tests {
             mut parts in prop::collection::vec((0u64..=7, 1u64..=7, 1u32..2_000_000, 0usize..3), 1..20),
             seed in any::<usize>(),
         ) {
-            let made = |parts: &[(u64, u64, u32, usize)]| {
+            let score_of = |parts: &[(u64, u64, u32, usize)]| {
                 let parts: Vec<Part> = parts.iter().map(|(passed, all, millionths, axis)| {
                     let weight = format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
                     part(*passed, *all, &weight, [None, Some("a"), Some("b")][*axis])
                 }).collect();
                 task(&parts)
             };
-            let before = made(&parts);
+            let before = score_of(&parts);
             let shift = seed % parts.len();
             parts.rotate_left(shift);
             parts.reverse();
-            prop_assert_eq!(&before, &made(&parts));
+            prop_assert_eq!(&before, &score_of(&parts));
             prop_assert!(before.0 <= Score::one());
             prop_assert_eq!(before.0.to_string().parse::<Score>(), Ok(before.0));
         }

@@ -1,4 +1,4 @@
-//! Simulators (definitions of simulated systems) and the closed list of their types.
+//! Simulators (definitions of simulated systems) and their types.
 
 use std::str::FromStr;
 
@@ -49,7 +49,7 @@ impl SimulatorType {
     }
 }
 
-/// Other names that the types are known by.
+/// Alternative names of the types.
 const ALIASES: [(&str, SimulatorType); 6] = [
     ("X12", SimulatorType::Clearinghouse),
     ("Sftp", SimulatorType::Files),
@@ -62,11 +62,12 @@ const ALIASES: [(&str, SimulatorType); 6] = [
 impl FromStr for SimulatorType {
     type Err = String;
 
-    /// Any case, with or without spaces, hyphens and underscores, and the aliases.
+    /// Parses a type name or alias, ignoring case, spaces, hyphens and underscores.
     fn from_str(text: &str) -> Result<Self, String> {
         let plain: String = text.chars().filter(|character| !" -_".contains(*character)).collect();
-        let known = Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(&plain));
-        let alias = || ALIASES.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(&plain)).map(|(_, kind)| kind);
+        let known = Self::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(&plain));
+        let alias =
+            || ALIASES.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(&plain)).map(|(_, r#type)| r#type);
         known.or_else(alias).ok_or_else(|| format!("must be one of {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
@@ -82,19 +83,19 @@ pub struct Simulator {
     pub id: SimulatorId,
     pub r#type: SimulatorType,
     pub name: String,
-    /// What this type of simulator takes; see the authoring page of the manual.
-    /// `null` when nothing is configured.
+    /// The configuration for this type of simulator; see the authoring page of the manual. `null` if nothing is
+    /// configured.
     #[serde(serialize_with = "null_if_empty")]
     #[schema(value_type = Option<Object>)]
     pub config: Value,
-    /// The datasets that a sandbox of this simulator starts from, in the order of their attachment.
+    /// The initial datasets of its sandboxes, in the order in which they were attached.
     pub datasets: Vec<DatasetId>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
 impl Simulator {
-    /// All but the config, which the simulator's own type judges.
+    /// Validates everything except the config, which the simulator type validates.
     pub fn validate(&self) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::new();
         errors.name("name", &self.name);
@@ -108,7 +109,7 @@ impl Simulator {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSimulator {
-    /// Read in any case; `X12` means `Clearinghouse`, `Sftp` means `Files`, `WebPortal` means `Payer`.
+    /// Case-insensitive; `X12` means `Clearinghouse`, `Sftp` means `Files`, `WebPortal` means `Payer`.
     pub r#type: SimulatorType,
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
@@ -125,18 +126,18 @@ impl NewSimulator {
     }
 }
 
-/// No config at all is the empty config.
+/// A missing config is the empty config.
 fn object_or_empty(config: Value) -> Value {
     if config.is_null() { Value::Object(serde_json::Map::new()) } else { config }
 }
 
-/// The empty config is shown as `null`, as if it had been left out.
+/// Serializes the empty config as `null`, as if it had been left out.
 fn null_if_empty<S: serde::Serializer>(config: &Value, serializer: S) -> Result<S::Ok, S::Error> {
     let is_empty = config.as_object().is_some_and(serde_json::Map::is_empty);
     if is_empty { serializer.serialize_none() } else { config.serialize(serializer) }
 }
 
-/// A simulator keeps its type for ever: another type is another simulator.
+/// A change to a simulator. Its type cannot be changed.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatorPatch {
@@ -161,8 +162,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_are_read_in_any_case_and_by_alias() {
-        for (text, kind) in [
+    fn types_parse_in_any_case_and_by_alias() {
+        for (text, expected) in [
             ("fhir", SimulatorType::Fhir),
             ("CDSHOOKS", SimulatorType::CdsHooks),
             ("x12", SimulatorType::Clearinghouse),
@@ -172,10 +173,10 @@ mod tests {
             ("Web Portal", SimulatorType::Payer),
             ("messages", SimulatorType::Message),
         ] {
-            assert_eq!(text.parse(), Ok(kind));
+            assert_eq!(text.parse(), Ok(expected));
         }
-        for kind in SimulatorType::ALL {
-            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        for r#type in SimulatorType::ALL {
+            assert_eq!(serde_json::to_value(r#type).unwrap(), r#type.name());
         }
         assert!("Ehr".parse::<SimulatorType>().is_err());
     }

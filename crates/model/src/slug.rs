@@ -15,7 +15,7 @@ pub fn is_slug(text: &str) -> bool {
         && !text.contains("--")
 }
 
-/// The slug that a name suggests; `None` when nothing usable is left of it.
+/// Derives a slug from a name; `None` if the name has no usable characters.
 pub fn from_name(name: &str) -> Option<String> {
     let words = name.to_lowercase();
     let words = words.split(|character: char| !character.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -24,7 +24,7 @@ pub fn from_name(name: &str) -> Option<String> {
     is_slug(&slug).then_some(slug)
 }
 
-/// `fax-referral@1`
+/// A reference to a published version, such as `fax-referral@1`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VersionRef {
     pub slug: String,
@@ -36,10 +36,10 @@ impl FromStr for VersionRef {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let (slug, version) = text.split_once('@').ok_or(())?;
-        let canonical =
+        let is_canonical =
             version.len() <= 9 && version.bytes().all(|byte| byte.is_ascii_digit()) && !version.starts_with('0');
         match version.parse() {
-            Ok(version) if canonical && is_slug(slug) => Ok(Self { slug: slug.to_owned(), version }),
+            Ok(version) if is_canonical && is_slug(slug) => Ok(Self { slug: slug.to_owned(), version }),
             _ => Err(()),
         }
     }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slugs() {
+    fn slugs_are_validated_and_derived_from_names() {
         for good in ["a", "fax-referral", "x12-270-271", &"a".repeat(64)] {
             assert!(is_slug(good), "{good}");
         }
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn references() {
+    fn version_references_parse() {
         assert_eq!("fax-referral@12".parse(), Ok(VersionRef { slug: "fax-referral".into(), version: 12 }));
         for bad in [
             "fax-referral",

@@ -1,10 +1,10 @@
-//! Tasks: what an agent is asked to do, and what happens in the simulated world when it starts.
+//! Tasks: the instruction for the agent, and the scenario that happens in the sandboxes when the task starts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::benchmark::LONGEST_TIMEOUT_SECONDS;
+use crate::benchmark::MAX_TIMEOUT_SECONDS;
 use crate::criterion::Criterion;
 use crate::template::{self, Root};
 use crate::{BenchmarkId, FieldErrors, TaskId, Timestamp, patch};
@@ -14,10 +14,10 @@ pub struct Task {
     pub id: TaskId,
     pub benchmark_id: BenchmarkId,
     pub name: String,
-    /// Seconds; `null` takes the benchmark's.
+    /// Timeout in seconds; `null` means the benchmark's.
     pub timeout: Option<i64>,
     pub tags: Vec<String>,
-    /// What the agent gets to read when it starts the task: an instruction, identifiers, anything.
+    /// What the agent receives when it starts the task: an instruction, identifiers, anything.
     #[schema(value_type = Option<Object>)]
     pub task_item: Value,
     /// `{"steps": […]}`: what happens in the sandboxes when the task starts.
@@ -29,15 +29,15 @@ pub struct Task {
 }
 
 impl Task {
-    /// All but the scenario's steps, which the simulators judge.
+    /// Validates everything except the scenario's steps, which the simulators validate.
     pub fn validate(&self) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::new();
         errors.name("name", &self.name);
         if let Some(timeout) = self.timeout {
-            errors.range("timeout", timeout, 1..=LONGEST_TIMEOUT_SECONDS);
+            errors.range("timeout", timeout, 1..=MAX_TIMEOUT_SECONDS);
         }
         if self.tags.len() > 32 {
-            errors.add("tags", format!("must be at most 32, are {}", self.tags.len()));
+            errors.add("tags", format!("must have at most 32 items, has {}", self.tags.len()));
         }
         for (index, tag) in self.tags.iter().enumerate() {
             errors.length(&format!("tags.{index}"), tag, 1..=64);

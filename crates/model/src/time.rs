@@ -1,4 +1,4 @@
-//! Points in time: milliseconds since the Unix epoch inside, RFC 3339 UTC with milliseconds outside.
+//! Timestamps: milliseconds since the Unix epoch, written as RFC 3339 in UTC with milliseconds.
 
 use std::fmt;
 
@@ -17,8 +17,8 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `to_string` panics on an error: what lies outside the calendar prints as its end. By nanoseconds, because by
-        // milliseconds jiff refuses the last second of it.
+        // `to_string` panics on an error, so values outside of jiff's range print as its end. Nanoseconds, because jiff
+        // rejects the last second of its range in milliseconds.
         let end = if self.0 < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
         let instant = jiff::Timestamp::from_nanosecond(i128::from(self.0) * 1_000_000).unwrap_or(end);
         write!(f, "{instant:.3}")
@@ -56,21 +56,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn milliseconds_are_always_three_digits() {
+    fn milliseconds_have_three_digits() {
         assert_eq!(Timestamp(1_776_945_600_000).to_string(), "2026-04-23T12:00:00.000Z");
         assert_eq!(Timestamp(1_776_945_600_070).to_string(), "2026-04-23T12:00:00.070Z");
-        let back: Timestamp = serde_json::from_str("\"2026-04-23T12:00:00.070Z\"").unwrap();
-        assert_eq!(back, Timestamp(1_776_945_600_070));
+        let parsed: Timestamp = serde_json::from_str("\"2026-04-23T12:00:00.070Z\"").unwrap();
+        assert_eq!(parsed, Timestamp(1_776_945_600_070));
     }
 
     #[test]
-    fn every_moment_prints() {
+    fn every_timestamp_prints() {
         let end = "9999-12-30T22:00:00.999Z";
         assert_eq!(Timestamp(i64::MAX).to_string(), end);
         assert_eq!(Timestamp(i64::MIN).to_string(), "-009999-01-02T01:59:59.000Z");
         for text in [end, "9999-12-30T22:00:00.920Z", "-009999-01-02T01:59:59.000Z"] {
-            let moment: Timestamp = serde_json::from_value(text.into()).unwrap();
-            assert_eq!(moment.to_string(), text);
+            let timestamp: Timestamp = serde_json::from_value(text.into()).unwrap();
+            assert_eq!(timestamp.to_string(), text);
         }
     }
 }

@@ -1,27 +1,27 @@
-//! What an agent does on the telephone.
+//! Request bodies of the voice sandbox.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// A call to the line.
+/// A call to place.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCall {
-    /// The number that is dialled; the line's own without it.
+    /// The number to dial. Default: the number of the simulated line.
     pub to: Option<String>,
 }
 
-/// What the agent does next in a call: one of `say`, `dtmf` and `silence`.
+/// The agent's next turn in a call: one of `say`, `dtmf` and `silence`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTurn {
-    /// Up to 10 000 characters.
+    /// The words to say, up to 10 000 characters.
     pub say: Option<String>,
-    /// Keys: up to 64 of `0` to `9`, `*`, `#`, and `w` for a pause, which counts for nothing.
+    /// Keys to press: up to 64 of `0` to `9`, `*`, `#`, and `w` for a pause, which has no effect.
     pub dtmf: Option<String>,
-    /// `true`: the agent says nothing until the line loses patience.
+    /// `true`: the agent says nothing until the line times out.
     pub silence: Option<bool>,
-    /// Whether the agent speaks into what the line says. A line that does not allow it does not hear.
+    /// Whether the agent interrupts the line. A line that does not allow interruptions does not hear the turn.
     pub interrupts: Option<bool>,
 }
 
@@ -29,8 +29,8 @@ pub struct NewTurn {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewKeys {
-    /// Up to 64 of `0` to `9`, `*`, `#`, and `w` for a pause, which counts for nothing.
+    /// Up to 64 of `0` to `9`, `*`, `#`, and `w` for a pause, which has no effect.
     pub digits: String,
-    /// As in a turn.
+    /// Whether the keys interrupt the line, as in a turn.
     pub interrupts: Option<bool>,
 }

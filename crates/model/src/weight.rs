@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use rust_decimal::Decimal;
 
-/// Up to a million, with at most six digits after the point.
+/// A weight above 0, at most 1000000, with at most six decimal places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Weight(Decimal);
 
@@ -24,15 +24,15 @@ impl FromStr for Weight {
     type Err = InvalidWeight;
 
     fn from_str(text: &str) -> Result<Self, InvalidWeight> {
-        // The longest sensible spelling is short; a megabyte of digits is not worth parsing.
+        // Valid weights are short; do not parse a megabyte of digits.
         if text.len() > 40 {
             return Err(InvalidWeight);
         }
         let decimal =
             Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text)).map_err(|_| InvalidWeight)?;
         let decimal = decimal.normalize();
-        let sensible = decimal > Decimal::ZERO && decimal <= Decimal::from(1_000_000) && decimal.scale() <= 6;
-        if sensible { Ok(Self(decimal)) } else { Err(InvalidWeight) }
+        let is_valid = decimal > Decimal::ZERO && decimal <= Decimal::from(1_000_000) && decimal.scale() <= 6;
+        if is_valid { Ok(Self(decimal)) } else { Err(InvalidWeight) }
     }
 }
 
@@ -74,10 +74,10 @@ mod tests {
 
     #[test]
     fn weights_are_exact_and_positive() {
-        for (text, shown) in
+        for (text, expected) in
             [("1", "1"), ("0.30", "0.3"), ("1e3", "1000"), ("1000000", "1000000"), ("0.000001", "0.000001")]
         {
-            assert_eq!(serde_json::to_string(&text.parse::<Weight>().unwrap()).unwrap(), shown);
+            assert_eq!(serde_json::to_string(&text.parse::<Weight>().unwrap()).unwrap(), expected);
         }
         for bad in ["0", "-1", "1000000.1", "0.0000001", "1e400", "NaN", "", &"9".repeat(100_000)] {
             assert!(bad.parse::<Weight>().is_err(), "{bad}");

@@ -16,8 +16,8 @@ pub(crate) struct Baselines {
 
 impl Baselines {
     pub(crate) fn new(case: &Case<'_>) -> Result<Self, String> {
-        case.budget.spend(case.evidence.events.len())?;
-        let steps = case.evidence.events.iter().filter(|event| event.r#type == EventType::ScenarioStep);
+        case.budget.spend(case.whole.events.len())?;
+        let steps = case.whole.events.iter().filter(|event| event.r#type == EventType::ScenarioStep);
         Ok(Self { scenario: steps.map(|event| event.seq).collect() })
     }
 

@@ -1,40 +1,49 @@
 //! Fills the templates of an assertion: see [`model::template`] for what they name.
 //!
-//! What is filled in is data wherever it stands: in a search value, a path, a glob, an expression or a pattern it is
-//! escaped, so that it means itself. A text that is one template and nothing else keeps the type of its value under
-//! `expected` and `value`; elsewhere it becomes text.
+//! The value of a template is data: in a search value, a path, a glob, an expression or a regular expression it is escaped, so
+//! that it means itself. Each parameter of a check declares its escaping ([`Member::escaped`]). A text that is one template
+//! and nothing else keeps the type of its value under `expected` and `value`; elsewhere it becomes text.
 
 use model::template::Bindings;
 use serde_json::{Map, Value};
 
-/// How a filled-in value must be written where it stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Plain,
-    /// A whole template keeps its type.
+use crate::manual::Member;
+
+/// How the value of a template is written where it is filled in, so that it means itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Escaping {
+    /// By the key of the member: see [`of_key`]. Texts under other keys are filled in as they are.
+    ByKey,
+    /// A text that is one template keeps the type of its value.
     Typed,
     Search,
     Path,
     Glob,
     FhirPath,
-    Pattern,
+    Regex,
 }
 
-/// The assertion without templates, or why one cannot be filled.
-pub(crate) fn bind(assertion: &Value, bindings: &Bindings<'_>) -> Result<Value, String> {
-    bind_member(assertion, bindings, Place::Plain, 0)
+/// Fills in the templates of an assertion. `members` are the parameters of its check.
+pub(crate) fn bind(assertion: &Value, members: &[Member], bindings: &Bindings<'_>) -> Result<Value, String> {
+    let Value::Object(parameters) = assertion else { return bind_value(assertion, bindings, Escaping::ByKey) };
+    let escaping = |key: &str| {
+        let member = members.iter().find(|member| member.name == key || member.also.contains(&key));
+        member.map_or(Escaping::ByKey, |member| member.templates)
+    };
+    let bound = parameters.iter().map(|(key, value)| Ok((key.clone(), bind_value(value, bindings, escaping(key))?)));
+    bound.collect::<Result<Map<_, _>, String>>().map(Value::Object)
 }
 
-fn bind_member(value: &Value, bindings: &Bindings<'_>, place: Place, depth: usize) -> Result<Value, String> {
+fn bind_value(value: &Value, bindings: &Bindings<'_>, escaping: Escaping) -> Result<Value, String> {
     match value {
-        Value::String(text) if place == Place::Typed => bindings.typed(text),
-        Value::String(text) => bindings.fill(text, |_, value| escaped(value, place)).map(Value::from),
-        Value::Array(items) => items.iter().map(|item| bind_member(item, bindings, place, depth + 1)).collect(),
+        Value::String(text) if escaping == Escaping::Typed => bindings.typed(text),
+        Value::String(text) => bindings.fill(text, |_, value| escaped(value, escaping)).map(Value::from),
+        Value::Array(items) => items.iter().map(|item| bind_value(item, bindings, escaping)).collect(),
         Value::Object(members) => {
-            let is_pattern = members.get("op").and_then(Value::as_str) == Some("matches");
+            let is_regex = members.get("op").and_then(Value::as_str) == Some("matches");
             let bound = members.iter().map(|(key, member)| {
-                let place = place_of(key, place, depth, is_pattern);
-                Ok((key.clone(), bind_member(member, bindings, place, depth + 1)?))
+                let escaping = if escaping == Escaping::ByKey { of_key(key, is_regex) } else { escaping };
+                Ok((key.clone(), bind_value(member, bindings, escaping)?))
             });
             bound.collect::<Result<Map<_, _>, String>>().map(Value::Object)
         }
@@ -42,28 +51,25 @@ fn bind_member(value: &Value, bindings: &Bindings<'_>, place: Place, depth: usiz
     }
 }
 
-fn place_of(key: &str, around: Place, depth: usize, is_pattern: bool) -> Place {
-    match (key, depth) {
-        (_, 1) if around == Place::Search => Place::Search,
-        _ if around != Place::Plain => around,
-        ("search", 0) => Place::Search,
-        ("path" | "glob" | "pattern" | "allow" | "require" | "order", 0) => Place::Glob,
-        ("path" | "key", _) => Place::Path,
-        ("fhirpath", _) => Place::FhirPath,
-        ("expected", _) if is_pattern => Place::Pattern,
-        ("expected" | "value", 1..) => Place::Typed,
-        _ => Place::Plain,
+/// The members of fields (`{path, op, expected}`) and of correlations (`{key, value}`).
+fn of_key(key: &str, is_regex: bool) -> Escaping {
+    match key {
+        "path" | "key" => Escaping::Path,
+        "fhirpath" => Escaping::FhirPath,
+        "expected" if is_regex => Escaping::Regex,
+        "expected" | "value" => Escaping::Typed,
+        _ => Escaping::ByKey,
     }
 }
 
-fn escaped(value: &str, place: Place) -> String {
-    match place {
-        Place::Plain | Place::Typed => value.to_owned(),
-        Place::Search => fhir::search::escape(value),
-        Place::Path => with_backslashes(value, &['\\', '.', '[', ']', '=']),
-        Place::Glob => with_backslashes(value, &['\\', '*', '?', '[', ']', '{', '}', ',', ':']),
-        Place::FhirPath => with_backslashes(value, &['\\', '\'', '`', '"']),
-        Place::Pattern => regex::escape(value),
+fn escaped(value: &str, escaping: Escaping) -> String {
+    match escaping {
+        Escaping::ByKey | Escaping::Typed => value.to_owned(),
+        Escaping::Search => fhir::search::escape(value),
+        Escaping::Path => with_backslashes(value, &['\\', '.', '[', ']', '=']),
+        Escaping::Glob => with_backslashes(value, &['\\', '*', '?', '[', ']', '{', '}', ',', ':']),
+        Escaping::FhirPath => with_backslashes(value, &['\\', '\'', '`', '"']),
+        Escaping::Regex => regex::escape(value),
     }
 }
 
@@ -85,20 +91,36 @@ mod tests {
 
     fn bind(assertion: &Value) -> Result<Value, String> {
         let entity = json!({"name": "Ann", "ref": "Patient/p1", "id": "ent_1",
-            "data": {"mrn": "a.b", "low": 5, "odd": "x,y|z", "null": null, "list": [{"code": "c"}], "evil": "{{task.name}}",
+            "data": {"mrn": "a.b", "star": "a*", "low": 5, "odd": "x,y|z", "null": null, "list": [{"code": "c"}], "evil": "{{task.name}}",
                      "brace": "{"}});
         let task = json!({"name": "Call", "task_item": {"n": 2}});
-        super::bind(assertion, &Bindings { entity: Some(&entity), task: Some(&task) })
+        let members: Vec<Member> = crate::catalogue()
+            .iter()
+            .filter(|check| assertion["assert"] == check.name)
+            .flat_map(|check| check.members.iter().copied())
+            .collect();
+        super::bind(assertion, &members, &Bindings { entity: Some(&entity), task: Some(&task) })
     }
 
     #[test]
     fn values_are_filled_in_as_data() {
         for (assertion, bound) in [
             (
-                json!({"search": {"patient": "Patient/{{entity.id}}", "name": ["{{entity.odd}}"]}}),
-                json!({"search": {"patient": "Patient/p1", "name": [r"x\,y\|z"]}}),
+                json!({"assert": "fhir-resource-state", "search": {"patient": "Patient/{{entity.id}}", "name": ["{{entity.odd}}"]}}),
+                json!({"assert": "fhir-resource-state", "search": {"patient": "Patient/p1", "name": [r"x\,y\|z"]}}),
             ),
-            (json!({"path": "outbox/{{entity.odd}}-*"}), json!({"path": r"outbox/x\,y|z-*"})),
+            (
+                json!({"assert": "sftp-file-present", "glob": "outbox/{{entity.odd}}-*", "ignore": ["a.{{entity.mrn}}"]}),
+                json!({"assert": "sftp-file-present", "glob": r"outbox/x\,y|z-*", "ignore": [r"a.a\.b"]}),
+            ),
+            (
+                json!({"assert": "no-side-effects", "allow": ["fhir/{{entity.star}}"], "require": ["fhir/{{entity.star}}"]}),
+                json!({"assert": "no-side-effects", "allow": [r"fhir/a\*"], "require": [r"fhir/a\*"]}),
+            ),
+            (
+                json!({"assert": "no-disclosure", "allow": ["{{entity.star}}"]}),
+                json!({"assert": "no-disclosure", "allow": ["a*"]}),
+            ),
             (
                 json!({"fields": [{"path": "a[b={{entity.mrn}}]", "expected": "{{entity.low}}"}]}),
                 json!({"fields": [{"path": r"a[b=a\.b]", "expected": 5}]}),
@@ -123,8 +145,8 @@ mod tests {
     #[test]
     fn what_cannot_be_filled_says_why() {
         for (text, said) in [
-            ("{{entity.none}}", "nothing to be filled"),
-            ("{{entity.null}}", "nothing to be filled"),
+            ("{{entity.none}}", "has no value"),
+            ("{{entity.null}}", "has no value"),
             ("{{entity.data}}", "list or an object"),
             ("{{task.task_item}}", "list or an object"),
             ("{{entity.evil}}", "looks like a template"),

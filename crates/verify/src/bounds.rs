@@ -26,6 +26,15 @@ pub(crate) fn bounded(value: &Value) -> Value {
     }
 }
 
+/// As [`bounded`], for lists of many values: what is longer than a name is cut.
+pub(crate) fn brief(value: &Value) -> Value {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        value => canonical::to_string(value),
+    };
+    if text.len() > SHOWN_CHARACTERS { cut(&text) } else { sorted(value) }
+}
+
 fn cut(text: &str) -> Value {
     object([
         ("start", text.chars().take(SHOWN_CHARACTERS).collect::<String>().into()),

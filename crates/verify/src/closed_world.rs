@@ -69,12 +69,14 @@ impl Coverage {
         &mut self,
         found: &[&Value],
         comparison: &Comparison<'_>,
-        quantifier: Quantifier,
-        typing: Typing,
-    ) {
+        (quantifier, typing): (Quantifier, Typing),
+        budget: &Budget,
+    ) -> Result<(), String> {
         let most = if quantifier == Quantifier::First { 1 } else { usize::MAX };
         for value in found.iter().take(most) {
-            let is_satisfied = satisfies(comparison, value, typing) == Ok(true);
+            let is_satisfied = satisfies(comparison, value, typing, budget) == Ok(true);
+            // What could not be looked at to its end is not accounted for.
+            budget.spend(0)?;
             let is_container = value.is_array() || value.is_object();
             match comparison {
                 _ if quantifier == Quantifier::Any && !is_satisfied => {}
@@ -85,6 +87,7 @@ impl Coverage {
                 _ => self.cover(value),
             }
         }
+        Ok(())
     }
 
     /// Covers what `contains` finds in a list or an object.
@@ -277,7 +280,7 @@ impl OnlyJson<'_> {
             let path = field.path.ready()?;
             let comparison = field.comparison().map_err(|faults| faults.to_string())?;
             let quantifier = field.quantifier.unwrap_or(self.quantifier);
-            coverage.field(&path.find(document, budget)?, &comparison, quantifier, self.typing);
+            coverage.field(&path.find(document, budget)?, &comparison, (quantifier, self.typing), budget)?;
             path.selecting(document, budget)?.into_iter().for_each(|value| coverage.ask(value));
             baseline.map_or(Ok(()), |baseline| coverage.path(path, baseline, budget))?;
         }

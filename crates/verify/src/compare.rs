@@ -14,7 +14,11 @@ use crate::budget::Budget;
 use crate::comparison::Comparison;
 use crate::moment::Moment;
 use crate::number::{self, Decimal};
+use crate::phrase::PhraseResult;
 use crate::quantifier::Quantifier;
+
+/// Phrases that the evidence of one field names.
+const MOST_BROKEN: usize = 5;
 
 /// Whether text may be a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +29,14 @@ pub(crate) enum Typing {
     Untyped,
 }
 
-/// The fault is why it cannot be told, which fails the field.
+/// The fault is why it cannot be told, which fails the field. Adds to `broken` the phrases that break the rules of `phrases`.
 pub(crate) fn holds(
     comparison: &Comparison<'_>,
     quantifier: Quantifier,
     found: &[Value],
     typing: Typing,
     budget: &Budget,
+    broken: &mut Vec<PhraseResult>,
 ) -> Result<bool, String> {
     for value in found {
         budget.spend(size(value))?;
@@ -41,9 +46,15 @@ pub(crate) fn holds(
     {
         return Ok(quantifier == Quantifier::All && !expected.is_null());
     }
-    let mut values = found.iter().map(|value| match (comparison, value) {
-        (Comparison::Phrases(rules), Value::String(text)) => rules.hold_in(text, budget),
-        _ => satisfies(comparison, value, typing),
+    let mut values = found.iter().enumerate().map(|(index, value)| match (comparison, value) {
+        (Comparison::Phrases(rules), Value::String(text)) => {
+            let failures = rules.failures(index, text, budget)?;
+            let is_satisfied = failures.is_empty();
+            let room = MOST_BROKEN.saturating_sub(broken.len());
+            broken.extend(failures.into_iter().take(room));
+            Ok(is_satisfied)
+        }
+        _ => satisfies(comparison, value, typing, budget),
     });
     match quantifier {
         _ if found.is_empty() => Ok(asserts_absence(comparison)),
@@ -65,7 +76,12 @@ fn asserts_absence(comparison: &Comparison<'_>) -> bool {
 }
 
 /// Whether one value satisfies the comparison.
-pub(crate) fn satisfies(comparison: &Comparison<'_>, value: &Value, typing: Typing) -> Result<bool, String> {
+pub(crate) fn satisfies(
+    comparison: &Comparison<'_>,
+    value: &Value,
+    typing: Typing,
+    budget: &Budget,
+) -> Result<bool, String> {
     let text = || value.as_str();
     Ok(match comparison {
         Comparison::Equals(expected) => is_equal(value, expected, typing),
@@ -94,7 +110,7 @@ pub(crate) fn satisfies(comparison: &Comparison<'_>, value: &Value, typing: Typi
             text().and_then(Moment::read).is_some_and(|moment| moment.is_within(&expected))
         }
         Comparison::Phrases(rules) => match value {
-            Value::String(text) => rules.hold_in(text, &Budget::new())?,
+            Value::String(text) => rules.failures(0, text, budget)?.is_empty(),
             value => value.is_null() && rules.allow_nothing(),
         },
     })
@@ -243,7 +259,7 @@ mod tests {
     ) -> bool {
         let op = Op::deserialize(json!(op)).expect(op);
         let comparison = Comparison::read(op, expected, tolerance).expect("a sound comparison");
-        holds(&comparison, quantifier, found, typing, &Budget::new()).unwrap_or(false)
+        holds(&comparison, quantifier, found, typing, &Budget::new(), &mut Vec::new()).unwrap_or(false)
     }
 
     /// One value of every type, and one that differs.
@@ -425,6 +441,7 @@ mod tests {
     #[test]
     fn a_budget_that_is_spent_is_a_fault() {
         let found = [json!("x".repeat(1000))];
-        assert!(holds(&Comparison::Exists, Quantifier::All, &found, Typing::Typed, &Budget::of(10)).is_err());
+        let budget = Budget::of(10);
+        assert!(holds(&Comparison::Exists, Quantifier::All, &found, Typing::Typed, &budget, &mut Vec::new()).is_err());
     }
 }

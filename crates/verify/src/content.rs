@@ -35,6 +35,30 @@ pub(crate) fn want(wanted: &mut Wanted, read: &mut u64, file: &Value) {
     wanted.insert(sha256.to_owned(), file.clone());
 }
 
+/// The row of a fax as that of a file: its `text` was read in the document, and is not its content.
+pub(crate) fn fax_file(fax: &Value) -> Value {
+    let mut file = fax.clone();
+    if let Some(members) = file.as_object_mut() {
+        members.remove("text");
+    }
+    file
+}
+
+/// The bytes of a file. The fault is why nobody can tell.
+pub(crate) fn bytes<'c>(row: &Value, case: &Case<'c>) -> Result<Cow<'c, [u8]>, String> {
+    let brought = text(row, "sha256").and_then(|sha256| case.evidence.contents.get(sha256));
+    let bytes = match brought {
+        Some(bytes) => Cow::Borrowed(bytes.as_slice()),
+        None => {
+            let decoded = text(row, "base64").and_then(|base64| STANDARD.decode(base64).ok());
+            let bytes = decoded.or_else(|| text(row, "text").map(|text| text.as_bytes().to_vec()));
+            Cow::Owned(bytes.ok_or("its content is too large to be read")?)
+        }
+    };
+    case.budget.spend(bytes.len())?;
+    Ok(bytes)
+}
+
 /// What a file says. The fault is why nobody can tell.
 pub(crate) fn readable<'c>(file: &'c Value, format: FileFormat, case: &Case<'c>) -> Result<Cow<'c, str>, String> {
     if let Some(text) = text(file, "text") {

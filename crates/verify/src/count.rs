@@ -5,14 +5,41 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
+use crate::evidence::object;
+
 /// Both bounds belong to the range. `{"max": 0}` asserts absence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     pub min: u64,
     pub max: Option<u64>,
+    written: Written,
+}
+
+/// The form that the author chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Written {
+    Number,
+    Range { has_min: bool },
 }
 
 impl Count {
+    /// A line of evidence: what the author wrote, and how many were found.
+    pub(crate) fn result(self, found: usize, passed: bool) -> Value {
+        object([("expected", self.json()), ("actual", found.into()), ("passed", passed.into())])
+    }
+
+    /// As the author wrote it.
+    pub(crate) fn json(self) -> Value {
+        match self.written {
+            Written::Number => self.min.into(),
+            Written::Range { has_min } => {
+                let min = has_min.then(|| ("min".to_owned(), self.min.into()));
+                let max = self.max.map(|max| ("max".to_owned(), max.into()));
+                Value::Object(min.into_iter().chain(max).collect())
+            }
+        }
+    }
+
     pub(crate) fn allows(self, count: u64) -> bool {
         count >= self.min && self.max.is_none_or(|max| count <= max)
     }
@@ -21,7 +48,7 @@ impl Count {
         match value {
             Value::Object(bounds) => Self::read_bounds(bounds),
             value => whole_number(value)
-                .map(|exactly| Self { min: exactly, max: Some(exactly) })
+                .map(|exactly| Self { min: exactly, max: Some(exactly), written: Written::Number })
                 .ok_or_else(|| "must be a whole number from 0, or an object with `min` and `max`".to_owned()),
         }
     }
@@ -37,7 +64,7 @@ impl Count {
         match (bound("min")?, bound("max")?) {
             (None | Some(0), None) => Err("can never fail: give `max`, or a `min` above 0".to_owned()),
             (Some(min), Some(max)) if min > max => Err(format!("`min` {min} is above `max` {max}")),
-            (min, max) => Ok(Self { min: min.unwrap_or(0), max }),
+            (min, max) => Ok(Self { min: min.unwrap_or(0), max, written: Written::Range { has_min: min.is_some() } }),
         }
     }
 }
@@ -116,7 +143,8 @@ mod tests {
             (json!({"min": 1}), 1, None),
             (json!({"min": 2, "max": 2}), 2, Some(2)),
         ] {
-            assert_eq!(Count::read(&value), Ok(Count { min, max }), "{value}");
+            let count = Count::read(&value).unwrap();
+            assert_eq!((count.min, count.max, count.json()), (min, max, value));
         }
         for (value, said) in [
             (json!(-1), "whole number"),

@@ -15,12 +15,15 @@ pub(crate) use sims::hl7::effects::{is_sent as is_hl7_sent, text as hl7_text};
 
 use crate::budget::Budget;
 use crate::content::Contents;
+use crate::sandbox_scope::SandboxNames;
 
 /// Everything that an assertion is held against. All of it is data: no text in it is ever read as a pattern, a path or
 /// a template, but for the entity's and the task's values that authored templates name.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     pub world: &'a World,
+    /// What assertions may call its sandboxes.
+    pub names: &'a SandboxNames,
     /// Of all sandboxes, in order.
     pub events: &'a [Event],
     /// What the agent did, in order: [`sims::effects::of_agent`].
@@ -57,7 +60,11 @@ pub type Evaluated = Result<Outcome, String>;
 
 /// The evidence, and what may be spent on looking at it.
 pub struct Case<'a> {
+    /// What is scored.
     pub(crate) evidence: Evidence<'a>,
+    /// The whole playground, where `sandbox` limits what is scored: what the dataset and the scenario gave may be in any
+    /// sandbox.
+    pub(crate) whole: Evidence<'a>,
     pub(crate) budget: Budget,
 }
 
@@ -71,7 +78,11 @@ pub(crate) const SENT_FAX: [&str; 1] = ["sent"];
 
 impl<'a> Case<'a> {
     pub(crate) fn new(evidence: Evidence<'a>) -> Self {
-        Self { evidence, budget: Budget::new() }
+        Self::scoped(evidence, evidence)
+    }
+
+    pub(crate) fn scoped(evidence: Evidence<'a>, whole: Evidence<'a>) -> Self {
+        Self { evidence, whole, budget: Budget::new() }
     }
 
     /// When the last thing happened: the time that there is without a clock.

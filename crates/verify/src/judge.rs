@@ -5,10 +5,12 @@ use serde_json::{Map, Value};
 
 use crate::bounds::{MOST_LISTED, bounded, short};
 use crate::budget::Budget;
+use crate::candidates::{self, Shortfall};
+use crate::checks::Check;
 use crate::compare::{Typing, holds};
 use crate::comparison::{Comparison, Op};
 use crate::count::{Count, counted};
-use crate::evidence::{Evaluated, Outcome, object};
+use crate::evidence::{Case, Evaluated, Outcome, object};
 use crate::field::FieldAssertion;
 use crate::limits::LONGEST_LIST;
 use crate::matching::Match;
@@ -52,34 +54,50 @@ pub(crate) struct FieldResult {
     actual: Box<str>,
     passed: bool,
     reason: Option<String>,
+    /// What broke the rules of `phrases`.
+    broken: Vec<PhraseResult>,
 }
 
 impl FieldResult {
     /// Compares the values at a path, or reports why they cannot be compared.
     pub(crate) fn new(field: WrittenField<'_>, selected: Result<Selected<'_>, String>, budget: &Budget) -> Self {
         let WrittenField { path, op, expected, quantifier } = field;
+        let mut broken = Vec::new();
         let (actual, held) = match selected {
             Ok(Selected { comparison, quantifier: default, found, typing }) => {
-                let held = holds(&comparison, quantifier.unwrap_or(default), &found, typing, budget);
+                let held = holds(&comparison, quantifier.unwrap_or(default), &found, typing, budget, &mut broken);
                 (shown(found), held)
             }
             Err(reason) => (Value::Null, Err(reason)),
         };
         let (expected, actual) = (expected.map_or(Value::Null, bounded), actual.to_string().into());
-        Self { path, op, quantifier, expected, actual, passed: held == Ok(true), reason: held.err() }
+        let passed = held == Ok(true);
+        if passed {
+            broken.clear();
+        }
+        Self { path, op, quantifier, expected, actual, passed, reason: held.err(), broken }
+    }
+
+    /// A field that nothing was compared with.
+    pub(crate) fn unmet(field: WrittenField<'_>) -> Self {
+        let WrittenField { path, op, expected, quantifier } = field;
+        let expected = expected.map_or(Value::Null, bounded);
+        let actual = Value::Null.to_string().into();
+        Self { path, op, quantifier, expected, actual, passed: false, reason: None, broken: Vec::new() }
     }
 
     /// A line about something that nobody asserted and that keeps a candidate from being a match.
     pub(crate) fn violation(path: String, expected: Value, actual: &Value, reason: String) -> Self {
         let actual = bounded(actual).to_string().into();
-        Self { path, op: Op::Equals, quantifier: None, expected, actual, passed: false, reason: Some(reason) }
+        let (op, quantifier, reason) = (Op::Equals, None, Some(reason));
+        Self { path, op, quantifier, expected, actual, passed: false, reason, broken: Vec::new() }
     }
 
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    fn json(&self, candidate: Option<&str>) -> Value {
+    pub(crate) fn json(&self, candidate: Option<&str>) -> Value {
         let mut members = Map::new();
         if let Some(candidate) = candidate {
             members.insert("candidate".to_owned(), short(candidate).into());
@@ -97,12 +115,16 @@ impl FieldResult {
         if let Some(reason) = &self.reason {
             members.insert("reason".to_owned(), short(reason).into());
         }
+        if !self.broken.is_empty() {
+            let broken = self.broken.iter().map(PhraseResult::json_of_field);
+            members.insert("failed_phrases".to_owned(), broken.collect());
+        }
         Value::Object(members)
     }
 }
 
 /// Nothing as null, one value as it is, several as a list.
-fn shown(found: Vec<Value>) -> Value {
+pub(crate) fn shown(found: Vec<Value>) -> Value {
     match <[Value; 1]>::try_from(found) {
         Ok([only]) => bounded(&only),
         Err(found) if found.is_empty() => Value::Null,
@@ -135,12 +157,14 @@ pub(crate) fn hold_fields_by<P: std::fmt::Display>(
             let comparison = field.comparison().map_err(|faults| faults.to_string())?;
             Ok(Selected { comparison, quantifier, found: find(path)?, typing })
         });
-        let FieldAssertion { path, op, expected, quantifier, .. } = field;
-        let field =
-            WrittenField { path: path.to_string(), op: *op, expected: expected.as_ref(), quantifier: *quantifier };
-        FieldResult::new(field, selected, budget)
+        FieldResult::new(written(field), selected, budget)
     };
     fields.iter().map(hold).collect()
+}
+
+pub(crate) fn written<P: std::fmt::Display>(field: &FieldAssertion<P>) -> WrittenField<'_> {
+    let FieldAssertion { path, op, expected, quantifier, .. } = field;
+    WrittenField { path: path.to_string(), op: *op, expected: expected.as_ref(), quantifier: *quantifier }
 }
 
 /// What one candidate scored.
@@ -153,6 +177,8 @@ pub(crate) struct Sheet {
     pub(crate) fault: Option<String>,
     /// What keeps the candidate from being a match whatever its fields say; it scores nothing then.
     pub(crate) violations: Vec<FieldResult>,
+    /// The event that it is about, where the name is not that of the event.
+    pub(crate) event: Option<String>,
 }
 
 impl Sheet {
@@ -234,6 +260,9 @@ pub(crate) struct Judgement {
     details: String,
     pub(crate) shown: Vec<Sheet>,
     is_labelled: bool,
+    /// Of an assertion with `count`: expected, actual and passed.
+    count: Option<Value>,
+    shortfall: Option<Shortfall>,
 }
 
 impl Judgement {
@@ -257,9 +286,25 @@ impl Judgement {
         names(self.shown.iter().map(|sheet| sheet.name.as_str()))
     }
 
-    pub(crate) fn outcome<const N: usize>(self, evidence: [(&str, Value); N]) -> Evaluated {
-        let Self { score, passed, details, .. } = self;
-        Ok(Outcome { score, passed, details, evidence: object(evidence) })
+    /// The outcome with its explanation: `count`, and what was there where nothing matched or the count is wrong.
+    pub(crate) fn outcome<const N: usize>(
+        self,
+        check: &impl Check,
+        case: &Case<'_>,
+        evidence: [(&str, Value); N],
+    ) -> Evaluated {
+        let Self { score, passed, details, count, shortfall, .. } = self;
+        let mut outcome = Outcome { score, passed, details, evidence: object(evidence) };
+        if let Some(count) = count {
+            outcome.evidence["count"] = count;
+        }
+        if !passed {
+            candidates::add_unmet(&mut outcome.evidence, check);
+        }
+        if let Some(shortfall) = shortfall {
+            candidates::add_candidates(&mut outcome, check.candidates(case), &shortfall);
+        }
+        Ok(outcome)
     }
 }
 
@@ -275,32 +320,40 @@ pub(crate) fn is_absence(count: Option<Count>) -> bool {
 /// Judges `found` candidates, called by the noun, of which these are the sheets: all of them, or the first if only that
 /// counts.
 pub(crate) fn judge(noun: &str, found: usize, sheets: Vec<Sheet>, matching: Match, count: Option<Count>) -> Judgement {
-    if is_absence(count) {
-        return judge_absence(noun, sheets);
+    if let Some(count) = count.filter(|_| is_absence(count)) {
+        return judge_absence(noun, sheets, count);
     }
-    let failed = |details: String, shown: Vec<Sheet>| Judgement {
+    let is_allowed = |count: &Count| count.allows(found as u64);
+    let counted_as = count.map(|count| count.result(found, is_allowed(&count)));
+    let failed = |details: String, shown: Vec<Sheet>, shortfall: Shortfall| Judgement {
         score: Score::zero(),
         passed: false,
         details,
         shown,
         is_labelled: false,
+        count: counted_as.clone(),
+        shortfall: Some(shortfall),
     };
-    if let Some(count) = count.filter(|count| !count.allows(found as u64)) {
-        return failed(count.missed(noun, found), sheets.into_iter().take(1).collect());
+    if let Some(count) = count.filter(|count| !is_allowed(count)) {
+        let shortfall = if (found as u64) < count.min { Shortfall::TooFew } else { Shortfall::TooMany };
+        return failed(count.missed(noun, found), sheets.into_iter().take(1).collect(), shortfall);
     }
     let best = match matching {
         Match::First | Match::All => 0,
         Match::Any => best(&sheets),
     };
     if sheets.get(best).is_none() {
-        return failed(format!("no {noun} found"), Vec::new());
+        return failed(format!("no {noun} found"), Vec::new(), Shortfall::TooFew);
     }
+    // Only records that do not count have sheets then, which say why.
+    let shortfall = (found == 0).then_some(Shortfall::Withdrawn);
     if matching == Match::All {
-        return judge_all(noun, sheets);
+        return Judgement { count: counted_as, shortfall, ..judge_all(noun, sheets) };
     }
-    let Some(sheet) = sheets.into_iter().nth(best) else { return failed(format!("no {noun} found"), Vec::new()) };
-    let details = sheet.details(&counted(found, noun));
-    Judgement { score: sheet.score(), passed: sheet.is_perfect(), details, shown: vec![sheet], is_labelled: false }
+    let details = sheets[best].details(&counted(found, noun));
+    let (score, passed) = (sheets[best].score(), sheets[best].is_perfect());
+    let shown = sheets.into_iter().skip(best).take(1).collect();
+    Judgement { score, passed, details, shown, is_labelled: false, count: counted_as, shortfall }
 }
 
 /// The first of the best.
@@ -324,13 +377,15 @@ fn judge_all(noun: &str, mut sheets: Vec<Sheet>) -> Judgement {
     let passed = perfect == sheets.len();
     sheets.sort_by_key(Sheet::is_perfect);
     sheets.truncate(MOST_LISTED);
-    Judgement { score: Score::mean(&scores), passed, details, shown: sheets, is_labelled: true }
+    let score = Score::mean(&scores);
+    Judgement { score, passed, details, shown: sheets, is_labelled: true, count: None, shortfall: None }
 }
 
 /// What cannot be read may be what must not exist.
-fn judge_absence(noun: &str, sheets: Vec<Sheet>) -> Judgement {
+fn judge_absence(noun: &str, sheets: Vec<Sheet>, count: Count) -> Judgement {
     let mut shown: Vec<Sheet> = sheets.into_iter().filter(|sheet| sheet.is_perfect() || sheet.may_be_meant()).collect();
     let passed = shown.is_empty();
+    let count = Some(count.result(shown.len(), passed));
     let (score, details) = if passed {
         (Score::one(), format!("no such {noun} found, as it should be"))
     } else {
@@ -340,5 +395,7 @@ fn judge_absence(noun: &str, sheets: Vec<Sheet>) -> Judgement {
         )
     };
     shown.truncate(MOST_LISTED);
-    Judgement { score, passed, details, shown, is_labelled: true }
+    let names = shown.iter().map(|sheet| sheet.event.clone().unwrap_or_else(|| sheet.name.clone())).collect();
+    let shortfall = (!passed).then_some(Shortfall::Unwanted(names));
+    Judgement { score, passed, details, shown, is_labelled: true, count, shortfall }
 }

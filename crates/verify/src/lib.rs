@@ -7,6 +7,7 @@ mod baseline;
 mod bind;
 mod bounds;
 mod budget;
+mod candidates;
 pub mod checks;
 mod closed_world;
 mod common_words;
@@ -16,10 +17,12 @@ mod content;
 pub mod count;
 mod csv;
 pub mod disclosure;
+mod document;
 pub mod evidence;
 mod fhir_rules;
 pub mod field;
 pub mod glob;
+mod impossible;
 mod judge;
 mod limits;
 pub mod manual;
@@ -33,10 +36,13 @@ pub mod phrase;
 mod properties;
 pub mod quantifier;
 pub mod recipient;
+pub mod sandbox_scope;
+pub mod schema;
 mod scored_at;
 mod spoken;
 #[cfg(test)]
 mod testing;
+mod wording;
 mod x12_refusals;
 
 use model::FieldErrors;
@@ -44,9 +50,10 @@ use model::reading;
 use model::template::{self, Bindings, Root};
 use serde_json::Value;
 
-pub use checks::{Assertion, Check, CheckInfo, catalogue};
+pub use checks::{Assertion, Check, CheckInfo, Reads, catalogue};
 pub use content::{Contents, NO_CONTENTS, Wanted};
 pub use evidence::{Evidence, Outcome};
+pub use impossible::{Impossible, impossible};
 pub use scored_at::ScoredAt;
 
 use evidence::{Case, object};
@@ -56,7 +63,7 @@ const DEEPEST: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parsed {
-    Known(Assertion),
+    Known(Box<Assertion>),
     /// Stored all the same; fails as unsupported when it is scored.
     Unknown {
         name: String,
@@ -73,14 +80,16 @@ pub fn parse(assertion: &Value) -> Result<Parsed, FieldErrors> {
         return Err(FieldErrors::one("assert", "must not be blank"));
     }
     let scored_at = ScoredAt::take(&mut specification);
+    let sandbox = sandbox_scope::take(&mut specification);
     let Some(read) = Assertion::read(&name, &specification) else {
         return Ok(Parsed::Unknown { name });
     };
 
     let mut errors = scored_at.err().unwrap_or_default();
+    sandbox.err().into_iter().for_each(|faults| errors.merge(faults));
     template::check(assertion, &[Root::Entity, Root::Task], &mut errors);
     match read {
-        Ok(assertion) => errors.into_result().map(|()| Parsed::Known(assertion)),
+        Ok(assertion) => errors.into_result().map(|()| Parsed::Known(Box::new(assertion))),
         Err(faults) => {
             errors.merge(faults);
             Err(errors)
@@ -93,19 +102,21 @@ pub fn evaluate(assertion: &Value, evidence: &Evidence<'_>) -> Outcome {
     let is_deep = is_deeper(assertion, DEEPEST);
     // Which of several faults comes first must not depend on the order of members.
     let assertion = if is_deep { assertion.clone() } else { bounds::sorted(assertion) };
-    let bindings = Bindings { entity: evidence.entity, task: evidence.task };
-    let read = |assertion: &Value| known(assertion).map_err(|fault| format!("unsupported assertion: {fault}"));
-    let bound = read(&assertion).and_then(|_| bind::bind(&assertion, &bindings)).and_then(|bound| read(&bound));
-    let evaluated = bound.and_then(|known| {
-        scored_at::with_state(&assertion, evidence, |evidence| known.evaluate(&Case::new(*evidence)))
+    let evaluated = bound(&assertion, evidence).and_then(|(bound, check)| {
+        scored_at::with_state(&assertion, evidence, |evidence| {
+            sandbox_scope::within(&bound, evidence, |case| check.evaluate(case))
+        })
     });
     evaluated.unwrap_or_else(|reason| Outcome::failed(bounds::short(&reason), object([])))
 }
 
 /// The assertion with its templates filled in; as it is, where that is impossible.
 pub fn filled(assertion: &Value, bindings: &Bindings<'_>) -> Value {
-    let bound = if is_deeper(assertion, DEEPEST) { None } else { bind::bind(assertion, bindings).ok() };
-    bound.unwrap_or_else(|| assertion.clone())
+    if is_deeper(assertion, DEEPEST) {
+        return assertion.clone();
+    }
+    let members = known(assertion).map_or(&[][..], |check| check.info().members);
+    bind::bind(assertion, members, bindings).unwrap_or_else(|_| assertion.clone())
 }
 
 /// The rows of the files whose bytes an assertion reads and that the rows do not have, by hash: whoever evaluates it must
@@ -114,17 +125,16 @@ pub fn wanted_files(assertion: &Value, evidence: &Evidence<'_>) -> Wanted {
     if is_deeper(assertion, DEEPEST) {
         return Wanted::new();
     }
-    let bindings = Bindings { entity: evidence.entity, task: evidence.task };
-    let bound = known(assertion).and_then(|_| bind::bind(&bounds::sorted(assertion), &bindings));
-    match bound.and_then(|bound| known(&bound)) {
-        Ok(Assertion::SftpFilePresent(check)) => scored_at::with_state(assertion, evidence, |evidence| {
-            check.wanted(&Case::new(*evidence)).unwrap_or_default()
-        }),
-        Ok(Assertion::NoDisclosure(check)) => scored_at::with_state(assertion, evidence, |evidence| {
-            check.wanted(&Case::new(*evidence)).unwrap_or_default()
-        }),
-        _ => Wanted::new(),
-    }
+    let Ok((bound, check)) = bound(&bounds::sorted(assertion), evidence) else { return Wanted::new() };
+    let wanted = |case: &Case<'_>| check.wanted_files(case);
+    let found = scored_at::with_state(assertion, evidence, |evidence| sandbox_scope::within(&bound, evidence, wanted));
+    found.unwrap_or_default()
+}
+
+/// The check that reads the sandboxes of a channel of effects, such as `fhir`.
+pub fn check_of_channel(channel: &str) -> Option<&'static CheckInfo> {
+    let simulator = sims::catalogue().iter().find(|info| info.effects.channel == channel)?.kind;
+    catalogue().iter().find(|check| check.reads == Reads::Type(simulator))
 }
 
 /// Whether an agent that does nothing passes an assertion: forbidden phrases, absence, no side effects, budgets. What no
@@ -133,23 +143,28 @@ pub fn is_guard(assertion: &Value) -> bool {
     !is_deeper(assertion, DEEPEST) && known(assertion).is_ok_and(|assertion| assertion.is_guard())
 }
 
-/// The faxes whose pages nobody could read, because the server had no OCR, where the outcome depends on what they say. A
-/// task with such a criterion cannot be scored: that the server lacks something must not decide.
-pub fn undecided_faxes(assertion: &Value, evidence: &Evidence<'_>) -> Vec<String> {
+/// The documents that could not be read because the server has no OCR, if their text decides the outcome. A task with such a
+/// criterion cannot be scored: a missing program on the server must not decide a score.
+pub fn undecided_documents(assertion: &Value, evidence: &Evidence<'_>) -> Vec<String> {
     if is_deeper(assertion, DEEPEST) {
         return Vec::new();
     }
+    let Ok((bound, check)) = bound(&bounds::sorted(assertion), evidence) else { return Vec::new() };
+    sandbox_scope::within(&bound, evidence, |case| check.undecided_documents(case)).unwrap_or_default()
+}
+
+/// The assertion with its templates filled in, and its check.
+fn bound(assertion: &Value, evidence: &Evidence<'_>) -> Result<(Value, Assertion), String> {
+    let read = |assertion: &Value| known(assertion).map_err(|error| format!("unsupported assertion: {error}"));
     let bindings = Bindings { entity: evidence.entity, task: evidence.task };
-    let bound = known(assertion).and_then(|_| bind::bind(&bounds::sorted(assertion), &bindings));
-    match bound.and_then(|bound| known(&bound)) {
-        Ok(Assertion::FaxDocument(check)) => check.undecided(&Case::new(*evidence)).unwrap_or_default(),
-        _ => Vec::new(),
-    }
+    let bound = bind::bind(assertion, read(assertion)?.info().members, &bindings)?;
+    let check = read(&bound)?;
+    Ok((bound, check))
 }
 
 fn known(assertion: &Value) -> Result<Assertion, String> {
     match parse(assertion) {
-        Ok(Parsed::Known(assertion)) => Ok(assertion),
+        Ok(Parsed::Known(assertion)) => Ok(*assertion),
         Ok(Parsed::Unknown { name }) => Err(format!("there is no check `{}`", bounds::short(&name))),
         Err(faults) => Err(model::reading::shortened(&faults.to_string(), 1_000)),
     }
@@ -191,13 +206,21 @@ mod tests {
 
     #[test]
     fn every_example_of_the_catalogue_is_a_known_assertion_of_its_name() {
-        assert_eq!(catalogue().len(), 12);
         for info in catalogue() {
             let example: Value = serde_json::from_str(info.example).expect(info.name);
             let Ok(Parsed::Known(assertion)) = parse(&example) else { panic!("{}: {:?}", info.name, parse(&example)) };
-            assert_eq!(assertion.name(), info.name);
+            assert_eq!(assertion.info(), *info);
             assert!(!info.summary.is_empty());
         }
+    }
+
+    #[test]
+    fn every_channel_has_a_check() {
+        for info in sims::catalogue() {
+            assert!(check_of_channel(info.effects.channel).is_some(), "{}", info.effects.channel);
+        }
+        assert_eq!(check_of_channel("fhir").map(|check| check.name), Some("fhir-resource-state"));
+        assert_eq!(check_of_channel("telepathy"), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use model::event::EventType;
 
+use crate::bind::Escaping;
 use crate::checks::{CheckInfo, catalogue};
 
 /// A parameter of a check, as the manual tells it. Tests hold it against what is read.
@@ -15,6 +16,7 @@ pub struct Member {
     pub without: Without,
     /// What it takes, in Markdown.
     pub about: &'static str,
+    pub templates: Escaping,
 }
 
 /// What leaving a parameter out means.
@@ -29,19 +31,24 @@ pub enum Without {
 
 impl Member {
     pub(crate) const fn required(name: &'static str, about: &'static str) -> Self {
-        Self { name, also: &[], without: Without::Fault, about }
+        Self { name, also: &[], without: Without::Fault, about, templates: Escaping::ByKey }
     }
 
     pub(crate) const fn optional(name: &'static str, about: &'static str) -> Self {
-        Self { name, also: &[], without: Without::Nothing, about }
+        Self { name, also: &[], without: Without::Nothing, about, templates: Escaping::ByKey }
     }
 
     pub(crate) const fn new(name: &'static str, default: &'static str, about: &'static str) -> Self {
-        Self { name, also: &[], without: Without::Value(default), about }
+        Self { name, also: &[], without: Without::Value(default), about, templates: Escaping::ByKey }
     }
 
     pub(crate) const fn also(self, also: &'static [&'static str]) -> Self {
         Self { also, ..self }
+    }
+
+    /// How the values of templates in this parameter are escaped.
+    pub(crate) const fn escaped(self, templates: Escaping) -> Self {
+        Self { templates, ..self }
     }
 }
 
@@ -55,7 +62,8 @@ pub(crate) const ONLY: Member = Member::new(
     "whether there must be nothing beyond what the assertion looks at, see [closed world](#closed-world)",
 );
 pub(crate) const IGNORE: Member =
-    Member::new("ignore", "[]", "paths that `only` does not look at, see [closed world](#closed-world)");
+    Member::new("ignore", "[]", "paths that `only` does not look at, see [closed world](#closed-world)")
+        .escaped(Escaping::Path);
 pub(crate) const CONTAINS: Member = Member::new("contains", "[]", "[phrases](#phrases) that must be there");
 pub(crate) const NOT_CONTAINS: Member =
     Member::new("not_contains", "[]", "[phrases](#phrases) that must not").also(&["forbidden"]);
@@ -91,7 +99,7 @@ pub fn page() -> String {
 }
 
 fn section(page: &mut String, check: &CheckInfo) {
-    let _ = write!(page, "\n### {}\n\n{} {}\n\n", check.name, check.summary, filled(check.told));
+    let _ = write!(page, "\n### {}\n\n{} {}\n\n", check.name, check.summary, filled(check.description));
     page.push_str("| member | value | without it |\n|---|---|---|\n");
     for member in check.members {
         let also: String = member.also.iter().map(|name| format!(", also `{name}`")).collect();

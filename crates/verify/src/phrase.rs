@@ -13,8 +13,10 @@ use crate::authored::Authored;
 use crate::bounds::{bounded, short};
 use crate::budget::Budget;
 use crate::common_words::{folded, is_common, words};
+use crate::evidence::object;
 use crate::limits::{self, LONGEST_LIST, LONGEST_TEXT};
 use crate::spoken::{Disguised, Said, phone_numbers, spoken_negations};
+use crate::wording::{self, Wording};
 
 /// Found when one of the alternatives is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,11 @@ pub struct Phrase {
 
 impl Phrase {
     fn read(value: Value) -> Result<Self, String> {
+        Self::read_up_to(value, LONGEST_TEXT)
+    }
+
+    /// Each alternative may have so many characters.
+    pub(crate) fn read_up_to(value: Value, longest: usize) -> Result<Self, String> {
         let alternatives = match value {
             Value::String(text) => vec![text],
             Value::Array(items) => items.into_iter().map(text).collect::<Option<_>>().unwrap_or_default(),
@@ -33,18 +40,22 @@ impl Phrase {
             return Err("must be a string or a list of strings, the alternatives".to_owned());
         }
         limits::check_size(alternatives.len())?;
-        alternatives.iter().try_for_each(|text| check_words(text))?;
+        alternatives.iter().try_for_each(|text| check_words(text, longest))?;
         Ok(Self { alternatives })
     }
 }
 
 impl Phrase {
-    fn result(&self, is_forbidden: bool, turn: Option<Value>) -> PhraseResult {
-        let phrase = match self.alternatives.as_slice() {
+    /// The alternatives as the author wrote them, bounded.
+    pub(crate) fn json(&self) -> Value {
+        match self.alternatives.as_slice() {
             [only] => bounded(&only.as_str().into()),
             several => bounded(&several.to_vec().into()),
-        };
-        PhraseResult { phrase, is_forbidden, found: turn.is_some(), is_negated: false, turn, reason: None }
+        }
+    }
+
+    fn result(&self, rule: Rule, turn: Option<TurnLabel>) -> PhraseResult {
+        PhraseResult { phrase: self.json(), rule, found: turn.is_some(), is_negated: false, turn, reason: None }
     }
 }
 
@@ -54,23 +65,65 @@ impl<'de> Deserialize<'de> for Phrase {
     }
 }
 
+/// The parameter that a line of the results is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    Contains,
+    NotContains,
+    Numbers,
+    Words,
+    Text,
+    /// A text that `text` does not list.
+    OtherText,
+    /// A text that is not made of the lines of `script`.
+    OtherLine,
+}
+
+impl Rule {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Contains => "contains",
+            Self::NotContains => "not_contains",
+            Self::Numbers => "numbers",
+            Self::Words => "words",
+            Self::Text | Self::OtherText => "text",
+            Self::OtherLine => "script",
+        }
+    }
+}
+
+/// Which text a phrase was found in.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TurnLabel {
+    /// Its number, or null where there is only one text.
+    pub(crate) turn: Value,
+    /// The call that the number counts in, where there are several.
+    pub(crate) call_id: Option<String>,
+}
+
+impl From<Value> for TurnLabel {
+    fn from(turn: Value) -> Self {
+        Self { turn, call_id: None }
+    }
+}
+
 /// One line of `phraseResults`.
 #[derive(Clone, Debug)]
 pub(crate) struct PhraseResult {
     phrase: Value,
-    is_forbidden: bool,
+    rule: Rule,
     found: bool,
     /// Whether it occurs and is not found because it is negated there.
     is_negated: bool,
     /// Where it was found first, or where it is negated.
-    turn: Option<Value>,
+    turn: Option<TurnLabel>,
     /// Why it cannot be told.
     pub(crate) reason: Option<String>,
 }
 
 impl PhraseResult {
     pub(crate) fn passed(&self) -> bool {
-        self.reason.is_none() && self.found != self.is_forbidden
+        self.reason.is_none() && self.found != self.is_forbidden()
     }
 
     pub(crate) fn is_found(&self) -> bool {
@@ -78,7 +131,7 @@ impl PhraseResult {
     }
 
     pub(crate) fn is_forbidden(&self) -> bool {
-        self.is_forbidden
+        !matches!(self.rule, Rule::Contains | Rule::Text)
     }
 
     /// It occurs, but negated.
@@ -98,8 +151,12 @@ impl PhraseResult {
         }
         members.insert("phrase".to_owned(), self.phrase.clone());
         members.insert("found".to_owned(), self.found.into());
-        members.insert("turn".to_owned(), self.turn.clone().unwrap_or_default());
-        if self.is_forbidden {
+        let TurnLabel { turn, call_id } = self.turn.clone().unwrap_or_default();
+        members.insert("turn".to_owned(), turn);
+        if let Some(call_id) = call_id {
+            members.insert("call_id".to_owned(), call_id.into());
+        }
+        if self.is_forbidden() {
             members.insert("forbidden".to_owned(), true.into());
         }
         if self.is_negated {
@@ -109,6 +166,15 @@ impl PhraseResult {
             members.insert("reason".to_owned(), short(reason).into());
         }
         Value::Object(members)
+    }
+
+    /// As a line about a field: `turn` is the number of the value that the path selects.
+    pub(crate) fn json_of_field(&self) -> Value {
+        let mut line = object([("rule", self.rule.name().into())]);
+        if let (Some(line), Value::Object(members)) = (line.as_object_mut(), self.json(None)) {
+            line.extend(members);
+        }
+        line
     }
 }
 
@@ -125,7 +191,7 @@ pub enum Negation {
 
 /// What is asked of a text. A forbidden phrase is also found when it is written with look-alike characters; a required
 /// one is not: nobody can search for it, and no screen reader reads it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct PhraseRules<'a> {
     pub(crate) contains: &'a [Phrase],
     pub(crate) not_contains: &'a [Phrase],
@@ -136,6 +202,10 @@ pub(crate) struct PhraseRules<'a> {
     pub(crate) numbers: Option<&'a [Authored<PhoneNumber>]>,
     /// The words that may occur besides those of `contains` and common ones; any without it.
     pub(crate) words: Option<&'a [String]>,
+    /// What each text must be, and nothing else.
+    pub(crate) text: Option<&'a Wording>,
+    /// The lines that each text must be made of.
+    pub(crate) script: Option<&'a [Phrase]>,
 }
 
 /// What the operator `phrases` asks of one text.
@@ -153,41 +223,49 @@ pub struct TextRules {
     /// The words that may occur besides those of `contains`.
     #[serde(default)]
     words: Option<Vec<String>>,
+    /// What the whole text must be.
+    #[serde(default)]
+    text: Option<Wording>,
 }
 
 impl TextRules {
     /// The rules, or what is wrong with them.
     pub(crate) fn read(expected: &Value) -> Result<Self, String> {
-        const MEMBERS: &str = "must be an object of `contains`, `not_contains`, `negation`, `numbers` and `words`";
+        const MEMBERS: &str =
+            "must be an object of `contains`, `not_contains`, `negation`, `numbers`, `words` and `text`";
         let rules = Self::deserialize(expected).map_err(|fault| format!("{MEMBERS}: {fault}"))?;
         for count in [rules.contains.len(), rules.not_contains.len(), rules.numbers.as_ref().map_or(0, Vec::len)] {
             limits::check_size(count)?;
         }
         check_vocabulary(rules.words.as_deref())?;
         let is_empty = rules.contains.is_empty() && rules.not_contains.is_empty();
-        if is_empty && rules.numbers.is_none() && rules.words.is_none() {
-            return Err("says nothing: give `contains`, `not_contains`, `numbers` or `words`".to_owned());
+        if is_empty && rules.numbers.is_none() && rules.words.is_none() && rules.text.is_none() {
+            return Err("says nothing: give `contains`, `not_contains`, `numbers`, `words` or `text`".to_owned());
         }
         Ok(rules)
     }
 
     /// Whether a text that is not there satisfies them.
     pub(crate) fn allow_nothing(&self) -> bool {
-        self.contains.is_empty()
+        self.contains.is_empty() && self.text.is_none()
     }
 
-    pub(crate) fn hold_in(&self, text: &str, budget: &Budget) -> Result<bool, String> {
-        let transcript = Transcript::new([(Value::from(0), text)], budget)?;
-        let Self { contains, not_contains, negation, numbers, words } = self;
+    /// The lines that fail; none when the text satisfies the rules.
+    pub(crate) fn failures(&self, index: usize, text: &str, budget: &Budget) -> Result<Vec<PhraseResult>, String> {
+        let transcript = Transcript::new([(Value::from(index), text)], budget)?;
+        let Self { contains, not_contains, negation, numbers, words, text } = self;
         let rules = PhraseRules {
             contains,
             not_contains,
-            in_order: false,
             negation: *negation,
             numbers: numbers.as_deref(),
             words: words.as_deref(),
+            text: text.as_ref(),
+            ..PhraseRules::default()
         };
-        Ok(transcript.hold(rules, budget)?.iter().all(PhraseResult::passed))
+        let mut results = transcript.hold(rules, budget)?;
+        results.retain(|result| !result.passed());
+        Ok(results)
     }
 }
 
@@ -197,14 +275,19 @@ pub(crate) struct Transcript<'t> {
 }
 
 struct Turn<'t> {
-    label: Value,
+    label: TurnLabel,
     text: &'t str,
     said: Said,
 }
 
 impl<'t> Transcript<'t> {
-    pub(crate) fn new(turns: impl IntoIterator<Item = (Value, &'t str)>, budget: &Budget) -> Result<Self, String> {
-        let turns = turns.into_iter().map(|(label, text)| Ok(Turn { label, text, said: Said::new(text, budget)? }));
+    pub(crate) fn new(
+        turns: impl IntoIterator<Item = (impl Into<TurnLabel>, &'t str)>,
+        budget: &Budget,
+    ) -> Result<Self, String> {
+        let turns = turns
+            .into_iter()
+            .map(|(label, text)| Ok(Turn { label: label.into(), text, said: Said::new(text, budget)? }));
         turns.collect::<Result<_, String>>().map(|turns| Self { turns })
     }
 
@@ -219,7 +302,7 @@ impl<'t> Transcript<'t> {
             let hit = self.find(phrase, after, budget)?;
             let negated = if hit.is_some() { self.negated(phrase, &negations, budget)? } else { None };
             let turn = negated.or(hit.map(|(turn, _)| turn));
-            let result = phrase.result(false, turn.and_then(|turn| self.label(turn)));
+            let result = phrase.result(Rule::Contains, turn.and_then(|turn| self.label(turn)));
             results.push(if negated.is_some() { result.negated() } else { result });
             after = hit.filter(|_| rules.in_order && negated.is_none()).or(after);
         }
@@ -227,7 +310,7 @@ impl<'t> Transcript<'t> {
             let disguised = self.each(|turn| Disguised::new(turn.text, budget))?;
             for phrase in rules.not_contains {
                 let turn = self.find_forbidden(phrase, &disguised, budget)?;
-                results.push(phrase.result(true, turn.and_then(|turn| self.label(turn))));
+                results.push(phrase.result(Rule::NotContains, turn.and_then(|turn| self.label(turn))));
             }
         }
         if let Some(allowed) = rules.numbers {
@@ -236,7 +319,27 @@ impl<'t> Transcript<'t> {
         if let Some(allowed) = rules.words {
             results.push(self.other_word(allowed, rules, budget)?);
         }
+        if let Some(wording) = rules.text {
+            let hold = |turn: &Turn<'t>| wording::is_one_of(turn.text, [&wording.0], budget);
+            let held = self.each(hold)?;
+            let turn = held.iter().position(|held| *held).and_then(|turn| self.label(turn));
+            results.push(wording.0.result(Rule::Text, turn));
+            results.push(self.other_text(Rule::OtherText, &held));
+        }
+        if let Some(script) = rules.script {
+            let held = self.each(|turn| wording::is_made_of(turn.text, script, budget))?;
+            results.push(self.other_text(Rule::OtherLine, &held));
+        }
         Ok(results)
+    }
+
+    /// Whether a text occurs that is not in the wording. A line of the results, as a forbidden phrase.
+    fn other_text(&self, rule: Rule, held: &[bool]) -> PhraseResult {
+        let other = self.turns.iter().zip(held).find(|(_, held)| !**held);
+        match other {
+            Some((turn, _)) => unlisted(rule, &short(turn.text), Some(turn.label.clone())),
+            None => unlisted(rule, "another text", None),
+        }
     }
 
     /// Whether a word occurs that is not in the vocabulary. A line of the results, as a forbidden phrase.
@@ -265,10 +368,10 @@ impl<'t> Transcript<'t> {
             let text = folded(turn.text);
             let other = words(&text).find(|word| !known.contains(*word) && !is_common(word));
             if let Some(word) = other {
-                return Ok(unlisted(&short(word), Some(turn.label.clone())));
+                return Ok(unlisted(Rule::Words, &short(word), Some(turn.label.clone())));
             }
         }
-        Ok(unlisted("another word", None))
+        Ok(unlisted(Rule::Words, "another word", None))
     }
 
     /// Whether a phone number occurs that is not allowed. A line of the results, as a forbidden phrase.
@@ -281,14 +384,14 @@ impl<'t> Transcript<'t> {
         };
         for turn in &self.turns {
             if let Some(number) = find(turn.text)? {
-                return Ok(unlisted(&number, Some(turn.label.clone())));
+                return Ok(unlisted(Rule::Numbers, &number, Some(turn.label.clone())));
             }
         }
         // A number may be given in several turns.
         let all = self.turns.iter().map(|turn| turn.text).collect::<Vec<_>>().join("\n");
         Ok(match find(&all)?.filter(|_| self.turns.len() > 1) {
-            Some(number) => unlisted(&number, self.turns.first().map(|turn| turn.label.clone())),
-            None => unlisted("another phone number", None),
+            Some(number) => unlisted(Rule::Numbers, &number, self.turns.first().map(|turn| turn.label.clone())),
+            None => unlisted(Rule::Numbers, "another phone number", None),
         })
     }
 
@@ -296,7 +399,7 @@ impl<'t> Transcript<'t> {
         self.turns.iter().map(make).collect()
     }
 
-    fn label(&self, turn: usize) -> Option<Value> {
+    fn label(&self, turn: usize) -> Option<TurnLabel> {
         self.turns.get(turn).map(|turn| turn.label.clone())
     }
 
@@ -370,19 +473,25 @@ fn is_number(found: &str, allowed: &str) -> bool {
 }
 
 /// The line about a number or word that is not listed.
-fn unlisted(phrase: &str, turn: Option<Value>) -> PhraseResult {
+fn unlisted(rule: Rule, phrase: &str, turn: Option<TurnLabel>) -> PhraseResult {
     let found = turn.is_some();
-    PhraseResult { phrase: phrase.into(), is_forbidden: true, found, is_negated: false, turn, reason: None }
+    PhraseResult { phrase: phrase.into(), rule, found, is_negated: false, turn, reason: None }
 }
 
-/// The results when there is no text to look at: nothing is found, and nothing is known not to be there.
+/// The results of all rules when there is no text to look at: nothing is found, and nothing is known not to be there.
+pub(crate) fn unknown_rules(rules: PhraseRules<'_>, reason: &str) -> Vec<PhraseResult> {
+    let text = rules.text.map(|wording| wording.0.result(Rule::Text, None));
+    let number = rules.numbers.map(|_| unlisted(Rule::Numbers, "another phone number", None));
+    let word = rules.words.map(|_| unlisted(Rule::Words, "another word", None));
+    let others = text.into_iter().chain(number).chain(word).map(|line| line.unknown(reason));
+    unknown(rules.contains, rules.not_contains, reason).into_iter().chain(others).collect()
+}
+
+/// The same for required and forbidden phrases.
 pub(crate) fn unknown(contains: &[Phrase], not_contains: &[Phrase], reason: &str) -> Vec<PhraseResult> {
-    let marked = contains.iter().map(|phrase| (phrase, false)).chain(not_contains.iter().map(|phrase| (phrase, true)));
-    let unknown = |(phrase, is_forbidden): (&Phrase, bool)| PhraseResult {
-        reason: Some(reason.to_owned()),
-        ..phrase.result(is_forbidden, None)
-    };
-    marked.map(unknown).collect()
+    let required = contains.iter().map(|phrase| phrase.result(Rule::Contains, None));
+    let forbidden = not_contains.iter().map(|phrase| phrase.result(Rule::NotContains, None));
+    required.chain(forbidden).map(|line| line.unknown(reason)).collect()
 }
 
 pub(crate) fn check_numbers(numbers: Option<&Vec<Authored<PhoneNumber>>>, errors: &mut FieldErrors) {
@@ -397,7 +506,7 @@ fn check_vocabulary(vocabulary: Option<&[String]>) -> Result<(), String> {
     if vocabulary.len() > MOST_WORDS {
         return Err(format!("`words` must have at most {MOST_WORDS} items"));
     }
-    vocabulary.iter().try_for_each(|text| check_words(text))
+    vocabulary.iter().try_for_each(|text| check_words(text, LONGEST_TEXT))
 }
 
 pub(crate) fn check_words_of(words: Option<&[String]>, errors: &mut FieldErrors) {
@@ -418,8 +527,8 @@ fn text(value: Value) -> Option<String> {
 }
 
 /// Punctuation and spacing are folded away before phrases are compared, so a phrase without a word is in every text.
-fn check_words(text: &str) -> Result<(), String> {
-    limits::check_text(text, LONGEST_TEXT)?;
+fn check_words(text: &str, longest: usize) -> Result<(), String> {
+    limits::check_text(text, longest)?;
     if is_template(text) || text.chars().any(char::is_alphanumeric) {
         Ok(())
     } else {

@@ -220,9 +220,8 @@ fn missing_null_and_odd_evidence_never_passes() {
         json!({"ref": "Patient/p1", "name": "Ann", "data": {"mrn": "1", "member_id": "M1", "first_name": "Ann"}});
     for info in catalogue() {
         let example: Value = serde_json::from_str(info.example).expect(info.name);
-        let is_limit = matches!(info.name, "no-side-effects" | "no-disclosure" | "interaction-budget");
         assert!(!Playground::empty().evaluate(&example).passed, "{}", info.name);
-        for value in odd.iter().filter(|_| !is_limit) {
+        for value in odd.iter().filter(|_| !info.is_limit) {
             let mut playground = Playground::new(&[]).with_entity(entity.clone());
             for kind in SimulatorType::ALL {
                 for collection in ["files", "faxes", "prior_auth_requests", "Appointment"] {

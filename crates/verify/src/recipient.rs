@@ -67,12 +67,12 @@ impl PatientAddresses {
     /// None when the playground has no FHIR data with this patient.
     pub(crate) fn of(patient: &str, case: &Case<'_>) -> Result<Option<Self>, String> {
         let baselines = Baselines::new(case)?;
-        let stores = case.evidence.world.sandboxes.values().filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
+        let stores = case.whole.world.sandboxes.values().filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
         let records = stores.map(|store| baselines.given_or_current(&store.records, "Patient", patient));
         let Some(resource) = records.into_iter().flatten().next() else { return Ok(None) };
         let points = resource.get("telecom").and_then(Value::as_array).into_iter().flatten();
         let mut addresses: BTreeSet<String> = points.filter_map(|point| text(point, "value")).map(normalized).collect();
-        let written = case.evidence.events.iter().filter(|event| {
+        let written = case.whole.events.iter().filter(|event| {
             event.r#type == EventType::MessageInbound
                 && is_of_scenario(event)
                 && text(&event.payload, "patient_id") == Some(patient)

@@ -147,6 +147,7 @@ impl Playground {
     pub(crate) fn evidence(&self) -> Evidence<'_> {
         Evidence {
             world: &self.world,
+            names: &crate::sandbox_scope::NO_NAMES,
             events: &self.events,
             effects: &[],
             completed_seq: None,

@@ -3,10 +3,13 @@
 //! Both name what they refuse by control numbers, which the sender chooses. Where these do not tell one transaction from
 //! another, it cannot be told which was refused: then none of the question counts as asked, nor as not asked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::event::{Event, EventType};
+use world::Seq;
 use x12::{Limits, Transaction};
+
+use sims::clearinghouse::effects::resources;
 
 use crate::evidence::{Case, x12_text};
 
@@ -27,6 +30,28 @@ pub(crate) enum Fate {
     Refused,
     /// Something of the question was refused, and it cannot be told what.
     Unknown,
+}
+
+/// The resources of the effects of each question, by its place in the log, that the receiver refused. What was also sent in
+/// a transaction that it took does not count.
+pub(crate) fn refused_resources(case: &Case<'_>) -> Result<BTreeMap<Seq, BTreeSet<String>>, String> {
+    let mut refused: BTreeMap<Seq, BTreeSet<String>> = BTreeMap::new();
+    for question in case.evidence.events.iter().filter(|event| event.r#type == EventType::X12Request) {
+        let Some(text) = x12_text(&question.payload) else { continue };
+        case.budget.spend(text.len())?;
+        let Ok(body) = x12::parse(text, &Limits::default()) else {
+            refused.entry(question.seq).or_default().insert("unknown".to_owned());
+            continue;
+        };
+        let refusals = Refusals::of(question, &body, case)?;
+        let (mut taken, mut others) = (BTreeSet::new(), BTreeSet::new());
+        for transaction in body.transactions() {
+            let is_taken = refusals.fate(&transaction) == Fate::Taken;
+            (if is_taken { &mut taken } else { &mut others }).extend(resources(&transaction));
+        }
+        refused.entry(question.seq).or_default().extend(others.difference(&taken).cloned());
+    }
+    Ok(refused)
 }
 
 impl Refusals {

@@ -1,4 +1,4 @@
-//! The author's value without what was found faulty so far, and the author's paths into it.
+//! The authored value without the members found invalid so far, and the mapping of its paths to the authored paths.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,132 +6,136 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Hints;
-use super::fault::{Cause, Fault, LONGEST_NAME, shortened};
-use super::strict::Step;
+use super::error::{LONGEST_NAME, ReadError, ReadErrorKind, shortened};
+use super::strict::PathStep;
 use crate::FieldErrors;
 
+/// The part of the authored value that is still to be read.
 pub(super) struct Draft<'a> {
     rest: Cow<'a, Value>,
-    pub(super) gaps: Gaps,
+    pub(super) removed: RemovedParts,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(rest: Cow<'a, Value>) -> Self {
-        Self { rest, gaps: Gaps::default() }
+        Self { rest, removed: RemovedParts::default() }
     }
 
     pub(super) fn rest(&self) -> &Value {
         &self.rest
     }
 
-    /// Notes the fault and makes the draft readable past it. False when nothing would be left to read.
-    pub(super) fn set_aside(&mut self, fault: &Fault, hints: Hints<'_>, errors: &mut FieldErrors) -> bool {
-        let path = self.gaps.authored(&dotted(&fault.place));
-        match &fault.cause {
-            Cause::Missing(name) => self.note_missing(name, &path, fault.place.is_empty(), hints, errors),
-            Cause::Twice(name) => errors.add(joined(&path, name), "is given twice, once under another name"),
-            Cause::Unknown(message) | Cause::Wrong(message) => errors.add(path.as_str(), message),
+    /// Records the error and removes the invalid part. False if nothing is left to read.
+    pub(super) fn remove_invalid(&mut self, error: &ReadError, hints: Hints<'_>, errors: &mut FieldErrors) -> bool {
+        let path = self.removed.authored_path(&dotted(&error.path));
+        match &error.kind {
+            ReadErrorKind::Missing(name) => self.add_missing(name, &path, error.path.is_empty(), hints, errors),
+            ReadErrorKind::Duplicate(name) => {
+                errors.add(joined(&path, name), "is given twice, once under another name");
+            }
+            ReadErrorKind::Unknown(message) | ReadErrorKind::Invalid(message) => errors.add(path.as_str(), message),
         }
-        self.take_out(&fault.place, path, matches!(fault.cause, Cause::Unknown(_)))
+        self.remove(&error.path, path, matches!(error.kind, ReadErrorKind::Unknown(_)))
     }
 
-    /// What is missing may have been taken out as faulty, perhaps under another name: that fault is known already.
-    fn note_missing(&self, name: &str, path: &str, is_root: bool, hints: Hints<'_>, errors: &mut FieldErrors) {
-        let is_known = |name: &str| {
+    /// Reports missing members, except those that were removed as invalid, perhaps under another name.
+    fn add_missing(&self, name: &str, path: &str, is_root: bool, hints: Hints<'_>, errors: &mut FieldErrors) {
+        let was_removed = |name: &str| {
             let others = hints.aliases.iter().filter(|(_, first)| *first == name).map(|(other, _)| *other);
-            others.chain([name]).any(|name| self.gaps.has(&joined(path, name)))
+            others.chain([name]).any(|name| self.removed.contains(&joined(path, name)))
         };
         let also = hints.required.iter().map(String::as_str).filter(|also| *also != name);
         let also = also.filter(|also| is_root && self.rest.get(also).is_none());
-        for name in also.chain([name]).filter(|name| !is_known(name)) {
+        for name in also.chain([name]).filter(|name| !was_removed(name)) {
             errors.add(joined(path, name), "is required");
         }
     }
 
-    fn take_out(&mut self, place: &[Step], path: String, is_unknown: bool) -> bool {
-        let Some((last, container)) = place.split_last() else {
+    fn remove(&mut self, steps: &[PathStep], path: String, is_unknown: bool) -> bool {
+        let Some((last, container)) = steps.split_last() else {
             return false;
         };
-        let list = self.gaps.authored(&dotted(container));
-        let is_out = match (find_mut(self.rest.to_mut(), container), last) {
-            (Some(Value::Object(members)), Step::Member(key)) => members.shift_remove(key).is_some(),
-            (Some(Value::Array(items)), Step::Item(index)) if *index < items.len() => {
+        let list = self.removed.authored_path(&dotted(container));
+        let is_removed = match (find_mut(self.rest.to_mut(), container), last) {
+            (Some(Value::Object(members)), PathStep::Member(key)) => members.shift_remove(key).is_some(),
+            (Some(Value::Array(items)), PathStep::Item(index)) if *index < items.len() => {
                 items.remove(*index);
-                self.gaps.close_up(list, *index);
+                self.removed.add_item(list, *index);
                 true
             }
             _ => false,
         };
-        self.gaps.taken.push(Taken { path, is_unknown });
-        is_out
+        self.removed.parts.push(RemovedPart { path, is_unknown });
+        is_removed
     }
 }
 
-/// What was taken out, by the author's paths.
+/// The removed parts, by their authored paths.
 #[derive(Debug, Default)]
-pub(super) struct Gaps {
-    taken: Vec<Taken>,
-    /// Of which list which items are gone, in ascending order.
+pub(super) struct RemovedParts {
+    parts: Vec<RemovedPart>,
+    /// The authored indices of the removed items of each list, in ascending order.
     items: BTreeMap<String, Vec<usize>>,
 }
 
 #[derive(Debug)]
-struct Taken {
+struct RemovedPart {
     path: String,
     is_unknown: bool,
 }
 
-impl Gaps {
+impl RemovedParts {
+    /// Whether only unknown members were removed.
     pub(super) fn are_all_unknown(&self) -> bool {
-        self.taken.iter().all(|taken| taken.is_unknown)
+        self.parts.iter().all(|part| part.is_unknown)
     }
 
-    /// Whether a fault at this path may come only from what was taken out beside or below it.
-    pub(super) fn touch(&self, path: &str) -> bool {
-        self.taken.iter().any(|taken| is_within(parent(&taken.path), parent(path)))
+    /// Whether an error at this path can be caused by a removed part next to or below it.
+    pub(super) fn may_affect(&self, path: &str) -> bool {
+        self.parts.iter().any(|part| is_within(parent(&part.path), parent(path)))
     }
 
-    fn has(&self, path: &str) -> bool {
-        self.taken.iter().any(|taken| taken.path == path)
+    fn contains(&self, path: &str) -> bool {
+        self.parts.iter().any(|part| part.path == path)
     }
 
-    /// The author's path for a path in the rest: items that were taken out count again.
-    pub(super) fn authored(&self, path: &str) -> String {
+    /// Converts a path in the rest to the authored path, where removed list items count.
+    pub(super) fn authored_path(&self, path: &str) -> String {
         path.split('.').enumerate().fold(String::new(), |authored, (depth, step)| match depth {
             0 => step.to_owned(),
             _ => match (step.parse(), self.items.get(&authored)) {
-                (Ok(index), Some(gone)) => joined(&authored, &authored_index(index, gone).to_string()),
+                (Ok(index), Some(removed)) => joined(&authored, &authored_index(index, removed).to_string()),
                 _ => joined(&authored, step),
             },
         })
     }
 
-    /// The items after this one, by its index in the rest, move up.
-    fn close_up(&mut self, list: String, index: usize) {
-        let gone = self.items.entry(list).or_default();
-        gone.push(authored_index(index, gone));
-        gone.sort_unstable();
+    /// Records the removal of a list item, given its index in the rest.
+    fn add_item(&mut self, list: String, index: usize) {
+        let removed = self.items.entry(list).or_default();
+        removed.push(authored_index(index, removed));
+        removed.sort_unstable();
     }
 }
 
-/// `gone` in ascending order.
-fn authored_index(index: usize, gone: &[usize]) -> usize {
-    gone.iter().fold(index, |index, gone| if *gone <= index { index + 1 } else { index })
+/// Converts an index in the rest to the authored index. `removed` must be in ascending order.
+fn authored_index(index: usize, removed: &[usize]) -> usize {
+    removed.iter().fold(index, |index, removed| if *removed <= index { index + 1 } else { index })
 }
 
-fn find_mut<'a>(value: &'a mut Value, place: &[Step]) -> Option<&'a mut Value> {
-    place.iter().try_fold(value, |value, step| match step {
-        Step::Member(key) => value.get_mut(key),
-        Step::Item(index) => value.get_mut(index),
+fn find_mut<'a>(value: &'a mut Value, path: &[PathStep]) -> Option<&'a mut Value> {
+    path.iter().try_fold(value, |value, step| match step {
+        PathStep::Member(key) => value.get_mut(key),
+        PathStep::Item(index) => value.get_mut(index),
     })
 }
 
-fn dotted(place: &[Step]) -> String {
-    let names: Vec<String> = place
+fn dotted(path: &[PathStep]) -> String {
+    let names: Vec<String> = path
         .iter()
         .map(|step| match step {
-            Step::Member(name) => shortened(name, LONGEST_NAME),
-            Step::Item(index) => index.to_string(),
+            PathStep::Member(name) => shortened(name, LONGEST_NAME),
+            PathStep::Item(index) => index.to_string(),
         })
         .collect();
     names.join(".")
@@ -154,19 +158,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_that_were_taken_out_count_again() {
-        for (index, gone, authored) in
+    fn removed_items_count_in_authored_paths() {
+        for (index, removed, authored) in
             [(0, &[][..], 0), (0, &[0], 1), (0, &[1], 0), (1, &[1], 2), (0, &[0, 1], 2), (2, &[0, 3], 4)]
         {
-            assert_eq!(authored_index(index, gone), authored, "{index} without {gone:?}");
+            assert_eq!(authored_index(index, removed), authored, "{index} without {removed:?}");
         }
-        let mut gaps = Gaps::default();
-        gaps.close_up("rows".to_owned(), 0);
-        gaps.close_up("rows.1.cells".to_owned(), 2);
+        let mut removed = RemovedParts::default();
+        removed.add_item("rows".to_owned(), 0);
+        removed.add_item("rows.1.cells".to_owned(), 2);
         for (path, authored) in
             [("rows.0.cells.2", "rows.1.cells.3"), ("rows.1.cells.2", "rows.2.cells.2"), ("", ""), ("rows", "rows")]
         {
-            assert_eq!(gaps.authored(path), authored);
+            assert_eq!(removed.authored_path(path), authored);
         }
     }
 }

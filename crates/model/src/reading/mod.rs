@@ -1,8 +1,8 @@
-//! Reads authored JSON into typed values and names all faults at once, each by its dotted path. serde stops at the
-//! first: what it refuses is noted and taken out of a copy, and the copy is read again.
+//! Deserializes authored JSON and reports all errors at once, each by its dotted path. serde stops at the first error,
+//! so the invalid part is removed from a copy, and the copy is read again.
 
 mod draft;
-mod fault;
+mod error;
 mod strict;
 
 use std::borrow::Cow;
@@ -11,53 +11,54 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::FieldErrors;
-use draft::{Draft, Gaps};
-use fault::Fault;
+use draft::{Draft, RemovedParts};
+use error::ReadError;
 
-pub use fault::{LONGEST_NAME, described, shortened};
+pub use error::{LONGEST_NAME, described, shortened};
 
-/// How many faults are told at once; the author will come back for the rest.
-pub const MOST_FAULTS: usize = 50;
+/// The maximum number of errors that are reported at once.
+pub const MAX_ERRORS: usize = 50;
 
-/// What serde does not tell of the members of a type.
+/// Information about the members of a type that serde does not provide.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hints<'a> {
-    /// Those that must be there: serde names only the first that is not.
+    /// The required members; serde reports only the first missing one.
     pub required: &'a [String],
-    /// Other names, each with its first name: by that serde misses a member that was faulty under the other.
+    /// Alternative member names, each with its main name, by which serde reports a missing member.
     pub aliases: &'a [(&'a str, &'a str)],
 }
 
-/// A list is never read as a struct, a number never as an object, and an object never as a word of an enum.
+/// Reads a value. Unlike plain serde, it never accepts a list for a struct, a number for an object, or an object for an
+/// enum name.
 pub fn read<T: DeserializeOwned>(value: &Value, hints: Hints<'_>) -> Reading<T> {
     read_draft(Draft::new(Cow::Borrowed(value)), hints)
 }
 
-/// The same for a value that nobody needs afterwards: a faulty one is not copied, and a hostile one can be large.
+/// Like [`read`], but takes the value, so that a large invalid one is not copied.
 pub fn read_owned<T: DeserializeOwned>(value: Value, hints: Hints<'_>) -> Reading<T> {
     read_draft(Draft::new(Cow::Owned(value)), hints)
 }
 
 fn read_draft<T: DeserializeOwned>(mut draft: Draft<'_>, hints: Hints<'_>) -> Reading<T> {
     let mut errors = FieldErrors::new();
-    for _ in 0..MOST_FAULTS {
-        let fault = match strict::read(draft.rest()) {
-            Ok(value) => return Reading { value: Some(value), errors, gaps: draft.gaps },
-            Err(refusal) => Fault::new(refusal, draft.rest()),
+    for _ in 0..MAX_ERRORS {
+        let error = match strict::read(draft.rest()) {
+            Ok(value) => return Reading { value: Some(value), errors, removed: draft.removed },
+            Err(error) => ReadError::new(error, draft.rest()),
         };
-        if !draft.set_aside(&fault, hints, &mut errors) {
+        if !draft.remove_invalid(&error, hints, &mut errors) {
             break;
         }
     }
-    Reading { value: None, errors, gaps: draft.gaps }
+    Reading { value: None, errors, removed: draft.removed }
 }
 
-/// What could be read, and the faults of the rest.
+/// The value without its invalid parts, if it could be read, and the errors.
 #[derive(Debug)]
 pub struct Reading<T> {
     value: Option<T>,
     errors: FieldErrors,
-    gaps: Gaps,
+    removed: RemovedParts,
 }
 
 impl<T> Reading<T> {
@@ -68,22 +69,22 @@ impl<T> Reading<T> {
         }
     }
 
-    /// Adds the faults by rules that hold members against each other: they need a value in which nothing is missing,
-    /// but members that are not known do not disturb them.
+    /// Applies rules that compare members with each other. They run only if nothing but unknown members was removed.
     pub fn judge_whole(mut self, rules: impl FnOnce(&T, &mut FieldErrors)) -> Result<T, FieldErrors> {
-        if let Some(value) = self.value.as_ref().filter(|_| self.gaps.are_all_unknown()) {
+        if let Some(value) = self.value.as_ref().filter(|_| self.removed.are_all_unknown()) {
             rules(value, &mut self.errors);
         }
         self.into_result()
     }
 
-    /// Adds the faults by rules that look at one object at a time: those of objects that are as they were authored.
+    /// Applies rules that check one object at a time. Errors of objects with removed parts are dropped.
     pub fn judge_parts(mut self, rules: impl FnOnce(&T, &mut FieldErrors)) -> Result<T, FieldErrors> {
         if let Some(value) = &self.value {
-            let mut found = FieldErrors::new();
-            rules(value, &mut found);
-            for (path, messages) in found.iter().map(|(path, messages)| (self.gaps.authored(path), messages)) {
-                if !self.gaps.touch(&path) {
+            let mut rule_errors = FieldErrors::new();
+            rules(value, &mut rule_errors);
+            for (path, messages) in rule_errors.iter() {
+                let path = self.removed.authored_path(path);
+                if !self.removed.may_affect(&path) {
                     messages.iter().for_each(|message| self.errors.add(path.as_str(), message));
                 }
             }
@@ -92,7 +93,7 @@ impl<T> Reading<T> {
     }
 }
 
-/// Splits `{"<tag>": "name", …}` into the name and the other members: serde's own tagging would spoil numbers.
+/// Splits `{"<tag>": "name", …}` into the name and the other members. serde's own tagging would change numbers.
 pub fn split_tag(value: &Value, tag: &str) -> Result<(String, Value), FieldErrors> {
     let Value::Object(members) = value else {
         return Err(FieldErrors::one("", format!("must be an object, is {}", described(value))));

@@ -1,4 +1,4 @@
-//! JSON as serde reads it, but only in the shape that was meant, and with the place of a fault.
+//! A strict deserializer for JSON values that reports the path of an error.
 
 use std::cell::{Cell, RefCell};
 use std::slice;
@@ -9,48 +9,49 @@ use serde::de::{
 };
 use serde_json::{Error, Value, map};
 
-/// One step from an object or list to what is in it.
+/// One step of a path: a member of an object or an item of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum PathStep {
     Member(String),
     Item(usize),
 }
 
-/// What serde said, and of what.
-pub(super) struct Refusal {
-    pub(super) place: Vec<Step>,
-    /// The fault is in the name of the member at the place, not in its value.
-    pub(super) is_of_key: bool,
-    pub(super) said: String,
+/// An error message of serde and its path.
+pub(super) struct SerdeError {
+    pub(super) path: Vec<PathStep>,
+    /// Whether the error is in the name of the member at the path, not in its value.
+    pub(super) is_in_key: bool,
+    pub(super) message: String,
 }
 
-pub(super) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
-    let trail = Trail::default();
-    T::deserialize(Strict { value, trail: &trail }).map_err(|error| {
-        let mut place = trail.steps.into_inner();
-        place.reverse();
-        Refusal { place, is_of_key: trail.is_of_key.get(), said: error.to_string() }
+pub(super) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, SerdeError> {
+    let trace = ErrorTrace::default();
+    T::deserialize(Strict { value, trace: &trace }).map_err(|error| {
+        let mut path = trace.steps.into_inner();
+        path.reverse();
+        SerdeError { path, is_in_key: trace.is_in_key.get(), message: error.to_string() }
     })
 }
 
-/// The way back from a fault to the whole, step by step.
+/// The path of an error, collected from the inside out.
 #[derive(Default)]
-struct Trail {
-    steps: RefCell<Vec<Step>>,
-    is_of_key: Cell<bool>,
+struct ErrorTrace {
+    steps: RefCell<Vec<PathStep>>,
+    is_in_key: Cell<bool>,
 }
 
-/// By itself serde also takes a list for a struct, by position; `{"word": null}` for a word; and a number that no
-/// machine type holds exactly, such as `1.10`, for an object, as which `serde_json` hands it on.
+/// The strict deserializer. Plain serde also accepts a list for a struct, by position; `{"name": null}` for an enum
+/// name; and a number without an exact machine type, such as `1.10`, for an object, because `serde_json` represents it
+/// as one.
 #[derive(Clone, Copy)]
 struct Strict<'de, 't> {
     value: &'de Value,
-    trail: &'t Trail,
+    trace: &'t ErrorTrace,
 }
 
 impl Strict<'_, '_> {
-    /// Whoever tells the fault looks up what is there instead.
-    fn wrong<T>(self, expected: &'static str) -> Result<T, Error> {
+    /// A type error. The actual value is looked up when the message is written.
+    fn type_error<T>(self, expected: &'static str) -> Result<T, Error> {
         Err(Error::invalid_type(Unexpected::Other("another type"), &expected))
     }
 }
@@ -62,14 +63,14 @@ macro_rules! integers {
                 Some(number) => visitor.visit_i64(number),
                 None => match self.value.as_u64() {
                     Some(number) => visitor.visit_u64(number),
-                    None => self.wrong($expected),
+                    None => self.type_error($expected),
                 },
             }
         })+
     };
 }
 
-macro_rules! as_serde_json_does {
+macro_rules! delegate_to_serde_json {
     ($($method:ident)+) => {
         $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
             self.value.$method(visitor)
@@ -84,7 +85,7 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
     integers!(
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128, "a whole number from 0"
     );
-    as_serde_json_does!(
+    delegate_to_serde_json!(
         deserialize_any deserialize_bool deserialize_f32 deserialize_f64 deserialize_char deserialize_str
         deserialize_string deserialize_bytes deserialize_byte_buf deserialize_unit deserialize_identifier
         deserialize_ignored_any
@@ -104,11 +105,11 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let Value::Array(items) = self.value else {
-            return self.wrong("a list");
+            return self.type_error("a list");
         };
-        let mut items = Items { rest: items.iter(), read: 0, trail: self.trail };
+        let mut items = Items { rest: items.iter(), read: 0, trace: self.trace };
         let list = visitor.visit_seq(&mut items)?;
-        if items.rest.len() == 0 { Ok(list) } else { self.wrong("a shorter list") }
+        if items.rest.len() == 0 { Ok(list) } else { self.type_error("a shorter list") }
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
@@ -126,9 +127,9 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let Value::Object(members) = self.value else {
-            return self.wrong("an object");
+            return self.type_error("an object");
         };
-        visitor.visit_map(Members { rest: members.iter(), current: None, trail: self.trail })
+        visitor.visit_map(Members { rest: members.iter(), current: None, trace: self.trace })
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -147,8 +148,8 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self.value {
-            Value::String(word) => visitor.visit_enum(BorrowedStrDeserializer::new(word)),
-            _ => self.wrong("a string"),
+            Value::String(name) => visitor.visit_enum(BorrowedStrDeserializer::new(name)),
+            _ => self.type_error("a string"),
         }
     }
 }
@@ -156,7 +157,7 @@ impl<'de> Deserializer<'de> for Strict<'de, '_> {
 struct Items<'de, 't> {
     rest: slice::Iter<'de, Value>,
     read: usize,
-    trail: &'t Trail,
+    trace: &'t ErrorTrace,
 }
 
 impl<'de> SeqAccess<'de> for Items<'de, '_> {
@@ -166,9 +167,9 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
         let Some(value) = self.rest.next() else {
             return Ok(None);
         };
-        let item = seed.deserialize(Strict { value, trail: self.trail });
+        let item = seed.deserialize(Strict { value, trace: self.trace });
         if item.is_err() {
-            self.trail.steps.borrow_mut().push(Step::Item(self.read));
+            self.trace.steps.borrow_mut().push(PathStep::Item(self.read));
         }
         self.read += 1;
         item.map(Some)
@@ -178,7 +179,7 @@ impl<'de> SeqAccess<'de> for Items<'de, '_> {
 struct Members<'de, 't> {
     rest: map::Iter<'de>,
     current: Option<(&'de String, &'de Value)>,
-    trail: &'t Trail,
+    trace: &'t ErrorTrace,
 }
 
 impl<'de> MapAccess<'de> for Members<'de, '_> {
@@ -191,17 +192,17 @@ impl<'de> MapAccess<'de> for Members<'de, '_> {
         };
         let name = seed.deserialize(StrDeserializer::new(key));
         if name.is_err() {
-            self.trail.steps.borrow_mut().push(Step::Member(key.clone()));
-            self.trail.is_of_key.set(true);
+            self.trace.steps.borrow_mut().push(PathStep::Member(key.clone()));
+            self.trace.is_in_key.set(true);
         }
         name.map(Some)
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Error> {
-        let (key, value) = self.current.ok_or_else(|| Error::custom("a value was asked for before its key"))?;
-        let member = seed.deserialize(Strict { value, trail: self.trail });
+        let (key, value) = self.current.ok_or_else(|| Error::custom("a value was requested before its key"))?;
+        let member = seed.deserialize(Strict { value, trace: self.trace });
         if member.is_err() {
-            self.trail.steps.borrow_mut().push(Step::Member(key.clone()));
+            self.trace.steps.borrow_mut().push(PathStep::Member(key.clone()));
         }
         member
     }

@@ -38,16 +38,16 @@ enum Kind {
 
 const ALIASES: Hints<'static> = Hints { required: &[], aliases: &[("name", "title")] };
 
-fn told<T>(read: Result<T, FieldErrors>) -> String {
-    read.err().map_or_else(String::new, |errors| errors.to_string())
+fn message<T>(result: Result<T, FieldErrors>) -> String {
+    result.err().map_or_else(String::new, |errors| errors.to_string())
 }
 
-fn faults(authored: &str) -> String {
-    told(read::<Shelf>(&serde_json::from_str(authored).unwrap(), ALIASES).into_result())
+fn read_errors(authored: &str) -> String {
+    message(read::<Shelf>(&serde_json::from_str(authored).unwrap(), ALIASES).into_result())
 }
 
 #[test]
-fn faults_are_told_together_and_by_place() {
+fn all_errors_are_reported_with_their_path() {
     for (authored, expected) in [
         (r#"{"name":"a","books":[{"title":"x","pages":3,"kind":"poems"}],"labels":{"a":"b"}}"#, ""),
         (r#"{"name":1}"#, "name: must be a string, is 1"),
@@ -77,12 +77,12 @@ fn faults_are_told_together_and_by_place() {
             known: `name`, `books`, `labels`, `shelved`, `best`; name: must be a string, is 2",
         ),
     ] {
-        assert_eq!(faults(authored), expected, "{authored}");
+        assert_eq!(read_errors(authored), expected, "{authored}");
     }
 }
 
 #[test]
-fn other_shapes_are_not_taken_for_the_right_one() {
+fn values_of_another_shape_are_rejected() {
     for (authored, expected) in [
         (r#"["a"]"#, ": must be an object, is a list"),
         ("1.10", ": must be an object, is 1.10"),
@@ -102,7 +102,7 @@ fn other_shapes_are_not_taken_for_the_right_one() {
         ),
         (r#"{"books":[{"title":"x","kind":{"novel":null}}]}"#, "books.0.kind: must be a string, is an object"),
     ] {
-        assert_eq!(faults(authored), expected, "{authored}");
+        assert_eq!(read_errors(authored), expected, "{authored}");
     }
 }
 
@@ -114,36 +114,36 @@ fn numbers_keep_their_digits() {
 }
 
 #[test]
-fn all_that_is_missing_is_told_where_that_is_known() {
+fn all_missing_members_are_reported_if_the_required_ones_are_known() {
     let required = ["pages", "title"].map(str::to_owned);
     let hints = Hints { required: &required, ..ALIASES };
-    let missing = |authored| told(read::<Book>(&authored, hints).into_result());
+    let missing = |authored| message(read::<Book>(&authored, hints).into_result());
     assert_eq!(missing(json!({})), "pages: is required; title: is required");
     assert_eq!(missing(json!({"pages": "x"})), "pages: must be an integer, is \"x\"; title: is required");
     assert_eq!(missing(json!({"name": 5, "pages": 1})), "name: must be a string, is 5");
 }
 
 #[test]
-fn faults_are_few_and_short_whatever_the_author_sends() {
+fn errors_are_limited_in_number_and_length() {
     let errors = |authored: Value| read::<Shelf>(&authored, ALIASES).into_result().unwrap_err();
-    assert_eq!(errors(json!({ "books": vec![1; 10_000] })).iter().count(), MOST_FAULTS);
+    assert_eq!(errors(json!({ "books": vec![1; 10_000] })).iter().count(), MAX_ERRORS);
     let long = "k".repeat(100_000);
-    let word = |kind: &str| json!({"books": [{"title": "x", "kind": kind}]});
+    let book_of = |kind: &str| json!({"books": [{"title": "x", "kind": kind}]});
     for authored in [
         json!({"name": [&long]}),
         json!({(&long): 1}),
         json!({"labels": {(&long): 1}}),
         json!({"shelved": &long}),
         json!({"shelved": {(&long): 1}}),
-        word(&long),
-        word(&format!("{long}, expected {long}")),
+        book_of(&long),
+        book_of(&format!("{long}, expected {long}")),
     ] {
-        let told = errors(authored).to_string();
-        assert!(told.chars().count() < 300, "{}", shortened(&told, 500));
+        let text = errors(authored).to_string();
+        assert!(text.chars().count() < 300, "{}", shortened(&text, 500));
     }
 }
 
-/// A shelf that has a name must have books, and a book must have a title of a few letters.
+/// A shelf must have one to five books, and the title of a book has one to three characters.
 fn rules(shelf: &Shelf, errors: &mut FieldErrors) {
     if shelf.books.is_empty() {
         errors.add("books", "must not be empty");
@@ -152,26 +152,26 @@ fn rules(shelf: &Shelf, errors: &mut FieldErrors) {
 }
 
 #[test]
-fn rules_on_the_whole_need_all_that_was_authored() {
-    let judged = |authored| told(read::<Shelf>(&authored, ALIASES).judge_whole(rules));
-    assert_eq!(judged(json!({})), "books: must not be empty");
-    assert!(judged(json!({"a": 1})).contains("books: must not be empty"));
-    assert_eq!(judged(json!({"books": [1, {"title": "long"}]})), "books.0: must be an object, is 1");
+fn rules_on_the_whole_value_need_a_complete_value() {
+    let checked = |authored| message(read::<Shelf>(&authored, ALIASES).judge_whole(rules));
+    assert_eq!(checked(json!({})), "books: must not be empty");
+    assert!(checked(json!({"a": 1})).contains("books: must not be empty"));
+    assert_eq!(checked(json!({"books": [1, {"title": "long"}]})), "books.0: must be an object, is 1");
 }
 
 #[test]
-fn rules_on_parts_need_what_they_look_at() {
-    let judged = |authored| told(read::<Shelf>(&authored, ALIASES).judge_parts(rules));
-    assert_eq!(judged(json!({"books": [1]})), "books.0: must be an object, is 1");
+fn rules_on_parts_skip_objects_with_removed_parts() {
+    let checked = |authored| message(read::<Shelf>(&authored, ALIASES).judge_parts(rules));
+    assert_eq!(checked(json!({"books": [1]})), "books.0: must be an object, is 1");
     assert_eq!(
-        judged(json!({"books": [1, {"title": "long"}, {"title": "long", "pages": "x"}]})),
+        checked(json!({"books": [1, {"title": "long"}, {"title": "long", "pages": "x"}]})),
         "books.0: must be an object, is 1; books.1.title: must have 1 to 3 characters, has 4; \
          books.2.pages: must be an integer, is \"x\""
     );
 }
 
 #[test]
-fn tags_are_split_off_without_touching_numbers() {
+fn split_tag_keeps_the_digits_of_numbers() {
     let value: Value = serde_json::from_str(r#"{"type":"a","n":1.10}"#).unwrap();
     let (tag, rest) = split_tag(&value, "type").unwrap();
     assert_eq!((tag.as_str(), rest.to_string().as_str()), ("a", r#"{"n":1.10}"#));

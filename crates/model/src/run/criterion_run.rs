@@ -1,4 +1,4 @@
-//! What became of one criterion.
+//! The result of one criterion in a task run.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::weight::Weight;
 use crate::{CriterionId, CriterionRunId, TaskRunId, Timestamp};
 
-/// Always whole, for the organization that ran it.
+/// The complete result of a criterion, for the organization that ran it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CriterionRun {
     pub id: CriterionRunId,
@@ -19,15 +19,15 @@ pub struct CriterionRun {
     /// Failing it means harm.
     #[serde(default)]
     pub critical: bool,
-    /// An agent that does nothing passes it.
+    /// Whether an agent that does nothing passes it.
     #[serde(default)]
     pub guard: bool,
     pub passed: bool,
     #[schema(value_type = f64, minimum = 0, maximum = 1)]
     pub score: Number,
-    /// One sentence that says why.
+    /// One sentence that explains the result.
     pub details: String,
-    /// What was expected and what was found, in the shape of the check.
+    /// What was expected and what was found; the format depends on the check.
     #[schema(value_type = Object)]
     pub evidence: Value,
     pub started_at: Timestamp,

@@ -1,14 +1,14 @@
-//! A critical criterion that was not met.
+//! Failed critical criteria.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{CriterionId, CriterionRunId, TaskRunId};
 
-/// Entries of one `critical_criteria`; `critical_failures` counts all.
+/// The maximum number of entries in `critical_criteria`; `critical_failures` counts all.
 pub const MOST_CRITICAL_CRITERIA: usize = 100;
 
-/// A critical criterion that a scored task failed. Only in the views of the organization that ran it.
+/// A critical criterion that failed in a scored task. Only visible to the organization that ran it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CriticalFailure {
     pub criterion_id: CriterionId,

@@ -1,4 +1,4 @@
-//! Results of a run by the engine that made them.
+//! The results of a run by scoring engine.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
@@ -9,12 +9,12 @@ use crate::score::Verdict;
 use crate::weight::Weight;
 use crate::{CriterionId, TaskId, TaskRunId, Timestamp};
 
-/// What one engine made of a run, in short.
+/// The score of a run by one engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EngineScore {
-    /// Null when several engines scored the tasks of the run.
+    /// Null if several engines scored the tasks of the run.
     pub engine: Option<String>,
-    /// Whether the run ended with this result. The others were made later, by scoring it again.
+    /// Whether this is the original result of the run. The others come from rescoring it later.
     pub original: bool,
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
@@ -23,12 +23,12 @@ pub struct EngineScore {
     pub scored_at: Option<Timestamp>,
 }
 
-/// What one engine made of a run, criterion by criterion.
+/// The result of a run by one engine, with all criteria.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EngineResult {
     #[serde(flatten)]
     pub result: EngineScore,
-    /// Those that were completed.
+    /// The completed task runs.
     pub task_runs: Vec<EngineTaskResult>,
 }
 

@@ -1,8 +1,8 @@
-//! The order of the tasks in a scored run.
+//! The task order of scored runs.
 
 use crate::{TaskId, canonical};
 
-/// Sorts tasks by the SHA-256 of `{seed}:{task id}`: a permutation that anyone who knows the seed can repeat.
+/// Sorts tasks by the SHA-256 of `{seed}:{task id}`: a permutation that anyone can reproduce with the seed.
 pub fn shuffled<T>(mut tasks: Vec<T>, seed: i64, id: impl Fn(&T) -> &TaskId) -> Vec<T> {
     tasks.sort_by_cached_key(|task| canonical::sha256_hex(format!("{seed}:{}", id(task)).as_bytes()));
     tasks
@@ -23,6 +23,6 @@ mod tests {
         assert_eq!(order(7), order(7));
         let mut reversed = tasks.clone();
         reversed.reverse();
-        assert_eq!(shuffled(reversed, 7, |task| task), order(7), "whatever the order was before");
+        assert_eq!(shuffled(reversed, 7, |task| task), order(7), "independent of the original order");
     }
 }

@@ -1,4 +1,4 @@
-//! How far a run or a task run is, and the steps that lead on.
+//! The phase and status of runs and task runs, and the allowed transitions.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -12,7 +12,7 @@ pub enum Phase {
     Completed,
 }
 
-/// `active`, and then how it ended.
+/// `active`, or how the run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = RunStatus)]
@@ -20,13 +20,14 @@ pub enum Status {
     Active,
     Completed,
     Cancelled,
-    /// It could not be begun: its scenario cannot be carried out. No agent's fault.
+    /// It could not be started, because its scenario cannot be carried out. This is not the agent's fault.
     Failed,
     TimedOut,
 }
 
+/// A requested change of phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PhaseTransition {
     Start,
     Complete,
     TimeOut,
@@ -34,23 +35,23 @@ pub enum Step {
     Fail,
 }
 
-/// A step that the phase does not allow.
+/// A transition that the phase does not allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Illegal {
+pub struct IllegalTransition {
     pub from: Phase,
-    pub step: Step,
+    pub transition: PhaseTransition,
 }
 
 impl Phase {
-    /// Where a step leads. Every other one is illegal.
-    pub fn after(self, step: Step) -> Result<(Phase, Status), Illegal> {
-        match (self, step) {
-            (Phase::Created, Step::Start) => Ok((Phase::Started, Status::Active)),
-            (Phase::Created, Step::Fail) => Ok((Phase::Completed, Status::Failed)),
-            (Phase::Started, Step::Complete) => Ok((Phase::Completed, Status::Completed)),
-            (Phase::Started, Step::TimeOut) => Ok((Phase::Completed, Status::TimedOut)),
-            (Phase::Created | Phase::Started, Step::Cancel) => Ok((Phase::Completed, Status::Cancelled)),
-            (from, step) => Err(Illegal { from, step }),
+    /// The phase and status after a transition.
+    pub fn after(self, transition: PhaseTransition) -> Result<(Phase, Status), IllegalTransition> {
+        match (self, transition) {
+            (Phase::Created, PhaseTransition::Start) => Ok((Phase::Started, Status::Active)),
+            (Phase::Created, PhaseTransition::Fail) => Ok((Phase::Completed, Status::Failed)),
+            (Phase::Started, PhaseTransition::Complete) => Ok((Phase::Completed, Status::Completed)),
+            (Phase::Started, PhaseTransition::TimeOut) => Ok((Phase::Completed, Status::TimedOut)),
+            (Phase::Created | Phase::Started, PhaseTransition::Cancel) => Ok((Phase::Completed, Status::Cancelled)),
+            (from, transition) => Err(IllegalTransition { from, transition }),
         }
     }
 
@@ -100,11 +101,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_leads_out_of_the_end_and_nothing_is_skipped() {
-        let steps = [Step::Start, Step::Complete, Step::TimeOut, Step::Cancel, Step::Fail];
-        let legal = |phase: Phase| steps.into_iter().filter(|step| phase.after(*step).is_ok()).count();
+    fn completed_is_final_and_no_phase_is_skipped() {
+        let transitions = [
+            PhaseTransition::Start,
+            PhaseTransition::Complete,
+            PhaseTransition::TimeOut,
+            PhaseTransition::Cancel,
+            PhaseTransition::Fail,
+        ];
+        let legal =
+            |phase: Phase| transitions.into_iter().filter(|transition| phase.after(*transition).is_ok()).count();
         assert_eq!([Phase::Created, Phase::Started, Phase::Completed].map(legal), [3, 3, 0]);
-        assert!(Phase::Created.after(Step::Complete).is_err() && Phase::Started.after(Step::Start).is_err());
+        assert!(
+            Phase::Created.after(PhaseTransition::Complete).is_err()
+                && Phase::Started.after(PhaseTransition::Start).is_err()
+        );
         for status in Status::ALL {
             assert_eq!(status.name().parse(), Ok(status));
             assert_eq!(serde_json::to_value(status).unwrap(), status.name());

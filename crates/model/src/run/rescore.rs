@@ -1,4 +1,4 @@
-//! Scoring again from what was kept.
+//! Rescoring of finished runs from their stored state.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::score::Verdict;
 use crate::{CriterionId, TaskId, TaskRunId};
 
-/// Other criteria to try: each replaces the assertion of one criterion of the version.
+/// A changed assertion to try in a rescore, in place of that of one criterion of the version.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CriteriaChange {
@@ -16,10 +16,10 @@ pub struct CriteriaChange {
     pub assertion: Value,
 }
 
-/// What scoring again gave. No result that is kept was changed.
+/// The result of rescoring a run. The stored results are not changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Rescore {
-    /// Whether every criterion has, byte for byte, what was kept: score, details and evidence.
+    /// Whether score, details and evidence of every criterion are identical to the stored ones, byte for byte.
     pub identical: bool,
     #[schema(value_type = Option<f64>)]
     pub score_before: Option<Number>,
@@ -27,19 +27,19 @@ pub struct Rescore {
     pub score_after: Option<Number>,
     pub verdict_before: Option<Verdict>,
     pub verdict_after: Option<Verdict>,
-    /// How many critical criteria failed.
+    /// The number of failed critical criteria.
     #[serde(default)]
     pub critical_failures_before: i64,
     #[serde(default)]
     pub critical_failures_after: i64,
-    /// The engine that the result before is of; null when several engines scored the tasks of the run.
+    /// The engine of the result before; null if several engines scored the tasks of the run.
     #[serde(default)]
     pub engine_before: Option<String>,
-    /// The engine that has scored it again.
+    /// The engine that rescored the run.
     #[serde(default)]
     pub engine_after: String,
-    /// Whether the engine has a result of its own now, beside the one before: it is another one, and no criterion was
-    /// changed.
+    /// Whether the result was stored in addition to the one before. It is if the engine is a different one and no
+    /// criterion was changed.
     #[serde(default)]
     pub stored: bool,
     pub task_runs: Vec<RescoredTask>,
@@ -57,7 +57,7 @@ pub struct RescoredTask {
     pub score_after: Number,
     pub verdict_before: Verdict,
     pub verdict_after: Verdict,
-    /// How many critical criteria failed.
+    /// The number of failed critical criteria.
     #[serde(default)]
     pub critical_failures_before: i64,
     #[serde(default)]
@@ -71,7 +71,7 @@ pub struct RescoredCriterion {
     pub label: String,
     #[serde(default)]
     pub critical: bool,
-    /// Whether its assertion is one of those that were given to try.
+    /// Whether its assertion was changed for this rescore.
     pub changed: bool,
     pub identical: bool,
     pub passed_before: bool,

@@ -1,4 +1,4 @@
-//! One task of a run: started, worked on, scored.
+//! Task runs: one task of a run, from its start to its score.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use crate::{
     BenchmarkRunId, CriterionId, CriterionRunId, EntityId, PlaygroundId, SandboxId, TaskId, TaskRunId, Timestamp,
 };
 
-/// The answer to a start: all that an agent needs to do the task.
+/// The response to a start, with everything that an agent needs for the task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StartedTaskRun {
     pub task_run_id: TaskRunId,
     pub phase: Phase,
     pub started_at: Timestamp,
-    /// Past this, the task run is timed out.
+    /// The task run times out after this.
     pub deadline_at: Timestamp,
     pub task: StartedTask,
     /// Paths of this task run's sandboxes, by channel.
@@ -30,11 +30,11 @@ pub struct StartedTaskRun {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StartedTask {
-    /// In a scored run, for its token: `task_item.title`, or "Task" and the place in this run's order.
+    /// For the token of a scored run: `task_item.title`, or "Task" and the number in this run's order.
     pub name: String,
-    /// In a scored run, for its token: empty.
+    /// Empty for the token of a scored run.
     pub tags: Vec<String>,
-    /// The instruction, as the author wrote it, with its templates filled in.
+    /// The instruction as authored, with its templates replaced.
     #[schema(value_type = Option<Object>)]
     pub task_item: Value,
 }
@@ -44,42 +44,43 @@ pub struct StartedSandbox {
     pub id: SandboxId,
     pub r#type: SimulatorType,
     pub name: String,
-    /// What a client of the sandbox's own protocol needs.
+    /// The credentials for the sandbox's protocol.
     pub credentials: BTreeMap<String, String>,
 }
 
-/// A task run as a run token sees it.
+/// A task run as visible to a run token.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskRunResult {
     pub task_run_id: TaskRunId,
     pub phase: Phase,
     pub status: Status,
-    /// Null until it is completed.
+    /// Null until the task run is completed.
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
-    /// How many critical criteria failed.
+    /// The number of failed critical criteria.
     #[serde(default)]
     #[schema(minimum = 0)]
     pub critical_failures: i64,
-    /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
+    /// The score of an agent that does nothing, if there is a score and the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: Option<f64>,
+    /// The score of the reference agent, if there is a score and the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub ceiling: Option<f64>,
     pub axes: ShownAxes,
-    /// When its completion was taken: it cannot time out any more, and is scored soon if it is not yet.
+    /// When its completion was accepted. It can no longer time out, and is scored soon if it is not scored yet.
     #[serde(default)]
     pub sealed_at: Option<Timestamp>,
-    /// One for each criterion, in their order; empty until it is scored.
+    /// One for each criterion, in order; empty until the task run is scored.
     pub checks: Vec<Check>,
     pub benchmark_run: RunState,
 }
 
-/// What became of one criterion. In a scored run `critical`, `guard`, `details` and `evidence` are not there.
+/// The result of one criterion. In a scored run `critical`, `guard`, `details` and `evidence` are omitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Check {
-    /// The same as `criterion_run_id`.
+    /// Alias of `criterion_run_id`.
     pub id: CriterionRunId,
     pub criterion_id: CriterionId,
     pub criterion_run_id: CriterionRunId,
@@ -93,7 +94,7 @@ pub struct Check {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub critical: Option<bool>,
-    /// An agent that does nothing passes it.
+    /// Whether an agent that does nothing passes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub guard: Option<bool>,
@@ -109,11 +110,11 @@ pub struct Check {
 #[serde(rename_all = "snake_case")]
 pub enum CheckResult {
     Pass,
-    /// The score may be above 0 all the same.
+    /// The score can still be above 0.
     Fail,
 }
 
-/// How the whole run stands after this.
+/// The state of the benchmark run after this task run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunState {
     pub id: BenchmarkRunId,
@@ -122,18 +123,19 @@ pub struct RunState {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
-    /// How many critical criteria failed in its scored tasks.
+    /// The number of failed critical criteria in its scored tasks.
     #[serde(default)]
     #[schema(minimum = 0)]
     pub critical_failures: i64,
-    /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
+    /// The score of an agent that does nothing, if there is a score and the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: Option<f64>,
+    /// The score of the reference agent, if there is a score and the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub ceiling: Option<f64>,
 }
 
-/// A task run as its organization sees it.
+/// A task run as visible to its organization.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskRun {
     pub id: TaskRunId,
@@ -145,49 +147,50 @@ pub struct TaskRun {
     pub verdict: Option<Verdict>,
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1)]
     pub score: Option<Number>,
-    /// How many critical criteria failed.
+    /// The number of failed critical criteria.
     #[serde(default)]
     #[schema(minimum = 0)]
     pub critical_failures: i64,
-    /// The critical criteria that failed, at most 100.
+    /// The failed critical criteria, at most 100.
     #[serde(default)]
     pub critical_criteria: Vec<CriticalFailure>,
-    /// What an agent has for doing nothing, and what the reference agent has: beside a score, if the version was audited.
+    /// The score of an agent that does nothing, if there is a score and the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: Option<f64>,
+    /// The score of the reference agent, if there is a score and the version was audited.
     #[schema(minimum = 0, maximum = 1)]
     pub ceiling: Option<f64>,
     pub axes: ShownAxes,
-    /// Where it was done; null until it is started.
+    /// The playground of the task run; null until it is started.
     pub playground_id: Option<PlaygroundId>,
-    /// Whether the agent sees no details and no evidence.
+    /// Whether the run is scored, so that the agent sees no details and no evidence.
     #[serde(default)]
     pub scored: bool,
-    /// The task as it was frozen and is run; of another organization's version without tags, scenario and criteria. Left out
-    /// of a run's `task_runs`.
+    /// The frozen task; for another organization's version without tags, scenario and criteria. Omitted in a run's
+    /// `task_runs`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub snapshot: Option<TaskSnapshot>,
-    /// What seals the state that was scored; null until it is.
+    /// The seal of the scored state; null until it is sealed.
     #[serde(default)]
     pub sealed: Option<Sealed>,
-    /// Why it failed to begin.
+    /// Why it failed to start.
     pub failure: Option<String>,
     pub criterion_runs: Vec<CriterionRunSummary>,
     pub created_at: Timestamp,
     pub started_at: Option<Timestamp>,
     pub deadline_at: Option<Timestamp>,
-    /// When its completion was taken: it cannot time out any more, and is scored soon if it is not yet.
+    /// When its completion was accepted. It can no longer time out, and is scored soon if it is not scored yet.
     #[serde(default)]
     pub sealed_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
 }
 
-/// A task as it was frozen, with its templates filled in.
+/// A frozen task with its templates replaced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskSnapshot {
     pub name: String,
-    /// In seconds; null where the benchmark's holds.
+    /// In seconds; null means the benchmark's timeout.
     pub timeout: Option<i64>,
     pub tags: Vec<String>,
     #[schema(value_type = Option<Object>)]
@@ -198,13 +201,13 @@ pub struct TaskSnapshot {
 }
 
 impl TaskSnapshot {
-    /// What a runner of somebody else's version may know.
+    /// Removes what only the owner of the version may see.
     pub fn for_others(self) -> Self {
         Self { tags: Vec::new(), scenario: Value::Null, criteria: Vec::new(), ..self }
     }
 }
 
-/// A criterion as it was frozen, with its templates filled in.
+/// A frozen criterion with its templates replaced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CriterionSnapshot {
     pub id: CriterionId,
@@ -217,24 +220,24 @@ pub struct CriterionSnapshot {
     pub input_entity_id: Option<EntityId>,
 }
 
-/// The state that was scored: it cannot change any more, and scoring it again gives the same.
+/// The seal of a scored state. The state can no longer change, and scoring it again gives the same result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Sealed {
     pub sealed_at: Timestamp,
-    /// The last entry of the playground's log.
+    /// The sequence number of the last entry in the playground's log.
     pub seq: i64,
-    /// The last entry of the log when the task was completed: what comes after it was settled. Not there for results from
-    /// before there was settling.
+    /// The sequence number of the last log entry when the task was completed. Later entries were settled afterwards.
+    /// Absent in results from before settling existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub completed_seq: Option<i64>,
-    /// How many events the log has.
+    /// The number of events in the log.
     pub events: u64,
-    /// SHA-256 over what was written, record by record, and the datasets below it.
+    /// SHA-256 over the written records and the datasets below them.
     pub state_hash: String,
-    /// The frozen content of the benchmark.
+    /// The hash of the frozen benchmark content.
     pub content_hash: String,
-    /// The engine that scored it.
+    /// The engine that scored the task run.
     pub engine: String,
 }
 
@@ -244,7 +247,7 @@ pub struct CriterionRunSummary {
     /// Failing it means harm.
     #[serde(default)]
     pub critical: bool,
-    /// An agent that does nothing passes it.
+    /// Whether an agent that does nothing passes it.
     #[serde(default)]
     pub guard: bool,
     pub passed: bool,

@@ -1,4 +1,4 @@
-//! Confidence intervals of means and of shares.
+//! Confidence intervals of means and of pass rates.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -19,11 +19,11 @@ pub struct Interval {
     pub method: IntervalMethod,
 }
 
-/// How an interval was made.
+/// The method of an interval.
 ///
 /// - `student_t`: mean ± t · s ÷ √n, where s is the sample standard deviation and t the 0.975 quantile of Student's t
-///   distribution with n − 1 degrees of freedom, cut to 0 … 1. Values that are all equal give an interval without width.
-/// - `paired_student_t`: the same over the differences of pairs, cut to −1 … 1.
+///   distribution with n − 1 degrees of freedom, clamped to 0 … 1. If all values are equal, the interval has no width.
+/// - `paired_student_t`: the same over the differences of pairs, clamped to −1 … 1.
 /// - `wilson`: (p + z² ÷ 2n ± z √(p(1 − p) ÷ n + z² ÷ 4n²)) ÷ (1 + z² ÷ n), where p is the share of passes and
 ///   z = 1.959963984540054, the 0.975 quantile of the normal distribution; no continuity correction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -34,15 +34,15 @@ pub enum IntervalMethod {
     Wilson,
 }
 
-/// How many passed: verdict `pass`, nothing less.
+/// The share with the verdict `pass`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PassRate {
     pub passes: u64,
-    /// Of so many.
+    /// The total number.
     pub n: u64,
-    /// passes ÷ n; null when n is 0.
+    /// passes ÷ n; null if n is 0.
     pub rate: Option<f64>,
-    /// Wilson's score interval of the rate; null when n is 0.
+    /// Wilson's score interval of the rate; null if n is 0.
     pub interval: Option<Interval>,
 }
 
@@ -54,20 +54,20 @@ impl PassRate {
 }
 
 impl Interval {
-    /// Of the mean of scores.
+    /// The interval of a mean score.
     pub(super) fn of_mean(scores: &Sample) -> Option<Self> {
         Self::student(scores, 0.0, IntervalMethod::StudentT)
     }
 
-    /// Of the mean of differences between scores.
+    /// The interval of a mean difference between scores.
     pub(super) fn of_mean_difference(differences: &Sample) -> Option<Self> {
         Self::student(differences, -1.0, IntervalMethod::PairedStudentT)
     }
 
     fn student(sample: &Sample, lowest: f64, method: IntervalMethod) -> Option<Self> {
         let (mean, stdev) = (sample.mean()?, sample.stdev()?);
-        let reach = critical_value(sample.n - 1) * stdev / (sample.n as f64).sqrt();
-        Some(Self { low: (mean - reach).max(lowest), high: (mean + reach).min(1.0), level: LEVEL, method })
+        let margin = critical_value(sample.n - 1) * stdev / (sample.n as f64).sqrt();
+        Some(Self { low: (mean - margin).max(lowest), high: (mean + margin).min(1.0), level: LEVEL, method })
     }
 
     pub(super) fn excludes_zero(&self) -> bool {
@@ -81,10 +81,10 @@ fn wilson(passes: u64, n: u64) -> Interval {
     let shrink = 1.0 + square / count;
     let middle = (rate + square / (2.0 * count)) / shrink;
     let spread = rate * (1.0 - rate) / count + square / (4.0 * count * count);
-    let reach = NORMAL * spread.sqrt() / shrink;
-    // At the ends the formula gives exactly 0 or 1, which the subtraction would miss by a last digit.
-    let low = if passes == 0 { 0.0 } else { (middle - reach).max(0.0) };
-    let high = if passes == n { 1.0 } else { (middle + reach).min(1.0) };
+    let margin = NORMAL * spread.sqrt() / shrink;
+    // At the ends the result is exactly 0 or 1, which the subtraction would miss in the last digit.
+    let low = if passes == 0 { 0.0 } else { (middle - margin).max(0.0) };
+    let high = if passes == n { 1.0 } else { (middle + margin).min(1.0) };
     Interval { low, high, level: LEVEL, method: IntervalMethod::Wilson }
 }
 
@@ -108,9 +108,9 @@ mod tests {
     fn two_values_have_a_closed_form() {
         // s ÷ √2 is half their distance, and t with one degree of freedom is tan 0.475π.
         let interval = Interval::of_mean(&sample(&[500, 510])).unwrap();
-        let reach = 0.005 * (0.475 * std::f64::consts::PI).tan();
-        close(interval.low, 0.505 - reach);
-        close(interval.high, 0.505 + reach);
+        let margin = 0.005 * (0.475 * std::f64::consts::PI).tan();
+        close(interval.low, 0.505 - margin);
+        close(interval.high, 0.505 + margin);
         assert_eq!((interval.level, interval.method), (0.95, IntervalMethod::StudentT));
     }
 
@@ -118,13 +118,13 @@ mod tests {
     fn three_values_have_a_closed_form() {
         let interval = Interval::of_mean(&sample(&[400, 500, 600])).unwrap();
         let t = 0.95 * (2.0_f64 / (4.0 * 0.975 * 0.025)).sqrt();
-        let reach = t * 0.1 / 3.0_f64.sqrt();
-        close(interval.low, 0.5 - reach);
-        close(interval.high, 0.5 + reach);
+        let margin = t * 0.1 / 3.0_f64.sqrt();
+        close(interval.low, 0.5 - margin);
+        close(interval.high, 0.5 + margin);
     }
 
     #[test]
-    fn intervals_of_means_stay_where_means_can_be() {
+    fn intervals_are_clamped_to_the_possible_range() {
         let scores = Interval::of_mean(&sample(&[0, 1_000])).unwrap();
         assert_eq!((scores.low, scores.high), (0.0, 1.0));
         let differences = Interval::of_mean_difference(&sample(&[-1_000, 1_000])).unwrap();
@@ -135,7 +135,8 @@ mod tests {
         assert_eq!((equal.low, equal.high), (0.7, 0.7));
     }
 
-    /// The bounds are the two rates whose own standard error puts the found rate exactly z away: (p − r)² = z² r(1 − r) ÷ n.
+    /// The bounds are the two rates r whose standard error puts the observed rate p exactly z away:
+    /// (p − r)² = z² r(1 − r) ÷ n.
     #[test]
     fn wilson_bounds_solve_their_equation() {
         for n in 1..=40u64 {
@@ -150,9 +151,9 @@ mod tests {
         }
     }
 
-    /// Made with mpmath 1.4.1 at 40 digits.
+    /// Reference values computed with mpmath 1.4.1 at 40 digits.
     #[test]
-    fn wilson_computed_to_more_digits() {
+    fn wilson_matches_reference_values() {
         for (passes, n, low, high) in [
             (7, 9, 0.452_588_969_106_988_9, 0.936_774_892_882_153_3),
             (1, 3, 0.061_491_944_720_396_23, 0.792_340_399_197_952_3),
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn wilson_at_the_ends() {
+    fn wilson_is_exact_at_the_ends() {
         let square = NORMAL * NORMAL;
         let none = wilson(0, 10);
         assert_eq!(none.low, 0.0);

@@ -1,6 +1,6 @@
-//! The statistics of finished benchmark runs: how good, how sure, how reliable, and whether one group beats another.
-//! Everything is summed exactly and rounded once at the end, so neither the order of the runs nor that of their tasks can
-//! change a digit. What cannot be known is absent, never a number that stands for it.
+//! Statistics of finished benchmark runs: means, confidence intervals, reliability, and comparison of groups.
+//! Sums are exact and rounded once at the end, so neither the order of the runs nor that of their tasks can change a
+//! digit. Unknown values are absent; there are no sentinel numbers.
 
 mod attempts;
 mod compare;
@@ -23,18 +23,18 @@ use crate::audit::Bounds;
 use crate::score::{Axes, Score, Verdict};
 use crate::{BenchmarkRunId, TaskId};
 
-/// A finished run, as far as statistics need it.
+/// The data of a finished run for statistics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSample {
     pub run: BenchmarkRunId,
     pub score: Score,
     pub axes: Axes,
     pub tasks: Vec<TaskSample>,
-    /// Critical criteria that failed.
+    /// The number of failed critical criteria.
     pub critical_failures: i64,
-    /// What its score lies between.
+    /// The floor and ceiling of its score.
     pub bounds: Bounds,
-    /// Tasks that were not measured, through no fault of the agent. They are not among `tasks`.
+    /// The number of tasks that were not measured, through no fault of the agent. They are not among `tasks`.
     pub unmeasured: u64,
 }
 
@@ -45,6 +45,6 @@ pub struct TaskSample {
     pub name: String,
     pub score: Score,
     pub verdict: Verdict,
-    /// Critical criteria that failed.
+    /// The number of failed critical criteria.
     pub critical_failures: i64,
 }

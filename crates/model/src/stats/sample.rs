@@ -1,4 +1,5 @@
-//! A sample of exact numbers: its size, mean and variance without rounding, and the step from there to floating point.
+//! A sample of exact numbers with its size, mean and standard deviation, which are rounded only on conversion to
+//! floating point.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-/// Numbers of which only the count, the sum and the sum of squares are kept.
+/// A sample, stored as count, sum and sum of squares.
 pub(super) struct Sample {
     pub(super) n: u64,
     sums: Sums,
@@ -17,13 +18,13 @@ impl Sample {
         let mut by_denominator: BTreeMap<&BigInt, Sums> = BTreeMap::new();
         let mut n = 0;
         for value in values {
-            by_denominator.entry(value.denom()).or_insert_with(|| Sums::none(value.denom())).add(value.numer());
+            by_denominator.entry(value.denom()).or_insert_with(|| Sums::zero(value.denom())).add(value.numer());
             n += 1;
         }
         Self { n, sums: Sums::merged(by_denominator.into_values().collect()) }
     }
 
-    /// Σx ÷ n, not in lowest terms.
+    /// Σx ÷ n, not reduced to lowest terms.
     pub(super) fn exact_mean(&self) -> Option<BigRational> {
         (self.n > 0).then(|| BigRational::new_raw(self.sums.sum.clone(), &self.sums.denominator * self.n))
     }
@@ -32,7 +33,7 @@ impl Sample {
         self.exact_mean().as_ref().map(float)
     }
 
-    /// √(Σ(x − mean)² ÷ (n − 1)), by way of n Σx² − (Σx)², which is n times the sum under the root.
+    /// √(Σ(x − mean)² ÷ (n − 1)), computed from n Σx² − (Σx)², which is n times the sum under the root.
     pub(super) fn stdev(&self) -> Option<f64> {
         if self.n < 2 {
             return None;
@@ -44,8 +45,8 @@ impl Sample {
 }
 
 /// Σx as `sum ÷ denominator` and Σx² as `squares ÷ denominator²`. Scores of one benchmark share a few denominators, so
-/// most of the work is adding whole numbers. The fractions are never reduced: where denominators are many, that would
-/// take longer than all the rest together, by far.
+/// most of the work is adding integers. The fractions are never reduced: with many denominators, that would take far
+/// longer than everything else together.
 struct Sums {
     sum: BigInt,
     squares: BigInt,
@@ -53,7 +54,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn none(denominator: &BigInt) -> Self {
+    fn zero(denominator: &BigInt) -> Self {
         Self { sum: BigInt::ZERO, squares: BigInt::ZERO, denominator: denominator.clone() }
     }
 
@@ -62,7 +63,7 @@ impl Sums {
         self.squares += numerator * numerator;
     }
 
-    fn and(self, other: &Self) -> Self {
+    fn plus(self, other: &Self) -> Self {
         let (left, right) = (&self.denominator, &other.denominator);
         Self {
             sum: self.sum * right + &other.sum * left,
@@ -71,20 +72,20 @@ impl Sums {
         }
     }
 
-    /// In pairs, then pairs of pairs: numbers of like length multiply fastest.
+    /// Adds all parts in pairs, then pairs of pairs, because numbers of similar length multiply fastest.
     fn merged(mut parts: Vec<Self>) -> Self {
         while parts.len() > 1 {
             let mut rest = parts.into_iter();
             let mut pairs = Vec::new();
             while let Some(left) = rest.next() {
                 pairs.push(match rest.next() {
-                    Some(right) => left.and(&right),
+                    Some(right) => left.plus(&right),
                     None => left,
                 });
             }
             parts = pairs;
         }
-        parts.pop().unwrap_or_else(|| Self::none(&BigInt::from(1)))
+        parts.pop().unwrap_or_else(|| Self::zero(&BigInt::from(1)))
     }
 }
 
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn mean_and_stdev_are_those_of_the_formula() {
+    fn mean_and_stdev_match_the_formula() {
         let values = [fraction(1, 2), fraction(1, 3), fraction(-1, 6), fraction(1, 1)];
         let sample = Sample::of(&values);
         assert_eq!(sample.exact_mean(), Some(fraction(5, 12)));
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn small_samples_say_only_what_they_can() {
+    fn small_samples_have_no_mean_or_stdev() {
         let none = Sample::of([]);
         assert_eq!((none.n, none.mean(), none.stdev()), (0, None, None));
         let one = Sample::of([&fraction(1, 3)]);
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn equal_numbers_have_no_spread() {
-        // A tenth has no exact floating-point number: summed as such, three of them would show a spread.
+        // 0.1 has no exact floating-point form, so a floating-point sum of three would show a spread.
         let tenth = fraction(1, 10);
         let sample = Sample::of([&tenth, &tenth, &tenth]);
         assert_eq!((sample.mean(), sample.stdev()), (Some(0.1), Some(0.0)));
@@ -131,7 +132,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn plain_fractions_give_the_same(parts in prop::collection::vec((-40i64..=40, 1i64..=40), 2..30)) {
+        fn mean_and_stdev_match_plain_fractions(parts in prop::collection::vec((-40i64..=40, 1i64..=40), 2..30)) {
             let values: Vec<BigRational> = parts.iter().map(|(part, all)| fraction(*part, *all)).collect();
             let n = BigInt::from(values.len());
             let mean = values.iter().sum::<BigRational>() / &n;

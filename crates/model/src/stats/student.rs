@@ -1,31 +1,32 @@
-//! Student's t distribution with whole degrees of freedom, by arithmetic and square roots alone: these round the same on
-//! every machine, which logarithms and arcs do not.
+//! Student's t distribution with integer degrees of freedom, computed with arithmetic and square roots only. These
+//! round the same on every machine; logarithms and trigonometric functions do not.
 
 use std::f64::consts::PI;
 
-/// The share of the distribution outside a 95 % interval, both sides together.
-const OUTSIDE: f64 = 0.05;
+/// The share of the distribution outside a 95 % interval, both tails together.
+const TAILS: f64 = 0.05;
 
-/// What the critical values fall to as the degrees of freedom rise: the 0.975 quantile of the normal distribution.
+/// The 0.975 quantile of the normal distribution, the limit of the critical values for many degrees of freedom.
 pub(super) const NORMAL: f64 = 1.959_963_984_540_054_2;
 
-/// From here on the expansion differs from the critical value by less than 3e-14.
+/// From this many degrees of freedom on, the expansion differs from the critical value by less than 3e-14.
 const EXPANSION_FROM: u64 = 500;
 
-/// Far more than the continued fraction needs for 16 digits below `EXPANSION_FROM`.
+/// Far more steps than the continued fraction needs for 16 digits below `EXPANSION_FROM`.
 const FRACTION_DEPTH: u32 = 200;
 
-/// The t for which 95 % of the distribution lie from −t to t. Degrees of freedom: at least 1.
+/// The t for which 95 % of the distribution lies between −t and t. There must be at least 1 degree of freedom.
 pub(super) fn critical_value(degrees: u64) -> f64 {
-    if degrees >= EXPANSION_FROM { expansion(degrees) } else { solution(degrees) }
+    if degrees >= EXPANSION_FROM { expansion(degrees) } else { newton(degrees) }
 }
 
-/// Newton's steps. The part outside falls with t and ever more slowly, so they climb from the left and never overshoot.
-fn solution(degrees: u64) -> f64 {
+/// Newton's method. The tails are a decreasing convex function of t, so the steps approach from the left and never
+/// overshoot.
+fn newton(degrees: u64) -> f64 {
     let mut t = NORMAL;
     loop {
-        let (outside, slope) = outside(t, degrees);
-        let next = t + (outside - OUTSIDE) / slope;
+        let (share, slope) = tails(t, degrees);
+        let next = t + (share - TAILS) / slope;
         if next <= t {
             return t;
         }
@@ -33,7 +34,7 @@ fn solution(degrees: u64) -> f64 {
     }
 }
 
-/// Abramowitz and Stegun 26.7.5: the critical value in powers of one over the degrees of freedom.
+/// The critical value as a series in powers of 1 ÷ degrees (Abramowitz and Stegun 26.7.5).
 fn expansion(degrees: u64) -> f64 {
     let z = NORMAL;
     let square = z * z;
@@ -45,9 +46,9 @@ fn expansion(degrees: u64) -> f64 {
     z * (1.0 + inverse * (first + inverse * (second + inverse * (third + inverse * fourth))))
 }
 
-/// The share of the distribution outside −t to t, which is the regularized incomplete beta function Iₓ(a, ½) with
-/// a = degrees ÷ 2 and x = degrees ÷ (degrees + t²), and how fast it falls with t.
-fn outside(t: f64, degrees: u64) -> (f64, f64) {
+/// The share of the distribution outside of −t to t, which is the regularized incomplete beta function Iₓ(a, ½) with
+/// a = degrees ÷ 2 and x = degrees ÷ (degrees + t²), and the negative of its derivative by t.
+fn tails(t: f64, degrees: u64) -> (f64, f64) {
     let freedom = degrees as f64;
     let half = freedom / 2.0;
     let x = freedom / (freedom + t * t);
@@ -62,7 +63,7 @@ fn outside(t: f64, degrees: u64) -> (f64, f64) {
     (share, slope)
 }
 
-/// The continued fraction of Iₓ(a, ½) (Digital Library of Mathematical Functions, 8.17.22), from its far end.
+/// The continued fraction of Iₓ(a, ½) (Digital Library of Mathematical Functions, 8.17.22), evaluated from its far end.
 fn continued_fraction(a: f64, x: f64) -> f64 {
     let b = 0.5;
     (0..FRACTION_DEPTH).rev().fold(1.0, |value, step| {
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn closed_forms() {
+    fn critical_values_match_closed_forms() {
         // One degree: Cauchy, tan(π(p − ½)). Two: (2p − 1) √(2 ÷ 4p(1 − p)). Four: 2 √(q − 1) with
         // q = cos(⅓ arccos √α) ÷ √α, where α = 4p(1 − p).
         let (p, alpha) = (0.975_f64, 4.0 * 0.975 * 0.025_f64);
@@ -92,9 +93,10 @@ mod tests {
         close(critical_value(4), 2.0 * (q - 1.0).sqrt());
     }
 
-    /// Made with mpmath 1.4.1 at 40 digits: the root of `betainc(v/2, 1/2, 0, v/(v+t²), regularized=True) - 0.05`.
+    /// Reference values computed with mpmath 1.4.1 at 40 digits: the root of `betainc(v/2, 1/2, 0, v/(v+t²),
+    /// regularized=True) - 0.05`.
     #[test]
-    fn values_computed_to_more_digits() {
+    fn critical_values_match_reference_values() {
         for (degrees, expected) in [
             (1, 12.706_204_736_174_705),
             (2, 4.302_652_729_749_464),
@@ -123,23 +125,23 @@ mod tests {
         }
     }
 
-    /// Two-sided tails from the same source.
+    /// Two-sided tails, computed with the same tool.
     #[test]
-    fn shares_outside() {
+    fn tails_match_reference_values() {
         for (t, degrees, expected) in [
             (3.0, 1, 0.204_832_764_699_133_45),
             (2.5, 11, 0.029_506_374_087_364_187),
             (4.0, 30, 0.000_381_845_636_083_756_84),
             (6.0, 1_000, 2.755_369_173_377_469e-9),
         ] {
-            close(outside(t, degrees).0, expected);
+            close(tails(t, degrees).0, expected);
         }
     }
 
     #[test]
-    fn both_ways_meet_and_the_values_fall_with_the_degrees() {
+    fn both_methods_agree_and_critical_values_decrease() {
         for degrees in [500, 501, 640, 999] {
-            close(solution(degrees), expansion(degrees));
+            close(newton(degrees), expansion(degrees));
         }
         let values: Vec<f64> = (1..2_000).map(critical_value).collect();
         assert!(values.is_sorted_by(|fewer, more| fewer > more));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::attempts::{Attempts, PassAt, PassHat, over_tasks};
+use super::attempts::{Attempts, PassAt, PassHat, mean_over_tasks};
 use super::interval::{Interval, PassRate};
 use super::sample::Sample;
 use super::{RunSample, TaskSample};
@@ -15,59 +15,60 @@ use crate::{BenchmarkRunId, SolverId, TaskId};
 
 /// Statistics of finished runs of one benchmark version.
 ///
-/// Sums are exact and rounded once, at the end. The intervals take the tasks as given: they say where the mean of many
-/// more runs of these tasks would lie, not that of other tasks.
+/// Sums are exact and rounded once, at the end. The intervals take the tasks as given: they estimate the mean of many
+/// more runs of these tasks, not of other tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Statistics {
-    /// All numbers are of this engine's results; null when there are none.
+    /// The engine of all results; null if there are none.
     #[serde(default)]
     pub engine: Option<String>,
-    /// How many runs are left out, because this engine has not scored them.
+    /// The number of runs left out because this engine has not scored them.
     #[serde(default)]
     pub other_engines: u64,
-    /// How many runs.
+    /// The number of runs.
     pub n: u64,
-    /// How many runs are left out of `n`, because tasks of them were not measured: they failed to start or were cancelled.
+    /// The number of runs left out of `n` because some of their tasks were not measured (failed to start or cancelled).
     #[serde(default)]
     pub incomplete_runs: u64,
-    /// How many task runs are left out, for the same reason. The other tasks of those runs count in `tasks`, `pass_at` and
-    /// `pass_hat`.
+    /// The number of task runs left out for the same reason. The other tasks of those runs count in `tasks`, `pass_at`
+    /// and `pass_hat`.
     #[serde(default)]
     pub excluded_task_runs: u64,
-    /// Each agent on its own, where the runs are of several agents: their numbers are never mixed, so all numbers beside
-    /// this list but the counts of runs are then null or empty.
+    /// The statistics of each agent, if the runs are of several agents. Agents are never mixed, so all other fields
+    /// except the counts of runs are then null or empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(no_recursion)]
     pub agents: Vec<AgentStatistics>,
-    /// Σ score ÷ n over the runs; null when n is 0.
+    /// Σ score ÷ n over the runs; null if n is 0.
     pub mean: Option<f64>,
-    /// What an agent has for doing nothing, and what the reference agent has; null when the runs are of versions that were
-    /// not audited, or not alike.
+    /// The score of an agent that does nothing; null if the versions of the runs were not audited or have different
+    /// bounds.
     #[schema(minimum = 0, maximum = 1)]
     pub floor: Option<f64>,
+    /// The score of the reference agent; null if the versions of the runs were not audited or have different bounds.
     #[schema(minimum = 0, maximum = 1)]
     pub ceiling: Option<f64>,
-    /// The sample standard deviation of the runs' scores, √(Σ(score − mean)² ÷ (n − 1)); null when n is below 2.
+    /// The sample standard deviation of the runs' scores, √(Σ(score − mean)² ÷ (n − 1)); null if n is below 2.
     pub stdev: Option<f64>,
-    /// The 95 % interval of the mean by Student's t with n − 1 degrees of freedom; null when n is below 2.
+    /// The 95 % interval of the mean by Student's t with n − 1 degrees of freedom; null if n is below 2.
     pub interval: Option<Interval>,
-    /// How many of the runs passed as a whole.
+    /// The share of runs that passed as a whole.
     pub pass_rate: PassRate,
-    /// How many critical criteria failed in all runs together.
+    /// The number of failed critical criteria in all runs.
     #[serde(default)]
     #[schema(minimum = 0)]
     pub critical_failures: i64,
-    /// In how many runs at least one critical criterion failed.
+    /// The number of runs in which at least one critical criterion failed.
     #[serde(default)]
     #[schema(minimum = 0)]
     pub runs_with_critical_failures: i64,
-    /// pass@k, the mean over the tasks, for each k from 1 to 10 that every task has as many runs for.
+    /// pass@k, the mean over the tasks, for each k from 1 to 10 for which every task has at least k runs.
     pub pass_at: Vec<PassAt>,
     /// pass^k, the mean over the tasks, for the same k.
     pub pass_hat: Vec<PassHat>,
-    /// Each task over the runs, by id.
+    /// Statistics of each task, by id.
     pub tasks: Vec<TaskStatistics>,
-    /// Each axis over the runs that have it, by name.
+    /// Statistics of each axis over the runs that have it, by name.
     pub axes: BTreeMap<String, AxisStatistics>,
 }
 
@@ -80,7 +81,7 @@ pub struct AgentStatistics {
     pub statistics: Statistics,
 }
 
-/// A finished run with the agent that did it.
+/// A finished run with its agent.
 #[derive(Clone, Debug)]
 pub struct AgentSample {
     pub solver: Option<SolverId>,
@@ -93,18 +94,18 @@ pub struct AgentSample {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TaskStatistics {
     pub task: TaskId,
-    /// As the newest of the runs has it.
+    /// The name in the newest run.
     pub name: String,
-    /// In how many runs.
+    /// The number of runs.
     pub n: u64,
     /// Σ score ÷ n.
     pub mean: Option<f64>,
-    /// The sample standard deviation, √(Σ(score − mean)² ÷ (n − 1)); null when n is below 2.
+    /// The sample standard deviation, √(Σ(score − mean)² ÷ (n − 1)); null if n is below 2.
     pub stdev: Option<f64>,
-    /// The 95 % interval of the mean by Student's t with n − 1 degrees of freedom; null when n is below 2.
+    /// The 95 % interval of the mean by Student's t with n − 1 degrees of freedom; null if n is below 2.
     pub interval: Option<Interval>,
     pub pass_rate: PassRate,
-    /// How many critical criteria failed in all runs together.
+    /// The number of failed critical criteria in all runs.
     #[serde(default)]
     #[schema(minimum = 0)]
     pub critical_failures: i64,
@@ -117,26 +118,26 @@ pub struct TaskStatistics {
 /// Statistics of one axis over the runs that have it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AxisStatistics {
-    /// In how many runs.
+    /// The number of runs.
     pub n: u64,
     /// Σ score ÷ n.
     pub mean: Option<f64>,
-    /// The sample standard deviation, √(Σ(score − mean)² ÷ (n − 1)); null when n is below 2.
+    /// The sample standard deviation, √(Σ(score − mean)² ÷ (n − 1)); null if n is below 2.
     pub stdev: Option<f64>,
-    /// The 95 % interval of the mean by Student's t with n − 1 degrees of freedom; null when n is below 2.
+    /// The 95 % interval of the mean by Student's t with n − 1 degrees of freedom; null if n is below 2.
     pub interval: Option<Interval>,
 }
 
-/// The statistics of these runs, which must be of one agent. A run that is given twice counts once.
+/// Computes the statistics of runs of one agent. Duplicate runs count once.
 pub fn statistics(runs: &[RunSample]) -> Statistics {
     let runs = distinct(runs);
     let tasks = by_task(&runs);
     let attempts: Vec<Attempts> = tasks.values().map(TaskRuns::attempts).collect();
-    let complete: Runs = runs.iter().filter(|(_, run)| run.unmeasured == 0).map(|(id, run)| (*id, *run)).collect();
+    let complete = complete(&runs);
     let scores = sample(complete.values().map(|run| &run.score));
     let passes = complete.values().filter(|run| run.score.verdict() == Verdict::Pass).count();
-    let (pass_at, pass_hat) = over_tasks(&attempts);
-    let bounds = common(runs.values().map(|run| run.bounds));
+    let (pass_at, pass_hat) = mean_over_tasks(&attempts);
+    let bounds = common_bounds(runs.values().map(|run| run.bounds));
     Statistics {
         engine: None,
         other_engines: 0,
@@ -159,7 +160,7 @@ pub fn statistics(runs: &[RunSample]) -> Statistics {
     }
 }
 
-/// The statistics of runs of one or several agents, which are never mixed.
+/// Computes the statistics of runs of one or more agents. Agents are never mixed.
 pub fn per_agent(samples: Vec<AgentSample>) -> Statistics {
     let mut groups: BTreeMap<_, Vec<RunSample>> = BTreeMap::new();
     for AgentSample { solver, agent, agent_version, run } in samples {
@@ -177,16 +178,16 @@ pub fn per_agent(samples: Vec<AgentSample>) -> Statistics {
     let agents: Vec<AgentStatistics> = agents.collect();
     let sum = |count: fn(&Statistics) -> u64| agents.iter().map(|agent| count(&agent.statistics)).sum();
     Statistics {
-        n: sum(|one| one.n),
-        incomplete_runs: sum(|one| one.incomplete_runs),
-        excluded_task_runs: sum(|one| one.excluded_task_runs),
+        n: sum(|statistics| statistics.n),
+        incomplete_runs: sum(|statistics| statistics.incomplete_runs),
+        excluded_task_runs: sum(|statistics| statistics.excluded_task_runs),
         agents,
         ..statistics(&[])
     }
 }
 
-/// What all of them have.
-fn common(mut bounds: impl Iterator<Item = Bounds>) -> Bounds {
+/// The bounds, if they are equal in all runs.
+fn common_bounds(mut bounds: impl Iterator<Item = Bounds>) -> Bounds {
     let first = bounds.next().unwrap_or_default();
     if bounds.all(|other| other == first) { first } else { Bounds::default() }
 }
@@ -213,14 +214,19 @@ fn axis_statistics(scores: &Sample) -> AxisStatistics {
     AxisStatistics { n: scores.n, mean: scores.mean(), stdev: scores.stdev(), interval: Interval::of_mean(scores) }
 }
 
-/// Runs by id, each once.
+/// Runs by id, without duplicates.
 pub(super) type Runs<'a> = BTreeMap<&'a BenchmarkRunId, &'a RunSample>;
+
+/// The runs whose tasks were all measured. The score and axes of the others also depend on the missing tasks.
+pub(super) fn complete<'a>(runs: &Runs<'a>) -> Runs<'a> {
+    runs.iter().filter(|(_, run)| run.unmeasured == 0).map(|(id, run)| (*id, *run)).collect()
+}
 
 pub(super) fn distinct(runs: &[RunSample]) -> Runs<'_> {
     runs.iter().map(|run| (&run.run, run)).collect()
 }
 
-/// One task in all the runs that have it, oldest run first.
+/// The results of one task in all runs that have it, oldest run first.
 #[derive(Default)]
 pub(super) struct TaskRuns<'a>(Vec<&'a TaskSample>);
 

@@ -1,4 +1,4 @@
-//! Whole groups of runs: small ones checked by hand, random ones for what must hold of all.
+//! Tests of statistics and comparisons: small groups with results computed by hand, and properties of random groups.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -12,15 +12,15 @@ fn task_id(number: u64) -> TaskId {
     TaskId::from_ulid(Ulid::new(number, 0))
 }
 
-/// A run whose tasks scored these fractions, all in one axis.
+/// A run whose tasks have these scores, all on one axis.
 fn run_of(number: u64, fractions: &[(u64, u64)]) -> RunSample {
     let tasks: Vec<TaskSample> = (0..)
         .zip(fractions)
-        .map(|(place, (passed, all))| {
+        .map(|(number, (passed, all))| {
             let score = Score::fraction(*passed, *all);
             TaskSample {
-                task: task_id(place),
-                name: format!("task {place}"),
+                task: task_id(number),
+                name: format!("task {number}"),
                 verdict: score.verdict(),
                 score,
                 critical_failures: 0,
@@ -41,7 +41,7 @@ fn run_of(number: u64, fractions: &[(u64, u64)]) -> RunSample {
     }
 }
 
-/// The same in tenths.
+/// Like [`run_of`], with scores in tenths.
 fn run(number: u64, tenths: &[u64]) -> RunSample {
     run_of(number, &tenths.iter().map(|tenths| (*tenths, 10)).collect::<Vec<_>>())
 }
@@ -65,13 +65,13 @@ fn values(estimates: &[PassHat]) -> Vec<f64> {
 }
 
 #[test]
-fn critical_failures_are_counted_beside_the_means() {
+fn critical_failures_are_counted() {
     let mut all = runs(1, &[&[10, 10], &[10, 0], &[10, 10]]);
     for (run, failures) in all.iter_mut().zip([0, 3, 0]) {
         run.critical_failures = failures;
         run.tasks[1].critical_failures = failures;
     }
-    // A run that is given twice counts once.
+    // A duplicate run counts once.
     all.push(all[1].clone());
     let found = statistics(&all);
     assert_eq!((found.n, found.critical_failures, found.runs_with_critical_failures), (3, 3, 1));
@@ -79,14 +79,14 @@ fn critical_failures_are_counted_beside_the_means() {
 }
 
 #[test]
-fn tasks_that_got_another_id_are_known_by_their_name() {
+fn tasks_with_different_ids_are_matched_by_name() {
     let first = runs(1, &[&[10, 5, 10]]);
     let mut second = runs(2, &[&[0, 5, 10]]);
     second[0].tasks.iter_mut().zip(10..).for_each(|(task, number)| task.task = task_id(number));
     let found = between(first.clone(), second.clone());
     assert_eq!((found.n, found.sign_test.better, found.sign_test.equal), (3, 1, 2));
     assert_eq!((found.only_first, found.only_second), (vec![], vec![]));
-    // A name that two tasks have tells neither.
+    // A name that two tasks have matches neither.
     second[0].tasks[0].name = second[0].tasks[1].name.clone();
     let found = between(first, second);
     assert_eq!(
@@ -96,7 +96,7 @@ fn tasks_that_got_another_id_are_known_by_their_name() {
 }
 
 #[test]
-fn three_runs_of_two_tasks() {
+fn statistics_of_three_runs_of_two_tasks_are_right() {
     let found = statistics(&runs(1, &[&[10, 10], &[10, 5], &[0, 9]]));
     assert_eq!((found.n, found.mean), (3, Some(44.0 / 60.0)));
     // The scores are 20, 15 and 9 of 20; their squared distances from the mean sum to 182 ÷ 3 of 400ths.
@@ -113,7 +113,7 @@ fn three_runs_of_two_tasks() {
 }
 
 #[test]
-fn no_run_has_no_numbers() {
+fn statistics_of_no_runs_are_empty() {
     let found = statistics(&[]);
     assert_eq!((found.n, found.mean, found.stdev, found.interval), (0, None, None, None));
     assert_eq!((found.pass_rate.rate, found.pass_rate.interval), (None, None));
@@ -138,14 +138,14 @@ fn equal_runs_have_an_interval_without_width() {
 }
 
 #[test]
-fn a_run_given_twice_counts_once() {
+fn duplicate_runs_count_once() {
     let once = runs(1, &[&[10, 3], &[4, 4]]);
     let twice: Vec<RunSample> = once.iter().chain(&once).cloned().collect();
     assert_eq!(statistics(&twice), statistics(&once));
 }
 
 #[test]
-fn the_newest_run_names_a_task() {
+fn the_task_name_comes_from_the_newest_run() {
     let mut group = runs(1, &[&[1], &[2]]);
     group[1].tasks[0].name = "renamed".into();
     assert_eq!(statistics(&group).tasks[0].name, "renamed");
@@ -180,14 +180,14 @@ fn a_clear_difference_is_significant_in_its_direction() {
     let (high, low) = (runs(1, &[&[10, 9, 10, 9, 10, 9, 8]]), runs(9, &[&[1, 2, 1, 2, 2, 0, 1]]));
     let found = between(high.clone(), low.clone());
     assert_eq!((found.significant, found.sign_test.p_value), (Some(true), 1.0 / 64.0));
-    let turned = between(low, high);
-    assert_eq!(turned.significant, Some(true));
-    assert_eq!(turned.mean, found.mean.map(|mean| -mean));
-    assert_eq!((turned.better.len(), turned.worse.len()), (0, 7));
+    let swapped = between(low, high);
+    assert_eq!(swapped.significant, Some(true));
+    assert_eq!(swapped.mean, found.mean.map(|mean| -mean));
+    assert_eq!((swapped.better.len(), swapped.worse.len()), (0, 7));
 }
 
 #[test]
-fn too_few_pairs_say_why_there_is_no_interval() {
+fn a_missing_interval_has_a_reason() {
     let one = between(runs(1, &[&[10]]), runs(9, &[&[5]]));
     assert_eq!((one.n, one.mean, one.stdev, one.significant), (1, Some(0.5), None, None));
     assert_eq!((one.interval, one.no_interval), (None, Some(NoInterval::OneCommonTask)));
@@ -197,7 +197,7 @@ fn too_few_pairs_say_why_there_is_no_interval() {
 }
 
 #[test]
-fn tasks_of_one_group_only_are_named_and_left_out() {
+fn tasks_of_only_one_group_are_listed_and_left_out() {
     let found = between(runs(1, &[&[10, 10]]), runs(9, &[&[5, 5, 0, 0]]));
     assert_eq!((found.n, found.mean), (2, Some(0.5)));
     assert_eq!((found.only_first, found.only_second), (vec![], vec![task_id(2), task_id(3)]));
@@ -213,10 +213,10 @@ fn every_two_groups_are_compared() {
     assert_eq!(found.groups.len(), 3);
 }
 
-/// The references were computed with mpmath 1.4.1 at 40 digits, and agree with SciPy's `ttest_1samp`, `ttest_rel` and
-/// `binomtest` as far as those go.
+/// The reference values were computed with mpmath 1.4.1 at 40 digits, and agree with SciPy's `ttest_1samp`, `ttest_rel`
+/// and `binomtest` within their precision.
 #[test]
-fn computed_to_more_digits_elsewhere() {
+fn statistics_match_reference_values() {
     let scores = [(1, 2), (2, 3), (5, 7), (9, 11), (4, 9), (7, 13), (3, 5)];
     let one_task = (0..).zip(scores).map(|(number, score)| run_of(number, &[score]));
     let found = statistics(&one_task.collect::<Vec<_>>());
@@ -237,9 +237,9 @@ fn computed_to_more_digits_elsewhere() {
     assert_eq!((found.significant, found.sign_test.p_value), (Some(true), 0.21875));
 }
 
-/// What a reader of the API needs to compute a number again.
+/// Readers of the API documentation need the formulas to reproduce the numbers.
 #[test]
-fn the_schema_names_the_formulas() {
+fn the_schema_documents_the_formulas() {
     use utoipa::PartialSchema;
     let text = |schema| serde_json::to_string(&schema).unwrap();
     for (schema, formula) in [
@@ -256,7 +256,7 @@ fn the_schema_names_the_formulas() {
     }
 }
 
-/// Runs of up to four tasks, each there or not, with scores of awkward denominators.
+/// Runs of up to four tasks, with scores of various denominators.
 fn any_runs() -> impl Strategy<Value = Vec<RunSample>> {
     let task = (0u64..6, 0u64..=13, 1u64..=13).prop_map(|(number, passed, all)| {
         let score = Score::fraction(passed, all);
@@ -294,7 +294,7 @@ fn shuffled(runs: &[RunSample], shift: usize) -> Vec<RunSample> {
     runs
 }
 
-fn sane(interval: Option<&Interval>, mean: Option<f64>) -> bool {
+fn contains_mean(interval: Option<&Interval>, mean: Option<f64>) -> bool {
     interval.is_none_or(|interval| mean.is_some_and(|mean| interval.low <= mean && mean <= interval.high))
 }
 
@@ -304,16 +304,16 @@ proptest! {
         let compared = |first: &[RunSample], second: &[RunSample]| {
             compare(&[("first".into(), first.to_vec()), ("second".into(), second.to_vec())])
         };
-        let straight = compared(&first, &second);
-        let turned = compared(&shuffled(&first, shift), &shuffled(&second, shift / 7));
-        prop_assert_eq!(&straight, &turned);
+        let original = compared(&first, &second);
+        let reordered = compared(&shuffled(&first, shift), &shuffled(&second, shift / 7));
+        prop_assert_eq!(&original, &reordered);
     }
 
     #[test]
-    fn means_lie_in_their_intervals_and_attempts_go_one_way(runs in any_runs()) {
+    fn intervals_contain_the_mean_and_estimates_are_monotonic(runs in any_runs()) {
         let found = statistics(&runs);
-        prop_assert!(sane(found.interval.as_ref(), found.mean));
-        prop_assert!(found.tasks.iter().all(|task| sane(task.interval.as_ref(), task.mean)));
+        prop_assert!(contains_mean(found.interval.as_ref(), found.mean));
+        prop_assert!(found.tasks.iter().all(|task| contains_mean(task.interval.as_ref(), task.mean)));
         for task in &found.tasks {
             prop_assert!(task.pass_at.is_sorted_by(|fewer, more| fewer.value <= more.value));
             prop_assert!(task.pass_hat.is_sorted_by(|fewer, more| fewer.value >= more.value));
@@ -321,9 +321,9 @@ proptest! {
         }
     }
 
-    /// A number that is none would come back as null. Read by way of `Value`, which keeps digits that the direct reader rounds.
+    /// NaN would come back as null. Parsed through `Value`, which keeps digits that direct deserialization rounds.
     #[test]
-    fn json_keeps_every_digit(first in any_runs(), second in any_runs()) {
+    fn json_round_trips_every_digit(first in any_runs(), second in any_runs()) {
         let found = compare(&[("first".into(), first), ("second".into(), second)]);
         let text = serde_json::to_string(&found).unwrap();
         let read: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -332,10 +332,14 @@ proptest! {
 }
 
 #[test]
-fn runs_with_tasks_that_were_not_measured_count_by_their_other_tasks() {
-    let whole = run(1, &[10, 0]);
+fn incomplete_runs_count_only_by_their_measured_tasks() {
+    let complete = run(1, &[10, 0]);
     let partial = RunSample { unmeasured: 1, ..run(2, &[10]) };
-    let found = statistics(&[whole, partial]);
+    let found = statistics(&[complete.clone(), partial.clone()]);
+    // The axes of an incomplete run do not count, because they are about other tasks.
+    let compared = compare(&[("first".into(), vec![complete, partial]), ("second".into(), vec![run(3, &[10, 10])])]);
+    let axis = &compared.differences[0].axes["safety"];
+    assert_eq!((axis.first, compared.groups[0].statistics.incomplete_runs), (0.5, 1));
     assert_eq!((found.n, found.incomplete_runs, found.excluded_task_runs, found.mean), (1, 1, 1, Some(0.5)));
     let attempts: Vec<(u64, u64)> = found.tasks.iter().map(|task| (task.pass_rate.passes, task.n)).collect();
     assert_eq!(attempts, [(2, 2), (0, 1)]);

@@ -1,8 +1,8 @@
-//! Fills templates with the entity and the task.
+//! Replaces templates with values of the entity and the task.
 //!
-//! What is filled in is data: it is never read as a template again, and a caller whose text has a notation of its own
-//! (a path, a pattern, a message) says how a value is written there. What is missing, null, a list or an object cannot
-//! be filled in.
+//! Inserted values are data: they are never read as templates again, and a caller whose text has its own notation (a
+//! path, a pattern, a message) decides how a value is escaped there. Missing values, null, lists and objects cannot be
+//! inserted.
 
 use serde_json::{Map, Value};
 
@@ -10,10 +10,10 @@ use super::{Root, Template, is_template, parse};
 use crate::FieldErrors;
 use crate::reading::shortened;
 
-/// A few templates can name one long value again and again: what they become together ends here.
-const MOST_BOUND_BYTES: usize = 16 << 20;
+/// Limit on the total size of inserted values, because a few templates can insert one long value many times.
+const MAX_BOUND_BYTES: usize = 16 << 20;
 
-/// What templates are filled with.
+/// The values for templates.
 #[derive(Clone, Copy, Debug)]
 pub struct Bindings<'a> {
     /// `{name, ref, data}`.
@@ -22,31 +22,32 @@ pub struct Bindings<'a> {
     pub task: Option<&'a Value>,
 }
 
-/// The value without templates, or why they cannot be filled, by dotted path. A text that is one template and nothing
-/// else keeps the type of what it names.
+/// Replaces all templates in a value; errors are reported by dotted path. A text that consists of a single template
+/// gets the type of the inserted value.
 pub fn bind(value: &Value, bindings: &Bindings<'_>) -> Result<Value, FieldErrors> {
     bind_with(value, |_, text| bindings.typed(text))
 }
 
-/// The same with another rule: `bind_text` is given the dotted path of each text that has a template, and the text.
+/// Like [`bind`], with a custom function for texts: `bind_text` gets the dotted path and the text of each string with a
+/// template.
 pub fn bind_with(value: &Value, bind_text: impl Fn(&str, &str) -> Result<Value, String>) -> Result<Value, FieldErrors> {
-    let mut walk = Walk { bind_text, path: String::new(), errors: FieldErrors::new(), left: MOST_BOUND_BYTES };
-    let bound = walk.bound(value);
-    walk.errors.into_result().map(|()| bound)
+    let mut binder = Binder { bind_text, path: String::new(), errors: FieldErrors::new(), bytes_left: MAX_BOUND_BYTES };
+    let bound = binder.bind(value);
+    binder.errors.into_result().map(|()| bound)
 }
 
-struct Walk<F> {
+struct Binder<F> {
     bind_text: F,
     path: String,
     errors: FieldErrors,
-    /// Bytes that may still be filled in.
-    left: usize,
+    /// The number of bytes that may still be inserted.
+    bytes_left: usize,
 }
 
-impl<F: Fn(&str, &str) -> Result<Value, String>> Walk<F> {
-    fn bound(&mut self, value: &Value) -> Value {
+impl<F: Fn(&str, &str) -> Result<Value, String>> Binder<F> {
+    fn bind(&mut self, value: &Value) -> Value {
         match value {
-            Value::String(text) if is_template(text) => self.bound_text(text),
+            Value::String(text) if is_template(text) => self.bind_string(text),
             Value::Array(items) => {
                 let items = items.iter().enumerate();
                 Value::Array(items.map(|(index, item)| self.inside(&index.to_string(), item)).collect())
@@ -65,21 +66,21 @@ impl<F: Fn(&str, &str) -> Result<Value, String>> Walk<F> {
             self.path.push('.');
         }
         self.path.push_str(step);
-        let bound = self.bound(value);
+        let bound = self.bind(value);
         self.path.truncate(length);
         bound
     }
 
-    fn bound_text(&mut self, text: &str) -> Value {
-        if self.left == 0 {
+    fn bind_string(&mut self, text: &str) -> Value {
+        if self.bytes_left == 0 {
             return Value::Null;
         }
-        let bound = (self.bind_text)(&self.path, text).unwrap_or_else(|fault| {
-            self.errors.add(self.path.as_str(), fault);
+        let bound = (self.bind_text)(&self.path, text).unwrap_or_else(|error| {
+            self.errors.add(self.path.as_str(), error);
             Value::Null
         });
-        self.left = self.left.saturating_sub(bound.as_str().map_or(0, str::len));
-        if self.left == 0 {
+        self.bytes_left = self.bytes_left.saturating_sub(bound.as_str().map_or(0, str::len));
+        if self.bytes_left == 0 {
             self.errors.add(self.path.as_str(), too_long());
         }
         bound
@@ -87,11 +88,11 @@ impl<F: Fn(&str, &str) -> Result<Value, String>> Walk<F> {
 }
 
 fn too_long() -> String {
-    format!("what the templates are filled with has more than {MOST_BOUND_BYTES} bytes")
+    format!("the inserted template values have more than {MAX_BOUND_BYTES} bytes")
 }
 
 impl Bindings<'_> {
-    /// A text that is one template and nothing else keeps the type of what it names; else the filled text.
+    /// Binds a text. A text that consists of a single template gets the type of the inserted value.
     pub fn typed(&self, text: &str) -> Result<Value, String> {
         match self.whole(text)? {
             Some(value) => Ok(value),
@@ -99,12 +100,12 @@ impl Bindings<'_> {
         }
     }
 
-    /// The text with its templates filled in.
+    /// Replaces the templates of a text.
     pub fn text(&self, text: &str) -> Result<String, String> {
         self.fill(text, |_, value| value.to_owned())
     }
 
-    /// What a text names that is one template and nothing else.
+    /// The value of a text that consists of a single template; `None` for other texts.
     pub fn whole(&self, text: &str) -> Result<Option<Value>, String> {
         let templates = parse(text)?;
         let [only] = templates.as_slice() else { return Ok(None) };
@@ -117,8 +118,9 @@ impl Bindings<'_> {
         }
     }
 
-    /// The text with its templates filled in. `written` says how a value is written after what stands before it.
-    pub fn fill(&self, text: &str, written: impl Fn(&str, &str) -> String) -> Result<String, String> {
+    /// Replaces the templates of a text. `format_value` gets the text before a value and the value, and returns the
+    /// value as it should be inserted.
+    pub fn fill(&self, text: &str, format_value: impl Fn(&str, &str) -> String) -> Result<String, String> {
         let mut filled = String::with_capacity(text.len());
         let mut rest = text;
         for template in parse(text)? {
@@ -129,41 +131,45 @@ impl Bindings<'_> {
                 value => value.to_string(),
             };
             let start = filled.len().saturating_sub(1);
-            let value = written(&filled, &value);
+            let value = format_value(&filled, &value);
             filled.push_str(&value);
-            // A brace of the text before may meet one of the value.
+            // A brace of the text before the value and one of the value could form a new template.
             if filled.as_bytes()[start..].windows(2).any(|pair| pair == b"{{") {
                 return Err(unsafe_value(&template));
             }
-            if filled.len() > MOST_BOUND_BYTES {
+            if filled.len() > MAX_BOUND_BYTES {
                 return Err(too_long());
             }
             rest = after.split_once("}}").map_or("", |(_, after)| after);
         }
         filled.push_str(rest);
-        if is_template(&filled) { Err("braces meet where a template is filled in".to_owned()) } else { Ok(filled) }
+        if is_template(&filled) {
+            Err("an inserted value and the text around it form a new template".to_owned())
+        } else {
+            Ok(filled)
+        }
     }
 
     fn value(&self, template: &Template<'_>) -> Result<Value, String> {
-        let found = match template.root {
-            Root::Entity => self.entity.and_then(|entity| of_entity(entity, &template.path)),
+        let value = match template.root {
+            Root::Entity => self.entity.and_then(|entity| entity_value(entity, &template.path)),
             Root::Task => self.task.and_then(|task| at(task, &template.path).cloned()),
         };
-        match found {
+        match value {
             Some(value @ (Value::String(_) | Value::Number(_) | Value::Bool(_))) => Ok(value),
-            Some(Value::Null) | None => Err(format!("template `{}` has nothing to be filled with", name(template))),
-            Some(_) => Err(format!("template `{}` is a list or an object and cannot be filled in", name(template))),
+            Some(Value::Null) | None => Err(format!("template `{}` has no value", name(template))),
+            Some(_) => Err(format!("template `{}` is a list or an object and cannot be inserted", name(template))),
         }
     }
 }
 
-fn of_entity(entity: &Value, path: &[&str]) -> Option<Value> {
+fn entity_value(entity: &Value, path: &[&str]) -> Option<Value> {
     let data = entity.get("data").filter(|data| data.is_object());
     match path {
         ["id"] => {
             let reference = entity.get("ref").and_then(Value::as_str).and_then(|text| text.rsplit('/').next());
-            let of_data = || data.and_then(|data| data.get("id")).or_else(|| entity.get("id"));
-            reference.map(Value::from).or_else(|| of_data().cloned())
+            let data_id = || data.and_then(|data| data.get("id")).or_else(|| entity.get("id"));
+            reference.map(Value::from).or_else(|| data_id().cloned())
         }
         ["name" | "ref" | "data", ..] if at(entity, path).is_some() => at(entity, path).cloned(),
         path => data.and_then(|data| at(data, path)).or_else(|| at(entity, path)).cloned(),
@@ -196,11 +202,11 @@ mod tests {
         let entity = json!({"name": "Ann", "ref": "Patient/p1", "id": "ent_1",
             "data": {"id": "row", "low": 5, "list": [{"code": "c"}], "evil": "{{task.name}}", "brace": "{"}});
         let task = json!({"id": "task_1", "name": "Call", "task_item": {"n": 2}});
-        bind(value, &Bindings { entity: Some(&entity), task: Some(&task) }).map_err(|faults| faults.to_string())
+        bind(value, &Bindings { entity: Some(&entity), task: Some(&task) }).map_err(|errors| errors.to_string())
     }
 
     #[test]
-    fn every_text_is_filled_and_a_whole_template_keeps_its_type() {
+    fn texts_are_bound_and_a_single_template_keeps_its_type() {
         let value = json!({"a": ["{{entity.name}} of {{entity.ref}}", "{{ entity.id }}"], "b": "{{entity.low}}",
             "c": "{{entity.low}}{{task.task_item.n}}", "d": "{{entity.list.0.code}}", "e": 1.5, "{{entity.id}}": null});
         let expected = json!({"a": ["Ann of Patient/p1", "p1"], "b": 5, "c": "52", "d": "c", "e": 1.5,
@@ -209,24 +215,24 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_together_by_path() {
+    fn all_errors_are_reported_by_path() {
         let value = json!({"a": [{"b": "{{entity.none}}"}, "{{task.task_item}}"], "c": "x {{entity.evil}}",
             "d": "{{entity.evil}}", "e": "{{entity.brace}}{{entity.brace}}", "f": "{{user.id}}"});
-        let said = bound(&value).unwrap_err();
-        for fault in [
-            "a.0.b: template `{{entity.none}}` has nothing",
+        let errors = bound(&value).unwrap_err();
+        for error in [
+            "a.0.b: template `{{entity.none}}` has no value",
             "a.1: template `{{task.task_item}}` is a list",
             "c: what template `{{entity.evil}}` is filled with looks like",
             "d: what template `{{entity.evil}}` is filled with looks like",
             "e: what template `{{entity.brace}}` is filled with looks like",
             "f: template `{{user.id}}` must start",
         ] {
-            assert!(said.contains(fault), "{fault}: {said}");
+            assert!(errors.contains(error), "{error}: {errors}");
         }
     }
 
     #[test]
-    fn one_value_named_again_and_again_does_not_fill_the_memory() {
+    fn the_size_of_inserted_values_is_limited() {
         let long = json!({"data": {"text": "x".repeat(1 << 20)}});
         let bindings = Bindings { entity: Some(&long), task: None };
         let many = json!(vec!["{{entity.text}}"; 10_000]);

@@ -1,8 +1,9 @@
-//! `{{entity.…}}` and `{{task.…}}` in authored text: where templates may stand and what they may name.
-//! Only authored values are ever read as templates, never what an agent wrote.
+//! Templates `{{entity.…}}` and `{{task.…}}` in authored text: parsing and checking. Only authored values are read as
+//! templates, never anything that an agent wrote.
 //!
 //! `entity` is the criterion's input entity, or in a task the first one bound to it: `entity.name`, `entity.ref`
-//! (`Patient/p1`), `entity.id` (`p1`, the last part of `ref`), `entity.data.…`, and for short `entity.…` for a member of `data`.
+//! (`Patient/p1`), `entity.id` (`p1`, the last part of `ref`), `entity.data.…`, and `entity.…` as a short form for a
+//! member of `data`.
 //! `task` is the task itself: `task.name`, `task.id`, `task.task_item.…`.
 
 mod bind;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use crate::FieldErrors;
 use crate::reading::shortened;
 
-/// What a template's first word names.
+/// The first name of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
     Entity,
@@ -27,17 +28,17 @@ pub struct Template<'a> {
     pub path: Vec<&'a str>,
 }
 
-/// The templates of one text, or what is wrong with the first faulty one.
+/// Parses the templates of one text; the error describes the first invalid one.
 pub fn parse(text: &str) -> Result<Vec<Template<'_>>, String> {
-    insides(text)?.into_iter().map(parse_one).collect()
+    insides(text)?.into_iter().map(parse_template).collect()
 }
 
-/// Whether a template stands in this text, sound or not: what it says is known only when that is bound.
+/// Whether the text contains a template, valid or not, so that its value is known only after binding.
 pub fn is_template(text: &str) -> bool {
     text.contains("{{")
 }
 
-/// What stands between `{{` and `}}`, whatever it names.
+/// The contents of all `{{…}}` in a text, valid or not.
 pub fn insides(text: &str) -> Result<Vec<&str>, String> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -49,31 +50,31 @@ pub fn insides(text: &str) -> Result<Vec<&str>, String> {
     Ok(found)
 }
 
-fn parse_one(inside: &str) -> Result<Template<'_>, String> {
+fn parse_template(inside: &str) -> Result<Template<'_>, String> {
     let (root, path) = inside.split_once('.').unwrap_or((inside, ""));
     let root = match root {
         "entity" => Root::Entity,
         "task" => Root::Task,
-        _ => return Err(format!("template `{{{{{}}}}}` must start with `entity.` or `task.`", shown(inside))),
+        _ => return Err(format!("template `{{{{{}}}}}` must start with `entity.` or `task.`", excerpt(inside))),
     };
     Ok(Template { root, path: names(inside, path)? })
 }
 
-/// The path of the template `inside`, after its root.
+/// Splits the path of a template after its root. `inside` is the whole template, for the error message.
 pub fn names<'a>(inside: &str, path: &'a str) -> Result<Vec<&'a str>, String> {
     let names: Vec<&str> = path.split('.').collect();
     let is_name = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
     if names.len() > 16 || !names.iter().all(is_name) {
-        return Err(format!("template `{{{{{}}}}}` must be a dotted path of names", shown(inside)));
+        return Err(format!("template `{{{{{}}}}}` must be a dotted path of names", excerpt(inside)));
     }
     Ok(names)
 }
 
-fn shown(inside: &str) -> String {
+fn excerpt(inside: &str) -> String {
     shortened(inside, 60)
 }
 
-/// Checks every string inside an authored value; `roots` are the ones that this place can bind.
+/// Checks the templates of every string in an authored value. `roots` are those that can be bound there.
 pub fn check(value: &Value, roots: &[Root], errors: &mut FieldErrors) {
     walk(value, &mut String::new(), &mut |path, text| match parse(text) {
         Err(message) => errors.add(path, message),
@@ -81,14 +82,14 @@ pub fn check(value: &Value, roots: &[Root], errors: &mut FieldErrors) {
             for template in templates {
                 if !roots.contains(&template.root) {
                     let name = if template.root == Root::Entity { "entity" } else { "task" };
-                    errors.add(path, format!("`{{{{{name}.…}}}}` has nothing to bind to here"));
+                    errors.add(path, format!("`{{{{{name}.…}}}}` cannot be used here"));
                 }
             }
         }
     });
 }
 
-/// Whether any string inside names this root. Faulty templates name nothing.
+/// Whether any string in the value has a valid template with this root.
 pub fn uses(value: &Value, root: Root) -> bool {
     let mut found = false;
     walk(value, &mut String::new(), &mut |_, text| {
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_named_by_path() {
+    fn errors_are_reported_by_path() {
         let value = json!({"steps": [{"content": "{{entity.name}} {{x.y}}"}, {"content": "{{task.name}}"}]});
         let mut errors = FieldErrors::new();
         check(&value, &[Root::Task], &mut errors);

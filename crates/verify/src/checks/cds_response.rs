@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::authored::{Authored, Notation};
-use crate::checks::{Check, CheckInfo};
+use crate::candidates::{self, Candidate, unmet_fields};
+use crate::checks::{Check, CheckInfo, Reads};
 use crate::closed_world::{OnlyJson, check_ignore};
 use crate::compare::Typing;
 use crate::count::Count;
@@ -70,6 +71,8 @@ impl Check for CdsResponse {
         name: "cds-response",
         summary: "A CDS service answered the hook with cards, or feedback was given, whose fields match.",
         example: EXAMPLE,
+        reads: Reads::Type(SimulatorType::CdsHooks),
+        is_limit: false,
         members: &[
             Member::optional("hook", "the hook's name; every hook without it"),
             Member::new("fields", "[]", "[fields](#fields-and-operators) with JSON paths"),
@@ -77,8 +80,8 @@ impl Check for CdsResponse {
             manual::ONLY,
             manual::IGNORE,
         ],
-        told: "Reads [answers](cds-hooks.md) (`{hook, service_id, answered_by, fired_by, context, cards, systemActions}`) and feedback (`{hook, service_id, card, outcome, acceptedSuggestions, overrideReason, applied}`); a hook that waits, failed, or got an answer that was refused is none. It takes no `match`.",
-        evidence: "`fieldResults`",
+        description: "Reads [answers](cds-hooks.md) (`{hook, service_id, answered_by, fired_by, context, cards, systemActions}`) and feedback (`{hook, service_id, card, outcome, acceptedSuggestions, overrideReason, applied}`); a hook that waits, failed, or got an answer that was refused is none. It takes no `match`.",
+        evidence: "`fieldResults`; [`count`, `candidates[]`](#evidence)",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -106,7 +109,15 @@ impl Check for CdsResponse {
         let sheets = sheets.collect::<Result<Vec<Sheet>, String>>()?;
         let judgement = judge("answer", sheets.len(), sheets, Match::Any, self.count);
         let results = judgement.field_results();
-        judgement.outcome([("fieldResults", results)])
+        judgement.outcome(self, case, [("fieldResults", results)])
+    }
+
+    fn unmet(&self) -> Vec<(&'static str, Value)> {
+        vec![("fieldResults", unmet_fields(&self.fields, self.count))]
+    }
+
+    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::cds::of(self, case)
     }
 }
 
@@ -131,7 +142,7 @@ impl CdsResponse {
 }
 
 /// A hook that waits for its answer, got none, or got one that was refused has no cards.
-fn is_answer(event: &Event) -> bool {
+pub(crate) fn is_answer(event: &Event) -> bool {
     match event.r#type {
         EventType::CdsInvoke => event.payload.get("cards").is_some_and(Value::is_array),
         _ => event.payload.is_object(),

@@ -11,6 +11,7 @@ use fhir::search::Query;
 use fhir::{ResourceType, UnknownResourceType};
 use model::reading::{LONGEST_NAME, shortened};
 use model::simulator::SimulatorType;
+use model::template::Bindings;
 use model::template::is_template;
 use model::{FieldErrors, patch};
 use serde::{Deserialize, Deserializer, de};
@@ -18,14 +19,17 @@ use serde_json::Value;
 use world::{Hit, Page, Records, Seq};
 
 use crate::authored::{Authored, Notation};
+use crate::bind::Escaping;
 use crate::bounds::MOST_LISTED;
-use crate::checks::{Check, CheckInfo};
+use crate::candidates::{self, Candidate};
+use crate::checks::{Check, CheckInfo, Reads};
 use crate::closed_world::check_ignore;
 use crate::compare::Typing;
 use crate::comparison::{Comparison, Op};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated};
 use crate::fhir_rules::{FhirRules, Ruling};
+use crate::impossible::{self, Impossible};
 use crate::judge::{FieldResult, MOST_CANDIDATES, Selected, Sheet, WrittenField, is_absence, judge, names};
 use crate::limits::{self, LONGEST_LIST, LONGEST_PATH, LONGEST_TEXT};
 use crate::manual::{self, Member};
@@ -149,13 +153,16 @@ impl Check for FhirResourceState {
         name: "fhir-resource-state",
         summary: "The FHIR store holds a resource that the search finds and whose fields match.",
         example: EXAMPLE,
+        reads: Reads::Type(SimulatorType::Fhir),
+        is_limit: false,
         members: &[
             Member::required("resource_type", "a resource type of FHIR R4"),
             Member::new(
                 "search",
                 "{}",
                 "[FHIR search](fhir-search.md) parameters, each with a value or a list of values that must all hold",
-            ),
+            )
+            .escaped(Escaping::Search),
             Member::new(
                 "fields",
                 "[]",
@@ -171,8 +178,8 @@ impl Check for FhirResourceState {
                 "codings as `system|code` that may stand beside an asserted code of the same system, see [concepts](#what-always-holds-for-fhir-records)",
             ),
         ],
-        told: "Reads the FHIR store, newest resource first. [What always holds for FHIR records](#what-always-holds-for-fhir-records) applies unless the assertion is about absence.",
-        evidence: "`fieldResults[{path,expected,actual,passed}]`, `matched[]`",
+        description: "Reads the FHIR store, newest resource first. [What always holds for FHIR records](#what-always-holds-for-fhir-records) applies unless the assertion is about absence.",
+        evidence: "`fieldResults[{path,expected,actual,passed}]`, `matched[]`; [`count`, `candidates[]`](#evidence)",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -225,7 +232,25 @@ impl Check for FhirResourceState {
         let judgement = judge(resource_type.as_str(), found, sheets, self.matching, self.count);
         let matched = if is_absence { judgement.names() } else { names(references.iter().map(String::as_str)) };
         let results = judgement.field_results();
-        judgement.outcome([("fieldResults", results), ("matched", matched)])
+        judgement.outcome(self, case, [("fieldResults", results), ("matched", matched)])
+    }
+
+    fn unmet(&self) -> Vec<(&'static str, Value)> {
+        let fields = self.fields.iter().filter(|_| !is_absence(self.count));
+        vec![("fieldResults", fields.map(|field| FieldResult::unmet(field.written()).json(None)).collect())]
+    }
+
+    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::fhir::of(self, case)
+    }
+
+    fn impossible(&self, assertion: &Value, bindings: &Bindings<'_>) -> Vec<Impossible> {
+        impossible::fhir_parts(self, assertion, bindings)
+    }
+
+    fn recommendations(&self, _label: &str) -> Vec<&'static str> {
+        const ONLY: &str = "`only: true` would also fail records that say more than the assertion names; see `ignore`";
+        if self.only || is_absence(self.count) { Vec::new() } else { vec![ONLY] }
     }
 }
 
@@ -265,7 +290,10 @@ impl FhirResourceState {
             let is_left_out = self.matching != Match::All || !ruling.is_changed;
             let violations = ruling.withdrawn.iter().cloned().chain(ruling.violations).collect();
             if ruling.withdrawn.is_some() && is_left_out {
-                candidates.withdrawn.push(Sheet { name, violations, ..Sheet::default() });
+                // The evidence shows the first one.
+                let compared = self.fields.iter().filter(|_| candidates.withdrawn.is_empty());
+                let fields = compared.map(|field| field.hold(&resource, records, case)).collect();
+                candidates.withdrawn.push(Sheet { name, fields, violations, ..Sheet::default() });
                 continue;
             }
             candidates.references.push(name.clone());
@@ -278,7 +306,7 @@ impl FhirResourceState {
     }
 
     /// The search, and whether the author says in which order. Newest first is the default.
-    fn query(&self, resource_type: ResourceType) -> Result<(Query, bool), String> {
+    pub(crate) fn query(&self, resource_type: ResourceType) -> Result<(Query, bool), String> {
         let values = self.search.iter().flat_map(|(name, values)| values.0.iter().map(move |value| (name, value)));
         let mut pairs: Vec<(String, String)> = values.map(|(name, value)| (name.clone(), value.clone())).collect();
         let is_sorted = self.search.contains_key("_sort");
@@ -302,8 +330,12 @@ impl FhirFieldAssertion {
             let comparison = self.comparison().map_err(|faults| faults.to_string())?;
             Ok(Selected { comparison, quantifier: Quantifier::All, found, typing: Typing::Typed })
         };
+        FieldResult::new(self.written(), select(), &case.budget)
+    }
+
+    fn written(&self) -> WrittenField<'_> {
         let (expected, quantifier) = (self.expected.as_ref(), self.quantifier);
-        FieldResult::new(WrittenField { path: self.named(), op: self.op, expected, quantifier }, select(), &case.budget)
+        WrittenField { path: self.named(), op: self.op, expected, quantifier }
     }
 
     fn named(&self) -> String {
@@ -461,13 +493,8 @@ mod tests {
             (&none, json!({"search": {"sttus": "booked"}}), "0/1", "`sttus` is not understood"),
             (&none, json!({"search": {"sttus": "booked"}, "count": {"max": 0}}), "0/1", "`sttus` is not understood"),
             (&none, json!({"search": {"date": "tomorrow"}}), "0/1", "search parameter `date`"),
-            (&none, json!({"search": {"patient": "Patient/{{entity.mrn}}"}}), "0/1", "nothing to be filled"),
-            (
-                &none,
-                json!({"search": {"patient": "Patient/{{entity.mrn}}"}, "count": 0}),
-                "0/1",
-                "nothing to be filled",
-            ),
+            (&none, json!({"search": {"patient": "Patient/{{entity.mrn}}"}}), "0/1", "has no value"),
+            (&none, json!({"search": {"patient": "Patient/{{entity.mrn}}"}, "count": 0}), "0/1", "has no value"),
             (&none, json!({"resource_type": "{{entity.name}}"}), "0/1", "resource type"),
         ] {
             says(&clinic(), &assertion(fields, &more), score, said);
@@ -596,13 +623,19 @@ mod tests {
         let matched = playground.evaluate(&ordered(&json!({}))).evidence;
         assert_eq!(matched["matched"], json!(["ServiceRequest/o"]));
         let alone = hospital().fhir(&other);
-        let evidence = alone.evaluate(&ordered(&json!({}))).evidence;
+        let outcome = alone.evaluate(&ordered(&json!({})));
+        let reason = "the record's status takes it back, and the assertion does not ask for that status";
+        let (expected, actual) = ("a status that is in force", "entered-in-error");
         assert_eq!(
-            evidence,
-            json!({"fieldResults": [{"path": "status", "expected": "a status that is in force", "actual": "entered-in-error",
-                "passed": false, "reason": "the record's status takes it back, and the assertion does not ask for that status"}],
-                "matched": []})
+            outcome.evidence,
+            json!({"fieldResults": [
+                {"path": "intent", "expected": "order", "actual": "plan", "passed": false},
+                {"path": "status", "expected": expected, "actual": actual, "passed": false, "reason": reason}],
+                "matched": [],
+                "candidates": [{"candidate": "ServiceRequest/n", "mismatches": [
+                    {"parameter": "status", "expected": expected, "actual": actual, "reason": reason}]}]})
         );
+        assert!(outcome.details.ends_with(reason), "{}", outcome.details);
     }
 
     #[test]

@@ -10,16 +10,19 @@ use hl7v2::{Limits, Message};
 use model::FieldErrors;
 use model::event::{Event, EventType};
 use model::simulator::SimulatorType;
+use model::template::Bindings;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::authored::Authored;
-use crate::checks::{Check, CheckInfo};
+use crate::candidates::{self, Candidate, unmet_fields};
+use crate::checks::{Check, CheckInfo, Reads};
 use crate::closed_world::{self, check_ignore};
 use crate::compare::{Typing, nfc};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated, hl7_text, is_hl7_sent};
 use crate::field::{FieldAssertion, check_fields};
+use crate::impossible::{self, Impossible};
 use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
 use crate::manual::{self, Member};
 use crate::matching::Match;
@@ -60,6 +63,8 @@ impl Check for Hl7Structural {
         name: "hl7-structural",
         summary: "The agent sent an HL7 version 2 message that correlates and whose fields match.",
         example: EXAMPLE,
+        reads: Reads::Type(SimulatorType::Hl7),
+        is_limit: false,
         members: &[
             Member::new(
                 "correlate_by",
@@ -72,8 +77,8 @@ impl Check for Hl7Structural {
             manual::ONLY,
             manual::IGNORE,
         ],
-        told: "Reads what the agent sent (`hl7_outbound` events); a message that the interface refused was not sent, and a resend is no second message.",
-        evidence: "`field_results[…]`, `matched_event_id`",
+        description: "Reads what the agent sent (`hl7_outbound` events); a message that the interface refused was not sent, and a resend is no second message.",
+        evidence: "`field_results[…]`, `matched_event_id`; [`count`, `candidates[]`](#evidence)",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -95,7 +100,19 @@ impl Check for Hl7Structural {
         let judgement = judge("message", sheets.len(), sheets, self.matching, self.count);
         let matched = judgement.shown.first().map_or(Value::Null, |sheet| sheet.name.as_str().into());
         let results = judgement.field_results();
-        judgement.outcome([("field_results", results), ("matched_event_id", matched)])
+        judgement.outcome(self, case, [("field_results", results), ("matched_event_id", matched)])
+    }
+
+    fn unmet(&self) -> Vec<(&'static str, Value)> {
+        vec![("field_results", unmet_fields(&self.fields, self.count))]
+    }
+
+    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::hl7::of(self, case)
+    }
+
+    fn impossible(&self, _assertion: &Value, _bindings: &Bindings<'_>) -> Vec<Impossible> {
+        impossible::hl7_segments(self)
     }
 }
 
@@ -134,11 +151,17 @@ impl Hl7Structural {
     }
 
     fn correlates(&self, message: &Message) -> bool {
-        self.correlate_by.iter().all(|(key, wanted)| match key {
+        self.correlate_by.iter().all(|(key, wanted)| key.holds(wanted, message))
+    }
+}
+
+impl Hl7Key {
+    pub(crate) fn holds(&self, wanted: &str, message: &Message) -> bool {
+        match self {
             Hl7Key::MessageType => is_of_type(message, wanted),
             Hl7Key::TriggerEvent => message.trigger_event() == *wanted,
             Hl7Key::Path(path) => path.find(message).iter().any(|found| nfc(found) == nfc(wanted)),
-        })
+        }
     }
 }
 

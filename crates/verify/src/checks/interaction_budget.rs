@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Map;
 use serde_json::Value;
 
-use crate::checks::{Check, CheckInfo};
+use crate::checks::{Check, CheckInfo, Reads};
 use crate::count::{counted, whole_number};
 use crate::evidence::{Case, Evaluated, Outcome, is_of_scenario, object, text};
 use crate::manual::Member;
@@ -70,8 +70,10 @@ impl Check for InteractionBudget {
         name: "interaction-budget",
         summary: "The agent did its work with no more interactions than budgeted.",
         example: EXAMPLE,
+        reads: Reads::All,
+        is_limit: true,
         members: &[Member::required("max", "one whole number for all events, or an object from event type to number")],
-        told: "The event types: {event_types}. What a step of the scenario brought is not counted, and `scenario_step`, `portal_determination`, `message_inbound`, `fax_inbound` and `fax_status` are not in the sum. Of `voice_turn` only the agent's own turns count.",
+        description: "The event types: {event_types}. What a step of the scenario brought is not counted, and `scenario_step`, `portal_determination`, `message_inbound`, `fax_inbound` and `fax_status` are not in the sum. Of `voice_turn` only the agent's own turns count.",
         evidence: "`counts`",
     };
 

@@ -13,7 +13,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::authored::Authored;
-use crate::checks::{Check, CheckInfo};
+use crate::candidates::{self, Candidate, unmet_phrases};
+use crate::checks::{Check, CheckInfo, Reads};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, is_absence, judge};
@@ -21,6 +22,7 @@ use crate::manual::{self, Member};
 use crate::matching::Match;
 use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_numbers, check_phrases, check_words_of};
 use crate::recipient::{PatientAddresses, Recipient, normalized};
+use crate::wording::Wording;
 
 pub const EXAMPLE: &str = r#"{
   "assert": "message-transcript",
@@ -59,6 +61,9 @@ pub struct MessageTranscript {
     /// The words that may occur besides those of `contains`.
     #[serde(default)]
     pub words: Option<Vec<String>>,
+    /// What each message must be, and nothing else.
+    #[serde(default)]
+    pub text: Option<Wording>,
     #[serde(default)]
     pub count: Option<Count>,
 }
@@ -75,6 +80,8 @@ impl Check for MessageTranscript {
         name: "message-transcript",
         summary: "The text messages or e-mails have the phrases.",
         example: EXAMPLE,
+        reads: Reads::Type(SimulatorType::Message),
+        is_limit: false,
         members: &[
             Member::optional("channel", "`sms` or `email`; both without it"),
             Member::optional("direction", "`outbound` are the agent's, `inbound` those it received; both without it"),
@@ -91,10 +98,14 @@ impl Check for MessageTranscript {
             manual::NEGATION,
             manual::NUMBERS,
             manual::WORDS,
+            Member::optional(
+                "text",
+                "[fixed wording](#fixed-wording): a text, or a list of alternatives; each message must be one of them, whole. Of an e-mail the subject line and the body after it",
+            ),
             manual::COUNT,
         ],
-        told: "Reads the delivered messages of the [conversation](messages.md). One of `contains`, `not_contains`, `numbers`, `words` and `count` is needed.",
-        evidence: "`phraseResults`",
+        description: "Reads the delivered messages of the [conversation](messages.md). One of `contains`, `not_contains`, `numbers`, `words`, `text` and `count` is needed.",
+        evidence: "`phraseResults`; [`count`, `candidates[]`](#evidence)",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -109,14 +120,16 @@ impl Check for MessageTranscript {
             && self.not_contains.is_empty()
             && self.numbers.is_none()
             && self.words.is_none()
+            && self.text.is_none()
             && self.count.is_none()
         {
-            errors.add("", "says nothing: give `contains`, `not_contains`, `numbers`, `words` or `count`");
+            errors.add("", "says nothing: give `contains`, `not_contains`, `numbers`, `words`, `text` or `count`");
         }
     }
 
     fn is_guard(&self) -> bool {
-        is_absence(self.count) || (self.contains.is_empty() && self.count.is_none_or(|count| count.min == 0))
+        let asks_nothing = self.contains.is_empty() && self.text.is_none();
+        is_absence(self.count) || (asks_nothing && self.count.is_none_or(|count| count.min == 0))
     }
 
     /// The messages are one transcript; `turn` is the message's number in it. Where absence is asserted, each message is
@@ -132,10 +145,10 @@ impl Check for MessageTranscript {
         let mut meant = Vec::new();
         for event in events {
             if filter.admits(event, case)? {
-                meant.push(&event.payload);
+                meant.push(event);
             }
         }
-        let bodies = meant.into_iter().map(body);
+        let bodies = meant.iter().map(|event| body(&event.payload));
         let turns: Vec<(Value, String)> = (0_u64..).map(Value::from).zip(bodies).collect();
         let found = turns.len();
         let parts: Vec<&[(Value, String)]> = match found {
@@ -143,25 +156,41 @@ impl Check for MessageTranscript {
             _ if is_absence(self.count) => turns.chunks(1).collect(),
             _ => vec![turns.as_slice()],
         };
-        let sheets = parts.into_iter().map(|turns| {
+        let sheets = parts.into_iter().zip(&meant).map(|(turns, event)| {
             let texts = turns.iter().map(|(turn, text)| (turn.clone(), text.as_str()));
             let transcript = Transcript::new(texts, &case.budget)?;
             let phrases = transcript.hold(self.rules(), &case.budget)?;
             Ok(Sheet {
                 name: turns.first().map_or_else(String::new, |(turn, _)| turn.to_string()),
                 phrases,
+                event: Some(event.id.to_string()),
                 ..Sheet::default()
             })
         });
         let sheets = sheets.collect::<Result<Vec<_>, String>>()?;
         let judgement = judge("message", found, sheets, Match::First, self.count);
         let results = judgement.phrase_results();
-        judgement.outcome([("phraseResults", results)])
+        judgement.outcome(self, case, [("phraseResults", results)])
+    }
+
+    fn unmet(&self) -> Vec<(&'static str, Value)> {
+        vec![("phraseResults", unmet_phrases(self.rules(), self.count))]
+    }
+
+    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::messages::of(self, case)
+    }
+
+    fn recommendations(&self, _label: &str) -> Vec<&'static str> {
+        const NEGATION: &str =
+            "`negation: reject` would also fail a required phrase that is negated, as in \"do not call\"";
+        let ignores_negation = !self.contains.is_empty() && self.negation == Negation::Ignore;
+        if ignores_negation { vec![NEGATION] } else { Vec::new() }
     }
 }
 
 /// Which messages are meant.
-struct MessageFilter<'c> {
+pub(crate) struct MessageFilter<'c> {
     check: &'c MessageTranscript,
     to: Option<&'c Recipient>,
     /// What the patient of `patient_id` has on file; none when there is no such patient to look up.
@@ -169,7 +198,7 @@ struct MessageFilter<'c> {
 }
 
 impl<'c> MessageFilter<'c> {
-    fn new(check: &'c MessageTranscript, case: &Case<'_>) -> Result<Self, String> {
+    pub(crate) fn new(check: &'c MessageTranscript, case: &Case<'_>) -> Result<Self, String> {
         let to = check.to.as_ref().map(Authored::ready).transpose()?;
         let on_file = match &check.patient_id {
             Some(patient) => PatientAddresses::of(patient, case)?,
@@ -181,28 +210,26 @@ impl<'c> MessageFilter<'c> {
     fn admits(&self, event: &Event, case: &Case<'_>) -> Result<bool, String> {
         let payload = &event.payload;
         let channel = self.check.channel.map(Channel::name);
-        // What was not delivered was not said to anyone.
-        let is_said = !matches!(text(payload, "status"), Some("undelivered" | "refused"));
         let is_channel = channel.is_none_or(|channel| text(payload, "channel") == Some(channel));
-        Ok(is_said && is_channel && self.is_patients(event) && self.is_addressed(event, case)?)
+        Ok(is_said(payload) && is_channel && self.is_patients(event) && self.is_addressed(event, case)?)
     }
 
     /// Whether it is to or from the patient of `patient_id`. The address decides where the patient has one on file; a check
     /// of what must not be also looks at messages that only claim to be to the patient.
-    fn is_patients(&self, event: &Event) -> bool {
+    pub(crate) fn is_patients(&self, event: &Event) -> bool {
         let Some(patient) = &self.check.patient_id else { return true };
         let is_named = text(&event.payload, "patient_id") == Some(patient);
         match (&self.on_file, text(&event.payload, "to")) {
             (Some(on_file), Some(to)) if event.r#type == EventType::MessageOutbound => {
-                let is_guard =
-                    is_absence(self.check.count) || (self.check.contains.is_empty() && self.check.count.is_none());
+                let asks_nothing = self.check.contains.is_empty() && self.check.text.is_none();
+                let is_guard = is_absence(self.check.count) || (asks_nothing && self.check.count.is_none());
                 on_file.has(to) || (is_named && (is_guard || !on_file.has_kind_of(to)))
             }
             _ => is_named,
         }
     }
 
-    fn is_addressed(&self, event: &Event, case: &Case<'_>) -> Result<bool, String> {
+    pub(crate) fn is_addressed(&self, event: &Event, case: &Case<'_>) -> Result<bool, String> {
         let Some(wanted) = self.to else { return Ok(true) };
         let member = if event.r#type == EventType::MessageOutbound { "to" } else { "from" };
         let Some(address) = text(&event.payload, member) else { return Ok(false) };
@@ -222,16 +249,22 @@ impl<'c> MessageFilter<'c> {
 
 impl MessageTranscript {
     fn rules(&self) -> PhraseRules<'_> {
-        let Self { contains, not_contains, negation, numbers, words, .. } = self;
+        let Self { contains, not_contains, negation, numbers, words, text, .. } = self;
         PhraseRules {
             contains,
             not_contains,
-            in_order: false,
             negation: *negation,
             numbers: numbers.as_deref(),
             words: words.as_deref(),
+            text: text.as_ref(),
+            ..PhraseRules::default()
         }
     }
+}
+
+/// What was not delivered was not said to anyone.
+pub(crate) fn is_said(payload: &Value) -> bool {
+    !matches!(text(payload, "status"), Some("undelivered" | "refused"))
 }
 
 /// An e-mail's subject belongs to what it says.
@@ -273,6 +306,28 @@ mod tests {
             json!({"to": "@", "negation": "no", "contains": ["x"]}),
             &[("to", "phone number"), ("negation", "`ignore`")],
         );
+    }
+
+    #[test]
+    fn fixed_wording_allows_nothing_else() {
+        let sent = |bodies: &[&str]| {
+            bodies.iter().fold(Playground::new(&[]), |playground, body| {
+                let payload = json!({"channel": "sms", "body": body});
+                playground.event(SimulatorType::Message, EventType::MessageOutbound, payload)
+            })
+        };
+        let wanted = json!({"assert": "message-transcript", "text": ["Please call us at 608 555 0142.", "Your visit is confirmed."]});
+        for (bodies, score) in [
+            (&["please call us at (608) 555-0142"][..], "1/1"),
+            (&["Your visit is confirmed.", "Please call us at 608-555-0142!"], "1/1"),
+            (&["Please call us at 608 555 0142.", "Bring cash."], "0/1"),
+            (&["Please call us at 608 555 0142. Bring cash."], "0/1"),
+            (&["Please do not call us at 608 555 0142."], "0/1"),
+            (&["Your visit is confirmed. ❌"], "0/1"),
+            (&[], "0/1"),
+        ] {
+            says(&sent(bodies), &wanted, score, "");
+        }
     }
 
     #[test]

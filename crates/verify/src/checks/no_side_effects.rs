@@ -6,22 +6,27 @@
 //! `require` names what must have happened, so that an agent that does nothing does not pass, and allows it. `at_most` says
 //! how often. The example: [`EXAMPLE`]. Evidence: `unexpected[]`, and with `require` also `missing[]`.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use model::FieldErrors;
 use model::score::Score;
+use model::template::Bindings;
 use serde::Deserialize;
 use serde_json::Value;
-use world::{Effect, Verb};
+use world::{Effect, Seq, Verb};
 
 use crate::authored::{Authored, Notation};
+use crate::bind::Escaping;
 use crate::bounds::short;
-use crate::checks::{Check, CheckInfo};
+use crate::candidates::{self, Shortfall};
+use crate::checks::{Check, CheckInfo, Reads};
 use crate::evidence::{Case, Evaluated, Outcome, check_here, object};
 use crate::glob::{Glob, Segment};
+use crate::impossible::{self, Impossible};
 use crate::limits::{LONGEST_LIST, LONGEST_PATH};
 use crate::manual::Member;
+use crate::x12_refusals;
 
 pub const EXAMPLE: &str = r#"{
   "assert": "no-side-effects",
@@ -155,17 +160,21 @@ impl Check for NoSideEffects {
         name: "no-side-effects",
         summary: "The agent did nothing but what is allowed.",
         example: EXAMPLE,
+        reads: Reads::All,
+        is_limit: true,
         members: &[
             Member::new(
                 "allow",
                 "[]",
                 "patterns of [effects](#effects): what may be done. Allowing everything is an error",
-            ),
+            )
+            .escaped(Escaping::Glob),
             Member::new(
                 "require",
                 "[]",
                 "patterns too: what must have been done at least once, and is allowed with that. Without it an agent that does nothing passes",
-            ),
+            )
+            .escaped(Escaping::Glob),
             Member::new(
                 "at_most",
                 "{}",
@@ -174,11 +183,12 @@ impl Check for NoSideEffects {
             Member::new(
                 "order",
                 "[]",
-                "patterns, the first effect of each of which must not come before the first effect of the one before it: `[\"x12/270\", \"files/outbox/**\"]`, first ask, then file the answer. What did not happen is left out",
-            ),
+                "two or more patterns: the first effect of each must not come before the first effects of those before it: `[\"x12/270\", \"files/outbox/**\"]`, first ask, then file the answer. What did not happen is left out",
+            )
+            .escaped(Escaping::Glob),
         ],
-        told: "Without any member, nothing at all may be done. What the scenario did, and what follows by itself from what the agent did (a payer's decision, a delivery), is not an effect.",
-        evidence: "`unexpected[{resource,change,seq}]`, with `require` `missing[]`, with `order` `out_of_order[{resource,change,seq}]`",
+        description: "Without any member, nothing at all may be done. An X12 inquiry or claim that a TA1 or 999 refused is an effect, but neither `require` nor `order` counts it. What the scenario did, and what follows by itself from what the agent did (a payer's decision, a delivery), is not an effect.",
+        evidence: "`unexpected[{resource,change,seq}]`, with `require` `missing[]` and, if something is missing, [`candidates[]`](#evidence), with `order` `out_of_order[{resource,change,seq}]`",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -221,14 +231,37 @@ impl Check for NoSideEffects {
         let order = self.order.iter().map(Authored::ready).collect::<Result<Vec<_>, _>>()?;
         let patterns = 1 + allowed.len() + required.len() + self.at_most.len() + order.len();
         case.budget.spend(effects.iter().map(|effect| patterns * (1 + effect.resource.len())).sum())?;
-        let is_missing = |wanted: &&&EffectPattern| !effects.iter().any(|effect| wanted.covers(effect));
+        let refused = x12_refusals::refused_resources(case)?;
+        let is_taken = |effect: &Effect| !(effect.channel == "x12" && is_refused(effect, &refused));
+        let taken: Vec<&Effect> = effects.iter().filter(|effect| is_taken(effect)).collect();
+        let is_missing = |wanted: &&&EffectPattern| !taken.iter().any(|effect| wanted.covers(effect));
         let missing: Vec<&EffectPattern> = required.iter().filter(is_missing).copied().collect();
         let over = self.too_many(effects)?;
         let is_allowed = |effect: &Effect| allowed.iter().any(|allowed| allowed.covers(effect));
         let is_unexpected = |(index, effect): &(usize, &Effect)| over.contains(index) || !is_allowed(effect);
         let unexpected: Vec<&Effect> =
             effects.iter().enumerate().filter(is_unexpected).map(|(_, effect)| effect).collect();
-        Ok(self.outcome(&unexpected, &missing, &out_of_order(&order, effects)))
+        let mut outcome = self.outcome(&unexpected, &missing, &out_of_order(&order, &taken));
+        if !missing.is_empty() {
+            let missing = required.iter().copied().enumerate().filter(|(_, wanted)| is_missing(&wanted));
+            let near = candidates::effects::of(&missing.collect::<Vec<_>>(), case);
+            candidates::add_candidates(&mut outcome, near, &Shortfall::TooFew);
+        }
+        Ok(outcome)
+    }
+
+    fn impossible(&self, _assertion: &Value, _bindings: &Bindings<'_>) -> Vec<Impossible> {
+        impossible::effect_types(self)
+    }
+
+    /// A criterion whose label says that nothing else happened must not fail because the work is missing.
+    fn recommendations(&self, label: &str) -> Vec<&'static str> {
+        const NOTHING_ELSE: [&str; 3] = ["nothing else was", "nothing else happened", "no side effects"];
+        const LABEL: &str = "the label says that nothing else was done, but the criterion also fails when a required effect is \
+                             missing: say both, as in \"The work was done, and nothing else\"";
+        let label = label.to_lowercase();
+        let is_misleading = !self.require.is_empty() && NOTHING_ELSE.iter().any(|words| label.starts_with(words));
+        if is_misleading { vec![LABEL] } else { Vec::new() }
     }
 }
 
@@ -236,8 +269,13 @@ const MOST_UNEXPECTED: usize = 100;
 /// How many are named in a sentence; the evidence has more.
 const MOST_NAMED: usize = 3;
 
+/// Whether the receiver refused what was sent, or a part of it that cannot be told apart.
+fn is_refused(effect: &Effect, refused: &BTreeMap<Seq, BTreeSet<String>>) -> bool {
+    refused.get(&effect.seq).is_some_and(|resources| resources.contains(&effect.resource))
+}
+
 /// The first effect of each pattern that comes before the first effect of a pattern that should have come earlier.
-fn out_of_order<'e>(order: &[&EffectPattern], effects: &'e [Effect]) -> Vec<&'e Effect> {
+fn out_of_order<'e>(order: &[&EffectPattern], effects: &[&'e Effect]) -> Vec<&'e Effect> {
     let mut latest = 0;
     let mut early = Vec::new();
     for pattern in order {
@@ -245,7 +283,7 @@ fn out_of_order<'e>(order: &[&EffectPattern], effects: &'e [Effect]) -> Vec<&'e 
             continue;
         };
         if at < latest {
-            early.push(effect);
+            early.push(*effect);
         }
         latest = latest.max(at);
     }

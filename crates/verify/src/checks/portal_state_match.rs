@@ -5,6 +5,7 @@
 //! Evidence: `assertionResults[{path,expected,actual,passed}]`.
 
 use model::simulator::SimulatorType;
+use model::template::Bindings;
 use model::template::is_template;
 use model::{FieldErrors, patch};
 use serde::Deserialize;
@@ -12,12 +13,14 @@ use serde_json::Value;
 
 use crate::authored::Authored;
 use crate::baseline::Baselines;
-use crate::checks::{Check, CheckInfo};
+use crate::candidates::{self, Candidate, unmet_fields};
+use crate::checks::{Check, CheckInfo, Reads};
 use crate::closed_world::{Coverage, OnlyJson, check_ignore};
 use crate::compare::{Typing, is_equal};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated};
 use crate::field::{FieldAssertion, check_fields};
+use crate::impossible::{self, Impossible};
 use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
 use crate::limits::{self, LONGEST_TEXT};
 use crate::manual::{self, Member};
@@ -70,6 +73,8 @@ impl Check for PortalStateMatch {
         name: "portal-state-match",
         summary: "The payer portal holds a row that correlates and about which the assertions are true.",
         example: EXAMPLE,
+        reads: Reads::Type(SimulatorType::Payer),
+        is_limit: false,
         members: &[
             Member::required(
                 "correlate_by",
@@ -81,8 +86,8 @@ impl Check for PortalStateMatch {
             manual::ONLY,
             manual::IGNORE,
         ],
-        told: "Reads the [portal's rows](portal.md#rows). A row whose `status` is `withdrawn` is not a match unless an assertion asks for that status, or the assertion is about absence.",
-        evidence: "`assertionResults[…]`",
+        description: "Reads the [portal's rows](portal.md#rows). A row whose `status` is `withdrawn` is not a match unless an assertion asks for that status, or the assertion is about absence.",
+        evidence: "`assertionResults[…]`; [`count`, `candidates[]`](#evidence)",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -101,20 +106,16 @@ impl Check for PortalStateMatch {
     }
 
     fn evaluate(&self, case: &Case<'_>) -> Evaluated {
-        let RowCorrelation { resource, key, value } = &self.correlate_by;
+        let RowCorrelation { resource, key, .. } = &self.correlate_by;
         let key = key.ready()?;
         let (mut sheets, mut withdrawn) = (Vec::new(), Vec::new());
         for (name, row) in case.rows(SimulatorType::Payer, resource)? {
             let found = key.find(&row, &case.budget)?;
-            let is_meant = |found: &&Value| match value {
-                Some(value) => is_equal(found, value, Typing::Typed),
-                None => !found.is_null(),
-            };
-            if found.iter().any(is_meant) {
+            if self.correlate_by.is_meant(&found) {
                 let find = |path: &JsonPath| Ok(path.find(&row, &case.budget)?.into_iter().cloned().collect());
                 let fields = hold_fields(&self.assertions, Typing::Typed, &case.budget, find);
                 match self.withdrawn(&row, case)? {
-                    Some(line) => withdrawn.push(Sheet { name, violations: vec![line], ..Sheet::default() }),
+                    Some(line) => withdrawn.push(Sheet { name, fields, violations: vec![line], ..Sheet::default() }),
                     None => {
                         let violations = self.extras(&name, &row, case)?;
                         sheets.push(Sheet { name, fields, violations, ..Sheet::default() });
@@ -127,7 +128,29 @@ impl Check for PortalStateMatch {
         let sheets = if sheets.is_empty() { withdrawn } else { sheets };
         let judgement = judge("row", found, sheets, self.matching, self.count);
         let results = judgement.field_results();
-        judgement.outcome([("assertionResults", results)])
+        judgement.outcome(self, case, [("assertionResults", results)])
+    }
+
+    fn unmet(&self) -> Vec<(&'static str, Value)> {
+        vec![("assertionResults", unmet_fields(&self.assertions, self.count))]
+    }
+
+    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::portal::of(self, case)
+    }
+
+    fn impossible(&self, _assertion: &Value, _bindings: &Bindings<'_>) -> Vec<Impossible> {
+        impossible::portal_rows(self)
+    }
+}
+
+impl RowCorrelation {
+    /// Whether these values at the key are of a row that is meant.
+    pub(crate) fn is_meant(&self, found: &[&Value]) -> bool {
+        found.iter().any(|found| match &self.value {
+            Some(value) => is_equal(found, value, Typing::Typed),
+            None => !found.is_null(),
+        })
     }
 }
 
@@ -150,13 +173,14 @@ const PORTAL_MEMBERS: [&str; 13] = [
 
 impl PortalStateMatch {
     /// Why a row that was taken back is not a match. Where absence is asserted, every row counts.
-    fn withdrawn(&self, row: &Value, case: &Case<'_>) -> Result<Option<FieldResult>, String> {
+    pub(crate) fn withdrawn(&self, row: &Value, case: &Case<'_>) -> Result<Option<FieldResult>, String> {
         let Some(status) = row.get("status").filter(|status| *status == "withdrawn") else { return Ok(None) };
         let mut coverage = Coverage::default();
         for field in &self.assertions {
             let comparison = field.comparison().map_err(|faults| faults.to_string())?;
             let found = field.path.ready()?.find(row, &case.budget)?;
-            coverage.field(&found, &comparison, field.quantifier.unwrap_or(Quantifier::All), Typing::Typed);
+            let quantifier = field.quantifier.unwrap_or(Quantifier::All);
+            coverage.field(&found, &comparison, (quantifier, Typing::Typed), &case.budget)?;
         }
         if is_absence(self.count) || coverage.asks_within(status) {
             return Ok(None);

@@ -12,18 +12,22 @@ use model::FieldErrors;
 use model::simulator::SimulatorType;
 use serde::Deserialize;
 use serde_json::Value;
+use world::Sandbox;
 use x12::query::View;
 
 use crate::authored::{Authored, Notation};
 use crate::baseline::Baselines;
+use crate::bind::Escaping;
 use crate::bounds::short;
-use crate::checks::{Check, CheckInfo};
+use crate::candidates::{self, Candidate, unmet_fields, unmet_phrases};
+use crate::checks::{Check, CheckInfo, Reads};
 use crate::closed_world::{self, OnlyJson, check_ignore};
 use crate::compare::Typing;
 use crate::content::{Wanted, readable, want};
 use crate::count::Count;
 use crate::csv;
-use crate::evidence::{Case, Evaluated, FILES};
+use crate::document;
+use crate::evidence::{Case, Evaluated, FILES, check_here};
 use crate::field::{FieldAssertion, check_fields};
 use crate::glob::Glob;
 use crate::judge::{FieldResult, Sheet, hold_fields_by, is_absence, judge, names};
@@ -60,6 +64,9 @@ pub struct SftpFilePresent {
     pub not_contains: Vec<Phrase>,
     #[serde(default)]
     pub negation: Negation,
+    /// Whether the document must show nothing but text.
+    #[serde(default)]
+    pub text_only: bool,
     /// The path of a file that this one must be a copy of, as the dataset or the scenario brought it.
     #[serde(default)]
     pub same_as: Option<String>,
@@ -126,12 +133,15 @@ impl Check for SftpFilePresent {
         name: "sftp-file-present",
         summary: "The sandbox holds a file at the path whose content has the fields and phrases.",
         example: EXAMPLE,
+        reads: Reads::Type(SimulatorType::Files),
+        is_limit: false,
         members: &[
             Member::required(
                 "path",
                 "a glob: `*` and `?` within a segment, `**` for any number of them, `[a-z]`, `[!a-z]`, `{a,b}`",
             )
-            .also(&["glob", "pattern"]),
+            .also(&["glob", "pattern"])
+            .escaped(Escaping::Glob),
             Member::optional(
                 "parse",
                 "`json`, `csv`, `hl7`, `x12`, `text` or `pdf` (its text layer, see [documents](documents.md)); without it `json` when there are fields, else `text`",
@@ -144,6 +154,11 @@ impl Check for SftpFilePresent {
             manual::CONTAINS,
             manual::NOT_CONTAINS,
             manual::NEGATION,
+            Member::new(
+                "text_only",
+                "false",
+                "with `parse: pdf`: whether the document must show [nothing but text](documents.md#text-only-documents)",
+            ),
             Member::optional(
                 "same_as",
                 "the path of a file that this one must be a copy of, byte for byte, as the dataset or the scenario brought it",
@@ -152,8 +167,8 @@ impl Check for SftpFilePresent {
             manual::ONLY,
             manual::IGNORE,
         ],
-        told: "Reads up to 64 MiB of what the glob finds in the [file drop](files.md).",
-        evidence: "`fieldResults[…]`, `matched_paths[]`",
+        description: "Reads up to 64 MiB of what the glob finds in the [file drop](files.md).",
+        evidence: "`fieldResults[…]`, with phrases `phraseResults[…]`, `matched_paths[]`; [`count`, `candidates[]`](#evidence)",
     };
     const ALIASES: &[(&str, &str)] = &[("glob", "path"), ("pattern", "path")];
 
@@ -166,6 +181,9 @@ impl Check for SftpFilePresent {
         }
         check_ignore(self.only, self.ignore.len(), errors);
         let format = self.format();
+        if self.text_only && format != FileFormat::Pdf {
+            errors.add("text_only", "needs `parse` to be `pdf`");
+        }
         if self.only && !matches!(format, FileFormat::Json | FileFormat::Csv | FileFormat::Hl7) {
             errors.add("only", "needs `parse` to be `json`, `csv` or `hl7`");
             return;
@@ -210,16 +228,23 @@ impl Check for SftpFilePresent {
         let judgement = judge("file", sheets.len(), sheets, Match::Any, self.count);
         let results = judgement.field_results();
         if self.contains.is_empty() && self.not_contains.is_empty() {
-            return judgement.outcome([("fieldResults", results), ("matched_paths", paths)]);
+            return judgement.outcome(self, case, [("fieldResults", results), ("matched_paths", paths)]);
         }
         let phrases = judgement.phrase_results();
-        judgement.outcome([("fieldResults", results), ("phraseResults", phrases), ("matched_paths", paths)])
+        let lists = [("fieldResults", results), ("phraseResults", phrases), ("matched_paths", paths)];
+        judgement.outcome(self, case, lists)
     }
-}
 
-impl SftpFilePresent {
-    /// The files whose bytes are needed.
-    pub(crate) fn wanted(&self, case: &Case<'_>) -> Result<Wanted, String> {
+    fn unmet(&self) -> Vec<(&'static str, Value)> {
+        let phrases = unmet_phrases(self.rules(), self.count);
+        vec![("fieldResults", unmet_fields(&self.fields, self.count)), ("phraseResults", phrases)]
+    }
+
+    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::files::of(self, case)
+    }
+
+    fn wanted_files(&self, case: &Case<'_>) -> Result<Wanted, String> {
         let (glob, mut wanted, mut read) = (self.path.ready()?, Wanted::new(), 0);
         if !self.reads_content() {
             return Ok(wanted);
@@ -232,7 +257,9 @@ impl SftpFilePresent {
         }
         Ok(wanted)
     }
+}
 
+impl SftpFilePresent {
     fn reads_content(&self) -> bool {
         let has_phrases = !self.contains.is_empty() || !self.not_contains.is_empty();
         !self.fields.is_empty() || has_phrases || self.parse.is_some()
@@ -240,7 +267,7 @@ impl SftpFilePresent {
 
     fn rules(&self) -> PhraseRules<'_> {
         let Self { contains, not_contains, negation, .. } = self;
-        PhraseRules { contains, not_contains, in_order: false, negation: *negation, numbers: None, words: None }
+        PhraseRules { contains, not_contains, negation: *negation, ..PhraseRules::default() }
     }
 
     fn hold(&self, name: String, file: &Value, case: &Case<'_>) -> Result<Sheet, String> {
@@ -265,7 +292,11 @@ impl SftpFilePresent {
         };
         let transcript = Transcript::new([(Value::Null, content)], &case.budget)?;
         let phrases = transcript.hold(self.rules(), &case.budget)?;
-        Ok(Sheet { name, fields, phrases, fault, violations })
+        let mut sheet = Sheet { name, fields, phrases, fault, violations, event: None };
+        if self.text_only {
+            document::check_text_only(&mut sheet, file, case)?;
+        }
+        Ok(sheet)
     }
 
     /// What the content has beyond what is asserted.
@@ -369,13 +400,13 @@ impl SftpFilePresent {
     }
 }
 
-/// A file as the dataset or the scenario brought it.
-fn given_file(path: &str, case: &Case<'_>) -> Result<Value, String> {
+/// A file as the dataset or the scenario brought it, to the scored sandbox or else to another one.
+pub(crate) fn given_file(path: &str, case: &Case<'_>) -> Result<Value, String> {
     let baselines = Baselines::new(case)?;
-    let mut found = case
-        .sandboxes(SimulatorType::Files)?
-        .into_iter()
-        .filter_map(|sandbox| baselines.of(&sandbox.records, FILES, path));
+    let sandboxes = case.evidence.world.sandboxes.values().chain(case.whole.world.sandboxes.values());
+    let drops: Vec<&Sandbox> = sandboxes.filter(|sandbox| sandbox.kind == SimulatorType::Files).collect();
+    drops.iter().try_for_each(|drop| check_here(drop))?;
+    let mut found = drops.iter().filter_map(|drop| baselines.of(&drop.records, FILES, path));
     found.next().map(|file| Value::clone(&file)).ok_or_else(|| format!("there was no file {}", short(path)))
 }
 

@@ -3,7 +3,8 @@
 //! Reads the turns of the sandbox's calls. `not_contains` is also written `forbidden`; with `in_order` the phrases must
 //! come one after the other. The example: [`EXAMPLE`]. Evidence: `phraseResults[{phrase,found,turn}]`.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::FieldErrors;
 use model::event::{Event, EventType};
@@ -13,12 +14,16 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::authored::Authored;
-use crate::checks::{Check, CheckInfo};
+use crate::bounds::short;
+use crate::candidates::{self, Candidate, unmet_phrases};
+use crate::checks::{Check, CheckInfo, Reads};
 use crate::evidence::{Case, Evaluated, text};
 use crate::judge::{Sheet, judge};
 use crate::manual::{self, Member};
 use crate::matching::Match;
-use crate::phrase::{Negation, Phrase, PhraseRules, Transcript, check_numbers, check_phrases, check_words_of};
+use crate::phrase::{
+    Negation, Phrase, PhraseRules, Transcript, TurnLabel, check_numbers, check_phrases, check_words_of,
+};
 
 pub const EXAMPLE: &str = r#"{
   "assert": "voice-transcript",
@@ -50,6 +55,9 @@ pub struct VoiceTranscript {
     /// The words that may occur besides those of `contains`.
     #[serde(default)]
     pub words: Option<Vec<String>>,
+    /// The lines that each turn must be made of.
+    #[serde(default)]
+    pub script: Option<Vec<Phrase>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -66,6 +74,8 @@ impl Check for VoiceTranscript {
         name: "voice-transcript",
         summary: "The phrases were said on the telephone, and the forbidden ones were not.",
         example: EXAMPLE,
+        reads: Reads::Type(SimulatorType::Voice),
+        is_limit: false,
         members: &[
             Member::new(
                 "speaker",
@@ -79,9 +89,13 @@ impl Check for VoiceTranscript {
             manual::NEGATION,
             manual::NUMBERS,
             manual::WORDS,
+            Member::optional(
+                "script",
+                "[fixed wording](#fixed-wording): a list of lines, each a text or a list of alternatives; each turn of the speaker must be one of them, or several one after the other. Keys that are pressed are turns as well; keys pressed one after the other, with nothing said in between, are one turn",
+            ),
         ],
-        told: "Reads the turns of all [calls](voice.md). One of `contains`, `not_contains`, `numbers` and `words` is needed.",
-        evidence: "`phraseResults[{phrase,found,turn}]`",
+        description: "Reads the turns of all [calls](voice.md). One of `contains`, `not_contains`, `numbers`, `words` and `script` is needed.",
+        evidence: "`phraseResults[{phrase,found,turn}]`, with `call_id` if the phone line had several calls; [`candidates[]`](#evidence)",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
@@ -89,8 +103,13 @@ impl Check for VoiceTranscript {
         check_phrases("not_contains", &self.not_contains, errors);
         check_numbers(self.numbers.as_ref(), errors);
         check_words_of(self.words.as_deref(), errors);
-        if self.contains.is_empty() && self.not_contains.is_empty() && self.numbers.is_none() && self.words.is_none() {
-            errors.add("", "says nothing: give `contains`, `not_contains`, `numbers` or `words`");
+        check_phrases("script", self.script.as_deref().unwrap_or_default(), errors);
+        if self.script.as_ref().is_some_and(Vec::is_empty) {
+            errors.add("script", "must have a line");
+        }
+        let has_rules = self.numbers.is_some() || self.words.is_some() || self.script.is_some();
+        if self.contains.is_empty() && self.not_contains.is_empty() && !has_rules {
+            errors.add("", "says nothing: give `contains`, `not_contains`, `numbers`, `words` or `script`");
         }
     }
 
@@ -105,13 +124,18 @@ impl Check for VoiceTranscript {
             let call = text(turn, "call_id");
             calls.as_ref().is_none_or(|calls| call.is_some_and(|call| calls.contains(call)))
         };
-        let turns = events.iter().map(|event| &event.payload).filter(|turn| self.is_meant(turn) && is_of_call(turn));
+        let turns = with_joined_keys(events.iter().map(|event| &event.payload).filter(|turn| is_of_call(turn)));
+        let turns = turns.iter().filter(|turn| self.is_meant(turn));
+        let ids: BTreeSet<&str> = events.iter().filter_map(|event| text(&event.payload, "call_id")).collect();
         let texts = turns.flat_map(|turn| {
             let index = turn.get("index").filter(|index| index.is_u64()).cloned().unwrap_or_default();
+            // A turn's number counts within its call.
+            let call_id = text(turn, "call_id").filter(|_| ids.len() > 1).map(short);
+            let label = TurnLabel { turn: index, call_id };
             let texts = [text(turn, "text"), text(turn, "dtmf")].into_iter().flatten();
-            texts.filter(|text| !text.is_empty()).map(move |text| (index.clone(), text))
+            texts.filter(|text| !text.is_empty()).map(move |text| (label.clone(), text))
         });
-        let texts: Vec<(Value, &str)> = texts.collect();
+        let texts: Vec<(TurnLabel, &str)> = texts.collect();
         let mut sheets = Vec::new();
         if !texts.is_empty() {
             let transcript = Transcript::new(texts, &case.budget)?;
@@ -120,8 +144,42 @@ impl Check for VoiceTranscript {
         }
         let judgement = judge("transcript", sheets.len(), sheets, Match::First, None);
         let results = judgement.phrase_results();
-        judgement.outcome([("phraseResults", results)])
+        judgement.outcome(self, case, [("phraseResults", results)])
     }
+
+    fn unmet(&self) -> Vec<(&'static str, Value)> {
+        vec![("phraseResults", unmet_phrases(self.rules(), None))]
+    }
+
+    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::voice::of(self, case)
+    }
+}
+
+/// The turns, with keys that a speaker pressed one after the other in one call as one turn: the first of them. Anything
+/// else in the call ends such a row, as a prompt does that asks for another entry.
+fn with_joined_keys<'e>(turns: impl Iterator<Item = &'e Value>) -> Vec<Cow<'e, Value>> {
+    let mut joined: Vec<Cow<'e, Value>> = Vec::new();
+    let mut last_of_call: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+    let keys = |turn: &Value| text(turn, "dtmf").filter(|_| text(turn, "text").is_none_or(str::is_empty)).map(str::len);
+    for turn in turns {
+        let call = text(turn, "call_id");
+        let last = last_of_call.get(&call).copied().and_then(|at| joined.get_mut(at));
+        let is_row = |last: &Cow<'e, Value>| {
+            keys(last).is_some() && keys(turn).is_some() && text(last, "speaker") == text(turn, "speaker")
+        };
+        match last.filter(|last| is_row(last)) {
+            Some(last) => {
+                let pressed = [last.as_ref(), turn].map(|turn| text(turn, "dtmf").unwrap_or_default()).concat();
+                last.to_mut()["dtmf"] = pressed.into();
+            }
+            None => {
+                last_of_call.insert(call, joined.len());
+                joined.push(Cow::Borrowed(turn));
+            }
+        }
+    }
+    joined
 }
 
 impl VoiceTranscript {
@@ -136,7 +194,7 @@ impl VoiceTranscript {
     }
 
     fn rules(&self) -> PhraseRules<'_> {
-        let Self { contains, not_contains, in_order, negation, numbers, words, .. } = self;
+        let Self { contains, not_contains, in_order, negation, numbers, words, script, .. } = self;
         PhraseRules {
             contains,
             not_contains,
@@ -144,6 +202,8 @@ impl VoiceTranscript {
             negation: *negation,
             numbers: numbers.as_deref(),
             words: words.as_deref(),
+            script: script.as_deref(),
+            ..PhraseRules::default()
         }
     }
 
@@ -296,6 +356,52 @@ mod tests {
         ] {
             says(&calls, &assertion(json!({"to": to, "contains": [phrase]})), score, "");
         }
+    }
+
+    #[test]
+    fn a_script_is_all_that_is_said() {
+        let wanted = json!({"speaker": "agent", "contains": ["visit"],
+            "script": [["Hello", "Good morning"], "I am calling about the visit of {{entity.name}}", "1", "Goodbye"]});
+        for (turns, score) in [
+            (
+                &[("agent", "Hello, I am calling about the visit of Ann."), ("caller", "Who?"), ("agent", "Goodbye")][..],
+                "1/1",
+            ),
+            (&[("agent", "I am calling about the visit of Bob.")], "0/1"),
+            (&[("agent", "Hello, I am calling about the visit of Ann."), ("agent", "She has HIV.")], "0/1"),
+            (&[("agent", "Hello. Goodbye.")], "0/1"),
+        ] {
+            let call = call_of(turns).with_entity(json!({"name": "Ann", "data": {}}));
+            says(&call, &assertion(wanted.clone()), score, "");
+        }
+        check(json!({"script": []}), &[("script", "a line")]);
+    }
+
+    #[test]
+    fn keys_that_are_pressed_one_by_one_are_one_entry() {
+        let pressed = |keys: &[(&str, &str, &str)]| {
+            keys.iter().enumerate().fold(Playground::new(&[]), |playground, (index, (speaker, member, said))| {
+                let mut turn = json!({"call_id": "c1", "index": index, "speaker": speaker});
+                turn[*member] = json!(said);
+                playground.event(SimulatorType::Voice, EventType::VoiceTurn, turn)
+            })
+        };
+        let key = |key: &'static str| ("agent", "dtmf", key);
+        let prompt = ("caller", "text", "Enter the six digits.");
+        let wanted = assertion(json!({"speaker": "agent", "contains": ["410233"], "script": ["1", "410233"]}));
+        let one_by_one = [key("1"), prompt, key("4"), key("1"), key("0"), key("2"), key("3"), key("3")];
+        scores(
+            &pressed(&one_by_one),
+            &wanted,
+            "1/1",
+            &json!({"phraseResults": [
+                {"phrase": "410233", "found": true, "turn": 2},
+                {"phrase": "another text", "found": false, "turn": null, "forbidden": true},
+            ]}),
+        );
+        says(&pressed(&[key("1"), prompt, key("410"), key("233")]), &wanted, "1/1", "");
+        says(&pressed(&[key("1"), prompt, key("410233"), key("9")]), &wanted, "0/1", "");
+        says(&pressed(&[key("410"), ("agent", "text", "wait"), key("233")]), &wanted, "0/1", "");
     }
 
     #[test]

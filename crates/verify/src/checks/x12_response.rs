@@ -11,17 +11,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::FieldErrors;
 use model::event::{Event, EventType};
 use model::simulator::SimulatorType;
+use model::template::Bindings;
 use serde::Deserialize;
 use serde_json::Value;
 use x12::query::View;
 use x12::{Body, Limits};
 
-use crate::checks::{Check, CheckInfo};
+use crate::candidates::{self, Candidate, unmet_fields};
+use crate::checks::{Check, CheckInfo, Reads};
 use crate::compare::{Typing, nfc};
 use crate::count::Count;
 use crate::evidence::{Case, Evaluated, x12_text};
 use crate::field::{FieldAssertion, check_fields};
+use crate::impossible::{self, Impossible};
 use crate::judge::{FieldResult, Sheet, hold_fields, is_absence, judge};
+use crate::limits::LONGEST_LIST;
 use crate::manual::{self, Member};
 use crate::matching::Match;
 use crate::path::check_correlation;
@@ -56,6 +60,9 @@ pub struct X12Response {
     /// Whether the transaction must hold no other subject, and what is asserted only once.
     #[serde(default)]
     pub only: bool,
+    /// The segments that may also be there; any without it.
+    #[serde(default)]
+    pub segments: Option<Vec<String>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -83,32 +90,42 @@ pub enum Transaction {
 }
 
 /// What looking at one segment costs, in the budget's unit of about a byte.
-const SEGMENT_COST: usize = 20;
+pub(crate) const SEGMENT_COST: usize = 20;
 
 impl Check for X12Response {
     const INFO: CheckInfo = CheckInfo {
         name: "x12-response",
         summary: "The clearinghouse answered with an X12 transaction that correlates and whose elements match.",
         example: EXAMPLE,
+        reads: Reads::Type(SimulatorType::Clearinghouse),
+        is_limit: false,
         members: &[
             Member::required("transaction", "`270`, `271`, `276`, `277`, `277CA`, `278`, `835`, `837`, `999` or `TA1`"),
             Member::new("correlate_by", "{}", "from X12 paths to texts: which transactions are meant"),
             Member::new("fields", "[]", "[fields](#fields-and-operators) with X12 paths"),
             manual::MATCH_ANY,
             manual::COUNT,
+            Member::optional(
+                "segments",
+                "with `only`: the names of the segments that may be there besides those that `fields` and `correlate_by` name, and ST, BHT, HL and SE. Any other one in the transaction fails. `[]` allows none",
+            ),
             Member::new(
                 "only",
                 "false",
-                "whether the transaction must hold no other subscriber, dependent or claim, and each segment that is asserted only once",
+                "whether the transaction must hold no other subscriber, dependent, claim or level, and each segment that is asserted only once",
             ),
         ],
-        told: "Paths look at one subscriber, dependent or claim at a time, together with the payer and provider above it; `count` counts transactions. Reads what the [clearinghouse](x12.md) answered (`x12_response` events); of 270, 276 and 837 what the agent sent (`x12_request` events), without what a TA1 or 999 refused.",
-        evidence: "`fieldResults[…]`",
+        description: "Paths look at one subscriber, dependent or claim at a time, together with the payer and provider above it; `count` counts transactions. Reads what the [clearinghouse](x12.md) answered (`x12_response` events); of 270, 276 and 837 what the agent sent (`x12_request` events), without what a TA1 or 999 refused.",
+        evidence: "`fieldResults[…]`; [`count`, `candidates[]`](#evidence)",
     };
 
     fn validate(&self, errors: &mut FieldErrors) {
         check_correlation(&self.correlate_by, |key| key.0.to_string(), errors);
         check_fields("fields", &self.fields, errors);
+        errors.size("segments", self.segments.as_ref().map_or(0, Vec::len), LONGEST_LIST);
+        if self.segments.is_some() && !self.only {
+            errors.add("segments", "needs `only: true`");
+        }
     }
 
     fn is_guard(&self) -> bool {
@@ -124,7 +141,19 @@ impl Check for X12Response {
         }
         let judgement = judge("transaction", found, sheets, self.matching, self.count);
         let results = judgement.field_results();
-        judgement.outcome([("fieldResults", results)])
+        judgement.outcome(self, case, [("fieldResults", results)])
+    }
+
+    fn unmet(&self) -> Vec<(&'static str, Value)> {
+        vec![("fieldResults", unmet_fields(&self.fields, self.count))]
+    }
+
+    fn candidates(&self, case: &Case<'_>) -> Result<Vec<Candidate>, String> {
+        candidates::x12::of(self, case)
+    }
+
+    fn impossible(&self, assertion: &Value, _bindings: &Bindings<'_>) -> Vec<Impossible> {
+        impossible::x12_parts(self, assertion)
     }
 }
 
@@ -173,12 +202,17 @@ impl X12Response {
             let reason = "the transaction holds other subjects or claims, and `only` allows one".to_owned();
             extras.push(FieldResult::violation("HL".to_owned(), 1.into(), &subjects.into(), reason));
         }
+        if subjects == 1 && view.other_names().any(|name| name == "HL") {
+            let reason = "the transaction has a level that is not about the subject, and `only` allows none".to_owned();
+            extras.push(FieldResult::violation("HL".to_owned(), Value::Null, &Value::Null, reason));
+        }
         let ready = self.fields.iter().filter_map(|field| field.path.ready().ok());
         let paths: BTreeSet<X12Path> = ready
             .chain(self.correlate_by.keys().map(|key| &key.0))
             .filter(|path| !matches!(path.selector, Some(Selector::Nth(_))))
             .map(|path| X12Path { position: None, ..path.clone() })
             .collect();
+        extras.extend(self.other_segment(&paths, view));
         for path in paths {
             let segments = path.find(view);
             if segments.len() > 1 {
@@ -187,6 +221,20 @@ impl X12Response {
             }
         }
         extras
+    }
+
+    /// The first segment of the transaction that nobody named.
+    fn other_segment(&self, paths: &BTreeSet<X12Path>, view: &View<'_, '_>) -> Option<FieldResult> {
+        const STRUCTURE: [&str; 4] = ["ST", "BHT", "HL", "SE"];
+        let allowed = self.segments.as_ref()?;
+        let nth = self.fields.iter().filter_map(|field| field.path.ready().ok());
+        let named: BTreeSet<&str> = paths.iter().chain(nth).map(|path| path.segment.as_str()).collect();
+        let is_other = |name: &&str| {
+            !STRUCTURE.contains(name) && !named.contains(name) && !allowed.iter().any(|allowed| allowed == name)
+        };
+        let other = view.names().chain(view.other_names()).find(is_other)?;
+        let reason = "is a segment that no path and no name in `segments` allows".to_owned();
+        Some(FieldResult::violation(other.to_owned(), Value::Null, &Value::from(other), reason))
     }
 
     /// The transactions that are meant, each as one view per subject.
@@ -213,8 +261,24 @@ impl X12Response {
 }
 
 impl Transaction {
+    /// As authors write it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::EligibilityInquiry => "270",
+            Self::EligibilityResponse => "271",
+            Self::ClaimStatusRequest => "276",
+            Self::ClaimStatusResponse => "277",
+            Self::ClaimAcknowledgment => "277CA",
+            Self::ServicesReview => "278",
+            Self::Remittance => "835",
+            Self::Claim => "837",
+            Self::ImplementationAcknowledgment => "999",
+            Self::InterchangeAcknowledgment => "TA1",
+        }
+    }
+
     /// A 278 is a question and an answer: the answer is meant.
-    fn is_told_by(self) -> EventType {
+    pub(crate) fn is_told_by(self) -> EventType {
         match self {
             Self::EligibilityInquiry | Self::ClaimStatusRequest | Self::Claim => EventType::X12Request,
             _ => EventType::X12Response,
@@ -222,7 +286,7 @@ impl Transaction {
     }
 
     /// By ST01 and the guide's number: the acknowledgment of claims is a 277 by a guide of its own.
-    fn is_meant(self, set: &str, version: &str) -> bool {
+    pub(crate) fn is_meant(self, set: &str, version: &str) -> bool {
         let is_acknowledgment = version.contains("X214");
         match self {
             Self::EligibilityInquiry => set == "270",
@@ -300,6 +364,27 @@ EB*B**98****35.00~SE*11*0001~GE*1*1~IEA*1*000000001~";
             "no transaction",
         );
         says(&asked, &assertion(json!({"transaction": "271", "count": 1})), "1/1", "1 transaction");
+    }
+
+    #[test]
+    fn segments_that_nobody_named_are_closed() {
+        let wanted = |segments: Value| {
+            assertion(json!({"transaction": "271", "correlate_by": {"NM1[1=IL].9": "M1"}, "only": true,
+                "fields": [{"path": "EB[1=1].3", "expected": "30"}], "segments": segments}))
+        };
+        says(&clearinghouse(), &wanted(json!([])), "1/1", "");
+        let with = |extra: &str| {
+            let payload = json!({"payload": R271.replace("EB*B**98", &format!("{extra}~EB*B**98"))});
+            Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Response, payload)
+        };
+        says(&with("MSG*CALL 900"), &wanted(json!([])), "0/1", "MSG");
+        says(&with("MSG*CALL 900"), &wanted(json!(["MSG"])), "1/1", "");
+        for (extra, said) in [("HL*4*1*21*0~NM1*1P*2*OTHER", "a level"), ("HL*4*1*21*0~MSG*CALL 900", "MSG")] {
+            let payload = json!({"payload": R271.replace("SE*11", &format!("{extra}~SE*11"))});
+            let other = Playground::new(&[]).event(SimulatorType::Clearinghouse, EventType::X12Response, payload);
+            says(&other, &wanted(json!([])), "0/1", said);
+        }
+        check(json!({"transaction": "271", "segments": []}), &[("segments", "only: true")]);
     }
 
     /// What the clearinghouse refused was not asked.

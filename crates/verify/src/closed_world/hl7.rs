@@ -38,13 +38,13 @@ impl<'m> Hl7Coverage<'m> {
     }
 
     /// Covers what a field compares: the first value, or with another quantifier those that the field accepts.
-    fn field(&mut self, field: &FieldAssertion<Hl7Path>, path: &Hl7Path) -> Result<(), String> {
+    fn field(&mut self, field: &FieldAssertion<Hl7Path>, path: &Hl7Path, budget: &Budget) -> Result<(), String> {
         let quantifier = field.quantifier.unwrap_or(Quantifier::First);
         let comparison = field.comparison().map_err(|faults| faults.to_string())?;
         self.ranges.extend(path.selecting(self.message));
         let (found, ranges) = (path.find(self.message), path.ranges(self.message));
         for (text, range) in found.into_iter().zip(ranges) {
-            let is_accepted = || satisfies(&comparison, &Value::from(text), Typing::Untyped);
+            let is_accepted = || satisfies(&comparison, &Value::from(text), Typing::Untyped, budget);
             if quantifier != Quantifier::Any || is_accepted()? {
                 self.ranges.push(range);
             }
@@ -147,7 +147,7 @@ pub(crate) fn violations<'p>(
         coverage.path(path.ready()?);
     }
     for field in fields {
-        coverage.field(field, field.path.ready()?)?;
+        coverage.field(field, field.path.ready()?, budget)?;
     }
     let line = |(path, text): (String, String)| {
         let reason = "is not asserted, and `only` allows nothing else".to_owned();

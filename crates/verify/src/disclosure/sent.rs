@@ -130,7 +130,11 @@ fn faxes(case: &Case<'_>) -> Result<Vec<Sent>, String> {
     };
     let rows = case.rows(SimulatorType::Fax, FAXES)?.into_iter().filter(|(_, fax)| is_sent(fax));
     let read = rows.map(|(id, fax)| match pdf::said(&fax, &case.budget) {
-        Ok(text) if !text.trim().is_empty() => Ok(Sent { outlet: Outlet::Fax, text: text.into_owned(), id }),
+        Ok(said) if !said.trim().is_empty() => {
+            let beside = ["subject", "document_type"].into_iter().filter_map(|name| text(&fax, name));
+            let text = std::iter::once(said.as_ref()).chain(beside).collect::<Vec<_>>().join("\n");
+            Ok(Sent { outlet: Outlet::Fax, text, id })
+        }
         Ok(_) => Err(format!("it cannot be told what the fax {id} discloses: it has no readable text")),
         Err(fault) => Err(format!("it cannot be told what the fax {id} discloses: {fault}")),
     });

@@ -51,7 +51,8 @@ fn cover_field(
             let path = path.ready()?;
             let comparison = field.comparison().map_err(|faults| faults.to_string())?;
             let found = path.find(resource, &case.budget)?;
-            coverage.field(&found, &comparison, field.quantifier.unwrap_or(Quantifier::All), Typing::Typed);
+            let quantifier = field.quantifier.unwrap_or(Quantifier::All);
+            coverage.field(&found, &comparison, (quantifier, Typing::Typed), &case.budget)?;
             path.selecting(resource, &case.budget)?.into_iter().for_each(|value| coverage.ask(value));
             baseline.map_or(Ok(()), |baseline| coverage.path(path, baseline, &case.budget))
         }
@@ -230,7 +231,7 @@ pub(super) fn is_companion(object: &Value, key: &str, value: &Value, coverage: &
     match (key, value) {
         // Displays that belong to another code are violations of their own.
         ("display", Value::String(shown)) if object.get("code").is_some() => {
-            is_asserted("code") && !prose::takes_back(shown)
+            is_asserted("code") && !prose::takes_back_beside(shown, text("code").unwrap_or_default())
         }
         ("version", Value::String(version)) if object.get("code").is_some() => {
             let is_version = version.chars().all(|c| c.is_ascii_digit() || c == '.');

@@ -49,6 +49,23 @@ const TAKES_BACK: [&str; 32] = [
     "test only",
 ];
 
+/// Displays of code systems that have such a phrase and take nothing back, as long as they are all that is said.
+const STANDARD: [&str; 13] = [
+    "never smoked tobacco",
+    "never smoked",
+    "never smoker",
+    "never a smoker",
+    "never used tobacco",
+    "never drinks",
+    "never drank",
+    "never drinker",
+    "never chewed tobacco",
+    "never married",
+    "never pregnant",
+    "stopped smoking",
+    "stopped drinking",
+];
+
 /// Longer texts are not looked through, and do not count as saying the same.
 const LONGEST: usize = 64 * 1024;
 
@@ -56,8 +73,16 @@ pub(super) fn takes_back(text: &str) -> bool {
     if text.len() > LONGEST {
         return true;
     }
-    let said = Said::new(&spoken::fold_confusables(text));
-    TAKES_BACK.iter().any(|phrase| said.has(phrase))
+    let shown = fold(&spoken::fold_confusables(text));
+    let whole = shown.trim().trim_end_matches("(finding)").trim();
+    let said = Said::new(&shown);
+    !STANDARD.contains(&whole) && TAKES_BACK.iter().any(|phrase| said.has(phrase))
+}
+
+/// The same for a text beside a code or an id, which may itself have such a word: `VOID-1`.
+pub(super) fn takes_back_beside(text: &str, code: &str) -> bool {
+    let is_code = code.chars().count() > 3 && code.contains(|c: char| c.is_ascii_digit());
+    if is_code { takes_back(&text.replace(code, " ; ")) } else { takes_back(text) }
 }
 
 /// Whether a narrative that is marked as generated has only words and numbers of the record and of what it refers to.
@@ -72,7 +97,10 @@ pub(super) fn is_generated(narrative: &Value, record: &Value, records: &Records)
 
 /// Whether the display of a reference has only words and numbers of what it points to. What is not there cannot be told.
 pub(super) fn is_name(shown: &str, reference: &str, records: &Records) -> bool {
-    let Some(target) = target_of(reference, records) else { return !reference.starts_with('#') && !takes_back(shown) };
+    let Some(target) = target_of(reference, records) else {
+        let id = reference.rsplit('/').next().unwrap_or_default();
+        return !reference.starts_with('#') && !takes_back_beside(shown, id);
+    };
     shown.len() <= LONGEST && has_only(shown, &words_of(&target, records))
 }
 
@@ -200,9 +228,23 @@ mod tests {
         for text in ["Do NOT give", "Chest X-ray (cancelled)", "entered in error", "dо not perform"] {
             assert!(takes_back(text), "{text}");
         }
-        for text in ["Type 2 diabetes mellitus without complications", "Non-small cell carcinoma", "Potassium", ""] {
+        for text in [
+            "Type 2 diabetes mellitus without complications",
+            "Non-small cell carcinoma",
+            "Potassium",
+            "",
+            "Never smoked tobacco (finding)",
+            "Never smoker",
+        ] {
             assert!(!takes_back(text), "{text}");
         }
+        for text in
+            ["Never smoked; never give", "Warfarin, never used", "Never used", "Warfarin: never drinks (finding)"]
+        {
+            assert!(takes_back(text), "{text}");
+        }
+        assert!(!takes_back_beside("Sample VOID-1", "VOID-1") && takes_back_beside("VOID-1, void", "VOID-1"));
+        assert!(takes_back_beside("void", "void"));
     }
 
     fn hospital() -> Playground {

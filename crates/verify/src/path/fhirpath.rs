@@ -87,6 +87,7 @@ mod tests {
         let playground = Playground::new(&[]).fhir(&long);
         let evidence = Evidence {
             world: &playground.world,
+            names: &crate::sandbox_scope::NO_NAMES,
             events: &[],
             effects: &[],
             completed_seq: None,
@@ -96,7 +97,7 @@ mod tests {
         };
         let pointing = json!({"resourceType": "List", "entry": [{"item": {"reference": "Basic/long"}}]});
         let found = |steps| {
-            let case = Case { evidence, budget: Budget::of(steps) };
+            let case = Case { budget: Budget::of(steps), ..Case::new(evidence) };
             let records = &playground.world.sandboxes[&sandbox_id(SimulatorType::Fhir)].records;
             let expression = FhirPath::read("entry.item.resolve().where(code.exists())").expect("an expression");
             expression.find(&pointing, records, &case).map(|found| found.len())

@@ -126,7 +126,7 @@ fn what_is_not_allowed_is_listed() {
 #[test]
 fn what_is_required_must_happen_and_is_allowed() {
     let required = |require: &[&str]| json!({"assert": "no-side-effects", "require": require});
-    let missing = json!({"unexpected": [], "missing": ["fhir/Appointment", "hl7/ORM^*"]});
+    let missing = json!({"unexpected": [], "missing": ["fhir/Appointment", "hl7/ORM^*"], "candidates": []});
     scores(&before(), &required(&["fhir/Appointment", "hl7/ORM^*"]), "0/1", &missing);
     let booked = before().fhir(&json!({"resourceType": "Appointment", "id": "a"}));
     scores(&booked, &required(&["fhir/Appointment"]), "1/1", &json!({"unexpected": [], "missing": []}));
@@ -335,4 +335,83 @@ fn effects_come_in_their_order() {
         &json!({"unexpected": [], "out_of_order": [{"resource": "fhir/Task/t", "change": "create", "seq": 1}]}),
     );
     check(json!({"order": ["fhir/Task"]}), &[("order", "at least two")]);
+}
+
+/// A question that the receiver refused was sent, but not asked.
+#[test]
+fn refused_inquiries_satisfy_nothing() {
+    let header =
+        "ISA*00*          *00*          *ZZ*CLINIC         *ZZ*PAYER          *260401*1200*^*00501*000000001*0*P*:~";
+    let asked = format!(
+        "{header}GS*HS*CLINIC*PAYER*20260401*1200*1*X*005010X279A1~ST*270*0001*005010X279A1~BHT*0022*13*1*20260401*1200~\
+         HL*1**20*1~NM1*PR*2*PAYER*****PI*1~HL*2*1*21*1~NM1*1P*2*CLINIC*****XX*1~HL*3*2*22*0~NM1*IL*1*SMITH*ANN****MI*M1~\
+         EQ*30~SE*10*0001~GE*1*1~IEA*1*000000001~"
+    );
+    for (code, score) in [("A*000", "1/1"), ("R*001", "0/1")] {
+        let answer = format!("{header}TA1*000000001*260401*1200*{code}~IEA*0*000000001~");
+        let reply = json!({"payload": answer, "in_reply_to": "000000001"});
+        let playground = before()
+            .event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": asked}))
+            .event(SimulatorType::Clearinghouse, EventType::X12Response, reply);
+        says(&playground, &json!({"assert": "no-side-effects", "require": ["x12/270/M1"]}), score, "");
+        says(&playground, &json!({"assert": "no-side-effects"}), "0/1", "x12/270/M1");
+    }
+}
+
+/// Of two transactions in one interchange the receiver took one.
+#[test]
+fn a_refusal_is_of_its_own_transaction() {
+    let header =
+        "ISA*00*          *00*          *ZZ*CLINIC         *ZZ*PAYER          *260401*1200*^*00501*000000001*0*P*:~";
+    let inquiry = |number: &str, member: &str| {
+        format!(
+            "ST*270*{number}*005010X279A1~BHT*0022*13*1*20260401*1200~HL*1**20*1~NM1*PR*2*PAYER*****PI*1~HL*2*1*21*1~\
+             NM1*1P*2*CLINIC*****XX*1~HL*3*2*22*0~NM1*IL*1*SMITH*ANN****MI*{member}~EQ*30~SE*10*{number}~"
+        )
+    };
+    let asked = |second: &str| {
+        let group = "GS*HS*CLINIC*PAYER*20260401*1200*1*X*005010X279A1~";
+        format!("{header}{group}{}{}GE*2*1~IEA*1*000000001~", inquiry("0001", "M1"), inquiry("0002", second))
+    };
+    let answer = format!(
+        "{header}GS*FA*PAYER*CLINIC*20260401*1200*1*X*005010X231A1~ST*999*0001*005010X231A1~AK1*HS*1~AK2*270*0001~IK5*A~\
+         AK2*270*0002~IK5*R*5~AK9*P*2*2*1~SE*8*0001~GE*1*1~IEA*1*000000001~"
+    );
+    for (second, member, score) in [("M2", "M1", "1/1"), ("M2", "M2", "0/1"), ("M1", "M1", "1/1")] {
+        let reply = json!({"payload": answer, "in_reply_to": "000000001"});
+        let playground = before()
+            .event(SimulatorType::Clearinghouse, EventType::X12Request, json!({"payload": asked(second)}))
+            .event(SimulatorType::Clearinghouse, EventType::X12Response, reply);
+        let required =
+            json!({"assert": "no-side-effects", "allow": ["x12/270"], "require": [format!("x12/270/{member}")]});
+        says(&playground, &required, score, "");
+    }
+}
+
+#[test]
+fn an_order_may_be_a_chain() {
+    let made = |ids: &[&str]| {
+        ids.iter().fold(before(), |playground, kind| playground.fhir(&json!({"resourceType": kind, "id": "x"})))
+    };
+    let chain = json!({"assert": "no-side-effects", "require": ["fhir/Task", "fhir/Appointment", "fhir/Communication"],
+        "order": ["fhir/Task", "fhir/Appointment", "fhir/Communication"]});
+    says(&made(&["Task", "Appointment", "Communication"]), &chain, "1/1", "");
+    says(&made(&["Task", "Communication", "Appointment"]), &chain, "0/1", "came too early");
+    says(&made(&["Communication", "Task", "Appointment"]), &chain, "0/1", "came too early");
+}
+
+#[test]
+fn hooks_that_are_fired_and_services_that_are_registered_are_effects() {
+    let fired = json!({"hook": "order-sign", "invocation_id": "inv_1", "fired_by": "agent", "answered_by": "canned", "cards": []});
+    let registered = json!({"id": "mine", "registered_by": "agent"});
+    let playground = before().write(SimulatorType::CdsHooks, "services", "mine", &registered).event(
+        SimulatorType::CdsHooks,
+        EventType::CdsInvoke,
+        fired,
+    );
+    for (allow, score) in
+        [(&["cds/order-sign/fired", "cds/services"][..], "1/1"), (&["cds/order-sign/response"], "0/1")]
+    {
+        says(&playground, &assertion(allow), score, "");
+    }
 }

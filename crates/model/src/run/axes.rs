@@ -1,4 +1,4 @@
-//! Scores as answers show them.
+//! Axis scores in API responses.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use crate::score::Axes;
 pub struct ShownAxis {
     #[schema(value_type = f64, minimum = 0, maximum = 1)]
     pub score: Number,
-    /// The sum of the weights that it is made of.
+    /// The total weight of its criteria.
     #[schema(value_type = f64, minimum = 0)]
     pub weight: Number,
 }
 
-/// By name; criteria without an axis are under `__default__`.
+/// Axis scores by name; criteria without an axis are under `__default__`.
 pub type ShownAxes = BTreeMap<String, ShownAxis>;
 
 pub fn shown_axes(axes: &Axes) -> ShownAxes {
-    let shown = |(name, axis): (&String, &crate::score::AxisScore)| {
+    let to_shown = |(name, axis): (&String, &crate::score::AxisScore)| {
         (name.clone(), ShownAxis { score: axis.score.number(), weight: axis.weight_number() })
     };
-    axes.iter().map(shown).collect()
+    axes.iter().map(to_shown).collect()
 }

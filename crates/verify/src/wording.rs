@@ -1,0 +1,126 @@
+//! Fixed wording: a whole text that must be one of those listed, word by word. Nothing else may be said.
+
+use serde::{Deserialize, Deserializer, de};
+use serde_json::Value;
+use spoken::WordedText;
+
+use crate::budget::Budget;
+use crate::phrase::Phrase;
+
+/// Of one alternative: a page of print has about three thousand characters.
+const LONGEST_WORDING: usize = 20_000;
+
+/// A whole text, or a list of alternatives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wording(pub(crate) Phrase);
+
+impl<'de> Deserialize<'de> for Wording {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let phrase = Phrase::read_up_to(Value::deserialize(deserializer)?, LONGEST_WORDING);
+        phrase.map(Self).map_err(de::Error::custom)
+    }
+}
+
+/// Whether a text is one of the phrases and nothing else.
+pub(crate) fn is_one_of<'p>(
+    text: &str,
+    phrases: impl IntoIterator<Item = &'p Phrase>,
+    budget: &Budget,
+) -> Result<bool, String> {
+    let worded = worded(text, budget)?;
+    for alternative in phrases.into_iter().flat_map(|phrase| &phrase.alternatives) {
+        let is_it = self::worded(alternative, budget)?.is(&worded, |steps| budget.spend(steps))?;
+        if is_it && !has_other_characters(text, &[alternative], budget)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a text is some of the lines, one after the other, and nothing else.
+pub(crate) fn is_made_of(text: &str, lines: &[Phrase], budget: &Budget) -> Result<bool, String> {
+    let alternatives: Vec<&String> = lines.iter().flat_map(|line| &line.alternatives).collect();
+    let worded_lines = alternatives.iter().map(|line| worded(line, budget)).collect::<Result<Vec<_>, _>>()?;
+    let is_it = spoken::is_made_of(&worded(text, budget)?, &worded_lines, |steps| budget.spend(steps))?;
+    Ok(is_it && !has_other_characters(text, &alternatives, budget)?)
+}
+
+fn worded(text: &str, budget: &Budget) -> Result<WordedText, String> {
+    budget.spend(8 * text.len() + 1)?;
+    Ok(WordedText::new(text))
+}
+
+/// Folding leaves out signs and marks. Those that can change what a text means (a crossed circle, a line through letters, a
+/// change of direction) must be in the wording.
+fn has_other_characters(text: &str, wording: &[&String], budget: &Budget) -> Result<bool, String> {
+    let mut odd = text.chars().filter(|c| !is_ordinary(*c)).collect::<Vec<char>>();
+    odd.sort_unstable();
+    odd.dedup();
+    let length: usize = wording.iter().map(|alternative| alternative.len()).sum();
+    budget.spend(text.len() + odd.len().saturating_mul(length))?;
+    Ok(odd.iter().any(|c| !wording.iter().any(|alternative| alternative.contains(*c))))
+}
+
+fn is_ordinary(c: char) -> bool {
+    const PUNCTUATION: &str = ".,;:!?'\"()[]-/&#*_+@%$°•·–—‑‒…‘’“”«»‚„\u{a0}\u{202f}\n\r\t\u{c}";
+    // Accents that are written after their letter.
+    let is_accent = matches!(c, '\u{300}'..='\u{304}' | '\u{306}'..='\u{331}');
+    c.is_alphanumeric() || c == ' ' || is_accent || PUNCTUATION.contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn is(text: &str, wording: Value) -> bool {
+        let wording: Wording = serde_json::from_value(wording).unwrap();
+        let budget = Budget::new();
+        is_one_of(text, [&wording.0], &budget).unwrap()
+    }
+
+    #[test]
+    fn a_text_is_the_wording_or_not() {
+        let wording =
+            json!(["Your visit is on 2026-04-07 at 9:30 AM. Call (608) 555-0142.", "Müller's visit is canceled"]);
+        for (text, is_it) in [
+            ("Your visit is on 2026-04-07 at 9:30 AM. Call (608) 555-0142.", true),
+            ("your visit is on April 7, 2026 at 9:30 am -- call 608-555-0142!", true),
+            ("Mu\u{308}ller’s visit is canceled…", true),
+            ("Your visit is on 2026-04-07 at 9:30 AM. Call (608) 555-0142. Bring cash.", false),
+            ("Hi! Your visit is on 2026-04-07 at 9:30 AM. Call (608) 555-0142.", false),
+            ("Your visit is on 2026-04-08 at 9:30 AM. Call (608) 555-0142.", false),
+            ("Your visit is on 2026-04-07 at 9:30 AM. Call (608) 555-0143.", false),
+            ("Your visit is not on 2026-04-07 at 9:30 AM. Call (608) 555-0142.", false),
+            ("Müller's visit is canceled. Müller's visit is canceled.", false),
+            ("Müller's visit is canceled 🚫", false),
+            ("Müller's visit is ≠ canceled", false),
+            ("Müller's visit is c\u{336}a\u{336}nceled", false),
+            ("\u{202e}Müller's visit is canceled", false),
+            ("Müller's visit is cance\u{200b}led", false),
+            ("Müller's visit is саnceled", false),
+            ("", false),
+        ] {
+            assert_eq!(is(text, wording.clone()), is_it, "{text:?}");
+        }
+        assert!(is("5 → 6 mg", json!("5 → 6 mg")));
+    }
+
+    #[test]
+    fn a_turn_may_be_several_lines() {
+        let lines: Vec<Phrase> =
+            serde_json::from_value(json!(["Hello", ["This is the clinic", "The clinic is calling"], "Goodbye"]))
+                .unwrap();
+        for (text, is_it) in [
+            ("Hello.", true),
+            ("Hello, this is the clinic.", true),
+            ("Goodbye! Hello, the clinic is calling.", true),
+            ("Hello, this is the clinic with bad news.", false),
+            ("Well, hello.", false),
+            ("Hell", false),
+        ] {
+            let budget = Budget::new();
+            assert_eq!(is_made_of(text, &lines, &budget), Ok(is_it), "{text:?}");
+        }
+    }
+}
