@@ -1,14 +1,16 @@
 //! Criteria: typed where a check knows them, kept with a warning where none does.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::criterion::{Criterion, CriterionPatch, NewCriterion};
 use model::critical;
+use model::environment::Environment;
 use model::page::{Page, PageRequest};
-use model::template::{self, Root};
-use model::{CriterionId, FieldErrors, OrgId, TaskId};
-use store::{Db, criteria, entities, tasks};
+use model::task::Task;
+use model::template::{self, Bindings, Root};
+use model::{BenchmarkId, CriterionId, FieldErrors, OrgId, TaskId};
+use store::{Db, benchmarks, criteria, entities, environments, tasks};
 use verify::Parsed;
 
 use crate::etag::IfMatch;
@@ -16,6 +18,8 @@ use crate::once::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 const MOST_CRITERIA: usize = 200;
+/// More of them would not help the author.
+const MOST_WARNINGS: usize = 20;
 
 pub async fn create(
     app: &App,
@@ -50,14 +54,13 @@ pub async fn list(
 ) -> Result<Page<Criterion>, AppError> {
     let org = grant.org.clone();
     let read = move |db: &mut Db<'_>| {
-        let mut siblings: BTreeMap<TaskId, Vec<Criterion>> = BTreeMap::new();
+        let (mut known, mut simulators) = (BTreeMap::new(), SimulatorNames::default());
         criteria::list(db, &org, task.as_ref(), &page)?.try_map(|mut criterion| {
-            let task = criterion.task_id.clone();
-            let siblings = match siblings.entry(task.clone()) {
+            let task = match known.entry(criterion.task_id.clone()) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => place.insert(criteria::of_task(db, &org, &task)?),
+                Entry::Vacant(place) => place.insert(task_of(db, &org, &criterion)?),
             };
-            derive_one(&mut criterion, siblings);
+            derive_one(db, &org, &mut criterion, task, &mut simulators)?;
             Ok(criterion)
         })
     };
@@ -99,7 +102,14 @@ fn judge(criterion: &mut Criterion) -> Result<(), FieldErrors> {
     let mut errors = criterion.validate().err().unwrap_or_default();
     criterion.warnings = Vec::new();
     match verify::parse(&criterion.assertion) {
-        Ok(Parsed::Known(_)) => {}
+        // What a template stands for is known only when the task is run.
+        Ok(Parsed::Known(_)) => {
+            let found = verify::impossible(&criterion.assertion, &Bindings { entity: None, task: None });
+            let warning = |one: verify::Impossible| {
+                format!("assertion.{}: {}; nothing in a run can match it", one.path, one.message)
+            };
+            criterion.warnings.extend(found.into_iter().take(MOST_WARNINGS).map(warning));
+        }
         Ok(Parsed::Unknown { name }) => {
             let name: String = name.chars().take(100).collect();
             criterion.warnings.push(format!(
@@ -134,30 +144,90 @@ fn found(db: &mut Db<'_>, org: &OrgId, criterion: &CriterionId) -> Result<Criter
 }
 
 fn with_derived(db: &mut Db<'_>, org: &OrgId, mut criterion: Criterion) -> Result<Criterion, AppError> {
-    let siblings = criteria::of_task(db, org, &criterion.task_id)?;
-    derive_one(&mut criterion, &siblings);
+    let task = task_of(db, org, &criterion)?;
+    derive_one(db, org, &mut criterion, &task, &mut SimulatorNames::default())?;
     Ok(criterion)
 }
 
-/// Sets what is not stored: whether it is a guard, and whether a critical criterion is too light among its siblings.
-fn derive_one(criterion: &mut Criterion, siblings: &[Criterion]) {
+fn task_of(db: &mut Db<'_>, org: &OrgId, criterion: &Criterion) -> Result<Task, AppError> {
+    tasks::find(db, org, &criterion.task_id)?.ok_or(AppError::missing::<TaskId>())
+}
+
+/// The names of the simulators of benchmarks' environments; none for a benchmark without an environment.
+#[derive(Default)]
+pub(crate) struct SimulatorNames(BTreeMap<BenchmarkId, Option<BTreeSet<String>>>);
+
+impl SimulatorNames {
+    fn of(
+        &mut self,
+        db: &mut Db<'_>,
+        org: &OrgId,
+        benchmark: &BenchmarkId,
+    ) -> Result<Option<&BTreeSet<String>>, AppError> {
+        let place = match self.0.entry(benchmark.clone()) {
+            Entry::Occupied(known) => return Ok(known.into_mut().as_ref()),
+            Entry::Vacant(place) => place,
+        };
+        let found = benchmarks::find(db, org, benchmark)?;
+        let environment = match found.and_then(|benchmark| benchmark.environment_id) {
+            Some(environment) => environments::find(db, org, &environment)?,
+            None => None,
+        };
+        let names = |environment: Environment| environment.simulators.into_iter().map(|simulator| simulator.name);
+        Ok(place.insert(environment.map(|environment| names(environment).collect())).as_ref())
+    }
+
+    /// The assertion names a sandbox that no simulator of the environment gives. It may be added later.
+    fn warning(
+        &mut self,
+        db: &mut Db<'_>,
+        org: &OrgId,
+        benchmark: &BenchmarkId,
+        criterion: &Criterion,
+    ) -> Result<Option<String>, AppError> {
+        let name = verify::sandbox_scope::named(&criterion.assertion).filter(|name| !name.contains("{{"));
+        let Some(name) = name else { return Ok(None) };
+        let is_unknown = self.of(db, org, benchmark)?.is_some_and(|known| !known.contains(name));
+        let name = model::reading::shortened(name, 100);
+        let words = || format!("the environment has no simulator `{name}`; this criterion will fail in every run");
+        Ok(is_unknown.then(words))
+    }
+}
+
+/// Sets what is not stored: whether it is a guard, whether a critical criterion is too light in its task, and whether it
+/// names a sandbox that there is not.
+fn derive_one(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    criterion: &mut Criterion,
+    task: &Task,
+    simulators: &mut SimulatorNames,
+) -> Result<(), AppError> {
     criterion.guard = verify::is_guard(&criterion.assertion);
-    let own = |position: usize| siblings.get(position).is_some_and(|sibling| sibling.id == criterion.id);
-    let warning = too_light(siblings).into_iter().find(|(position, _)| own(*position));
+    let own = |position: usize| task.criteria.get(position).is_some_and(|sibling| sibling.id == criterion.id);
+    let warning = too_light(&task.criteria).into_iter().find(|(position, _)| own(*position));
     criterion.warnings.extend(warning.map(|(_, words)| words));
+    criterion.warnings.extend(simulators.warning(db, org, &task.benchmark_id, criterion)?);
+    Ok(())
 }
 
 /// The same for all criteria of one task.
-pub(crate) fn derive(criteria: &mut [Criterion]) {
-    let warnings = too_light(criteria);
-    for criterion in criteria.iter_mut() {
-        criterion.guard = verify::is_guard(&criterion.assertion);
-    }
-    for (position, words) in warnings {
-        if let Some(criterion) = criteria.get_mut(position) {
+pub(crate) fn derive(
+    db: &mut Db<'_>,
+    org: &OrgId,
+    task: &mut Task,
+    simulators: &mut SimulatorNames,
+) -> Result<(), AppError> {
+    for (position, words) in too_light(&task.criteria) {
+        if let Some(criterion) = task.criteria.get_mut(position) {
             criterion.warnings.push(words);
         }
     }
+    for criterion in &mut task.criteria {
+        criterion.guard = verify::is_guard(&criterion.assertion);
+        criterion.warnings.extend(simulators.warning(db, org, &task.benchmark_id, criterion)?);
+    }
+    Ok(())
 }
 
 /// Critical criteria of a task that are too light, by position, with why.

@@ -3,7 +3,7 @@
 use model::FieldErrors;
 use store::StoreError;
 
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum AppError {
     /// Fields that do not keep the rules.
     #[error("invalid: {0}")]

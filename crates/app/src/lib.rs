@@ -25,6 +25,7 @@ pub mod playgrounds;
 pub mod publications;
 pub mod runs;
 pub mod sandboxes;
+pub mod schemas;
 mod seal;
 pub mod simulators;
 mod slots;
@@ -35,13 +36,16 @@ pub mod tasks;
 use std::sync::Arc;
 
 use model::Timestamp;
-use store::{Blobs, Store};
+use store::{Blobs, Store, StoreError};
 
 pub use clock::Clock;
 pub use credentials::{OrgGrant, Principal, RunGrant, SolverGrant};
 pub use error::AppError;
 pub use limits::{Limits, Options, SftpAddress};
 pub use once::{Created, Once};
+
+/// A health check gives up on storage that has not answered by then.
+const READY_WITHIN: std::time::Duration = std::time::Duration::from_secs(4);
 
 /// The whole application: storage, time, chance and what is remembered between requests. Cheap to clone.
 #[derive(Clone)]
@@ -109,10 +113,14 @@ impl App {
         &self.inner.limits
     }
 
-    /// Whether the database and the blob store answer.
+    /// Whether the database and the blob store answer in time for a health check.
     pub async fn ready(&self) -> Result<(), AppError> {
-        self.store().ping().await?;
-        Ok(self.blobs().ping().await?)
+        let both = async {
+            self.store().ping().await?;
+            Ok(self.blobs().ping().await?)
+        };
+        let late = |_| Err(AppError::Store(StoreError::Unavailable("the storage does not answer".into())));
+        tokio::time::timeout(READY_WITHIN, both).await.unwrap_or_else(late)
     }
 
     /// Clears what is past its time. Called now and then by whoever runs the server.

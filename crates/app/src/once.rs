@@ -60,6 +60,24 @@ impl From<&RunGrant> for Holder {
 }
 
 impl App {
+    /// The answer to an earlier request with the same key: to be asked for before anything is done outside of the
+    /// transaction of [`App::once`].
+    pub(crate) async fn replayed<T>(
+        &self,
+        holder: impl Into<Holder>,
+        once: Option<&Once>,
+        keep: Keep,
+    ) -> Result<Option<Created<T>>, AppError>
+    where
+        T: DeserializeOwned,
+    {
+        let Some(once) = once.cloned() else { return Ok(None) };
+        let (oldest, holder) = (self.now().plus_milliseconds(-KEPT_MILLISECONDS), holder.into());
+        let (owner, key) = (holder.name.clone(), once.key.clone());
+        let kept = self.store().read(move |db| idempotency::find(db, &owner, &key, oldest)).await?;
+        kept.map(|kept| replay(&holder, &once, keep, &kept)).transpose()
+    }
+
     /// Runs the work in a transaction, once for each idempotency key.
     pub(crate) async fn once<T, F>(
         &self,

@@ -2,7 +2,7 @@
 
 use model::page::{Page, PageRequest};
 use model::playground::{NewPlayground, Playground};
-use model::{EnvironmentId, EventId, OrgId, PlaygroundId, SandboxId};
+use model::{EnvironmentId, EventId, OrgId, PlaygroundId, SandboxId, TaskRunId};
 use store::log::{Entry, Text};
 use store::{Db, environments, log, playgrounds, simulators};
 
@@ -151,10 +151,12 @@ pub async fn tear_down(
 pub(crate) fn check_free(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId) -> Result<(), AppError> {
     match playgrounds::find(db, org, id)?.and_then(|playground| playground.task_run_id) {
         None => Ok(()),
-        Some(task_run) => {
-            Err(AppError::conflict(format!("the playground belongs to {task_run}; complete or cancel that")))
-        }
+        Some(task_run) => Err(belongs_to(&task_run)),
     }
+}
+
+fn belongs_to(task_run: &TaskRunId) -> AppError {
+    AppError::conflict(format!("the playground belongs to {task_run}; complete or cancel that"))
 }
 
 /// The playground in memory, if it is the caller's.
@@ -165,7 +167,8 @@ async fn checked(
 ) -> Result<std::sync::Arc<crate::live::Live>, AppError> {
     let (org, wanted) = (grant.org.clone(), id.clone());
     let known = app.store().read(move |db| playgrounds::find(db, &org, &wanted)).await?;
-    known.ok_or(AppError::missing::<PlaygroundId>())?;
+    let known = known.ok_or(AppError::missing::<PlaygroundId>())?;
+    known.task_run_id.map_or(Ok(()), |task_run| Err(belongs_to(&task_run)))?;
     Ok(app.inner.worlds.of(id))
 }
 

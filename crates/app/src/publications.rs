@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use bytes::Bytes;
 use model::audit::{NewAudit, VersionAudit};
-use model::benchmark::Benchmark;
+use model::benchmark::{Benchmark, Visibility};
 use model::dataset::DatasetEntity;
 use model::environment::Environment;
 use model::page::{Page, PageRequest};
 use model::publication::{
     BenchmarkVersion, FrozenDataset, FrozenEnvironment, FrozenSimulator, FrozenTask, Publish, RunnableVersion,
-    Snapshot, VersionTask,
+    Snapshot, VersionContent, VersionTask,
 };
 use model::score;
+use model::simulator::SimulatorType;
 use model::slug::{self, VersionRef};
 use model::task::Task;
 use model::template::{self, Root};
@@ -20,6 +22,7 @@ use store::versions::{self, StoredVersion};
 use store::{Db, benchmarks, datasets, entities, environments, simulators, tasks};
 
 use crate::once::Keep;
+use crate::runs::snapshots;
 use crate::tasks::check_scenario;
 use crate::{App, AppError, Created, Once, OrgGrant, SolverGrant};
 
@@ -74,6 +77,30 @@ async fn visible(app: &App, org: &OrgId, reference: &VersionRef) -> Result<Bench
         let version = found.map_or_else(|| Err(no_version(db, &org, &reference)), Ok)?;
         Ok(view(&version, &org))
     };
+    app.store().read(read).await
+}
+
+/// The frozen content of a version of the organization's own, with the defaults of its time written out.
+pub async fn content(app: &App, grant: &OrgGrant, reference: &VersionRef) -> Result<VersionContent, AppError> {
+    let (visibility, content_hash) = own_heading(app, grant, reference).await?;
+    let content = Snapshot::clone(&*snapshots::of_version(app, reference).await?);
+    let VersionRef { slug, version } = reference.clone();
+    Ok(VersionContent { slug, version, visibility, content_hash, content })
+}
+
+/// The bytes of a blob that the content of a version of the organization's own names.
+pub async fn blob(app: &App, grant: &OrgGrant, reference: &VersionRef, sha256: &str) -> Result<Bytes, AppError> {
+    own_heading(app, grant, reference).await?;
+    if !snapshots::of_version(app, reference).await?.names_blob(sha256) {
+        return Err(AppError::NotFound("content"));
+    }
+    Ok(app.blobs().get(sha256).await?)
+}
+
+async fn own_heading(app: &App, grant: &OrgGrant, reference: &VersionRef) -> Result<(Visibility, String), AppError> {
+    let (org, reference) = (grant.org.clone(), reference.clone());
+    let read =
+        move |db: &mut Db<'_>| versions::own_heading(db, &org, &reference)?.ok_or(AppError::missing::<BenchmarkId>());
     app.store().read(read).await
 }
 
@@ -251,7 +278,10 @@ fn freeze_simulators(
     let mut frozen = Vec::new();
     for summary in &environment.simulators {
         let simulator = simulators::find(db, org, &summary.id)?.ok_or(AppError::missing::<model::SimulatorId>())?;
-        let model::simulator::Simulator { id, r#type, name, config, datasets, .. } = simulator;
+        let model::simulator::Simulator { id, r#type, name, mut config, datasets, .. } = simulator;
+        if r#type == SimulatorType::Hl7 {
+            sims::hl7::config::write_default(&mut config);
+        }
         frozen.push(FrozenSimulator { id, r#type, name, config, datasets });
     }
     Ok(frozen)

@@ -6,6 +6,7 @@ use model::task::{NewTask, Task, TaskPatch};
 use model::{BenchmarkId, EntityId, FieldErrors, OrgId, TaskId};
 use store::{Db, benchmarks, entities, environments, tasks};
 
+use crate::criteria::{self, SimulatorNames};
 use crate::etag::IfMatch;
 use crate::once::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant};
@@ -36,11 +37,11 @@ pub async fn list(
 ) -> Result<Page<Task>, AppError> {
     let org = grant.org.clone();
     let read = move |db: &mut Db<'_>| {
-        let page = tasks::list(db, &org, benchmark.as_ref(), &page)?;
-        Ok(page.map(|mut task| {
-            crate::criteria::derive(&mut task.criteria);
-            task
-        }))
+        let mut simulators = SimulatorNames::default();
+        tasks::list(db, &org, benchmark.as_ref(), &page)?.try_map(|mut task| {
+            criteria::derive(db, &org, &mut task, &mut simulators)?;
+            Ok(task)
+        })
     };
     app.store().read(read).await
 }
@@ -167,6 +168,6 @@ pub(crate) fn check_scenario(
 
 fn found(db: &mut Db<'_>, org: &OrgId, task: &TaskId) -> Result<Task, AppError> {
     let mut found = tasks::find(db, org, task)?.ok_or(AppError::missing::<TaskId>())?;
-    crate::criteria::derive(&mut found.criteria);
+    criteria::derive(db, org, &mut found, &mut SimulatorNames::default())?;
     Ok(found)
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{EventId, Id, PlaygroundId, SandboxId};
+use model::{EventId, Id, PlaygroundId, SandboxId, Timestamp};
 use store::Db;
 use store::log::{self, Appended, Entry, Text};
 use store::sandboxes::StoredSandbox;
@@ -20,6 +20,20 @@ use crate::{App, AppError};
 pub(crate) enum Cost {
     Light,
     Heavy,
+}
+
+/// A sandbox, and whether the caller may also read it after its task run has ended.
+#[derive(Clone, Copy)]
+pub(crate) struct SandboxReader<'a> {
+    pub(crate) sandbox: &'a StoredSandbox,
+    pub(crate) after_end: bool,
+}
+
+impl Loaded {
+    /// When the task run ended that was done in it; none while it takes traffic, and outside of runs.
+    fn left_at(&self) -> Option<Timestamp> {
+        self.ended_at.filter(|_| self.ends_at.is_some())
+    }
 }
 
 /// Text of more bytes than this is kept as a blob.
@@ -40,6 +54,16 @@ impl App {
         F: FnOnce(&World, &Context<'_>) -> Outcome<T> + Send + 'static,
         T: Send + 'static,
     {
+        self.read(SandboxReader { sandbox, after_end: false }, cost, question).await
+    }
+
+    /// Reads for a caller who may also read an ended task run. Such reads record no event: the log has ended.
+    pub(crate) async fn read<T, F>(&self, reader: SandboxReader<'_>, cost: Cost, question: F) -> Result<T, AppError>
+    where
+        F: FnOnce(&World, &Context<'_>) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let SandboxReader { sandbox, after_end } = reader;
         let live = self.inner.worlds.of(&sandbox.playground);
         if live.queue.seen() >= MOST_SEEN {
             // What cannot be remembered is not answered.
@@ -51,9 +75,12 @@ impl App {
             self.flush(&live).await?;
             loaded = self.current(&live).await?;
         }
-        self.check_active(&loaded, &sandbox.id)?;
-        let (app, world) = (self.clone(), Arc::clone(&loaded.world));
-        let run = move || app.with_context(|context| question(&world, context));
+        let left_at = loaded.left_at().filter(|_| after_end);
+        if left_at.is_none() {
+            self.check_active(&loaded, sandbox)?;
+        }
+        let (app, world, now) = (self.clone(), Arc::clone(&loaded.world), left_at.unwrap_or_else(|| self.now()));
+        let run = move || app.with_context_at(now, |context| question(&world, context));
         let outcome = match cost {
             Cost::Light => run(),
             Cost::Heavy => {
@@ -61,6 +88,9 @@ impl App {
                 ran.map_err(|_| AppError::Internal("a simulator panicked".into()))?
             }
         };
+        if left_at.is_some() {
+            return Ok(outcome.answer);
+        }
         if self.store().is_shared() && loaded.ends_at.is_some() {
             // Another node may seal the playground, and would not wait for what this one only remembers.
             self.log(&live, outcome.events).await?;
@@ -80,7 +110,7 @@ impl App {
     {
         let live = self.inner.worlds.of(&sandbox.playground);
         let loaded = self.current_after_due(&live).await?;
-        self.check_active(&loaded, &sandbox.id)?;
+        self.check_active(&loaded, sandbox)?;
         let (id, most) = (sandbox.id.clone(), loaded.ends_at.map(|_| self.limits().task_run_events));
         let handle = move |world: &World, context: &Context<'_>| {
             check_sandbox(world, &id)?;
@@ -91,10 +121,29 @@ impl App {
         self.submit(&live, handle).await
     }
 
+    /// A message that marks what it reads. Of what a task run left behind it only reads.
+    pub(crate) async fn tell_or_read<T, F>(&self, reader: SandboxReader<'_>, message: F) -> Result<T, AppError>
+    where
+        F: Fn(&World, &Context<'_>) -> Outcome<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        if reader.after_end {
+            let loaded = self.current(&self.inner.worlds.of(&reader.sandbox.playground)).await?;
+            if loaded.left_at().is_some() {
+                return self.read(reader, Cost::Heavy, message).await;
+            }
+        }
+        self.tell(reader.sandbox, message).await
+    }
+
     /// Whether the sandbox takes traffic now.
     pub(crate) async fn takes_traffic(&self, sandbox: &StoredSandbox) -> Result<bool, AppError> {
-        let loaded = self.current(&self.inner.worlds.of(&sandbox.playground)).await?;
-        Ok(self.check_active(&loaded, &sandbox.id).is_ok())
+        match self.current(&self.inner.worlds.of(&sandbox.playground)).await {
+            Ok(loaded) => Ok(self.check_active(&loaded, sandbox).is_ok()),
+            // It is provisioned for a task run that is not started.
+            Err(AppError::Conflict { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Writes the events of reads that were answered before, so that whoever looks at the log finds them.
@@ -105,8 +154,10 @@ impl App {
 
     /// The same, without loading a playground of which nothing waits.
     pub(crate) async fn flush_waiting(&self, playground: &PlaygroundId) -> Result<(), AppError> {
-        let live = self.inner.worlds.of(playground);
-        if live.queue.is_empty() { Ok(()) } else { self.flush(&live).await }
+        match self.inner.worlds.known(playground).filter(|live| !live.queue.is_empty()) {
+            Some(live) => self.flush(&live).await,
+            None => Ok(()),
+        }
     }
 
     /// The playground as it is after what was put off until now.
@@ -114,7 +165,7 @@ impl App {
         let mut loaded = self.current(live).await?;
         for _ in 0..MOST_DUE {
             let is_due = loaded.next_due.is_some_and(|due| due <= self.now());
-            if !is_due || loaded.has_ended {
+            if !is_due || loaded.has_ended() {
                 break;
             }
             self.submit(live, |world: &World, context: &Context<'_>| Ok(due_steps(world, context))).await?;
@@ -130,9 +181,13 @@ impl App {
         self.submit(live, write).await
     }
 
-    fn check_active(&self, loaded: &Loaded, sandbox: &SandboxId) -> Result<(), AppError> {
-        if loaded.has_ended {
+    fn check_active(&self, loaded: &Loaded, sandbox: &StoredSandbox) -> Result<(), AppError> {
+        if loaded.has_ended() {
             return Err(ended());
+        }
+        // It was read before the start of its task run, without its config: the request came before the start.
+        if sandbox.is_provisioned {
+            return Err(AppError::conflict("the task run is not started; its sandboxes take no traffic"));
         }
         if let Some(ends_at) = loaded.ends_at {
             if ends_at <= self.now() {
@@ -140,7 +195,7 @@ impl App {
             }
             check_room(&loaded.world, Some(self.limits().task_run_events))?;
         }
-        check_sandbox(&loaded.world, sandbox)
+        check_sandbox(&loaded.world, &sandbox.id)
     }
 
     /// Whether what was read and is not written yet may fill the log of a task run.
@@ -203,7 +258,7 @@ impl App {
             }
         };
         for message in batch.messages {
-            message.answer(failure.as_ref().map(again));
+            message.answer(failure.clone());
         }
     }
 
@@ -215,14 +270,14 @@ impl App {
             if batch.entries.is_empty() {
                 return Ok(());
             }
-            if loaded.has_ended {
+            if loaded.has_ended() {
                 // Nothing more is written. What was read before the end and not logged yet is lost with it.
                 let is_only_seen = batch.entries.len() == batch.seen;
                 batch.take_seen();
                 return if is_only_seen { Ok(()) } else { Err(ended()) };
             }
             if self.append(live, batch, &loaded).await? {
-                live.publish(Loaded::new(next, loaded.has_ended, loaded.ends_at), doubts);
+                live.publish(Loaded::new(next, loaded.ended_at, loaded.ends_at), doubts);
                 return Ok(());
             }
             live.doubt();
@@ -323,7 +378,10 @@ impl App {
     }
 
     pub(crate) fn with_context<T>(&self, run: impl FnOnce(&Context<'_>) -> T) -> T {
-        let now = self.now();
+        self.with_context_at(self.now(), run)
+    }
+
+    fn with_context_at<T>(&self, now: Timestamp, run: impl FnOnce(&Context<'_>) -> T) -> T {
         let new_id = || self.inner.ids.next(now).to_string();
         run(&Context { now, new_id: &new_id })
     }
@@ -371,14 +429,4 @@ fn check_room(world: &World, most: Option<Seq>) -> Result<(), AppError> {
 
 fn ended() -> AppError {
     AppError::conflict("the sandbox is torn down; its events and state can be read, but it takes no traffic")
-}
-
-/// The same failure for everyone who waited.
-fn again(failure: &AppError) -> AppError {
-    match failure {
-        AppError::Conflict { message, .. } => AppError::conflict(message.clone()),
-        AppError::NotFound(noun) => AppError::NotFound(noun),
-        AppError::Store(store::StoreError::Contended) => AppError::Store(store::StoreError::Contended),
-        other => AppError::Internal(other.to_string()),
-    }
 }

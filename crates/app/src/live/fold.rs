@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::PlaygroundId;
+use model::simulator::SimulatorType;
+use model::{PlaygroundId, Timestamp};
 use store::log::{self, StoredChange, Text};
 use store::playgrounds::{self, Progress};
 use store::sandboxes::{self, StoredSandbox};
@@ -37,13 +38,13 @@ impl App {
         let progress = self.progress(&live.id).await?;
         let foundation = progress.baseline.max(progress.shape);
         let known = live.any().filter(|loaded| (foundation..=progress.head).contains(&loaded.world.seq));
-        let begun = match known.filter(|loaded| loaded.has_ended == progress.torn_down) {
+        let begun = match known.filter(|loaded| loaded.has_ended() == progress.torn_down_at.is_some()) {
             Some(loaded) => World::clone(&loaded.world),
             None => self.unchanged(&live.id, &progress).await?,
         };
         let world = self.fold(&live.id, begun, progress.head).await?;
-        let Progress { torn_down: has_ended, ends_at, .. } = progress;
-        let loaded = Loaded::new(world, has_ended, ends_at);
+        let Progress { torn_down_at, ends_at, .. } = progress;
+        let loaded = Loaded::new(world, torn_down_at, ends_at);
         // Nothing is published that is older than what is there.
         match live.ready().filter(|newer| newer.world.seq > loaded.world.seq) {
             Some(newer) => Ok(newer),
@@ -57,22 +58,38 @@ impl App {
     async fn progress(&self, playground: &PlaygroundId) -> Result<Progress, AppError> {
         let id = playground.clone();
         let found = self.store().read(move |db| playgrounds::progress(db, &id)).await?;
-        found.ok_or(AppError::missing::<PlaygroundId>())
+        let progress = found.ok_or(AppError::missing::<PlaygroundId>())?;
+        if progress.is_provisioned {
+            // It has no state before its scenario: nothing of it may be loaded and remembered.
+            let reason = if progress.torn_down_at.is_some() { "was never started" } else { "is not started" };
+            return Err(AppError::conflict(format!("the task run {reason}; its sandboxes take no traffic")));
+        }
+        Ok(progress)
     }
 
     /// The world at its baseline.
     async fn unchanged(&self, playground: &PlaygroundId, progress: &Progress) -> Result<World, AppError> {
         let id = playground.clone();
-        let stored = self.store().read(move |db| sandboxes::of_playground(db, &id)).await?;
+        let read = self.store().read(move |db| {
+            let started_at = playgrounds::started_at(db, &id)?;
+            Ok::<_, AppError>((sandboxes::of_playground(db, &id)?, started_at))
+        });
+        let (stored, started_at) = read.await?;
         let mut sandboxes = BTreeMap::new();
-        for sandbox in stored {
-            sandboxes.insert(sandbox.id.clone(), self.at_baseline(sandbox).await?);
+        for mut sandbox in stored {
+            // An older server started its task run, at a time when every interface was strict.
+            if started_at.is_some() && sandbox.kind == SimulatorType::Hl7 {
+                sims::hl7::config::keep_old_default(&mut sandbox.config);
+            }
+            let begins_at = started_at.unwrap_or(sandbox.created_at);
+            sandboxes.insert(sandbox.id.clone(), self.at_baseline(sandbox, begins_at).await?);
         }
         Ok(World { seq: progress.baseline, oldest: progress.baseline.max(progress.shape), sandboxes })
     }
 
-    pub(crate) async fn at_baseline(&self, stored: StoredSandbox) -> Result<Sandbox, AppError> {
-        let StoredSandbox { id, kind, config, datasets, created_at, torn_down_at, .. } = stored;
+    /// As it is when its traffic begins: for a sandbox of a task run, at the start of that.
+    pub(crate) async fn at_baseline(&self, stored: StoredSandbox, created_at: Timestamp) -> Result<Sandbox, AppError> {
+        let StoredSandbox { id, kind, config, datasets, torn_down_at, .. } = stored;
         let (mut layers, mut trees) = (Vec::new(), Vec::new());
         for dataset in datasets {
             let at = (dataset.dataset_id, dataset.revision);
@@ -131,5 +148,5 @@ impl App {
 }
 
 fn is_current(loaded: &Loaded, progress: &Progress) -> bool {
-    loaded.world.seq >= progress.head && loaded.has_ended == progress.torn_down
+    loaded.world.seq >= progress.head && loaded.has_ended() == progress.torn_down_at.is_some()
 }

@@ -18,7 +18,7 @@ use model::{PlaygroundId, SandboxId, Timestamp};
 use store::sandboxes::StoredSandbox;
 use world::World;
 
-pub(crate) use exchange::Cost;
+pub(crate) use exchange::{Cost, SandboxReader};
 pub(crate) use layers::Layers;
 use queue::Queue;
 use trees::Trees;
@@ -58,8 +58,8 @@ struct Memory {
 #[derive(Clone)]
 pub(crate) struct Loaded {
     pub(crate) world: Arc<World>,
-    /// Nothing can be written any more.
-    pub(crate) has_ended: bool,
+    /// Since when nothing can be written any more.
+    pub(crate) ended_at: Option<Timestamp>,
     /// The deadline of the task run that is done in it.
     pub(crate) ends_at: Option<Timestamp>,
     /// When something that was put off becomes due: known once for all who ask.
@@ -69,8 +69,12 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    pub(crate) fn new(world: World, has_ended: bool, ends_at: Option<Timestamp>) -> Self {
-        Self { next_due: sims::due::next(&world), world: Arc::new(world), has_ended, ends_at, is_stale: false }
+    pub(crate) fn new(world: World, ended_at: Option<Timestamp>, ends_at: Option<Timestamp>) -> Self {
+        Self { next_due: sims::due::next(&world), world: Arc::new(world), ended_at, ends_at, is_stale: false }
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended_at.is_some()
     }
 }
 
@@ -96,6 +100,11 @@ impl Worlds {
         if let Some(live) = lock(&self.live).get(id) {
             live.doubt();
         }
+    }
+
+    /// What is in memory of it, if anything is.
+    pub(crate) fn known(&self, id: &PlaygroundId) -> Option<Arc<Live>> {
+        lock(&self.live).get(id).cloned()
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Live>> {
@@ -158,7 +167,7 @@ impl Live {
         let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
         if memory.loaded.is_none() && memory.doubts == 0 {
             let ends_at = Some(ends_at);
-            memory.loaded = Some(Loaded::new(world, false, ends_at));
+            memory.loaded = Some(Loaded::new(world, None, ends_at));
         }
     }
 
@@ -217,7 +226,7 @@ mod tests {
     #[test]
     fn a_world_that_was_doubted_on_its_way_is_not_trusted() {
         let live = Live::new("pg_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse().unwrap());
-        let loaded = Loaded::new(World { seq: 1, oldest: 0, sandboxes: Default::default() }, false, None);
+        let loaded = Loaded::new(World { seq: 1, oldest: 0, sandboxes: Default::default() }, None, None);
         let before = live.doubts();
         live.publish(loaded.clone(), before);
         assert!(live.ready().is_some());
@@ -236,7 +245,7 @@ mod tests {
         let live = Live::new("pg_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse().unwrap());
         live.begin(world(1), end);
         assert_eq!(live.ready().unwrap().world.seq, 1);
-        let later = Loaded::new(world(2), false, Some(end));
+        let later = Loaded::new(world(2), None, Some(end));
         live.publish(later, live.doubts());
         live.begin(world(1), end);
         assert_eq!(live.ready().unwrap().world.seq, 2);

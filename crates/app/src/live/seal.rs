@@ -60,12 +60,12 @@ impl App {
     /// While nobody asks anything. Messages that write may still come, until the sealing is durable.
     async fn seal_shut(&self, live: &Arc<Live>, task_run: &TaskRunId) -> Result<Option<SealedWorld>, AppError> {
         let mut loaded = self.current(live).await?;
-        if !loaded.has_ended {
+        if !loaded.has_ended() {
             self.catch_up_before_the_end(live).await?;
             loaded = self.current(live).await?;
         }
         for _ in 0..MOST_ATTEMPTS {
-            if loaded.has_ended {
+            if loaded.has_ended() {
                 return self.sealed_before(live, task_run).await;
             }
             let (world, entries) = self.settled(&loaded.world).await?;

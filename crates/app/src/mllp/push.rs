@@ -63,7 +63,7 @@ async fn look_when_due(app: App, playground: PlaygroundId) {
         let live = app.inner.worlds.of(&playground);
         let Ok(loaded) = app.current_after_due(&live).await else { return };
         drop(live);
-        let (Some(due), false) = (sims::scenario::next_due(&loaded.world), loaded.has_ended) else { return };
+        let (Some(due), false) = (sims::scenario::next_due(&loaded.world), loaded.has_ended()) else { return };
         drop(loaded);
         let wait = (due.milliseconds() - app.now().milliseconds()).max(LEAST);
         tokio::time::sleep(Duration::from_millis(wait.unsigned_abs())).await;

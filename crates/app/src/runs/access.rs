@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::run::Phase;
 use model::simulator::SimulatorType;
-use model::{BenchmarkRunId, TaskRunId};
+use model::{BenchmarkRunId, Id, TaskRunId};
 use store::sandboxes::StoredSandbox;
 use store::task_runs::{self, StoredTaskRun};
 
@@ -92,14 +92,20 @@ pub async fn of_run(
             return Err(AppError::conflict(message));
         }
     };
-    access(app, grant, task, kind).await
+    access(app, grant, task, (kind, None)).await
 }
 
-/// The sandbox of that type in a task run.
-pub async fn of_task_run(app: &App, grant: &RunGrant, id: &TaskRunId, kind: SimulatorType) -> Result<Access, AppError> {
+/// The sandbox of that type in a task run: the one with that id or name, or the first.
+pub async fn of_task_run(
+    app: &App,
+    grant: &RunGrant,
+    id: &TaskRunId,
+    kind: SimulatorType,
+    name: Option<&str>,
+) -> Result<Access, AppError> {
     let started = started(app, &grant.run).await?;
     if let Some(task) = started.iter().find(|task| task.id == *id) {
-        return access(app, grant, task, kind).await;
+        return access(app, grant, task, (kind, name)).await;
     }
     let (reach, id) = (Reach::from(grant), id.clone());
     let (_, task_run) = app.store().read(move |db| reach.task_run(db, &id)).await?;
@@ -111,14 +117,21 @@ pub async fn of_task_run(app: &App, grant: &RunGrant, id: &TaskRunId, kind: Simu
     Err(AppError::conflict(format!("the task run {words}")))
 }
 
-async fn access(app: &App, grant: &RunGrant, task: &StartedTask, kind: SimulatorType) -> Result<Access, AppError> {
+async fn access(
+    app: &App,
+    grant: &RunGrant,
+    task: &StartedTask,
+    (kind, name): (SimulatorType, Option<&str>),
+) -> Result<Access, AppError> {
     if task.deadline.is_some_and(|deadline| deadline <= app.now()) {
         end::expire_overdue(app, &grant.org, &grant.run).await?;
         return Err(AppError::conflict("the task run is timed out; its sandboxes take no traffic"));
     }
-    let sandbox = task.sandboxes.iter().find(|sandbox| sandbox.kind == kind);
+    let is_meant =
+        |sandbox: &StoredSandbox| name.is_none_or(|name| sandbox.id.as_str() == name || sandbox.name == name);
+    let sandbox = task.sandboxes.iter().find(|sandbox| sandbox.kind == kind && is_meant(sandbox));
     let sandbox = sandbox.ok_or(AppError::NotFound("sandbox"))?;
-    Ok(Access { sandbox: Arc::clone(sandbox), actor: grant.run.to_string() })
+    Ok(Access { sandbox: Arc::clone(sandbox), actor: grant.run.to_string(), after_end: false })
 }
 
 async fn started(app: &App, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>>, AppError> {

@@ -64,10 +64,7 @@ pub(super) fn expire_in(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timestamp) -
 
 /// Every task run that has not ended.
 pub(super) fn cancel_rest(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timestamp) -> Result<(), AppError> {
-    for task_run in task_runs::of_run(db, run)?.into_iter().filter(|task_run| task_run.phase != Phase::Completed) {
-        end_one(db, &task_run, &Ending::unscored(Status::Cancelled), now)?;
-    }
-    Ok(())
+    Ok(task_runs::end_rest(db, run, &Ending::unscored(Status::Cancelled), now)?)
 }
 
 /// Ends a task run and its playground. False when it had ended before.

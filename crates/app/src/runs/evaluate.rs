@@ -12,6 +12,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use sims::files::Content;
 use store::log;
+use store::sandboxes::StoredSandbox;
+use verify::sandbox_scope::SandboxNames;
 use verify::{Contents, Evidence, Outcome};
 use world::{Effect, Seq, World};
 
@@ -19,7 +21,7 @@ use super::snapshots;
 use crate::{App, AppError};
 
 /// What scored it. A change of what any check answers raises it.
-pub const ENGINE: &str = "verify/7";
+pub const ENGINE: &str = "verify/8";
 /// Events that are read in one transaction.
 const ROWS: i64 = 2000;
 /// Of these no check reads what went in and out: there may be very many.
@@ -37,6 +39,7 @@ const COUNTED_ONLY: [EventType; 8] = [
 /// Everything that criteria are held against.
 pub(super) struct Frozen {
     pub(super) world: Arc<World>,
+    names: SandboxNames,
     pub(super) events: Vec<Event>,
     /// What the agent did, in order.
     pub(super) effects: Vec<Effect>,
@@ -79,6 +82,9 @@ impl App {
         world: Arc<World>,
         completed_seq: Option<Seq>,
     ) -> Result<Frozen, AppError> {
+        let id = playground.clone();
+        let sandboxes = self.store().read(move |db| store::sandboxes::of_playground(db, &id)).await?;
+        let names = names_of(&sandboxes);
         let mut events: Vec<Event> = Vec::new();
         loop {
             let (id, after) = (playground.clone(), events.last().map_or(0, |event| event.seq));
@@ -89,7 +95,7 @@ impl App {
                 events.push(stored.event);
             }
             if is_last {
-                return Frozen::new(world, events, completed_seq).await;
+                return Frozen::new(world, names, events, completed_seq).await;
             }
         }
     }
@@ -102,25 +108,26 @@ impl App {
         frozen: Arc<Frozen>,
     ) -> Result<Vec<Judged>, AppError> {
         let task_value = Arc::new(snapshots::task_value(&task));
-        let mut judged = Vec::new();
-        // One after the other: each may bring the bytes of many files.
+        let (mut judged, mut waiting) = (Vec::new(), Vec::new());
         for criterion in task.criteria {
             let matter = Matter { criterion, task: Arc::clone(&task_value), snapshot: Arc::clone(&snapshot) };
+            if !matter.reads_files() {
+                waiting.push(matter);
+                continue;
+            }
+            judged.extend(judge_without_files(std::mem::take(&mut waiting), &frozen).await?);
+            // One after the other: each may load the bytes of many files.
             let contents = self.bring(&matter, &frozen).await?;
             let frozen = Arc::clone(&frozen);
             judged.push(matter.look(move |matter| matter.judged(&frozen, &contents)).await?);
         }
+        judged.extend(judge_without_files(waiting, &frozen).await?);
         Ok(judged)
     }
 
     /// The files that a criterion reads. That they cannot be read is a failure of ours.
     async fn bring(&self, matter: &Matter, frozen: &Arc<Frozen>) -> Result<Contents, AppError> {
         let mut contents = Contents::new();
-        // The other checks read rows and events only.
-        let check = matter.criterion.assertion.get("assert").and_then(Value::as_str);
-        if !check.is_some_and(|check| READ_FILES.contains(&check)) {
-            return Ok(contents);
-        }
         let frozen = Arc::clone(frozen);
         let wanted = matter.clone().look(move |matter| {
             let assertion = &matter.criterion.assertion;
@@ -149,17 +156,28 @@ impl App {
 
 impl Frozen {
     /// Finds the effects off the threads that serve others: there may be many versions.
-    async fn new(world: Arc<World>, events: Vec<Event>, completed_seq: Option<Seq>) -> Result<Self, AppError> {
+    async fn new(
+        world: Arc<World>,
+        names: SandboxNames,
+        events: Vec<Event>,
+        completed_seq: Option<Seq>,
+    ) -> Result<Self, AppError> {
         let found = tokio::task::spawn_blocking(move || {
             let effects = sims::effects::of_agent(&world, &events);
-            Self { world, events, effects, completed_seq }
+            Self { world, names, events, effects, completed_seq }
         });
         found.await.map_err(|_| AppError::Internal("finding the effects panicked".into()))
     }
 }
 
+/// What assertions may call the sandboxes.
+pub(super) fn names_of(sandboxes: &[StoredSandbox]) -> SandboxNames {
+    sandboxes.iter().map(|sandbox| (sandbox.id.clone(), sandbox.name.clone())).collect()
+}
+
 /// The checks that read what files say.
-const READ_FILES: [&str; 2] = [
+const READ_FILES: [&str; 3] = [
+    <verify::checks::fax_document::FaxDocument as verify::Check>::INFO.name,
     <verify::checks::sftp_file_present::SftpFilePresent as verify::Check>::INFO.name,
     <verify::checks::no_disclosure::NoDisclosure as verify::Check>::INFO.name,
 ];
@@ -172,7 +190,24 @@ struct Matter {
     snapshot: Arc<Snapshot>,
 }
 
+/// Evaluates criteria that read records and events only, in one blocking task.
+async fn judge_without_files(matters: Vec<Matter>, frozen: &Arc<Frozen>) -> Result<Vec<Judged>, AppError> {
+    if matters.is_empty() {
+        return Ok(Vec::new());
+    }
+    let frozen = Arc::clone(frozen);
+    let judging = tokio::task::spawn_blocking(move || {
+        matters.into_iter().map(|matter| matter.judged(&frozen, &verify::NO_CONTENTS)).collect()
+    });
+    judging.await.map_err(|_| AppError::Internal("a check panicked".into()))
+}
+
 impl Matter {
+    fn reads_files(&self) -> bool {
+        let check = self.criterion.assertion.get("assert").and_then(Value::as_str);
+        check.is_some_and(|check| READ_FILES.contains(&check))
+    }
+
     /// Off the threads that serve others. A panic is a failure of ours, and no agent's fail.
     async fn look<T: Send + 'static>(self, work: impl FnOnce(Self) -> T + Send + 'static) -> Result<T, AppError> {
         let looking = tokio::task::spawn_blocking(move || work(self));
@@ -181,9 +216,9 @@ impl Matter {
 
     fn with_evidence<T>(&self, frozen: &Frozen, contents: &Contents, work: impl FnOnce(&Evidence<'_>) -> T) -> T {
         let entity = snapshots::entity_value(&self.snapshot, self.criterion.input_entity_id.as_ref());
-        let Frozen { world, events, effects, completed_seq } = frozen;
+        let Frozen { world, names, events, effects, completed_seq } = frozen;
         let (entity, task, completed_seq) = (entity.as_ref(), Some(&*self.task), *completed_seq);
-        work(&Evidence { world, events, effects, completed_seq, contents, entity, task })
+        work(&Evidence { world, names, events, effects, completed_seq, contents, entity, task })
     }
 
     fn judged(self, frozen: &Frozen, contents: &Contents) -> Judged {

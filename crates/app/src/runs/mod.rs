@@ -9,10 +9,11 @@ mod evaluate;
 mod evidence_names;
 pub mod leaderboards;
 mod neutral;
+mod provision;
 mod reach;
 mod rescore;
 mod selection;
-mod snapshots;
+pub(crate) mod snapshots;
 mod start;
 pub mod statistics;
 pub mod tasks;
@@ -37,9 +38,11 @@ use store::task_runs::{self, StoredTaskRun};
 use store::versions::{self, Heading};
 
 use crate::once::{Holder, Keep};
+use crate::sandboxes::BaseUrl;
 use crate::{App, AppError, Created, Once, OrgGrant, RunGrant, SolverGrant, chance, credentials};
 
 pub use evaluate::ENGINE;
+use provision::RunSecret;
 use reach::Reach;
 pub use rescore::rescore;
 use selection::Selection;
@@ -79,6 +82,7 @@ struct Content {
 pub async fn create(
     app: &App,
     grant: &SolverGrant,
+    base: BaseUrl<'_>,
     once: Option<Once>,
     new: NewSolverRun,
 ) -> Result<Created<CreatedRun>, AppError> {
@@ -88,13 +92,14 @@ pub async fn create(
     let (selection, metadata) = (Selection { tasks, tags }, metadata.unwrap_or_default());
     let (org, solver) = (grant.org.clone(), Some(grant.solver.clone()));
     let plan = Plan { org, solver, source, scored, agent, selection, metadata };
-    make(app, (grant.into(), grant.into()), once, plan).await
+    make(app, (grant.into(), grant.into()), base, once, plan).await
 }
 
 /// The organization's own run, of a version or of a draft.
 pub async fn create_as_owner(
     app: &App,
     grant: &OrgGrant,
+    base: BaseUrl<'_>,
     once: Option<Once>,
     new: NewRun,
 ) -> Result<Created<CreatedRun>, AppError> {
@@ -106,7 +111,7 @@ pub async fn create_as_owner(
     };
     let (selection, metadata) = (Selection { tasks, tags }, metadata.unwrap_or_default());
     let plan = Plan { org: grant.org.clone(), solver: solver_id, source, scored, agent, selection, metadata };
-    make(app, (grant.into(), grant.into()), once, plan).await
+    make(app, (grant.into(), grant.into()), base, once, plan).await
 }
 
 async fn version_source(app: &App, org: &OrgId, reference: &str) -> Result<Source, AppError> {
@@ -130,6 +135,7 @@ async fn version_source(app: &App, org: &OrgId, reference: &str) -> Result<Sourc
 async fn make(
     app: &App,
     (holder, reach): (Holder, Reach),
+    base: BaseUrl<'_>,
     once: Option<Once>,
     plan: Plan,
 ) -> Result<Created<CreatedRun>, AppError> {
@@ -137,6 +143,7 @@ async fn make(
     let (hash, shown_token) = (credentials::hash(&token), token.reveal().to_owned());
     let order_seed = plan.scored.then(chance::order_seed).transpose()?;
     let (id, now, ids) = (app.new_id::<BenchmarkRunId>(), app.now(), app.clone());
+    let (addresses, sandbox_secret) = (app.addresses(base), RunSecret::new()?);
     let work = move |db: &mut Db<'_>| {
         let solver = match &plan.solver {
             Some(solver) => Some(store::solvers::find(db, &plan.org, solver)?.ok_or(AppError::missing::<SolverId>())?),
@@ -153,9 +160,13 @@ async fn make(
         if is_draft {
             store::runs::insert_draft(db, &run.id, &content.snapshot)?;
         }
-        let task_runs = new_task_runs(&ids, &run, &tasks, content.snapshot.timeout);
-        task_runs.iter().try_for_each(|task_run| task_runs::insert(db, task_run))?;
-        Ok(views::created(&run, &task_runs, &content, &shown_token, reach.task_identity(&run, now)))
+        let mut task_runs = new_task_runs(&ids, &run, &tasks, content.snapshot.timeout);
+        let made = (&run, &*content.snapshot);
+        let sandboxes = provision::provision(db, &ids, made, &mut task_runs, &sandbox_secret)?;
+        task_runs::insert_all(db, &task_runs)?;
+        let mut created = views::created(&run, &task_runs, &content, &shown_token, reach.task_identity(&run, now));
+        created.sandboxes = provision::listed(&task_runs, &sandboxes, &content.snapshot, &addresses);
+        Ok(created)
     };
     app.once(holder, once, Keep::Sealed, work).await
 }
@@ -277,12 +288,9 @@ fn whole(db: &mut Db<'_>, org: &OrgId, id: &BenchmarkRunId) -> Result<BenchmarkR
     let mut shown = views::run(&run, &stored);
     shown.critical_criteria = critical_criteria(db, &run)?;
     shown.results = Some(engines::scores(db, &run)?);
-    let mut with_criteria = Vec::new();
-    for task_run in stored {
-        let criteria = task_runs::criteria_of(db, &task_run.id)?;
-        with_criteria.push(views::task_run(&run, &task_run, &criteria));
-    }
-    shown.task_runs = Some(with_criteria);
+    let criteria = task_runs::criteria_of_run(db, &run.id)?;
+    let of = |task_run: &StoredTaskRun| criteria.get(&task_run.id).map_or(&[][..], Vec::as_slice);
+    shown.task_runs = Some(stored.iter().map(|task_run| views::task_run(&run, task_run, of(task_run))).collect());
     Ok(shown)
 }
 
@@ -320,6 +328,9 @@ pub async fn cancel(
     id: &BenchmarkRunId,
     once: Option<Once>,
 ) -> Result<Created<BenchmarkRun>, AppError> {
+    if let Some(replayed) = app.replayed(grant, once.as_ref(), Keep::Plain).await? {
+        return Ok(replayed);
+    }
     end::expire_overdue(app, &grant.org, id).await?;
     let (org, wanted) = (grant.org.clone(), id.clone());
     let run = app.store().read(move |db| found(db, &org, &wanted)).await?.id;
@@ -345,6 +356,9 @@ pub async fn complete(
     id: &BenchmarkRunId,
     once: Option<Once>,
 ) -> Result<Created<BenchmarkRun>, AppError> {
+    if let Some(replayed) = app.replayed(grant, once.as_ref(), Keep::Plain).await? {
+        return Ok(replayed);
+    }
     end::expire_overdue(app, &grant.org, id).await?;
     let (org, wanted) = (grant.org.clone(), id.clone());
     let started = match app.store().read(move |db| started_of(db, &org, &wanted)).await {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::publication::{FrozenTask, Snapshot};
+use model::simulator::SimulatorType;
 use model::slug::VersionRef;
 use model::{TaskId, canonical};
 use serde_json::{Value, json};
@@ -45,7 +46,9 @@ async fn remembered(
     if let Some(snapshot) = remembered {
         return Ok(snapshot);
     }
-    let found = app.store().read(read).await?.ok_or_else(|| AppError::Internal("what a run runs is gone".into()))?;
+    let found = app.store().read(read).await?;
+    let mut found = found.ok_or_else(|| AppError::Internal("what a run runs is gone".into()))?;
+    write_old_defaults(&mut found);
     let snapshot = Arc::new(found);
     let mut known = known();
     if known.len() >= MOST_REMEMBERED {
@@ -53,6 +56,14 @@ async fn remembered(
     }
     known.insert(name, Arc::clone(&snapshot));
     Ok(snapshot)
+}
+
+/// Configs as they were meant when the version was published: defaults that have changed since then are written out.
+fn write_old_defaults(snapshot: &mut Snapshot) {
+    let simulators = snapshot.environment.simulators.iter_mut();
+    for simulator in simulators.filter(|simulator| simulator.r#type == SimulatorType::Hl7) {
+        sims::hl7::config::keep_old_default(&mut simulator.config);
+    }
 }
 
 pub(crate) fn task<'a>(snapshot: &'a Snapshot, id: &TaskId) -> Result<&'a FrozenTask, AppError> {

@@ -1,23 +1,24 @@
-//! The start of a task: a playground of its own, the scenario carried out in it, and the phase, in one transaction.
+//! The start of a task: its playground is opened, with the scenario carried out in it, and the phase, in one transaction.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::playground::SandboxDataset;
-use model::publication::{FrozenSimulator, FrozenTask, Snapshot};
+use model::publication::{FrozenTask, Snapshot};
 use model::run::{Phase, StartedSandbox, StartedTask, StartedTaskRun, Status};
 use model::template::{self, Bindings};
 use model::{FieldErrors, PlaygroundId, SandboxId, TaskRunId, Timestamp};
 use serde_json::Value;
 use sims::scenario::{self, DatasetFile, Place, Prepared, Setting};
+use store::Db;
 use store::log::{self, Entry};
+use store::playgrounds::{self, Provisioned};
 use store::runs::StoredRun;
 use store::sandboxes::StoredSandbox;
 use store::task_runs::{self, Ending, StoredTaskRun};
-use store::{Db, playgrounds};
 use world::World;
 
 use super::neutral::{self, TaskIdentity};
+use super::provision::{self, NewPlayground, RunSecret};
 use super::reach::Reach;
 use super::{channels, end, snapshots};
 use crate::once::{Holder, Keep};
@@ -52,6 +53,10 @@ async fn begin(
     id: &TaskRunId,
     once: Option<Once>,
 ) -> Result<Created<StartedTaskRun>, AppError> {
+    if let Some(mut replayed) = app.replayed::<StartedTaskRun>(holder.clone(), once.as_ref(), Keep::Sealed).await? {
+        replayed.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_started_port(sandbox, base));
+        return Ok(replayed);
+    }
     let (scope, wanted) = (reach.clone(), id.clone());
     let (run, _) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
     end::expire_overdue(app, &run.org, &run.id).await?;
@@ -62,22 +67,26 @@ async fn begin(
         if is_new {
             check_startable(db, &run, &task_run)?;
         }
-        Ok::<_, AppError>((run, task_run))
+        let provisioned = match &task_run.playground {
+            Some(playground) => Some(store::sandboxes::of_playground(db, playground)?),
+            None => None,
+        };
+        Ok::<_, AppError>((run, task_run, provisioned))
     };
     let read = app.store().read(read).await;
     if read.is_err() {
         // Another request may have started it and not said so yet: what is remembered may be older than this refusal.
         app.inner.started.forget(&run.id);
     }
-    let (run, task_run) = read?;
+    let (run, task_run, provisioned) = read?;
     let snapshot = snapshots::of(app, &run).await?;
-    let stage = Stage::new(app, &run, &task_run, &snapshot)?;
+    let stage = Stage::new(app, &run, (&task_run, provisioned), &snapshot)?;
     let scene = match stage.scene(app, &snapshot).await? {
         Ok(scene) => scene,
         Err(faults) => return fail(app, reach, &task_run, faults).await,
     };
     let identity = reach.task_identity(&run, stage.now);
-    let started = stage.shown(&scene, &snapshot, &app.addresses(base), identity);
+    let started = stage.shown(&scene, &app.addresses(base), identity);
     let (run_id, playground, world) = (run.id.clone(), stage.playground.clone(), scene.world);
     let entries: Arc<[Entry]> = scene.entries.into();
     let (brought, sandboxes) = (Arc::clone(&entries), stage.sandboxes.clone());
@@ -153,6 +162,8 @@ struct Stage {
     environment: model::EnvironmentId,
     playground: PlaygroundId,
     sandboxes: Vec<StoredSandbox>,
+    /// Whether the rows of the playground and its sandboxes are there already.
+    is_provisioned: bool,
     now: Timestamp,
     deadline: Timestamp,
 }
@@ -165,16 +176,29 @@ struct Scene {
 }
 
 impl Stage {
-    fn new(app: &App, run: &StoredRun, task_run: &StoredTaskRun, snapshot: &Snapshot) -> Result<Self, AppError> {
-        let (playground, now) = (app.new_id::<PlaygroundId>(), app.now());
-        let simulators = snapshot.environment.simulators.iter();
-        let made = simulators.map(|simulator| sandbox(app, run, simulator, snapshot, &playground, now));
+    /// In the playground that was provisioned with the run. A run of an older server, or a very large one, has none yet.
+    fn new(
+        app: &App,
+        run: &StoredRun,
+        (task_run, provisioned): (&StoredTaskRun, Option<Vec<StoredSandbox>>),
+        snapshot: &Snapshot,
+    ) -> Result<Self, AppError> {
+        let now = app.now();
+        let is_provisioned = provisioned.is_some();
+        let (playground, sandboxes) = match (&task_run.playground, provisioned) {
+            (Some(playground), Some(stored)) => (playground.clone(), provision::opened(stored, snapshot)?),
+            _ => {
+                let made = NewPlayground::new(app, run, snapshot, &RunSecret::new()?, now)?;
+                (made.id, made.sandboxes)
+            }
+        };
         Ok(Self {
             task: snapshots::task(snapshot, &task_run.task)?.clone(),
             task_run: task_run.clone(),
             environment: snapshot.environment.id.clone(),
-            sandboxes: made.collect::<Result<_, AppError>>()?,
+            sandboxes,
             playground,
+            is_provisioned,
             now,
             deadline: now.plus_milliseconds(task_run.timeout.saturating_mul(1000)),
         })
@@ -188,7 +212,7 @@ impl Stage {
         };
         let mut sandboxes = BTreeMap::new();
         for stored in &self.sandboxes {
-            sandboxes.insert(stored.id.clone(), app.at_baseline(stored.clone()).await?);
+            sandboxes.insert(stored.id.clone(), app.at_baseline(stored.clone(), self.now).await?);
         }
         let world = World { seq: 0, oldest: 0, sandboxes };
         let played = play(app.clone(), world, steps).await?;
@@ -223,9 +247,16 @@ impl Stage {
     }
 
     fn write(&self, db: &mut Db<'_>, run: &StoredRun, entries: &[Entry]) -> Result<(), AppError> {
-        let until = (&self.task_run.id, self.deadline);
-        playgrounds::insert_for_task_run(db, &run.org, &self.playground, until, &self.environment, self.now)?;
-        self.sandboxes.iter().try_for_each(|sandbox| store::sandboxes::insert(db, sandbox))?;
+        if self.is_provisioned {
+            self.sandboxes.iter().try_for_each(|sandbox| store::sandboxes::open(db, sandbox))?;
+        } else {
+            let row = Provisioned { id: &self.playground, task_run: &self.task_run.id };
+            playgrounds::provision(db, &run.org, &self.environment, &[row], self.now)?;
+            store::sandboxes::insert_all(db, &self.sandboxes)?;
+        }
+        if !playgrounds::open(db, &self.playground, self.deadline)? {
+            return Err(AppError::conflict("the playground of the task run has ended, or was used before the start"));
+        }
         if !entries.is_empty() {
             log::append(db, &self.playground, 0, entries)?;
         }
@@ -233,13 +264,15 @@ impl Stage {
         Ok(store::runs::note_start(db, &run.id, self.now)?)
     }
 
-    fn shown(&self, scene: &Scene, snapshot: &Snapshot, base: &Addresses, identity: TaskIdentity) -> StartedTaskRun {
-        let doors = format!("{}{}", base.base, channels::doors_of(&self.task_run.id));
-        let sandbox = |stored: &StoredSandbox| StartedSandbox {
-            id: stored.id.clone(),
-            r#type: stored.kind,
-            name: stored.name.clone(),
-            credentials: sandboxes::credentials::of(stored, base, &doors),
+    fn shown(&self, scene: &Scene, base: &Addresses, identity: TaskIdentity) -> StartedTaskRun {
+        let sandbox = |stored: &StoredSandbox| {
+            let prefix = channels::prefix_of(&self.task_run.id, stored, &self.sandboxes);
+            StartedSandbox {
+                id: stored.id.clone(),
+                r#type: stored.kind,
+                name: stored.name.clone(),
+                credentials: sandboxes::credentials::of(stored, base, &format!("{}{prefix}", base.base)),
+            }
         };
         StartedTaskRun {
             task_run_id: self.task_run.id.clone(),
@@ -247,7 +280,7 @@ impl Stage {
             started_at: self.now,
             deadline_at: self.deadline,
             task: self.shown_task(scene, identity),
-            endpoints: channels::of_task_run(snapshot, &self.task_run.id),
+            endpoints: channels::of_task_run(&self.task_run.id, &self.sandboxes),
             sandboxes: self.sandboxes.iter().map(sandbox).collect(),
         }
     }
@@ -279,36 +312,6 @@ async fn play(
         Ok((world, entries))
     });
     played.await.map_err(|_| AppError::Internal("a scenario panicked".into()))
-}
-
-fn sandbox(
-    app: &App,
-    run: &StoredRun,
-    simulator: &FrozenSimulator,
-    snapshot: &Snapshot,
-    playground: &PlaygroundId,
-    now: Timestamp,
-) -> Result<StoredSandbox, AppError> {
-    let revision = |id: &model::DatasetId| {
-        let dataset = snapshot.datasets.iter().find(|dataset| dataset.id == *id);
-        let dataset = dataset.ok_or_else(|| AppError::Internal("a dataset of a version is gone".into()))?;
-        Ok(SandboxDataset { dataset_id: id.clone(), revision: dataset.revision })
-    };
-    Ok(StoredSandbox {
-        id: app.new_id(),
-        org: run.org.clone(),
-        playground: playground.clone(),
-        simulator: simulator.id.clone(),
-        kind: simulator.r#type,
-        name: simulator.name.clone(),
-        config: simulator.config.clone(),
-        datasets: simulator.datasets.iter().map(revision).collect::<Result<_, AppError>>()?,
-        secret: sandboxes::new_secret()?,
-        created_at: now,
-        torn_down_at: None,
-        is_standalone: false,
-        reshaped_at: None,
-    })
 }
 
 fn dataset_files(snapshot: &Snapshot) -> BTreeMap<String, DatasetFile> {

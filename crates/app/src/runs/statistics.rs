@@ -124,7 +124,18 @@ fn labels(runs: &[StoredRun], group_by: GroupBy) -> Vec<String> {
         let short = label(run, group_by);
         if agents.get(&short).is_some_and(|agents| agents.len() > 1) { full_label(run) } else { short }
     };
-    runs.iter().map(of).collect()
+    // Even full labels can be the same: `none` can be the name of an agent.
+    let mut owners: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    let distinct = |run: &StoredRun| {
+        let (label, identity) = (of(run), identity(run));
+        let known = owners.entry(label.clone()).or_default();
+        let place = known.iter().position(|owner| *owner == identity).unwrap_or_else(|| {
+            known.push(identity);
+            known.len() - 1
+        });
+        if place == 0 { label } else { format!("{label} #{}", place + 1) }
+    };
+    runs.iter().map(distinct).collect()
 }
 
 /// `agent 1.2 (slv_…)`.

@@ -14,7 +14,7 @@ use crate::once::{Holder, Keep};
 use crate::sandboxes::BaseUrl;
 use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
 
-/// Makes the task's playground, carries out its scenario, and says where everything is.
+/// Opens the task's playground, carries out its scenario, and says where everything is.
 pub async fn start(
     app: &App,
     grant: &RunGrant,
@@ -186,6 +186,9 @@ where
     T: serde::Serialize + serde::de::DeserializeOwned + Send + 'static,
     F: Fn(&mut Db<'_>, &Reach, &TaskRunId) -> Result<T, AppError> + Send + 'static,
 {
+    if let Some(replayed) = app.replayed(holder.clone(), once.as_ref(), Keep::Plain).await? {
+        return Ok(replayed);
+    }
     expire(app, &reach, id).await?;
     let (scope, wanted) = (reach.clone(), id.clone());
     let (run, _) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;

@@ -6,9 +6,10 @@ use model::PlaygroundId;
 use model::publication::{FrozenTask, Snapshot};
 use serde_json::Value;
 use verify::Evidence;
+use verify::sandbox_scope::SandboxNames;
 use world::World;
 
-use super::snapshots;
+use super::{evaluate, snapshots};
 use crate::sandboxes::fax;
 use crate::{App, AppError};
 
@@ -35,20 +36,21 @@ pub(super) async fn check(
     let sandboxes = app.store().read(move |db| store::sandboxes::of_playground(db, &id)).await?;
     fax::read_unread(app, &sandboxes, &world).await?;
     let world = app.sealed(playground).await?;
-    let (snapshot, task) = (Arc::clone(snapshot), task.clone());
-    let undecided = tokio::task::spawn_blocking(move || is_undecided(&world, &snapshot, &task)).await;
+    let (snapshot, task, names) = (Arc::clone(snapshot), task.clone(), evaluate::names_of(&sandboxes));
+    let undecided = tokio::task::spawn_blocking(move || is_undecided(&world, &names, &snapshot, &task)).await;
     match undecided.map_err(|_| AppError::Internal("a check panicked".into()))? {
         true => Err(AppError::Unavailable(MISSING)),
         false => Ok(()),
     }
 }
 
-fn is_undecided(world: &World, snapshot: &Snapshot, task: &FrozenTask) -> bool {
+fn is_undecided(world: &World, names: &SandboxNames, snapshot: &Snapshot, task: &FrozenTask) -> bool {
     let task_value = snapshots::task_value(task);
     task.criteria.iter().any(|criterion| {
         let entity = snapshots::entity_value(snapshot, criterion.input_entity_id.as_ref());
         let evidence = Evidence {
             world,
+            names,
             events: &[],
             effects: &[],
             completed_seq: None,
@@ -56,6 +58,6 @@ fn is_undecided(world: &World, snapshot: &Snapshot, task: &FrozenTask) -> bool {
             entity: entity.as_ref(),
             task: Some(&task_value),
         };
-        !verify::undecided_faxes(&criterion.assertion, &evidence).is_empty()
+        !verify::undecided_documents(&criterion.assertion, &evidence).is_empty()
     })
 }

@@ -41,6 +41,7 @@ pub(super) fn created(
         bearer_token_expires_at: run.token_expires_at,
         concurrency: run.concurrency,
         endpoints: channels::of_run(snapshot, &run.id),
+        sandboxes: Vec::new(),
         task_runs: run_tasks(run, task_runs, snapshot, identity),
     }
 }
@@ -117,6 +118,7 @@ fn run_task(run: &StoredRun, task_run: &StoredTaskRun) -> RunTask {
         deadline_at: task_run.deadline_at,
         sealed_at: sealed_at(task_run),
         completed_at: task_run.completed_at,
+        playground_id: task_run.playground.clone(),
         start_url: format!("/v1/task-runs/{id}/start"),
         complete_url: format!("/v1/task-runs/{id}/complete"),
     }

@@ -7,6 +7,7 @@ use model::{Id, SandboxId};
 use store::sandboxes::StoredSandbox;
 
 use super::open;
+use crate::live::SandboxReader;
 use crate::{App, AppError, OrgGrant};
 
 #[derive(Clone)]
@@ -14,6 +15,8 @@ pub struct Access {
     pub(crate) sandbox: Arc<StoredSandbox>,
     /// Who it is, as events tell it: a key, or a run.
     pub(crate) actor: String,
+    /// Whether it may also read what a task run left behind.
+    pub(crate) after_end: bool,
 }
 
 impl Access {
@@ -23,7 +26,16 @@ impl Access {
         if sandbox.kind != kind {
             return Err(AppError::NotFound(SandboxId::NOUN));
         }
-        Ok(Self { sandbox, actor: grant.key.to_string() })
+        Ok(Self { sandbox, actor: grant.key.to_string(), after_end: true })
+    }
+
+    pub(crate) fn reader(&self) -> SandboxReader<'_> {
+        SandboxReader { sandbox: &self.sandbox, after_end: self.after_end }
+    }
+
+    /// The same, for what nobody may do after the end of a task run.
+    pub(crate) fn during_traffic(&self) -> Self {
+        Self { after_end: false, ..self.clone() }
     }
 
     pub fn sandbox(&self) -> &SandboxId {

@@ -33,14 +33,15 @@ pub async fn get(app: &App, access: Access, id: &str) -> Result<Response, AppErr
 }
 
 async fn available(app: &App, access: Access) -> Result<Vec<Response>, AppError> {
-    let (sandbox, id, sender) = parts(access, Transport::Http);
+    let reading = access.clone();
+    let (_, id, sender) = parts(access, Transport::Http);
     let (asked_of, asker) = (id.clone(), sender.clone());
     let question = move |world: &World, context: &Context<'_>| responses::look(world, &asked_of, &asker, context);
-    if let Some(found) = app.ask(&sandbox, Cost::Heavy, question).await? {
+    if let Some(found) = app.read(reading.reader(), Cost::Heavy, question).await? {
         return Ok(found);
     }
     let message = move |world: &World, context: &Context<'_>| responses::pick_up(world, &id, &sender, context);
-    app.tell(&sandbox, message).await
+    app.tell_or_read(reading.reader(), message).await
 }
 
 pub async fn eligibility(app: &App, access: Access, inquiry: EligibilityInquiry) -> Result<Eligibility, AppError> {
@@ -55,7 +56,7 @@ pub async fn eligibility(app: &App, access: Access, inquiry: EligibilityInquiry)
 }
 
 fn parts(access: Access, transport: Transport) -> (std::sync::Arc<store::sandboxes::StoredSandbox>, SandboxId, Sender) {
-    let Access { sandbox, actor } = access;
+    let Access { sandbox, actor, .. } = access;
     let id = sandbox.id.clone();
     (sandbox, id, Sender { actor, transport })
 }

@@ -24,7 +24,9 @@ pub async fn events(
     page: PageRequest,
 ) -> Result<Page<Event>, AppError> {
     let sandbox = open(app, grant, id).await?;
-    app.flush(&app.inner.worlds.of(&sandbox.playground)).await?;
+    if !sandbox.is_provisioned {
+        app.flush(&app.inner.worlds.of(&sandbox.playground)).await?;
+    }
     let read = move |db: &mut Db<'_>| log::events(db, (&sandbox.playground, &sandbox.id), &filter, &page);
     let mut stored = app.store().read(read).await?;
     for event in &mut stored.items {

@@ -19,17 +19,15 @@ pub async fn inbox(
     read: Option<bool>,
     page: PageRequest,
 ) -> Result<Page<InboxMessage>, AppError> {
-    let Access { sandbox, actor } = access;
-    let id = sandbox.id.clone();
+    let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
     let question = move |world: &World, context: &Context<'_>| inbox::list(world, &id, &actor, (read, &page), context);
-    app.ask(&sandbox, Cost::Light, question).await
+    app.read(access.reader(), Cost::Light, question).await
 }
 
 pub async fn message(app: &App, access: Access, message: String) -> Result<InboxMessage, AppError> {
-    let Access { sandbox, actor } = access;
-    let id = sandbox.id.clone();
+    let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
     let question = move |world: &World, context: &Context<'_>| inbox::get(world, &id, &actor, &message, context);
-    app.ask(&sandbox, Cost::Light, question).await?.ok_or(AppError::NotFound("message"))
+    app.read(access.reader(), Cost::Light, question).await?.ok_or(AppError::NotFound("message"))
 }
 
 pub async fn mark(
@@ -39,7 +37,7 @@ pub async fn mark(
     read: bool,
     if_match: IfMatch,
 ) -> Result<InboxMessage, AppError> {
-    let Access { sandbox, actor } = access;
+    let Access { sandbox, actor, .. } = access;
     let id = sandbox.id.clone();
     let change = move |world: &World, context: &Context<'_>| {
         let now = inbox::get(world, &id, &actor, &message, context).answer;
@@ -92,5 +90,5 @@ async fn deliver(app: &App, access: Access, deliveries: Vec<Delivery>) -> Result
 
 /// Whoever reaches the sandbox's own port may send to it. None when the sandbox is gone.
 pub async fn by_port(app: &App, id: &model::SandboxId) -> Result<Option<Access>, AppError> {
-    Ok(any(app, id).await?.map(|sandbox| Access { sandbox, actor: MLLP_SENDER.to_owned() }))
+    Ok(any(app, id).await?.map(|sandbox| Access { sandbox, actor: MLLP_SENDER.to_owned(), after_end: false }))
 }

@@ -32,7 +32,7 @@ pub async fn list(app: &App, access: &Access, filter: Filter, request: PageReque
     let question = move |world: &World, _: &Context<'_>| {
         in_sandbox(world, &id, |sandbox| answered(inbox::list(sandbox, &actor, &filter, &request)))
     };
-    app.ask(&access.sandbox, Cost::Heavy, question).await?
+    app.read(access.reader(), Cost::Heavy, question).await?
 }
 
 /// One message, which has been read from now on.
@@ -41,7 +41,7 @@ pub async fn read(app: &App, access: &Access, message_id: String) -> Result<Valu
     let message = move |world: &World, context: &Context<'_>| {
         in_sandbox(world, &id, |sandbox| answered(inbox::read(sandbox, &actor, context, &message_id)))
     };
-    app.tell(&access.sandbox, message).await??.ok_or(AppError::NotFound("message"))
+    app.tell_or_read(access.reader(), message).await??.ok_or(AppError::NotFound("message"))
 }
 
 fn refused(refusal: Refusal) -> AppError {

@@ -105,8 +105,11 @@ pub async fn tear_down(
     id: &SandboxId,
     once: Option<Once>,
 ) -> Result<Created<Sandbox>, AppError> {
-    let live = app.inner.worlds.of(&open(app, grant, id).await?.playground);
-    app.flush(&live).await?;
+    let opened = open(app, grant, id).await?;
+    let live = app.inner.worlds.of(&opened.playground);
+    if !opened.is_provisioned {
+        app.flush(&live).await?;
+    }
     let sandbox_id = id;
     let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), app.addresses(base));
     let work = move |db: &mut Db<'_>| {
@@ -188,7 +191,12 @@ pub(crate) async fn any(app: &App, id: &SandboxId) -> Result<Option<Arc<StoredSa
     }
     let wanted = id.clone();
     let found = app.store().read(move |db| store::sandboxes::find_any(db, &wanted)).await?;
-    Ok(found.map(|sandbox| app.inner.worlds.remember(sandbox)))
+    // A provisioned one changes with the start of its task run.
+    let remember = |sandbox: StoredSandbox| match sandbox.is_provisioned {
+        true => Arc::new(sandbox),
+        false => app.inner.worlds.remember(sandbox),
+    };
+    Ok(found.map(remember))
 }
 
 /// What a new sandbox is given from outside the transaction.
@@ -225,6 +233,7 @@ pub(crate) fn provision(
         torn_down_at: None,
         is_standalone: seed.is_standalone,
         reshaped_at: None,
+        is_provisioned: false,
     };
     store::sandboxes::insert(db, &sandbox)?;
     Ok(sandbox)
@@ -284,7 +293,7 @@ pub(crate) fn view(sandbox: &StoredSandbox, base: &Addresses) -> Sandbox {
         simulator_id: sandbox.simulator.clone(),
         r#type: sandbox.kind,
         name: sandbox.name.clone(),
-        status: if is_active { Status::Active } else { Status::Teardown },
+        status: Status::of(sandbox.torn_down_at, sandbox.is_provisioned),
         datasets: sandbox.datasets.clone(),
         credentials,
         created_at: sandbox.created_at,

@@ -11,7 +11,7 @@ use world::{Context, Sandbox, World};
 
 use super::call::{self, Request};
 use super::services::headers;
-use super::{ask, passed, silent, tell};
+use super::{ask, look, passed, silent, tell};
 use crate::outbound;
 use crate::sandboxes::Access;
 use crate::{App, AppError, Once};
@@ -19,7 +19,7 @@ use crate::{App, AppError, Once};
 /// Oldest first.
 pub async fn list_feedback(app: &App, access: &Access, request: PageRequest) -> Result<Page<Value>, AppError> {
     let actor = access.actor.clone();
-    ask(app, access, move |_, sandbox, _| passed(feedback::list(sandbox, &actor, &request))).await
+    look(app, access, move |_, sandbox, _| passed(feedback::list(sandbox, &actor, &request))).await
 }
 
 /// What is kept of it: `{feedback}`.

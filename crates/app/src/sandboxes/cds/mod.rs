@@ -26,13 +26,13 @@ use crate::{App, AppError};
 /// Oldest first.
 pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
     let actor = access.actor.clone();
-    ask(app, access, move |_, sandbox, _| passed(invocations::list(sandbox, &actor, &filter, &request))).await
+    look(app, access, move |_, sandbox, _| passed(invocations::list(sandbox, &actor, &filter, &request))).await
 }
 
 pub async fn read(app: &App, access: &Access, id: String) -> Result<Value, AppError> {
     let actor = access.actor.clone();
-    let found = ask(app, access, move |_, sandbox, _| passed(invocations::read(sandbox, &actor, &id))).await?;
-    found.ok_or(AppError::NotFound("invocation"))
+    let found = look(app, access, move |_, sandbox, _| passed(invocations::read(sandbox, &actor, &id)));
+    found.await?.ok_or(AppError::NotFound("invocation"))
 }
 
 /// The agent answers a hook as the service that it plays.
@@ -41,8 +41,17 @@ pub async fn respond(app: &App, access: &Access, id: String, answer: CdsAnswer) 
     tell(app, access, move |_, sandbox, context| answer::answer(sandbox, &actor, context, &id, &given)).await
 }
 
-/// A question to the sandbox's own state.
+/// A question to a sandbox that takes traffic: a service may be called after it.
 async fn ask<T, F>(app: &App, access: &Access, question: F) -> Result<T, AppError>
+where
+    F: FnOnce(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
+    T: Send + 'static,
+{
+    look(app, &access.during_traffic(), question).await
+}
+
+/// A question to the sandbox's own state. Callers that may read after the end of a task run get an answer then too.
+async fn look<T, F>(app: &App, access: &Access, question: F) -> Result<T, AppError>
 where
     F: FnOnce(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
     T: Send + 'static,
@@ -52,7 +61,7 @@ where
         Some(sandbox) => question(world, sandbox, context),
         None => silent(Err(Refusal::Missing("sandbox"))),
     };
-    app.ask(&access.sandbox, Cost::Heavy, question).await?.map_err(refused)
+    app.read(access.reader(), Cost::Heavy, question).await?.map_err(refused)
 }
 
 /// A message that may change something.

@@ -9,16 +9,18 @@ use sims::cds_hooks::services::{self, Discovery};
 use world::{Context, Sandbox, World};
 
 use super::call::{self, Request};
-use super::{ask, passed, silent, tell};
+use super::{ask, look, passed, silent, tell};
 use crate::outbound;
 use crate::sandboxes::Access;
 use crate::{App, AppError};
 
-/// Servers of the config that nobody has asked yet are asked now.
+/// Servers of the config that nobody has asked yet are asked now, unless the sandbox takes no traffic any more.
 pub async fn list_services(app: &App, access: &Access, request: PageRequest) -> Result<Page<Value>, AppError> {
-    discover_config(app, access).await?;
+    if app.takes_traffic(&access.sandbox).await? {
+        discover_config(app, access).await?;
+    }
     let actor = access.actor.clone();
-    ask(app, access, move |_, sandbox, _| passed(services::list(sandbox, &actor, &request))).await
+    look(app, access, move |_, sandbox, _| passed(services::list(sandbox, &actor, &request))).await
 }
 
 /// What was registered: `{services}`.

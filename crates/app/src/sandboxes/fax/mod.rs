@@ -114,7 +114,7 @@ async fn loaded(app: &App, source: Source) -> Result<Result<Bytes, String>, AppE
 /// Newest first.
 pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
     let question = in_sandbox(access, move |_, sandbox, actor, _| read::list(sandbox, actor, &filter, &request));
-    app.ask(&access.sandbox, Cost::Heavy, question).await?
+    app.read(access.reader(), Cost::Heavy, question).await?
 }
 
 /// One fax; of one that was sent, also what it says.
@@ -165,7 +165,7 @@ pub async fn text(app: &App, access: &Access, direction: Direction, id: &str) ->
             let keep = in_sandbox(access, move |_, sandbox, _, context| {
                 read::keep_words(sandbox, context, (direction, &fax), &paper.words)
             });
-            kept = app.tell(&access.sandbox, keep).await??.ok_or(AppError::NotFound("fax"))?;
+            kept = app.tell_or_read(access.reader(), keep).await??.ok_or(AppError::NotFound("fax"))?;
         }
     }
     Ok(kept.said())
@@ -216,7 +216,7 @@ pub async fn mark(app: &App, access: &Access, id: &str, is_read: bool) -> Result
 async fn look(app: &App, access: &Access, (direction, id): (Direction, &str), look: Look) -> Result<Kept, AppError> {
     let fax = id.to_owned();
     let question = in_sandbox(access, move |_, sandbox, actor, _| read::get(sandbox, actor, (direction, &fax), look));
-    app.ask(&access.sandbox, Cost::Light, question).await??.ok_or(AppError::NotFound("fax"))
+    app.read(access.reader(), Cost::Light, question).await??.ok_or(AppError::NotFound("fax"))
 }
 
 async fn bytes(app: &App, kept: &Kept) -> Result<Bytes, AppError> {

@@ -15,7 +15,7 @@ use sims::fhir::scopes::Scopes;
 use store::sandboxes::StoredSandbox;
 
 use super::any;
-use crate::live::Cost;
+use crate::live::{Cost, SandboxReader};
 use crate::{App, AppError, OrgGrant};
 
 /// A caller who may use the sandbox.
@@ -23,6 +23,7 @@ use crate::{App, AppError, OrgGrant};
 pub struct Access {
     sandbox: Arc<StoredSandbox>,
     client: Client,
+    after_end: bool,
 }
 
 impl Access {
@@ -44,8 +45,8 @@ pub async fn admit_key(app: &App, grant: &OrgGrant, id: &SandboxId) -> Result<Ac
 /// Whoever may use the sandbox as a whole may do everything in it.
 impl From<super::Access> for Access {
     fn from(access: super::Access) -> Self {
-        let super::Access { sandbox, actor } = access;
-        Self { sandbox, client: Client { name: actor, scopes: None } }
+        let super::Access { sandbox, actor, after_end } = access;
+        Self { sandbox, client: Client { name: actor, scopes: None }, after_end }
     }
 }
 
@@ -54,7 +55,7 @@ pub async fn admit_token(app: &App, presented: &str, id: &SandboxId) -> Result<A
     const REFUSED: AppError = AppError::Unauthorized("the access token is unknown, expired or of another sandbox");
     let sandbox = any(app, id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir).ok_or(REFUSED)?;
     let scopes = token::verify(&sandbox, presented, app.now()).ok_or(REFUSED)?;
-    Ok(Access { client: Client { name: sandbox.id.to_string(), scopes: Some(scopes) }, sandbox })
+    Ok(Access { client: Client { name: sandbox.id.to_string(), scopes: Some(scopes) }, sandbox, after_end: false })
 }
 
 /// Who shows no credential.
@@ -64,7 +65,8 @@ const ANONYMOUS: &str = "anonymous";
 pub async fn admit_anyone(app: &App, id: &SandboxId) -> Result<Access, AppError> {
     let sandbox = any(app, id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
     let sandbox = sandbox.ok_or(AppError::NotFound(SandboxId::NOUN))?;
-    Ok(Access { sandbox, client: Client { name: ANONYMOUS.into(), scopes: Some(Scopes::default()) } })
+    let client = Client { name: ANONYMOUS.into(), scopes: Some(Scopes::default()) };
+    Ok(Access { sandbox, client, after_end: false })
 }
 
 pub async fn exchange(app: &App, access: Access, mut request: Request) -> Result<Response, AppError> {
@@ -75,7 +77,7 @@ pub async fn exchange(app: &App, access: Access, mut request: Request) -> Result
         return remote::exchange(app, access, &there, request).await;
     }
     let is_anonymous = access.is_anonymous();
-    let Access { sandbox, client } = access;
+    let Access { sandbox, client, after_end } = access;
     let id = sandbox.id.clone();
     if answer::is_read_only(&request) {
         let cost = if is_plain_read(&request) { Cost::Light } else { Cost::Heavy };
@@ -86,7 +88,7 @@ pub async fn exchange(app: &App, access: Access, mut request: Request) -> Result
             }
             outcome
         };
-        return app.ask(&sandbox, cost, question).await;
+        return app.read(SandboxReader { sandbox: &sandbox, after_end }, cost, question).await;
     }
     let message = move |world: &world::World, context: &world::Context<'_>| {
         answer::answer(world, &id, &client, &request, context)

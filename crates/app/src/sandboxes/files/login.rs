@@ -22,7 +22,7 @@ pub async fn login(app: &App, user: &str, password: &str) -> Result<Option<FileD
     let expected = credentials::sftp_password(&sandbox);
     let is_right: bool = expected.as_bytes().ct_eq(password.as_bytes()).into();
     let client = Client { actor: sandbox.id.to_string(), via: Via::Sftp };
-    let drop = FileDrop { app: app.clone(), sandbox, client };
+    let drop = FileDrop { app: app.clone(), sandbox, client, after_end: false };
     if drop.is_locked().await? {
         return Ok(None);
     }

@@ -17,7 +17,7 @@ use store::sandboxes::StoredSandbox;
 use world::{Context, Direction, World};
 
 pub use crate::contents::Reader;
-use crate::live::Cost;
+use crate::live::{Cost, SandboxReader};
 use crate::sandboxes::Access;
 use crate::{App, AppError};
 pub use fault::Fault;
@@ -33,12 +33,13 @@ pub struct FileDrop {
     app: App,
     sandbox: Arc<StoredSandbox>,
     client: Client,
+    after_end: bool,
 }
 
 impl FileDrop {
     pub fn new(app: &App, access: Access, via: Via) -> Self {
-        let Access { sandbox, actor } = access;
-        Self { app: app.clone(), sandbox, client: Client { actor, via } }
+        let Access { sandbox, actor, after_end } = access;
+        Self { app: app.clone(), sandbox, client: Client { actor, via }, after_end }
     }
 
     /// Files whose paths start so, by path.
@@ -130,7 +131,8 @@ impl FileDrop {
         let ask = move |world: &World, context: &Context<'_>| {
             question(&Call { world, context, sandbox: &id, client: &client })
         };
-        Ok(self.app.ask(&self.sandbox, cost, ask).await??)
+        let reader = SandboxReader { sandbox: &self.sandbox, after_end: self.after_end };
+        Ok(self.app.read(reader, cost, ask).await??)
     }
 
     async fn tell<T: Send + 'static>(

@@ -24,6 +24,7 @@ use sims::payer::{request_list, requests};
 use store::sandboxes::StoredSandbox;
 use subtle::ConstantTimeEq;
 pub use visit::Visit;
+use world::Outcome;
 
 use super::{Access, any, credentials};
 use crate::live::Cost;
@@ -36,7 +37,7 @@ pub async fn admit_login(app: &App, id: &SandboxId, username: &str, password: &s
     if !is_account(&sandbox, username) | !is_password(&sandbox, password) {
         return Err(REFUSED);
     }
-    Ok(Access { actor: credentials::portal_username(&sandbox), sandbox })
+    Ok(Access { actor: credentials::portal_username(&sandbox), sandbox, after_end: false })
 }
 
 fn is_account(sandbox: &StoredSandbox, username: &str) -> bool {
@@ -53,7 +54,7 @@ pub async fn submit(
     new: NewPriorAuth,
     once: Option<Once>,
 ) -> Result<Created<Value>, AppError> {
-    let uploads = kept(app, documents::read(&new.documents)?).await?;
+    let uploads = kept(app, access, documents::read(&new.documents)?).await?;
     let submission = Submission { new, uploads, once: token(once) };
     let changed = tell(app, access, Channel::Api, move |call| requests::submit(call, &submission, None)).await?;
     Ok(created(changed))
@@ -103,7 +104,7 @@ async fn add(
     once: Option<Once>,
 ) -> Result<Created<Value>, AppError> {
     check_there(app, access, number.clone()).await?;
-    let addition = Addition { information, uploads: kept(app, attachments).await?, once: token(once) };
+    let addition = Addition { information, uploads: kept(app, access, attachments).await?, once: token(once) };
     let changed = tell(app, access, Channel::Api, move |call| requests::add(call, &number, &addition)).await?;
     Ok(created(changed))
 }
@@ -146,8 +147,11 @@ pub async fn formulary(
     ask(app, access, Channel::Api, move |call| directory::formulary(call, drug.as_deref(), &request)).await
 }
 
-/// Keeps the bytes of documents, and gives what the portal knows of them.
-async fn kept(app: &App, attachments: Vec<Attachment>) -> Result<Vec<Upload>, AppError> {
+/// Keeps the bytes of documents, if the portal takes traffic, and gives what it knows of them.
+async fn kept(app: &App, access: &Access, attachments: Vec<Attachment>) -> Result<Vec<Upload>, AppError> {
+    let nothing =
+        |_: &world::World, _: &world::Context<'_>| Outcome { answer: (), changes: Vec::new(), events: Vec::new() };
+    app.ask(&access.sandbox, Cost::Light, nothing).await?;
     let mut uploads = Vec::with_capacity(attachments.len());
     for attachment in attachments {
         uploads.push(attachment.described());
@@ -160,12 +164,12 @@ async fn kept(app: &App, attachments: Vec<Attachment>) -> Result<Vec<Upload>, Ap
 
 /// Before bytes are kept for it. No event: what follows makes one.
 async fn check_there(app: &App, access: &Access, number: String) -> Result<(), AppError> {
-    let there = ask(app, access, Channel::Api, move |call| {
+    let found = move |call: &Call<'_>| {
         let mut found = requests::get(call, &number);
         found.events.clear();
         found
-    });
-    there.await.map(drop)
+    };
+    ask(app, &access.during_traffic(), Channel::Api, found).await.map(drop)
 }
 
 /// A question to the portal. Many read the FHIR data, so that each may keep others waiting.
@@ -178,7 +182,7 @@ async fn ask<T: Send + 'static>(
     let (id, client) = (access.sandbox.id.clone(), Client { name: access.actor.clone(), channel });
     let question =
         move |world: &world::World, context: &world::Context<'_>| call::answer(world, &id, &client, context, run);
-    app.ask(&access.sandbox, Cost::Heavy, question).await?.map_err(refused)
+    app.read(access.reader(), Cost::Heavy, question).await?.map_err(refused)
 }
 
 async fn tell<T: Send + 'static>(

@@ -66,7 +66,7 @@ pub async fn open(app: &App, id: &SandboxId, cookie: Option<&str>) -> Result<Vis
     let sandbox = portal(app, id).await?;
     let config = Arc::new(PayerConfig::of(&sandbox.config));
     let known = cookie.and_then(|cookie| Visit::read(&sandbox, cookie));
-    let access = Access { actor: credentials::portal_username(&sandbox), sandbox };
+    let access = Access { actor: credentials::portal_username(&sandbox), sandbox, after_end: false };
     let is_here = known.clone().and_then(|visit| visit.login);
     // Asked in any case: of a portal that is closed nothing is shown.
     let is_in = ask(app, &access, Channel::Pages, move |call| {
@@ -167,7 +167,7 @@ pub async fn inform(
     information: NewInformation,
     attachments: Vec<Attachment>,
 ) -> Result<Changed, AppError> {
-    let addition = Addition { information, uploads: kept(app, attachments).await?, once: None };
+    let addition = Addition { information, uploads: kept(app, &visitor.access, attachments).await?, once: None };
     tell(app, &visitor.access, Channel::Pages, move |call| requests::add(call, &number, &addition)).await
 }
 
@@ -229,7 +229,7 @@ pub async fn save(
     mut edit: Edit,
     attachments: Vec<Attachment>,
 ) -> Result<Value, AppError> {
-    edit.uploads = kept(app, attachments).await?;
+    edit.uploads = kept(app, &visitor.access, attachments).await?;
     tell(app, &visitor.access, Channel::Pages, move |call| drafts::save(call, &key, &edit)).await
 }
 

@@ -4,8 +4,11 @@ mod listeners;
 mod recording;
 mod synthesis;
 
+use std::sync::Arc;
+
 use model::SandboxId;
 use model::page::{Page, PageRequest};
+use model::simulator::SimulatorType;
 use model::voice::{NewCall, NewTurn};
 use serde_json::Value;
 use sims::once::{Token, UsedOtherwise};
@@ -29,15 +32,31 @@ pub fn number(access: &Access) -> String {
     credentials::phone_number(&access.sandbox)
 }
 
-/// The agent calls the line.
+/// The agent calls the line, or another line of the playground by its number.
 pub async fn dial(app: &App, access: &Access, new: NewCall, once: Option<Once>) -> Result<Exchange, AppError> {
-    let number = number(access);
-    tell(app, access, once, move |world, asking| calls::dial(world, asking, &new, &number)).await
+    let line = match &new.to {
+        Some(to) => line_with(app, access, to).await?,
+        None => access.clone(),
+    };
+    let number = number(&line);
+    tell(app, &line, None, once, move |world, asking| calls::dial(world, asking, &new, &number)).await
+}
+
+/// The line of the playground that has the number; the caller's own if none has.
+async fn line_with(app: &App, access: &Access, to: &str) -> Result<Access, AppError> {
+    if calls::is_same_number(to, &number(access)) {
+        return Ok(access.clone());
+    }
+    let playground = access.sandbox.playground.clone();
+    let all = app.store().read(move |db| store::sandboxes::of_playground(db, &playground)).await?;
+    let mut lines = all.into_iter().filter(|one| one.kind == SimulatorType::Voice && one.torn_down_at.is_none());
+    let found = lines.find(|line| calls::is_same_number(to, &credentials::phone_number(line)));
+    Ok(found.map_or_else(|| access.clone(), |line| Access { sandbox: Arc::new(line), ..access.clone() }))
 }
 
 /// The agent takes a call that rings.
 pub async fn answer(app: &App, access: &Access, call: String, once: Option<Once>) -> Result<Exchange, AppError> {
-    tell(app, access, once, move |_, asking| calls::answer(asking, &call)).await
+    tell(app, access, Some(call.clone()), once, move |_, asking| calls::answer(asking, &call)).await
 }
 
 /// The agent speaks, presses keys or says nothing.
@@ -48,31 +67,33 @@ pub async fn turn(
     new: NewTurn,
     once: Option<Once>,
 ) -> Result<Exchange, AppError> {
-    tell(app, access, once, move |world, asking| calls::turn(world, asking, &call, &new)).await
+    tell(app, access, Some(call.clone()), once, move |world, asking| calls::turn(world, asking, &call, &new)).await
 }
 
 /// The agent ends a call.
 pub async fn hang_up(app: &App, access: &Access, call: String) -> Result<Exchange, AppError> {
-    tell(app, access, None, move |_, asking| calls::hang_up(asking, &call)).await
+    tell(app, access, Some(call.clone()), None, move |_, asking| calls::hang_up(asking, &call)).await
 }
 
 /// Oldest first.
 pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
-    ask(app, access, move |sandbox, actor| inbox::calls(sandbox, actor, &filter, &request)).await
+    ask(app, access, None, move |sandbox, actor| inbox::calls(sandbox, actor, &filter, &request)).await
 }
 
 pub async fn get(app: &App, access: &Access, call: String) -> Result<Value, AppError> {
-    ask(app, access, move |sandbox, actor| inbox::call(sandbox, actor, &call)).await?.ok_or(NO_CALL)
+    ask(app, access, Some(call.clone()), move |sandbox, actor| inbox::call(sandbox, actor, &call)).await?.ok_or(NO_CALL)
 }
 
 /// In their order.
 pub async fn turns(app: &App, access: &Access, call: String, request: PageRequest) -> Result<Page<Value>, AppError> {
-    ask(app, access, move |sandbox, actor| inbox::turns(sandbox, actor, &call, &request)).await?.ok_or(NO_CALL)
+    let wanted = call.clone();
+    let read = move |sandbox: &Sandbox, actor: &str| inbox::turns(sandbox, actor, &call, &request);
+    ask(app, access, Some(wanted), read).await?.ok_or(NO_CALL)
 }
 
 /// Oldest first.
 pub async fn voicemails(app: &App, access: &Access, request: PageRequest) -> Result<Page<Value>, AppError> {
-    ask(app, access, move |sandbox, actor| inbox::voicemails(sandbox, actor, &request)).await
+    ask(app, access, None, move |sandbox, actor| inbox::voicemails(sandbox, actor, &request)).await
 }
 
 /// One voicemail, which has been heard from now on.
@@ -84,34 +105,45 @@ pub async fn voicemail(app: &App, access: &Access, voicemail: String) -> Result<
             Outcome { answer: Ok(answer), changes, events }
         })
     };
-    app.tell(&access.sandbox, message).await??.ok_or(AppError::NotFound("voicemail"))
+    app.tell_or_read(access.reader(), message).await??.ok_or(AppError::NotFound("voicemail"))
 }
 
-/// The call, and its turns from one on; for somebody who listens, so that it is no event.
+/// The call, and its turns from one on; for a stream, so that it is no event. Not after the end of a task run.
 pub async fn since(app: &App, access: &Access, call: String, from: u64) -> Result<(Value, Vec<Value>), AppError> {
+    let wanted = call.clone();
     let read = move |sandbox: &Sandbox, _: &str| Outcome {
         answer: inbox::since(sandbox, &call, from),
         changes: Vec::new(),
         events: Vec::new(),
     };
-    ask(app, access, read).await?.ok_or(NO_CALL)
+    ask(app, &access.during_traffic(), Some(wanted), read).await?.ok_or(NO_CALL)
 }
 
 /// Whether the sandbox takes traffic.
 pub async fn check_open(app: &App, access: &Access) -> Result<(), AppError> {
     let nothing = |_: &Sandbox, _: &str| Outcome { answer: (), changes: Vec::new(), events: Vec::new() };
-    ask(app, access, nothing).await
+    ask(app, &access.during_traffic(), None, nothing).await
 }
 
 const NO_CALL: AppError = AppError::NotFound("call");
 
-async fn tell<F>(app: &App, access: &Access, once: Option<Once>, act: F) -> Result<Exchange, AppError>
+/// On the caller's line, or on the line of the playground that has the call.
+async fn tell<F>(
+    app: &App,
+    access: &Access,
+    call: Option<String>,
+    once: Option<Once>,
+    act: F,
+) -> Result<Exchange, AppError>
 where
     F: Fn(&World, Asking<'_>) -> Outcome<Result<Exchange, Refusal>> + Send + 'static,
 {
     let (id, actor, token) = (access.sandbox.id.clone(), access.actor.clone(), once.map(Token::from));
     let message = move |world: &World, context: &Context<'_>| {
-        in_sandbox(world, &id, |sandbox| {
+        in_sandbox(world, line_of(world, &id, call.as_deref()), |sandbox| {
+            if token.as_ref().is_some_and(|token| calls::is_used_elsewhere(world, sandbox, token)) {
+                return Outcome { answer: Err(used_otherwise()), changes: Vec::new(), events: Vec::new() };
+            }
             let asking = Asking { sandbox, actor: &actor, context, token: token.as_ref() };
             let Outcome { answer, changes, events } = act(world, asking);
             Outcome { answer: answer.map_err(refused), changes, events }
@@ -124,19 +156,31 @@ where
     Ok(exchange)
 }
 
-async fn ask<T, F>(app: &App, access: &Access, question: F) -> Result<T, AppError>
+async fn ask<T, F>(app: &App, access: &Access, call: Option<String>, question: F) -> Result<T, AppError>
 where
     F: FnOnce(&Sandbox, &str) -> Outcome<T> + Send + 'static,
     T: Send + 'static,
 {
     let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
     let question = move |world: &World, _: &Context<'_>| {
-        in_sandbox(world, &id, |sandbox| {
+        in_sandbox(world, line_of(world, &id, call.as_deref()), |sandbox| {
             let Outcome { answer, changes, events } = question(sandbox, &actor);
             Outcome { answer: Ok(answer), changes, events }
         })
     };
-    app.ask(&access.sandbox, Cost::Heavy, question).await?
+    app.read(access.reader(), Cost::Heavy, question).await?
+}
+
+/// The caller's line, or the line that has the call. A line that was torn down alone is not reached through another.
+fn line_of<'a>(world: &'a World, own: &'a SandboxId, call: Option<&str>) -> &'a SandboxId {
+    let Some(call) = call else { return own };
+    let after_end = world.sandboxes.get(own).is_some_and(|sandbox| !sandbox.is_active);
+    let has = |sandbox: &&Sandbox| {
+        sandbox.kind == SimulatorType::Voice && (sandbox.is_active || after_end) && calls::has(sandbox, call)
+    };
+    let is_here = world.sandboxes.get(own).is_some_and(|sandbox| calls::has(sandbox, call));
+    let other = || world.sandboxes.values().find(has).map(|sandbox| &sandbox.id);
+    if is_here { own } else { other().unwrap_or(own) }
 }
 
 fn refused(refusal: Refusal) -> AppError {
@@ -144,8 +188,12 @@ fn refused(refusal: Refusal) -> AppError {
         Refusal::Invalid(errors) => AppError::Invalid(errors),
         Refusal::NoSuchCall => NO_CALL,
         Refusal::Conflict(words) => AppError::conflict(words),
-        Refusal::Used(_) => AppError::conflict(UsedOtherwise::WORDS),
+        Refusal::Used(_) => used_otherwise(),
     }
+}
+
+fn used_otherwise() -> AppError {
+    AppError::conflict(UsedOtherwise::WORDS)
 }
 
 fn in_sandbox<T>(
