@@ -1,20 +1,20 @@
-//! Where the caller reaches this server, for addresses in answers.
+//! The URL at which the caller reaches this server, for links in responses.
 
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
 
 use crate::State;
-use crate::envelope::ApiError;
+use crate::api_error::ApiError;
 
-/// The operator's `--public-url`, else what the caller itself wrote. Without a `/` at its end.
-pub(crate) struct Base(pub(crate) String);
+/// Extractor: the operator's `--public-url`, else a URL from the request's `Host` header. It has no trailing `/`.
+pub(crate) struct BaseUrl(pub(crate) String);
 
-impl FromRequestParts<State> for Base {
+impl FromRequestParts<State> for BaseUrl {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
-        Ok(Base(of(parts, state)))
+        Ok(BaseUrl(of(parts, state)))
     }
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn of(parts: &Parts, state: &State) -> String {
     ["http://", host.filter(|host| is_host(host)).unwrap_or("localhost")].concat()
 }
 
-/// It stands in answers, so it must be no more than a host and a port.
+/// Only a host and a port are accepted, because the value is repeated in responses.
 fn is_host(text: &str) -> bool {
     (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
 }

@@ -1,5 +1,5 @@
-//! The API may be called from any page: it takes no cookies. The headers are the same for all pages, so they are texts;
-//! who is no page is spared them.
+//! CORS: pages of any origin may call the API, because it uses no cookies. CORS headers are only sent to browsers (requests
+//! with `Origin`).
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -16,7 +16,7 @@ const EXPOSED: HeaderValue = HeaderValue::from_static(
     "etag,location,content-location,last-modified,x-request-id,retry-after,idempotent-replayed",
 );
 
-/// The answer to a browser that asks whether a page may send what it wants to.
+/// The response to a preflight request.
 pub(crate) fn preflight() -> Response {
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
@@ -27,10 +27,10 @@ pub(crate) fn preflight() -> Response {
     response
 }
 
-/// Lets a page read the answer and those of its headers that it needs.
-pub(crate) fn share(headers: &mut HeaderMap, is_of_a_page: bool) {
+/// Allows a page to read the response and its exposed headers.
+pub(crate) fn add_headers(headers: &mut HeaderMap, has_origin: bool) {
     headers.append(header::VARY, HeaderValue::from_static("origin"));
-    if is_of_a_page {
+    if has_origin {
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY);
     }

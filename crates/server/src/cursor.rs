@@ -1,4 +1,4 @@
-//! Cursors as clients see them: opaque text that only the list which made it takes back.
+//! Encodes cursors as opaque text. A cursor is only valid for the list that issued it.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,15 +12,15 @@ pub(crate) fn encode(list: &str, cursor: &Cursor) -> String {
 pub(crate) fn decode(list: &str, text: &str) -> Option<Cursor> {
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
     let plain = String::from_utf8(bytes).ok()?;
-    let (made_by, rest) = plain.split_once('\n')?;
+    let (issued_by, rest) = plain.split_once('\n')?;
     let (direction, key) = rest.split_once('\n')?;
     let direction = match direction {
         "n" => Direction::Next,
         "p" => Direction::Prev,
         _ => return None,
     };
-    let sane = made_by == list && !key.is_empty() && key.len() <= 1024 && !key.chars().any(char::is_control);
-    sane.then(|| Cursor { direction, key: key.to_owned() })
+    let is_valid = issued_by == list && !key.is_empty() && key.len() <= 1024 && !key.chars().any(char::is_control);
+    is_valid.then(|| Cursor { direction, key: key.to_owned() })
 }
 
 #[cfg(test)]
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_is_taken_back_by_its_own_list_only() {
+    fn a_cursor_is_only_valid_for_its_own_list() {
         let cursor = Cursor { direction: Direction::Prev, key: "env_1".into() };
         let text = encode("environments", &cursor);
         assert_eq!(decode("environments", &text), Some(cursor));

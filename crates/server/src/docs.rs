@@ -1,4 +1,4 @@
-//! `/openapi.json`, and `/docs`: the same document for people, as one page without scripts.
+//! `/openapi.json`, and `/docs`: the same document as an HTML page without scripts. Also `/llms.txt`.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,6 @@ use axum::extract;
 use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse, Response};
 use serde_json::{Map, Value};
-use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -17,54 +16,53 @@ const STYLE: &str = include_str!("docs.css");
 const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'");
 
-/// The document, made once, for tools and for people.
+/// The rendered OpenAPI document, as JSON and as an HTML page.
 pub(crate) struct Docs {
     json: String,
     page: String,
 }
 
 impl Docs {
-    pub(crate) fn new(api: &OpenApi) -> Self {
-        let json = serde_json::to_string_pretty(api).unwrap_or_default();
-        Self { page: render(&serde_json::to_value(api).unwrap_or_default()), json }
+    pub(crate) fn new(api: &Value) -> Self {
+        Self { page: render(api), json: format!("{api:#}") }
     }
 }
 
 /// This document.
-#[utoipa::path(get, path = "/openapi.json", tag = "machinery", security(()),
+#[utoipa::path(get, path = "/openapi.json", tag = "operations", security(()),
     responses((status = 200, description = "The OpenAPI 3.1 document of the API", body = Object)))]
 async fn openapi_json(extract::State(state): extract::State<State>) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], state.docs.json.clone()).into_response()
 }
 
-/// This document for people.
-#[utoipa::path(get, path = "/docs", tag = "machinery", security(()),
-    responses((status = 200, description = "One page without scripts", body = String, content_type = "text/html")))]
+/// This document as an HTML page.
+#[utoipa::path(get, path = "/docs", tag = "operations", security(()),
+    responses((status = 200, description = "HTML page without scripts", body = String, content_type = "text/html")))]
 async fn docs_page(extract::State(state): extract::State<State>) -> Response {
-    guarded(Html(state.docs.page.clone()).into_response())
+    with_security_policy(Html(state.docs.page.clone()).into_response())
 }
 
-/// The style of that page.
-#[utoipa::path(get, path = "/docs/style.css", tag = "machinery", security(()),
+/// The style sheet of the documentation page.
+#[utoipa::path(get, path = "/docs/style.css", tag = "operations", security(()),
     responses((status = 200, description = "A style sheet", body = String, content_type = "text/css")))]
 async fn docs_style() -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE).into_response()
 }
 
 /// The index of the manual, for language models.
-#[utoipa::path(get, path = "/llms.txt", tag = "machinery", security(()),
+#[utoipa::path(get, path = "/llms.txt", tag = "operations", security(()),
     responses((status = 200, description = "Markdown", body = String, content_type = "text/plain")))]
 async fn llms_text() -> Response {
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], llms()).into_response()
 }
 
-/// As llmstxt.org has it: a title, a summary, and lists of links. Pages of the manual that are not served are named by
-/// their file.
+/// The format of llmstxt.org: a title, a summary, and lists of links. Links to manual pages name files of the repository,
+/// because the server does not serve them.
 fn llms() -> String {
     let mut text = String::from(
         "# Verial\n\n> Simulated health systems for AI agents, and verification of what they did there.\n\n\
          ## API\n\n- [OpenAPI 3.1 document](/openapi.json): every endpoint with its schemas\n\
-         - [The same for people](/docs): one page without scripts\n",
+         - [API reference](/docs): the same as an HTML page\n",
     );
     for line in MANUAL.lines().skip(1) {
         if let Some(heading) = line.strip_prefix("## ") {
@@ -81,7 +79,7 @@ pub(crate) fn router() -> OpenApiRouter<State> {
     documents.routes(routes!(docs_page)).routes(routes!(docs_style))
 }
 
-fn guarded(mut response: Response) -> Response {
+fn with_security_policy(mut response: Response) -> Response {
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, POLICY);
     response
 }
@@ -127,7 +125,7 @@ fn operations(api: &Value) -> Vec<Operation<'_>> {
     let mut operations = Vec::new();
     for (path, item) in api["paths"].as_object().into_iter().flatten() {
         for (method, value) in item.as_object().into_iter().flatten() {
-            let tag = value["tags"][0].as_str().unwrap_or("machinery");
+            let tag = value["tags"][0].as_str().unwrap_or("operations");
             let id = value["operationId"].as_str().unwrap_or(path).to_owned();
             operations.push(Operation { method, path, tag, id, value });
         }
@@ -155,10 +153,10 @@ fn write_operation(page: &mut String, operation: &Operation<'_>) {
     if let Some(parameters) = operation.value["parameters"].as_array() {
         page.push_str("<table><thead><tr><th>Parameter</th><th>In</th><th>Type</th><th></th></tr></thead><tbody>");
         for parameter in parameters {
-            let (name, place) = (text_of(&parameter["name"]), text_of(&parameter["in"]));
+            let (name, location) = (text_of(&parameter["name"]), text_of(&parameter["in"]));
             let _ = write!(
                 page,
-                "<tr><td><code>{name}</code></td><td>{place}</td><td>{}</td><td>{}</td></tr>",
+                "<tr><td><code>{name}</code></td><td>{location}</td><td>{}</td><td>{}</td></tr>",
                 type_of(&parameter["schema"]),
                 text_of(&parameter["description"])
             );
@@ -171,8 +169,8 @@ fn write_operation(page: &mut String, operation: &Operation<'_>) {
         let _ = write!(page, "<p>Body: {}</p>", bodies.join(", "));
     }
     page.push_str("<ul class=\"answers\">");
-    for (status, answer) in operation.value["responses"].as_object().unwrap_or(&Map::new()) {
-        let schema = answer["content"]
+    for (status, response) in operation.value["responses"].as_object().unwrap_or(&Map::new()) {
+        let schema = response["content"]
             .as_object()
             .and_then(|content| content.values().next())
             .map(|body| type_of(&body["schema"]));
@@ -180,7 +178,7 @@ fn write_operation(page: &mut String, operation: &Operation<'_>) {
             page,
             "<li><b>{}</b> {} {}</li>",
             escape(status),
-            text_of(&answer["description"]),
+            text_of(&response["description"]),
             schema.unwrap_or_default()
         );
     }
@@ -204,10 +202,10 @@ fn write_schemas(page: &mut String, schemas: &Value) {
             page.push_str("<table><tbody>");
             for (field, property) in properties {
                 let mark = if required.contains(&field.as_str()) { "required" } else { "" };
-                let (kind, about) = (type_of(property), text_of(&property["description"]));
+                let (type_name, about) = (type_of(property), text_of(&property["description"]));
                 let _ = write!(
                     page,
-                    "<tr><td><code>{}</code></td><td>{kind}</td><td>{mark}</td><td>{about}</td></tr>",
+                    "<tr><td><code>{}</code></td><td>{type_name}</td><td>{mark}</td><td>{about}</td></tr>",
                     escape(field)
                 );
             }
@@ -219,7 +217,7 @@ fn write_schemas(page: &mut String, schemas: &Value) {
     }
 }
 
-/// A schema in a few words, with links to named ones.
+/// A short description of a schema, with links to named schemas.
 fn type_of(schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
         return format!("<a href=\"#schema-{0}\">{0}</a>", escape(name));
@@ -237,9 +235,9 @@ fn type_of(schema: &Value) -> String {
             .join(" ");
     }
     match &schema["type"] {
-        Value::String(kind) if kind == "array" => format!("list of {}", type_of(&schema["items"])),
-        Value::String(kind) => escape(kind),
-        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).map(escape).collect::<Vec<_>>().join(" or "),
+        Value::String(name) if name == "array" => format!("list of {}", type_of(&schema["items"])),
+        Value::String(name) => escape(name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).map(escape).collect::<Vec<_>>().join(" or "),
         _ => "any".into(),
     }
 }
@@ -248,7 +246,7 @@ fn text_of(value: &Value) -> String {
     prose(value.as_str().unwrap_or_default())
 }
 
-/// Text as it is written in the code, with `code` in backticks.
+/// HTML of a doc comment: text in backticks becomes `<code>`.
 fn prose(text: &str) -> String {
     let parts = escape(text);
     let marked = parts.split('`').enumerate();

@@ -1,4 +1,4 @@
-//! JSON bodies: size, encoding, depth and shape are checked, and every faulty field is named at once.
+//! JSON bodies: checks size, encoding, depth and shape, and reports all invalid fields at once.
 
 use app::Once;
 use axum::body::{Body, HttpBody as _};
@@ -16,15 +16,15 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
 
 use crate::State;
-use crate::envelope::{ApiError, Code};
-use crate::extract::once;
+use crate::api_error::{ApiError, Code};
+use crate::extractors::once;
 
-/// What is stored is shown again deeper inside other things (a task in a version), and must be readable there too: the
-/// most that is ever read is 127 levels.
-const MOST_LEVELS: usize = 100;
+/// Maximum nesting. Stored JSON is returned inside other objects (a task in a version) and must stay below serde_json's limit
+/// of 127 levels there.
+const MAX_DEPTH: usize = 100;
 
-/// More than a body of sense has in its bytes; a tree of so many takes some tens of megabytes.
-const MOST_VALUES: usize = 200_000;
+/// Maximum number of JSON values in a body. A tree of this many takes some tens of megabytes.
+const MAX_VALUES: usize = 200_000;
 
 /// The body of an update.
 pub(crate) struct Patch<T>(pub(crate) T);
@@ -39,7 +39,7 @@ impl<T: DeserializeOwned + ToSchema> FromRequest<State> for Patch<T> {
     }
 }
 
-/// The body of a creation, and what makes it safe to repeat.
+/// The body of a creation, with its idempotency key.
 pub(crate) struct Post<T>(pub(crate) T, pub(crate) Option<Once>);
 
 impl<T: DeserializeOwned + ToSchema> FromRequest<State> for Post<T> {
@@ -52,7 +52,7 @@ impl<T: DeserializeOwned + ToSchema> FromRequest<State> for Post<T> {
     }
 }
 
-/// A creation or transition whose body may be left out.
+/// The body of a creation or transition that may be left out, with its idempotency key.
 pub(crate) struct OptionalPost<T>(pub(crate) T, pub(crate) Option<Once>);
 
 impl<T: DeserializeOwned + ToSchema + Default> FromRequest<State> for OptionalPost<T> {
@@ -66,7 +66,7 @@ impl<T: DeserializeOwned + ToSchema + Default> FromRequest<State> for OptionalPo
     }
 }
 
-/// A transition that takes no body; one that is sent is not read as anything.
+/// A transition without a body, with its idempotency key. A body that is sent is ignored.
 pub(crate) struct Bodyless(pub(crate) Option<Once>);
 
 impl FromRequest<State> for Bodyless {
@@ -79,25 +79,25 @@ impl FromRequest<State> for Bodyless {
     }
 }
 
-/// A body of any type, as a whole, up to `most` bytes.
-pub(crate) async fn read_whole(body: Body, most: u64) -> Result<Bytes, ApiError> {
+/// Reads a complete body of any type, up to `max_bytes`.
+pub(crate) async fn read_body(body: Body, max_bytes: u64) -> Result<Bytes, ApiError> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    let too_large = || ApiError::new(Code::PayloadTooLarge, format!("the body is larger than {most} bytes"));
-    // What says so itself need not be read to be refused.
-    if body.size_hint().lower() > most {
+    let too_large = || ApiError::new(Code::PayloadTooLarge, format!("the body is larger than {max_bytes} bytes"));
+    // Rejected without reading when `Content-Length` already exceeds the limit.
+    if body.size_hint().lower() > max_bytes {
         return Err(too_large());
     }
-    match Limited::new(body, usize::try_from(most).unwrap_or(usize::MAX)).collect().await {
-        Ok(whole) => Ok(whole.to_bytes()),
+    match Limited::new(body, usize::try_from(max_bytes).unwrap_or(usize::MAX)).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
-        Err(_) => Err(ApiError::new(Code::BadRequest, "the body ended early or came too slowly")),
+        Err(_) => Err(ApiError::new(Code::BadRequest, "the body ended early or arrived too slowly")),
     }
 }
 
-/// Bodies come as they are: a compressed one would have to be measured twice.
-pub(crate) fn refuse_encoding(headers: &HeaderMap) -> Result<(), ApiError> {
+/// Rejects compressed bodies: size limits would have to be checked before and after decompression.
+pub(crate) fn reject_content_encoding(headers: &HeaderMap) -> Result<(), ApiError> {
     match headers.get(header::CONTENT_ENCODING) {
         Some(encoding) if encoding.as_bytes() != b"identity" => {
             Err(ApiError::new(Code::UnsupportedMediaType, "send the body without Content-Encoding"))
@@ -113,8 +113,8 @@ pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
 }
 
 async fn read(parts: &Parts, body: Body, state: &State) -> Result<Bytes, ApiError> {
-    refuse_encoding(&parts.headers)?;
-    read_whole(body, state.app.limits().json_bytes as u64).await
+    reject_content_encoding(&parts.headers)?;
+    read_body(body, state.app.limits().json_bytes as u64).await
 }
 
 pub(crate) fn parse<T: DeserializeOwned + ToSchema>(parts: &Parts, bytes: &[u8]) -> Result<T, ApiError> {
@@ -124,40 +124,41 @@ pub(crate) fn parse<T: DeserializeOwned + ToSchema>(parts: &Parts, bytes: &[u8])
         return Err(ApiError::new(Code::UnsupportedMediaType, "send the body as application/json"));
     }
     let text = str::from_utf8(bytes).map_err(|_| ApiError::new(Code::BadRequest, "the body is not valid UTF-8"))?;
-    if values_at_most(text) > MOST_VALUES {
-        return Err(ApiError::new(Code::BadRequest, format!("the body has more than {MOST_VALUES} values")));
+    if max_value_count(text) > MAX_VALUES {
+        return Err(ApiError::new(Code::BadRequest, format!("the body has more than {MAX_VALUES} values")));
     }
     let value: Value = serde_json::from_str(text)
         .map_err(|error| ApiError::new(Code::BadRequest, format!("the body is not valid JSON: {error}")))?;
     if !value.is_object() {
         return Err(ApiError::new(Code::BadRequest, "the body must be a JSON object"));
     }
-    if is_deeper(&value, MOST_LEVELS) {
-        return Err(ApiError::new(Code::BadRequest, format!("the body is nested deeper than {MOST_LEVELS} levels")));
+    if is_deeper(&value, MAX_DEPTH) {
+        return Err(ApiError::new(Code::BadRequest, format!("the body is nested deeper than {MAX_DEPTH} levels")));
     }
     if has_nul(&value) {
-        return Err(ApiError::new(Code::BadRequest, "the body has a string with the character U+0000"));
+        return Err(ApiError::new(Code::BadRequest, "the body contains a string with the character U+0000"));
     }
     typed(value).map_err(ApiError::invalid)
 }
 
-fn is_deeper(value: &Value, levels: usize) -> bool {
+fn is_deeper(value: &Value, max_depth: usize) -> bool {
     match value {
-        Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
-        Value::Object(members) => levels == 0 || members.values().any(|member| is_deeper(member, levels - 1)),
+        Value::Array(items) => max_depth == 0 || items.iter().any(|item| is_deeper(item, max_depth - 1)),
+        Value::Object(members) => max_depth == 0 || members.values().any(|member| is_deeper(member, max_depth - 1)),
         _ => false,
     }
 }
 
-/// How many values a JSON text can have, without building them: one, and one more behind every bracket and comma.
-fn values_at_most(text: &str) -> usize {
-    let (mut count, mut is_text, mut is_escaped) = (1, false, false);
+/// An upper bound for the number of values in a JSON text, without parsing it: one, plus one for every opening bracket and
+/// comma outside of strings.
+fn max_value_count(text: &str) -> usize {
+    let (mut count, mut in_string, mut is_escaped) = (1, false, false);
     for byte in text.bytes() {
         match byte {
             _ if is_escaped => is_escaped = false,
-            b'\\' if is_text => is_escaped = true,
-            b'"' => is_text = !is_text,
-            b'[' | b'{' | b',' if !is_text => count += 1,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' | b',' if !in_string => count += 1,
             _ => {}
         }
     }
@@ -173,12 +174,12 @@ fn has_nul(value: &Value) -> bool {
     }
 }
 
-/// Reads the typed form, or names all that is faulty or missing.
+/// Deserializes the value, or reports all invalid and missing fields.
 fn typed<T: DeserializeOwned + ToSchema>(value: Value) -> Result<T, FieldErrors> {
     reading::read_owned(value, Hints { required: &required::<T>(), aliases: &[] }).into_result()
 }
 
-/// The members that the schema requires.
+/// The fields that the schema requires.
 fn required<T: ToSchema>() -> Vec<String> {
     match T::schema() {
         RefOr::T(Schema::Object(schema)) => schema.required,
@@ -193,13 +194,13 @@ mod tests {
     use model::task::NewTask;
     use serde_json::json;
 
-    fn faults<T: DeserializeOwned + ToSchema>(value: Value) -> String {
+    fn error_text<T: DeserializeOwned + ToSchema>(value: Value) -> String {
         typed::<T>(value).err().map(|errors| errors.to_string()).unwrap_or_default()
     }
 
     #[test]
-    fn every_faulty_field_is_named_at_once() {
-        let words = faults::<NewTask>(json!({"name": 5, "tags": ["a", 7], "colour": "red", "timeout": "soon"}));
+    fn all_invalid_fields_are_reported_at_once() {
+        let message = error_text::<NewTask>(json!({"name": 5, "tags": ["a", 7], "colour": "red", "timeout": "soon"}));
         for part in [
             "benchmark_id: is required",
             "colour: is not a known field",
@@ -207,38 +208,38 @@ mod tests {
             "tags.1: must be a string, is 7",
             "timeout: must be an integer, is \"soon\"",
         ] {
-            assert!(words.contains(part), "{part} in {words}");
+            assert!(message.contains(part), "{part} in {message}");
         }
-        assert!(faults::<NewSimulator>(json!({"type": "Ehr", "name": "x"})).starts_with("type: must be one of"));
-        assert_eq!(faults::<NewSimulator>(json!({})), "name: is required; type: is required");
+        assert!(error_text::<NewSimulator>(json!({"type": "Ehr", "name": "x"})).starts_with("type: must be one of"));
+        assert_eq!(error_text::<NewSimulator>(json!({})), "name: is required; type: is required");
     }
 
     #[test]
-    fn a_body_of_nothing_but_faults_is_not_read_once_for_each() {
+    fn the_number_and_length_of_reported_errors_is_limited() {
         let body: serde_json::Map<String, Value> =
             (0..100_000).map(|number| (format!("f{number}"), json!(1))).collect();
         let errors = typed::<NewTask>(Value::Object(body)).err().unwrap();
-        assert!(errors.iter().count() <= reading::MOST_FAULTS + 1);
-        let words = faults::<NewTask>(json!({"k".repeat(100_000): 1}));
-        assert!(words.len() < 1000, "{} bytes", words.len());
+        assert!(errors.iter().count() <= reading::MAX_ERRORS + 1);
+        let message = error_text::<NewTask>(json!({"k".repeat(100_000): 1}));
+        assert!(message.len() < 1000, "{} bytes", message.len());
     }
 
     #[test]
-    fn values_are_counted_before_they_are_built() {
-        for (text, most) in [("1", 1), ("[]", 2), ("[1, 2]", 3), (r#"{"a[,\\\"": [1], "b": "]"}"#, 4)] {
-            assert_eq!(values_at_most(text), most, "{text}");
+    fn values_are_counted_before_parsing() {
+        for (text, count) in [("1", 1), ("[]", 2), ("[1, 2]", 3), (r#"{"a[,\\\"": [1], "b": "]"}"#, 4)] {
+            assert_eq!(max_value_count(text), count, "{text}");
         }
     }
 
     #[test]
-    fn levels_are_counted_as_they_are_written() {
+    fn depth_counts_objects_and_arrays() {
         let at = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!([inner]));
-        assert!(!is_deeper(&at(MOST_LEVELS), MOST_LEVELS));
-        assert!(is_deeper(&at(MOST_LEVELS + 1), MOST_LEVELS));
+        assert!(!is_deeper(&at(MAX_DEPTH), MAX_DEPTH));
+        assert!(is_deeper(&at(MAX_DEPTH + 1), MAX_DEPTH));
     }
 
     #[test]
-    fn numbers_keep_their_digits_through_the_typed_form() {
+    fn numbers_keep_their_digits_when_deserialized() {
         let body = r#"{"type": "fhir", "name": "x", "config": {"a": 1.10}}"#;
         let new: NewSimulator = typed(serde_json::from_str(body).unwrap()).unwrap();
         assert_eq!(new.config.to_string(), "{\"a\":1.10}");

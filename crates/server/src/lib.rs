@@ -1,24 +1,22 @@
-//! The HTTP face: parses, authenticates, calls one verb of `app`, renders. One file per resource under `routes/`.
+//! The HTTP server. A handler parses the request, authenticates, calls one verb of `app`, and renders the response. There is
+//! one file per resource under `routes/`. Also serves HL7 v2 over MLLP.
 
+mod api_error;
 mod base_url;
-mod bell;
-mod compress;
+mod compression;
 mod cors;
 mod cursor;
 mod docs;
-mod envelope;
-mod extract;
-pub mod forward;
+mod extractors;
 mod json_body;
-mod linger;
-mod listen;
 mod metrics;
 mod middleware;
 mod mllp;
+mod net;
 mod openapi;
-mod patient;
+pub mod proxy;
 mod rate_limit;
-mod respond;
+mod responses;
 mod routes;
 
 use std::sync::Arc;
@@ -30,18 +28,18 @@ use tokio::net::TcpListener;
 
 pub use openapi::document as openapi_document;
 
-/// What handlers share. Every request copies it more than once, so that it is one reference.
+/// State that handlers share. It is one reference, because every request clones it several times.
 #[derive(Clone)]
 struct State(Arc<Shared>);
 
 struct Shared {
     app: App,
     metrics: metrics::Metrics,
-    rates: rate_limit::Rates,
-    login_failures: routes::portal::throttle::Failures,
-    streams: routes::voice::Streams,
+    rate_limits: rate_limit::RateLimits,
+    login_failures: routes::portal::login_throttle::LoginFailures,
+    streams: routes::voice::StreamLimits,
     docs: docs::Docs,
-    /// Where clients reach the server, if the operator said so.
+    /// The URL at which clients reach the server, if the operator configured it (`--public-url`).
     public_url: Option<String>,
 }
 
@@ -53,41 +51,42 @@ impl std::ops::Deref for State {
     }
 }
 
-/// The whole HTTP surface. `public_url` is where clients reach it, for the API's own description.
+/// The router with all endpoints. `public_url` is where clients reach it; the OpenAPI document names it.
 pub fn router(app: App, public_url: Option<String>) -> Router {
     let (router, mut api) = openapi::build();
     api.servers = public_url.clone().map(|url| vec![utoipa::openapi::Server::new(url)]);
     let state = State(Arc::new(Shared {
-        rates: rate_limit::Rates::new(app.limits()),
-        login_failures: routes::portal::throttle::Failures::default(),
-        streams: routes::voice::Streams::new(app.limits()),
+        rate_limits: rate_limit::RateLimits::new(app.limits()),
+        login_failures: routes::portal::login_throttle::LoginFailures::default(),
+        streams: routes::voice::StreamLimits::new(app.limits()),
         metrics: metrics::Metrics::default(),
-        docs: docs::Docs::new(&api),
+        docs: docs::Docs::new(&openapi::full_document(&api)),
         public_url,
         app,
     }));
     middleware::wrap(router, &state).with_state(state)
 }
 
-/// Serves until `shutdown` resolves, then finishes what was accepted.
+/// Serves until `shutdown` resolves, then finishes the requests that are in progress.
 pub async fn serve(
     listener: TcpListener,
     app: App,
     public_url: Option<String>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) {
-    let (sweeper, ending) = (tokio::spawn(sweep(app.clone())), app.clone());
+    let (sweeper, closing_app) = (tokio::spawn(sweep(app.clone())), app.clone());
     if let Some(opened) = app.opened_ports() {
         tokio::spawn(mllp::serve(app.clone(), opened));
     }
     let limits = app.limits().clone();
-    listen::serve(listener, router(app, public_url), &limits, shutdown).await;
+    net::serve(listener, router(app, public_url), &limits, shutdown).await;
     sweeper.abort();
-    ending.close_ports();
-    ending.settle().await;
+    closing_app.close_ports();
+    closing_app.settle().await;
 }
 
-/// Every few seconds what is past its deadline, every minute memory, every hour what is kept for a day.
+/// Background cleanup. Every 5 seconds: ends overdue task runs and closes MLLP ports of ended sandboxes. Every minute: frees
+/// unused memory. Every hour: deletes expired idempotency keys.
 async fn sweep(app: App) {
     let mut ticks = tokio::time::interval(Duration::from_secs(5));
     for tick in 0u64.. {

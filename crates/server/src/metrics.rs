@@ -1,4 +1,4 @@
-//! What the server counts, in Prometheus' text format.
+//! Counters of the server, in the Prometheus text format.
 
 use std::sync::Mutex;
 
@@ -13,7 +13,7 @@ use prometheus_client::registry::Registry;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Route {
     method: &'static str,
-    /// The route's pattern, never the path: ids are not labels.
+    /// The route's pattern rather than the path, because ids must not become labels.
     route: String,
     status: u16,
 }
@@ -25,13 +25,13 @@ pub(crate) struct Metrics {
     in_flight: Gauge,
 }
 
-const SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
+const LATENCY_BUCKETS_SECONDS: [f64; 12] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("verial");
         let requests = Family::<Route, Counter>::default();
-        let seconds = Histogram::new(SECONDS);
+        let seconds = Histogram::new(LATENCY_BUCKETS_SECONDS);
         let in_flight = Gauge::default();
         registry.register("http_requests", "HTTP requests answered", requests.clone());
         registry.register("http_request_seconds", "Time to answer an HTTP request", seconds.clone());
@@ -40,7 +40,7 @@ impl Default for Metrics {
     }
 }
 
-/// A request that is being answered, until this is dropped: a client may hang up at any time.
+/// Counts a request as in flight until it is dropped, also when the client disconnects.
 pub(crate) struct InFlight(Gauge);
 
 impl Drop for InFlight {
@@ -50,12 +50,12 @@ impl Drop for InFlight {
 }
 
 impl Metrics {
-    pub(crate) fn one_more(&self) -> InFlight {
+    pub(crate) fn track_in_flight(&self) -> InFlight {
         self.in_flight.inc();
         InFlight(self.in_flight.clone())
     }
 
-    pub(crate) fn answered(&self, method: &'static str, route: &str, status: u16, seconds: f64) {
+    pub(crate) fn record_response(&self, method: &'static str, route: &str, status: u16, seconds: f64) {
         self.seconds.observe(seconds);
         self.requests.get_or_create(&Route { method, route: route.to_owned(), status }).inc();
     }

@@ -1,4 +1,5 @@
-//! Around every request: an id, a log line, metrics, headers, conditional reads, compression, panics as errors.
+//! Middleware of every request: request id, log line, metrics, common headers, conditional reads, CORS, compression, and
+//! panics as errors.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -16,9 +17,9 @@ use futures_util::future::{self, BoxFuture, Either};
 use model::api_key;
 use tower::{Layer, Service};
 
-use crate::envelope::{ApiError, Code};
-use crate::linger::{self, Rest};
-use crate::{State, compress, cors};
+use crate::api_error::{ApiError, Code};
+use crate::net::body_drain::{self, BodyRest};
+use crate::{State, compression, cors};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -26,7 +27,7 @@ tokio::task_local! {
     static CURRENT_REQUEST_ID: HeaderValue;
 }
 
-/// The id of the request that is being answered.
+/// The id of the current request.
 pub(crate) fn current_request_id() -> String {
     CURRENT_REQUEST_ID.try_with(|id| text(id).to_owned()).unwrap_or_default()
 }
@@ -35,31 +36,31 @@ pub(crate) fn wrap(router: Router<State>, state: &State) -> Router<State> {
     router
         .fallback(|| async { ApiError::new(Code::NotFound, "no such endpoint") })
         .method_not_allowed_fallback(|| async {
-            ApiError::new(Code::MethodNotAllowed, "this endpoint does not take that method")
+            ApiError::new(Code::MethodNotAllowed, "this endpoint does not support that method")
         })
-        .layer(AroundLayer(state.clone()))
+        .layer(MiddlewareLayer(state.clone()))
 }
 
-/// Everything that is around the handlers, as one service: each layer of its own, and each function among them, boxes and
-/// copies all that is below it for every request.
+/// All middleware as one service. Every separate `tower` layer or function would box and clone the layers below it for each
+/// request.
 #[derive(Clone)]
-struct AroundLayer(State);
+struct MiddlewareLayer(State);
 
-impl<S> Layer<S> for AroundLayer {
-    type Service = Around<S>;
+impl<S> Layer<S> for MiddlewareLayer {
+    type Service = Middleware<S>;
 
-    fn layer(&self, inner: S) -> Around<S> {
-        Around { inner, state: self.0.clone() }
+    fn layer(&self, inner: S) -> Middleware<S> {
+        Middleware { inner, state: self.0.clone() }
     }
 }
 
 #[derive(Clone)]
-struct Around<S> {
+struct Middleware<S> {
     inner: S,
     state: State,
 }
 
-impl<S> Service<Request> for Around<S>
+impl<S> Service<Request> for Middleware<S>
 where
     S: Service<Request, Response = Response, Error = Infallible>,
     S::Future: Send + 'static,
@@ -73,33 +74,34 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let asked = Asked::of(&request, &self.state);
-        let (request, rest) = linger::lend(request, Duration::from_secs(self.state.app.limits().http_idle_seconds));
-        let answer = if asked.method == Method::OPTIONS {
+        let info = RequestInfo::of(&request, &self.state);
+        let (request, rest) =
+            body_drain::share(request, Duration::from_secs(self.state.app.limits().http_idle_seconds));
+        let response = if info.method == Method::OPTIONS {
             Either::Left(future::ready(Ok(cors::preflight())))
         } else {
             Either::Right(self.inner.call(request))
         };
-        Box::pin(observe(self.state.clone(), asked, rest, answer))
+        Box::pin(observe(self.state.clone(), info, rest, response))
     }
 }
 
-/// What the answer depends on after the handler has taken the request.
-struct Asked {
-    /// As it is answered, so that it is copied once.
+/// The parts of a request that are needed after the handler has consumed it.
+struct RequestInfo {
+    /// The request id, as a header value because the response repeats it.
     id: HeaderValue,
     method: Method,
     route: Option<MatchedPath>,
-    begun: Instant,
-    /// A page asks, which a browser lets read the answer only if that says so.
-    is_of_a_page: bool,
+    started: Instant,
+    /// The request has an `Origin` header, so it needs CORS headers.
+    has_origin: bool,
     /// `If-None-Match` of a read.
-    known: Option<HeaderValue>,
+    if_none_match: Option<HeaderValue>,
     /// `Accept-Encoding`.
     encodings: Vec<HeaderValue>,
 }
 
-impl Asked {
+impl RequestInfo {
     fn of(request: &Request, state: &State) -> Self {
         let (method, headers) = (request.method(), request.headers());
         let is_read = matches!(*method, Method::GET | Method::HEAD);
@@ -107,19 +109,19 @@ impl Asked {
             id: request_id(headers, &state.app),
             method: method.clone(),
             route: request.extensions().get().cloned(),
-            begun: Instant::now(),
-            is_of_a_page: headers.contains_key(header::ORIGIN),
-            known: headers.get(header::IF_NONE_MATCH).filter(|_| is_read).cloned(),
+            started: Instant::now(),
+            has_origin: headers.contains_key(header::ORIGIN),
+            if_none_match: headers.get(header::IF_NONE_MATCH).filter(|_| is_read).cloned(),
             encodings: headers.get_all(header::ACCEPT_ENCODING).iter().cloned().collect(),
         }
     }
 
-    /// A read whose answer the caller already has is 304.
-    fn leave_out_what_is_known(&self, response: &mut Response) {
-        if let Some(known) = &self.known
+    /// Turns the response into a 304 if the client already has it.
+    fn apply_if_none_match(&self, response: &mut Response) {
+        if let Some(tags) = &self.if_none_match
             && response.status() == StatusCode::OK
             && let Some(tag) = response.headers().get(header::ETAG)
-            && etag::lists(&strong(known), tag.to_str().unwrap_or_default())
+            && etag::lists(&strong(tags), tag.to_str().unwrap_or_default())
         {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             *response.body_mut() = Body::empty();
@@ -129,47 +131,48 @@ impl Asked {
     }
 }
 
-/// For reads a weak tag is as good (RFC 9110, 13.1.2): a proxy that compresses makes tags weak.
+/// Treats weak tags as strong, as RFC 9110, 13.1.2 allows for reads: compressing proxies make tags weak.
 fn strong(tags: &HeaderValue) -> String {
     tags.to_str().unwrap_or_default().replace("W/\"", "\"")
 }
 
 async fn observe(
     state: State,
-    asked: Asked,
-    rest: Rest,
-    answer: impl Future<Output = Result<Response, Infallible>> + Send + 'static,
+    info: RequestInfo,
+    rest: BodyRest,
+    response: impl Future<Output = Result<Response, Infallible>> + Send + 'static,
 ) -> Result<Response, Infallible> {
-    let in_flight = state.metrics.one_more();
-    let caught = AssertUnwindSafe(answer).catch_unwind();
-    let answered = CURRENT_REQUEST_ID.scope(asked.id.clone(), async move {
+    let in_flight = state.metrics.track_in_flight();
+    let caught = AssertUnwindSafe(response).catch_unwind();
+    let handled = CURRENT_REQUEST_ID.scope(info.id.clone(), async move {
         match caught.await {
             Ok(Ok(response)) => response,
             Err(_) => ApiError::internal().into_response(),
         }
     });
-    let mut response = if asked.method.is_safe() { answered.await } else { to_the_end(answered).await };
-    rest.read_on();
+    let mut response = if info.method.is_safe() { handled.await } else { run_to_completion(handled).await };
+    rest.drain();
     drop(in_flight);
-    asked.leave_out_what_is_known(&mut response);
-    if asked.method != Method::OPTIONS {
-        cors::share(response.headers_mut(), asked.is_of_a_page);
+    info.apply_if_none_match(&mut response);
+    if info.method != Method::OPTIONS {
+        cors::add_headers(response.headers_mut(), info.has_origin);
     }
-    let Asked { id, method, route, begun, encodings, .. } = asked;
-    let (status, seconds) = (response.status().as_u16(), begun.elapsed().as_secs_f64());
+    let RequestInfo { id, method, route, started, encodings, .. } = info;
+    let (status, seconds) = (response.status().as_u16(), started.elapsed().as_secs_f64());
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     tracing::info!(%method, route, status, milliseconds = seconds * 1e3, request_id = text(&id), "request");
     set_common_headers(response.headers_mut(), id);
-    state.metrics.answered(method_label(&method), route, status, seconds);
-    Ok(compress::fitting(response, encodings).await)
+    state.metrics.record_response(method_label(&method), route, status, seconds);
+    Ok(compression::compress_if_accepted(response, encodings).await)
 }
 
-/// Carries out what may change something even if the client goes away: what was written must also become known in memory.
-async fn to_the_end(answering: impl Future<Output = Response> + Send + 'static) -> Response {
-    tokio::spawn(answering).await.unwrap_or_else(|_| ApiError::internal().into_response())
+/// Runs a request that may change something to its end even if the client disconnects: the state in memory must follow what
+/// was written to the database.
+async fn run_to_completion(handled: impl Future<Output = Response> + Send + 'static) -> Response {
+    tokio::spawn(handled).await.unwrap_or_else(|_| ApiError::internal().into_response())
 }
 
-/// A label is one of few: a client must not be able to make new ones.
+/// The method as a metric label. Unknown methods share one, so that clients cannot create labels.
 fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -183,7 +186,7 @@ fn method_label(method: &Method) -> &'static str {
     }
 }
 
-/// How many headers an answer gets here, and its type and length.
+/// How many headers the middleware adds to a response, plus its content type and length.
 pub(crate) const COMMON_HEADERS: usize = 9;
 
 fn set_common_headers(headers: &mut HeaderMap, id: HeaderValue) {
@@ -192,16 +195,16 @@ fn set_common_headers(headers: &mut HeaderMap, id: HeaderValue) {
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private, no-cache"));
 }
 
-/// The caller's own id, when it is a sane one.
+/// The caller's own request id if it is valid, else a new one.
 fn request_id(headers: &HeaderMap, app: &App) -> HeaderValue {
-    let sane = |id: &str| {
+    let is_valid = |id: &str| {
         (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte))
     };
-    // It is logged, and a secret must not be.
-    let harmless = |id: &str| api_key::masked(id) == id;
-    let sent = headers.get(REQUEST_ID).filter(|id| sane(text(id)) && harmless(text(id)));
-    let made = || HeaderValue::try_from(app::new_request_id(app)).unwrap_or(HeaderValue::from_static(""));
-    sent.cloned().unwrap_or_else(made)
+    // The id is logged, so it must not be a secret.
+    let is_harmless = |id: &str| api_key::masked(id) == id;
+    let sent = headers.get(REQUEST_ID).filter(|id| is_valid(text(id)) && is_harmless(text(id)));
+    let generated = || HeaderValue::try_from(app::new_request_id(app)).unwrap_or(HeaderValue::from_static(""));
+    sent.cloned().unwrap_or_else(generated)
 }
 
 fn text(id: &HeaderValue) -> &str {

@@ -1,4 +1,4 @@
-//! How often one key may ask, and how often one address may be refused. Counted on each node by itself.
+//! Rate limits: requests per credential, and failed authentications per address. Each node counts for itself.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -8,17 +8,17 @@ use governor::clock::{Clock, DefaultClock};
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
 
-use crate::envelope::ApiError;
+use crate::api_error::ApiError;
 
 type Keyed<K> = RateLimiter<K, HashMapStateStore<K>, DefaultClock>;
 
-pub(crate) struct Rates {
+pub(crate) struct RateLimits {
     keys: Keyed<String>,
-    refusals: Keyed<IpAddr>,
+    auth_failures: Keyed<IpAddr>,
     clock: DefaultClock,
 }
 
-impl Rates {
+impl RateLimits {
     pub(crate) fn new(limits: &Limits) -> Self {
         let clock = DefaultClock::default();
         let quota = |rate: u32, burst: u32| {
@@ -27,24 +27,24 @@ impl Rates {
         };
         Self {
             keys: RateLimiter::hashmap(quota(limits.requests_per_second, limits.request_burst)),
-            refusals: RateLimiter::hashmap(quota(limits.refusals_per_second, limits.refusal_burst)),
+            auth_failures: RateLimiter::hashmap(quota(limits.refusals_per_second, limits.refusal_burst)),
             clock,
         }
     }
 
     pub(crate) fn check_key(&self, key: &str) -> Result<(), ApiError> {
-        self.keys.check_key(&key.to_owned()).map_err(|until| limited(until.wait_time_from(self.clock.now())))
+        self.keys.check_key(&key.to_owned()).map_err(|until| rate_limited(until.wait_time_from(self.clock.now())))
     }
 
-    /// Counts a refused credential; an address that guesses is told to wait instead.
-    pub(crate) fn note_refusal(&self, address: IpAddr) -> Result<(), ApiError> {
-        if self.refusals.len() > 100_000 {
-            self.refusals.retain_recent();
+    /// Counts a failed authentication. An error if the address has had too many.
+    pub(crate) fn record_auth_failure(&self, address: IpAddr) -> Result<(), ApiError> {
+        if self.auth_failures.len() > 100_000 {
+            self.auth_failures.retain_recent();
         }
-        self.refusals.check_key(&address).map_err(|until| limited(until.wait_time_from(self.clock.now())))
+        self.auth_failures.check_key(&address).map_err(|until| rate_limited(until.wait_time_from(self.clock.now())))
     }
 }
 
-fn limited(wait: std::time::Duration) -> ApiError {
+fn rate_limited(wait: std::time::Duration) -> ApiError {
     ApiError::rate_limited(wait.as_secs().max(1))
 }

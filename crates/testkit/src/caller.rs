@@ -1,11 +1,11 @@
-//! Someone who calls the API: every answer is checked against the OpenAPI document before the test sees it.
+//! An API client with one credential. Every response is checked against the OpenAPI document before the test sees it.
 
 use std::sync::Arc;
 
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::{Answer, Contract};
+use crate::{Contract, TestResponse};
 
 #[derive(Clone)]
 pub struct Caller {
@@ -25,34 +25,40 @@ impl Caller {
         self.key.as_deref().expect("a caller with a key")
     }
 
-    /// Where a path of this server is.
+    /// The URL of a path on this server.
     pub fn address(&self, path: &str) -> String {
         format!("{}{path}", self.base_url)
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> TestResponse {
         self.send(Method::GET, path, &[], None).await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
+    pub async fn post(&self, path: &str, body: Value) -> TestResponse {
         self.send(Method::POST, path, &[], Some(body)).await
     }
 
-    pub async fn patch(&self, path: &str, body: Value) -> Answer {
+    pub async fn patch(&self, path: &str, body: Value) -> TestResponse {
         self.send(Method::PATCH, path, &[], Some(body)).await
     }
 
-    pub async fn delete(&self, path: &str) -> Answer {
+    pub async fn delete(&self, path: &str) -> TestResponse {
         self.send(Method::DELETE, path, &[], None).await
     }
 
-    pub async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Answer {
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<Value>,
+    ) -> TestResponse {
         let body = body.map(|body| ("application/json", body.to_string().into_bytes()));
         self.send_bytes(method, path, headers, body).await
     }
 
-    /// A body of any type, as it is; without a type when that is empty.
-    pub async fn put_bytes(&self, path: &str, content_type: &str, body: impl Into<Vec<u8>>) -> Answer {
+    /// Sends a body of any content type. An empty `content_type` omits the header.
+    pub async fn put_bytes(&self, path: &str, content_type: &str, body: impl Into<Vec<u8>>) -> TestResponse {
         self.send_bytes(Method::PUT, path, &[], Some((content_type, body.into()))).await
     }
 
@@ -62,7 +68,7 @@ impl Caller {
         path: &str,
         headers: &[(&str, &str)],
         body: Option<(&str, Vec<u8>)>,
-    ) -> Answer {
+    ) -> TestResponse {
         let mut request = self.http.request(method.clone(), format!("{}{path}", self.base_url));
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
@@ -76,8 +82,8 @@ impl Caller {
             }
             request = request.body(bytes);
         }
-        let answer = Answer::read(format!("{method} {path}"), request.send().await.expect("an answer")).await;
-        self.contract.check(&method, path, &answer);
-        answer
+        let response = TestResponse::read(format!("{method} {path}"), request.send().await.expect("a response")).await;
+        self.contract.check(&method, path, &response);
+        response
     }
 }

@@ -1,18 +1,18 @@
-//! The bytes that a PostgreSQL cluster keeps of one database: its files, and the write-ahead log since a moment.
+//! The bytes that a PostgreSQL cluster stores for one database: its files, and the write-ahead log since a position.
 
 use postgres::{Client, NoTls};
 
-/// The end of the write-ahead log, as the cluster says it.
-pub(crate) fn end_of_log(url: &str) -> String {
+/// The current end of the write-ahead log (an LSN).
+pub(crate) fn wal_end(url: &str) -> String {
     with_client(url, |client| first_text(client, "select pg_current_wal_lsn()::text"))
 }
 
-/// Only a superuser may read them: for another role there is nothing, and the test says so.
-pub(crate) fn read(url: &str, log_since: &str) -> Vec<u8> {
-    let since = log_since.to_owned();
+/// Reads the files and the log. Only a superuser may do that: other roles get nothing, and a note on stderr.
+pub(crate) fn read(url: &str, wal_start: &str) -> Vec<u8> {
+    let since = wal_start.to_owned();
     with_client(url, move |client| {
         if first_text(client, "show is_superuser") != "on" {
-            eprintln!("not read: the cluster's files, for which VERIAL_TEST_POSTGRES must name a superuser");
+            eprintln!("skipped: reading the cluster's files, which needs a superuser in VERIAL_TEST_POSTGRES");
             return Vec::new();
         }
         client.batch_execute("checkpoint").expect("a checkpoint");
@@ -31,7 +31,7 @@ fn read_listed(client: &mut Client, list: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for row in client.query(list, &[]).expect("a list of files") {
         let path: String = row.get(0);
-        // The cluster takes files away by itself.
+        // The cluster may remove files in the meantime.
         let content = client.query_one("select pg_read_binary_file($1, 0, 1 << 29, true)", &[&path]).expect("a file");
         bytes.extend(content.get::<_, Option<Vec<u8>>>(0).unwrap_or_default());
     }
@@ -42,12 +42,12 @@ fn first_text(client: &mut Client, sql: &str) -> String {
     client.query_one(sql, &[]).expect("a row").get(0)
 }
 
-/// The synchronous client must not run on a thread that drives a runtime.
+/// Runs on a thread of its own, because the synchronous client must not block an async runtime.
 pub(crate) fn with_client<T: Send + 'static>(url: &str, work: impl FnOnce(&mut Client) -> T + Send + 'static) -> T {
     let url = url.to_owned();
-    let done = std::thread::spawn(move || {
-        let mut client = Client::connect(&url, NoTls).expect("the PostgreSQL cluster answers");
+    let thread = std::thread::spawn(move || {
+        let mut client = Client::connect(&url, NoTls).expect("a connection to the PostgreSQL cluster");
         work(&mut client)
     });
-    done.join().unwrap()
+    thread.join().unwrap()
 }

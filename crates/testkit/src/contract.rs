@@ -1,4 +1,4 @@
-//! The OpenAPI document as a judge: an answer that it does not describe fails the test that got it.
+//! Validates responses against the OpenAPI document: an undocumented response fails the test.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -7,18 +7,17 @@ use jsonschema::Validator;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::Answer;
+use crate::TestResponse;
 
 pub struct Contract {
     document: Value,
-    /// By schema: compiling one takes longer than the request that it judges.
+    /// Compiled validators by schema: compiling one takes longer than the request that it validates.
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
 impl Contract {
     pub fn load() -> Self {
-        let document = serde_json::to_value(server::openapi_document()).unwrap();
-        Self { document, validators: Mutex::default() }
+        Self { document: server::openapi_document(), validators: Mutex::default() }
     }
 
     pub fn document(&self) -> &Value {
@@ -37,35 +36,40 @@ impl Contract {
         operations
     }
 
-    /// Fails unless the document lists the status for this operation and the body has the shape that it promises.
-    pub fn check(&self, method: &Method, path: &str, answer: &Answer) {
+    /// Panics unless the document lists the status for this operation and the body matches its schema.
+    pub fn check(&self, method: &Method, path: &str, response: &TestResponse) {
         let Some(operation) = self.operation(method, path) else { return };
-        if [404, 405, 304].contains(&answer.status) {
+        if [404, 405, 304].contains(&response.status) {
             return;
         }
-        let described = &operation["responses"][answer.status.to_string()];
-        assert!(described.is_object(), "{method} {path}: status {} is not described: {}", answer.status, answer.text());
-        let media = answer.header("content-type").unwrap_or_default().split(';').next().unwrap_or_default();
-        let Some(content) = described["content"].as_object() else {
-            assert!(answer.body.is_empty(), "{method} {path}: a body where none is described");
+        let documented = &operation["responses"][response.status.to_string()];
+        assert!(
+            documented.is_object(),
+            "{method} {path}: status {} is not documented: {}",
+            response.status,
+            response.text()
+        );
+        let media = response.header("content-type").unwrap_or_default().split(';').next().unwrap_or_default();
+        let Some(content) = documented["content"].as_object() else {
+            assert!(response.body.is_empty(), "{method} {path}: a body where none is documented");
             return;
         };
         let any_bytes = content.contains_key("*/*");
-        let is_packed = answer.header("content-encoding").is_some();
-        if any_bytes || is_packed || !media.ends_with("json") || media.contains("ndjson") {
+        let is_compressed = response.header("content-encoding").is_some();
+        if any_bytes || is_compressed || !media.ends_with("json") || media.contains("ndjson") {
             return;
         }
         let schema =
-            &content.get(media).unwrap_or_else(|| panic!("{method} {path}: {media} is not described"))["schema"];
-        let faults: Vec<String> = self
+            &content.get(media).unwrap_or_else(|| panic!("{method} {path}: {media} is not documented"))["schema"];
+        let errors: Vec<String> = self
             .validator(schema)
-            .iter_errors(&answer.json)
+            .iter_errors(&response.json)
             .map(|error| format!("{}: {error}", error.instance_path()))
             .collect();
-        assert!(faults.is_empty(), "{method} {path}: {faults:?} in {}", answer.text());
+        assert!(errors.is_empty(), "{method} {path}: {errors:?} in {}", response.text());
     }
 
-    /// Whether a value has the shape of a schema of the document.
+    /// Whether a value is valid against a schema of the document.
     pub fn accepts(&self, schema: &Value, value: &Value) -> bool {
         self.validator(schema).is_valid(value)
     }
@@ -83,21 +87,22 @@ impl Contract {
     fn operation(&self, method: &Method, path: &str) -> Option<&Value> {
         let path = path.split('?').next()?;
         let paths = self.document["paths"].as_object()?;
-        // A pattern without variables is closer than one with them.
-        let mut fitting: Vec<&String> = paths.keys().filter(|pattern| fits(pattern, path)).collect();
-        fitting.sort_by_key(|pattern| pattern.matches('{').count());
-        let operation = &paths[*fitting.first()?][method.as_str().to_lowercase()];
+        // The pattern with the fewest variables wins.
+        let mut matching: Vec<&String> = paths.keys().filter(|pattern| matches_pattern(pattern, path)).collect();
+        matching.sort_by_key(|pattern| pattern.matches('{').count());
+        let operation = &paths[*matching.first()?][method.as_str().to_lowercase()];
         operation.is_object().then_some(operation)
     }
 }
 
-fn fits(pattern: &str, path: &str) -> bool {
-    let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
+fn matches_pattern(pattern: &str, path: &str) -> bool {
+    let (mut pattern_segments, mut path_segments) = (pattern.split('/'), path.split('/'));
     loop {
-        match (wanted.next(), given.next()) {
+        match (pattern_segments.next(), path_segments.next()) {
             (None, None) => return true,
             (Some("{path}"), Some(_)) => return true,
-            (Some(want), Some(have)) if want == have || (want.starts_with('{') && !have.is_empty()) => {}
+            (Some(expected), Some(actual))
+                if expected == actual || (expected.starts_with('{') && !actual.is_empty()) => {}
             _ => return false,
         }
     }

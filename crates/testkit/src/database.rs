@@ -1,4 +1,4 @@
-//! Throw-away databases: a file, or a fresh database in the cluster that `./test` started.
+//! Temporary databases: an SQLite file, or a new database in the PostgreSQL cluster that `./test` started.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,7 +14,7 @@ pub enum Database {
 }
 
 /// The cluster's URL, from `VERIAL_TEST_POSTGRES`, ending in `/postgres`.
-#[expect(clippy::disallowed_methods, reason = "the only setting of the tests")]
+#[expect(clippy::disallowed_methods, reason = "configures the tests")]
 pub fn postgres_url() -> Option<String> {
     let url = std::env::var("VERIAL_TEST_POSTGRES").ok();
     if url.is_none() {
@@ -23,19 +23,19 @@ pub fn postgres_url() -> Option<String> {
     url
 }
 
-/// A database of its own for one test, gone with it.
+/// A database for one test, removed when dropped.
 pub struct TestDatabase {
     url: DatabaseUrl,
-    in_cluster: Option<InCluster>,
+    postgres: Option<PostgresDatabase>,
     directory: TempDir,
 }
 
-/// A PostgreSQL database to drop.
-struct InCluster {
+/// A PostgreSQL database that must be dropped.
+struct PostgresDatabase {
     name: String,
     cluster: String,
-    /// Where the cluster's write-ahead log ended before the database was made.
-    log_since: String,
+    /// The end of the cluster's write-ahead log before the database was created.
+    wal_start: String,
 }
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -46,17 +46,17 @@ impl TestDatabase {
         match database {
             Database::Sqlite => {
                 let url = DatabaseUrl::Sqlite(directory.path().join("verial.db"));
-                Self { url, in_cluster: None, directory }
+                Self { url, postgres: None, directory }
             }
             Database::Postgres => {
                 let cluster = postgres_url().expect("a PostgreSQL cluster");
                 let name = format!("test_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::SeqCst));
-                let log_since = cluster_files::end_of_log(&cluster);
-                in_cluster(&cluster, format!("create database {name}"));
+                let wal_start = cluster_files::wal_end(&cluster);
+                execute_in_cluster(&cluster, format!("create database {name}"));
                 let url = format!("{}/{name}?pool=6", cluster.trim_end_matches("/postgres"));
                 Self {
                     url: DatabaseUrl::Postgres(url),
-                    in_cluster: Some(InCluster { name, cluster, log_since }),
+                    postgres: Some(PostgresDatabase { name, cluster, wal_start }),
                     directory,
                 }
             }
@@ -74,7 +74,7 @@ impl TestDatabase {
         }
     }
 
-    /// As `--database` takes it.
+    /// The value for `--database`.
     pub fn argument(&self) -> String {
         match &self.url {
             DatabaseUrl::Sqlite(path) => format!("sqlite:{}", path.display()),
@@ -82,17 +82,31 @@ impl TestDatabase {
         }
     }
 
-    /// Everything that is at rest: the files of the directory (blobs unpacked, SQLite's log too), and in PostgreSQL every
+    /// All stored bytes: the files of the directory (blobs decompressed, SQLite's log included), and for PostgreSQL every
     /// column of every table, the database's files and the write-ahead log.
     pub fn at_rest(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         read_files(self.directory(), &mut bytes);
-        if let (DatabaseUrl::Postgres(url), Some(made)) = (&self.url, &self.in_cluster) {
+        if let (DatabaseUrl::Postgres(url), Some(postgres)) = (&self.url, &self.postgres) {
             let url = url.split('?').next().unwrap_or_default();
             bytes.extend(cluster_files::with_client(url, read_tables));
-            bytes.extend(cluster_files::read(url, &made.log_since));
+            bytes.extend(cluster_files::read(url, &postgres.wal_start));
         }
         bytes
+    }
+
+    /// Runs a statement outside of the server, to recreate what an older version stored.
+    pub fn execute(&self, sql: &str) {
+        match &self.url {
+            DatabaseUrl::Sqlite(path) => {
+                let connection = rusqlite::Connection::open(path).expect("the database opens");
+                connection.busy_timeout(std::time::Duration::from_secs(60)).expect("a timeout");
+                connection.execute_batch(sql).expect("the statement runs");
+            }
+            DatabaseUrl::Postgres(url) => {
+                execute_in_cluster(url.split('?').next().unwrap_or_default(), sql.to_owned());
+            }
+        }
     }
 
     pub fn directory(&self) -> &std::path::Path {
@@ -102,13 +116,13 @@ impl TestDatabase {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
-        if let Some(InCluster { name, cluster, .. }) = &self.in_cluster {
-            in_cluster(cluster, format!("drop database if exists {name} with (force)"));
+        if let Some(PostgresDatabase { name, cluster, .. }) = &self.postgres {
+            execute_in_cluster(cluster, format!("drop database if exists {name} with (force)"));
         }
     }
 }
 
-fn in_cluster(cluster: &str, sql: String) {
+fn execute_in_cluster(cluster: &str, sql: String) {
     cluster_files::with_client(cluster, move |client| client.batch_execute(&sql).expect("the statement runs"));
 }
 
@@ -121,7 +135,7 @@ fn read_files(directory: &std::path::Path, bytes: &mut Vec<u8>) {
         }
         let content = std::fs::read(&path).unwrap();
         match zstd::stream::decode_all(content.as_slice()) {
-            Ok(unpacked) => bytes.extend(unpacked),
+            Ok(decompressed) => bytes.extend(decompressed),
             Err(_) => bytes.extend(content),
         }
     }

@@ -1,9 +1,8 @@
-//! For tests: a server on either database, callers that read like a story, and answers checked against the API's own description.
+//! Test support: a server on either database, and API clients that check every response against the OpenAPI document.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
-#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+#![allow(clippy::print_stderr, reason = "skipped tests are reported on stderr")]
 
-mod answer;
 mod caller;
 mod cluster_files;
 mod contract;
@@ -12,40 +11,41 @@ mod object_storage;
 pub mod runs;
 mod server;
 mod sftp_client;
+mod test_response;
 pub mod traversal;
 pub mod world;
 
-pub use answer::Answer;
 pub use caller::Caller;
 pub use contract::Contract;
 pub use database::{Database, TestDatabase, postgres_url};
 pub use object_storage::s3_bucket;
 pub use server::TestServer;
 pub use sftp_client::{OpenFlags, SftpClient, SftpError, StatusCode};
+pub use test_response::TestResponse;
 
-/// One async test for each database: `both_databases! { async fn name(server: TestServer) { … } }`.
+/// Runs an async test once per database: `both_databases! { async fn name(server: TestServer) { … } }`.
 ///
-/// The PostgreSQL half needs the cluster that `./test` starts; without it the half says that it is skipped.
+/// The PostgreSQL test needs the cluster that `./test` starts; without it, the test reports that it is skipped.
 #[macro_export]
 macro_rules! both_databases {
     ($($(#[$meta:meta])* async fn $name:ident($argument:ident: TestServer) $body:block)*) => {$(
         mod $name {
-            #[allow(unused_imports, reason = "a test uses what it needs of its file")]
+            #[allow(unused_imports, reason = "not every test uses all imports of its file")]
             use super::*;
 
-            async fn story($argument: $crate::TestServer) $body
+            async fn test_body($argument: $crate::TestServer) $body
 
             $(#[$meta])*
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn sqlite() {
-                story($crate::TestServer::start($crate::Database::Sqlite).await).await;
+                test_body($crate::TestServer::start($crate::Database::Sqlite).await).await;
             }
 
             $(#[$meta])*
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn postgres() {
                 if $crate::postgres_url().is_some() {
-                    story($crate::TestServer::start($crate::Database::Postgres).await).await;
+                    test_body($crate::TestServer::start($crate::Database::Postgres).await).await;
                 }
             }
         }

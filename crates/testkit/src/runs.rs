@@ -1,9 +1,9 @@
-//! Runs as a test tells of them: a published benchmark, and an agent that works through it.
+//! Benchmark runs for tests: a published benchmark, and an agent that runs it.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{Answer, Caller, TestServer, world};
+use crate::{Caller, TestResponse, TestServer, world};
 
 /// A benchmark over one FHIR sandbox with the patients `p1` to `p3`.
 pub struct Bench {
@@ -14,7 +14,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// `fields` are the benchmark's own: `{"concurrency": 2}`.
+    /// `fields` are added to the benchmark: `{"concurrency": 2}`.
     pub async fn new(author: &Caller, fields: Value) -> Self {
         let dataset = author.post("/datasets", json!({"name": "Patients", "type": "fhir"})).await.expect(201).id();
         let upload = format!("/datasets/{dataset}/data");
@@ -35,7 +35,7 @@ impl Bench {
         Self { author: author.clone(), benchmark, dataset, environment }
     }
 
-    /// A task with `{"label", "assertion", …}` criteria.
+    /// Creates a task with `{"label", "assertion", …}` criteria.
     pub async fn task(&self, name: &str, criteria: &[Value]) -> String {
         self.task_with(json!({"name": name}), criteria).await
     }
@@ -51,7 +51,7 @@ impl Bench {
         task
     }
 
-    /// `slug@version`.
+    /// Publishes the benchmark and returns `slug@version`.
     pub async fn publish(&self) -> String {
         let version =
             self.author.post(&format!("/benchmarks/{}/publish", self.benchmark), json!({})).await.expect(201).json;
@@ -59,20 +59,20 @@ impl Bench {
     }
 }
 
-/// A caller with a key of a new solver.
+/// Creates a solver and returns a caller with its key.
 pub async fn solver(server: &TestServer, organization: &Caller, alias: &str) -> Caller {
     let solver = organization.post("/solvers", json!({"alias": alias})).await.expect(201).id();
     let key = organization.post(&format!("/solvers/{solver}/api-keys"), json!({"name": "ci"})).await.expect(201).json;
     server.caller(key["key"].as_str().unwrap())
 }
 
-/// An agent with the token of its run.
+/// An agent that calls the API with the token of its run.
 pub struct Agent {
     pub caller: Caller,
     pub run: String,
-    /// The answer to the creation.
+    /// The response to the creation.
     pub created: Value,
-    /// Task runs, in the order of the answer: that of the tasks, or of a scored run a shuffled one.
+    /// Task runs in the order of the response: the order of the tasks, or a shuffled one for a scored run.
     pub task_runs: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ impl Agent {
         Self::from(server, &solver.post("/v1/benchmark-runs", body).await.expect(201))
     }
 
-    pub fn from(server: &TestServer, created: &Answer) -> Self {
+    pub fn from(server: &TestServer, created: &TestResponse) -> Self {
         let created = created.json.clone();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let task_runs = created["task_runs"].as_array().unwrap().iter().map(|task_run| text(&task_run["id"]));
@@ -94,41 +94,41 @@ impl Agent {
         }
     }
 
-    /// With other members in the request: `{"scored": true, "agent": "a"}`.
+    /// Begins a run with more members in the request: `{"scored": true, "agent": "a"}`.
     pub async fn begin_with(server: &TestServer, solver: &Caller, benchmark: &str, fields: Value) -> Self {
         let mut body = fields;
         body["benchmark"] = json!(benchmark);
         Self::from(server, &solver.post("/v1/benchmark-runs", body).await.expect(201))
     }
 
-    /// With the task runs of a scored run in the benchmark's order, which only its organization can tell.
+    /// Sorts the task runs of a scored run into the benchmark's order, which only its organization can read.
     pub async fn in_order(mut self, owner: &Caller) -> Self {
         let run = owner.get(&format!("/benchmark-runs/{}", self.run)).await.expect(200).json;
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let task_runs = run["task_runs"].as_array().unwrap().iter();
-        // Ids of tasks rise in the order in which they were written.
-        let mut known: Vec<(String, String)> =
+        // Task ids increase in creation order.
+        let mut by_task: Vec<(String, String)> =
             task_runs.map(|task_run| (text(&task_run["task_id"]), text(&task_run["id"]))).collect();
-        known.sort();
-        self.task_runs = known.into_iter().map(|(_, id)| id).collect();
+        by_task.sort();
+        self.task_runs = by_task.into_iter().map(|(_, id)| id).collect();
         self
     }
 
-    pub async fn start(&self, task: usize) -> Answer {
+    pub async fn start(&self, task: usize) -> TestResponse {
         self.caller.send(Method::POST, &format!("/v1/task-runs/{}/start", self.task_runs[task]), &[], None).await
     }
 
-    pub async fn complete(&self, task: usize) -> Answer {
+    pub async fn complete(&self, task: usize) -> TestResponse {
         self.caller.send(Method::POST, &format!("/v1/task-runs/{}/complete", self.task_runs[task]), &[], None).await
     }
 
-    /// Below the run's FHIR base.
-    pub async fn fhir(&self, method: Method, path: &str, body: Option<Value>) -> Answer {
+    /// Sends a request to the run's FHIR server.
+    pub async fn fhir(&self, method: Method, path: &str, body: Option<Value>) -> TestResponse {
         self.caller.send(method, &format!("/v1/benchmark-runs/{}/fhir/{path}", self.run), &[], body).await
     }
 
     /// Creates a resource in the started task's sandbox.
-    pub async fn write(&self, resource: Value) -> Answer {
+    pub async fn write(&self, resource: Value) -> TestResponse {
         let path = resource["resourceType"].as_str().unwrap().to_owned();
         self.fhir(Method::POST, &path, Some(resource)).await
     }
@@ -142,7 +142,7 @@ impl Agent {
         self.complete(task).await.expect(200).json
     }
 
-    /// The result of a task run, or how it stands.
+    /// The result of a task run, or its current state.
     pub async fn result(&self, task: usize) -> Value {
         self.caller.get(&format!("/v1/task-runs/{}", self.task_runs[task])).await.expect(200).json
     }
@@ -152,7 +152,7 @@ impl Agent {
     }
 }
 
-/// Passes when a Basic resource with this code was written.
+/// A criterion that passes when a Basic resource with this code was written.
 pub fn wants_code(code: &str) -> Value {
     let fields = json!([{"path": "code.text", "expected": code}]);
     let assertion =
@@ -160,7 +160,7 @@ pub fn wants_code(code: &str) -> Value {
     json!({"label": format!("Basic {code}"), "assertion": assertion})
 }
 
-/// What [`wants_code`] wants.
+/// The resource that satisfies [`wants_code`].
 pub fn basic(code: &str) -> Value {
     json!({"resourceType": "Basic", "code": {"text": code}})
 }

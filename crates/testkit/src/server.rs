@@ -1,4 +1,4 @@
-//! A real server in the test's own process, on a free port.
+//! A complete server in the test process, on a free port.
 
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ impl TestServer {
         Self::start_with(database, Self::unhurried()).await
     }
 
-    /// The limits of a server that no test reaches the rates of.
+    /// Limits with request rates that no test reaches.
     pub fn unhurried() -> Limits {
-        const OFTEN: u32 = 1_000_000;
+        const RATE: u32 = 1_000_000;
         Limits {
-            requests_per_second: OFTEN,
-            request_burst: OFTEN,
-            refusals_per_second: OFTEN,
-            refusal_burst: OFTEN,
+            requests_per_second: RATE,
+            request_burst: RATE,
+            refusals_per_second: RATE,
+            refusal_burst: RATE,
             ..Limits::default()
         }
     }
@@ -42,12 +42,12 @@ impl TestServer {
         Self::start_on(Arc::new(TestDatabase::new(database)), Clock::system(), options.into()).await
     }
 
-    /// A server that shares nothing with this one but the kind of its database, and may call these hosts.
+    /// An independent server on the same kind of database that may call these hosts.
     pub async fn stranger(&self, allowed_hosts: Vec<String>) -> Self {
         Self::start_with(self.database.kind(), Options { allowed_hosts, ..Self::unhurried().into() }).await
     }
 
-    /// A server that shares nothing with this one but the kind of its database, with a clock that is moved by hand.
+    /// An independent server on the same kind of database, with a clock that the test advances.
     pub async fn with_fixed_clock(&self) -> Self {
         let database = Arc::new(TestDatabase::new(self.database.kind()));
         Self::start_on(database, Clock::fixed(self.clock.now()), Self::unhurried().into()).await
@@ -58,12 +58,12 @@ impl TestServer {
         self.another_node_at(Clock::system()).await
     }
 
-    /// A second server whose clock says something else.
+    /// A second server on the same database and blobs, with another clock.
     pub async fn another_node_at(&self, clock: Clock) -> Self {
         Self::start_on(Arc::clone(&self.database), clock, Self::unhurried().into()).await
     }
 
-    /// A second server on the same database, whose engine has this version.
+    /// A second server on the same database, with this engine version.
     pub async fn another_node_with_engine(&self, engine: &'static str) -> Self {
         let options = Options { engine: Some(engine), ..Self::unhurried().into() };
         Self::start_on(Arc::clone(&self.database), self.clock.clone(), options).await
@@ -84,10 +84,10 @@ impl TestServer {
         let serving = tokio::spawn({
             let app = app.clone();
             async move {
-                let by_sftp = sftp::serve(sftp, app.clone(), std::future::pending());
-                let by_http = server::serve(listener, app, None, std::future::pending());
-                let ((), by_sftp) = tokio::join!(by_http, by_sftp);
-                by_sftp.unwrap();
+                let sftp_server = sftp::serve(sftp, app.clone(), std::future::pending());
+                let http_server = server::serve(listener, app, None, std::future::pending());
+                let ((), sftp_server) = tokio::join!(http_server, sftp_server);
+                sftp_server.unwrap();
             }
         });
         let (http, contract) = (reqwest::Client::new(), Arc::new(Contract::load()));
@@ -96,8 +96,8 @@ impl TestServer {
 
     /// A new organization and a caller with its key.
     pub async fn organization(&self, name: &str) -> Caller {
-        let made: NewOrganization = app::admin::create_organization(&self.app, name).await.unwrap();
-        self.caller(&made.api_key.key)
+        let created: NewOrganization = app::admin::create_organization(&self.app, name).await.unwrap();
+        self.caller(&created.api_key.key)
     }
 
     pub fn caller(&self, key: &str) -> Caller {

@@ -1,4 +1,4 @@
-//! A client of the SFTP server, for stories.
+//! An SFTP client for tests.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -13,15 +13,15 @@ pub use russh_sftp::protocol::{OpenFlags, StatusCode};
 
 pub struct SftpClient {
     pub files: SftpSession,
-    /// The server's key, as text.
+    /// The server's public key, in debug format.
     pub host_key: String,
-    connection: Handle<Trusting>,
+    connection: Handle<AcceptAnyHostKey>,
 }
 
-/// Takes every server for the right one, and remembers its key.
-struct Trusting(Arc<Mutex<String>>);
+/// Accepts every host key and records it.
+struct AcceptAnyHostKey(Arc<Mutex<String>>);
 
-impl client::Handler for Trusting {
+impl client::Handler for AcceptAnyHostKey {
     type Error = russh::Error;
 
     async fn check_server_key(&mut self, key: &PublicKeyOrCertificate) -> Result<bool, Self::Error> {
@@ -31,14 +31,14 @@ impl client::Handler for Trusting {
 }
 
 impl SftpClient {
-    /// With a sandbox's credentials. None when they are refused.
+    /// Connects with a sandbox's credentials. `None` when they are rejected.
     pub async fn connect(credentials: &Value) -> Option<Self> {
         let text = |name: &str| credentials[name].as_str().unwrap_or_default().to_owned();
         let port: u16 = text("sftp_port").parse().expect("a port");
         let host_key = Arc::new(Mutex::default());
-        let trusting = Trusting(Arc::clone(&host_key));
+        let handler = AcceptAnyHostKey(Arc::clone(&host_key));
         let address = (text("sftp_host"), port);
-        let mut connection = client::connect(Arc::default(), address, trusting).await.ok()?;
+        let mut connection = client::connect(Arc::default(), address, handler).await.ok()?;
         let login = connection.authenticate_password(text("username"), text("password")).await.ok()?;
         if !login.success() {
             return None;
@@ -46,13 +46,13 @@ impl SftpClient {
         let channel = connection.channel_open_session().await.expect("a channel");
         channel.request_subsystem(true, "sftp").await.expect("a subsystem");
         let files = SftpSession::new(channel.into_stream()).await.expect("a session");
-        // A loaded machine is no fault.
+        // A slow machine must not fail the test.
         files.set_timeout(120);
         let host_key = host_key.lock().unwrap().clone();
         Some(Self { files, host_key, connection })
     }
 
-    /// Whether the server has ended the connection.
+    /// Whether the server has closed the connection.
     pub fn is_closed(&self) -> bool {
         self.connection.is_closed()
     }

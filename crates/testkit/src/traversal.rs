@@ -1,11 +1,11 @@
-//! Names of files that try to leave a tree: dots in every spelling, absolute paths, odd characters, long names.
+//! Path traversal attempts: dots in every encoding, absolute paths, odd characters, long names.
 
-/// What a test looks for in answers: it lies in another sandbox.
+/// The content of a file in another sandbox. Tests check that no response contains it.
 pub const SECRET: &str = "the-secret-of-another-sandbox";
 
-/// More than 2 000 names, the same each time. `foreign` is the id of the sandbox with the secret.
+/// More than 2 000 file names, always the same. `foreign` is the id of the sandbox with the secret.
 pub fn attempts(foreign: &str) -> Vec<Vec<u8>> {
-    let mut found: Vec<Vec<u8>> = Vec::new();
+    let mut names: Vec<Vec<u8>> = Vec::new();
     let targets = [
         "etc/passwd".to_owned(),
         "inbox/secret.txt".to_owned(),
@@ -14,14 +14,14 @@ pub fn attempts(foreign: &str) -> Vec<Vec<u8>> {
         "proc/self/environ".to_owned(),
         "verial.db".to_owned(),
     ];
-    for up in UPS {
+    for up in PARENT_SPELLINGS {
         for target in &targets {
             for depth in [1, 2, 3, 8, 40] {
                 for (before, after) in
                     [("", ""), ("/", ""), ("inbox/", ""), ("inbox/own.txt/", ""), ("", "\0.txt"), ("", "/")]
                 {
                     let name = format!("{before}{}{target}{after}", up.repeat(depth));
-                    found.push(name.into_bytes());
+                    names.push(name.into_bytes());
                 }
             }
         }
@@ -30,24 +30,24 @@ pub fn attempts(foreign: &str) -> Vec<Vec<u8>> {
         for root in
             ["/", "//", "///", "\\\\", "C:\\", "C:/", "file:///", "~/", "~root/", "$HOME/", "%00/", "./", ".//./"]
         {
-            found.push(format!("{root}{target}").into_bytes());
+            names.push(format!("{root}{target}").into_bytes());
         }
     }
-    // No UTF-8 at all: overlong dots, cut characters, lone surrogates.
+    // Invalid UTF-8: overlong dots, truncated characters, lone surrogates.
     for bytes in
         [&b"\xc0\xae\xc0\xae/etc/passwd"[..], b"\xff\xfe/x", b"inbox/\xed\xa0\x80", b"\xe0\x80\xae/x", b"a\xc3"]
     {
-        found.push(bytes.to_vec());
+        names.push(bytes.to_vec());
     }
-    found.push("x/".repeat(5000).into_bytes());
-    found.push("../".repeat(5000).into_bytes());
-    found.push("x".repeat(100_000).into_bytes());
-    found.push("\u{202e}txt.exe".to_owned().into_bytes());
-    found
+    names.push("x/".repeat(5000).into_bytes());
+    names.push("../".repeat(5000).into_bytes());
+    names.push("x".repeat(100_000).into_bytes());
+    names.push("\u{202e}txt.exe".to_owned().into_bytes());
+    names
 }
 
 /// Ways to write "one directory up".
-const UPS: [&str; 12] = [
+const PARENT_SPELLINGS: [&str; 12] = [
     "../",
     "..\\",
     "%2e%2e/",

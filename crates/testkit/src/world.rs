@@ -1,18 +1,20 @@
-//! Ready-made pieces of a benchmark, so that a test says only what it is about.
+//! Fixtures: one of everything that an organization can create, and the request bodies for it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::{Answer, Caller};
+use crate::{Caller, TestResponse};
 
-/// One of everything that an organization can author, attached to each other.
+/// One of everything that an organization can create, attached to each other.
 pub struct Authored {
     pub environment: String,
     pub simulator: String,
     pub files_simulator: String,
     pub dataset: String,
     pub files_dataset: String,
+    /// SHA-256 of the only file of the files dataset, which no other dataset has.
+    pub file_sha256: String,
     pub entity: String,
     pub benchmark: String,
     pub task: String,
@@ -25,43 +27,43 @@ pub struct Authored {
     pub sandbox: String,
     /// An HL7 interface of its own, with the message [`HL7_MESSAGE`] in its inbox.
     pub hl7_sandbox: String,
-    /// Messages in a playground of their own, and the first of them.
+    /// A message sandbox in a playground of its own, and the first message.
     pub message_sandbox: String,
     pub message: String,
-    /// A phone line in a playground of its own, and a call to it that waits for keys.
+    /// A phone line in a playground of its own, and a call to it that waits for key presses.
     pub voice_sandbox: String,
     pub call: String,
-    /// A fax line in a playground of its own, a fax that it sent to itself, and how that arrived.
+    /// A fax line in a playground of its own, a fax that it sent to itself, and the same fax in its inbox.
     pub fax_line: String,
     pub fax: String,
     pub inbound_fax: String,
     /// The playground's file drop.
     pub files_sandbox: String,
-    /// An EHR in a playground of its own, with a service that its organization plays, one hook that waits and one that
-    /// was answered with [`cards`], and feedback.
+    /// A CDS Hooks client in a playground of its own, with a service that its organization plays, one pending hook and
+    /// one that was answered with [`cards`], and feedback.
     pub cds_sandbox: String,
     pub cds_service: String,
     pub pending_invocation: String,
     pub answered_invocation: String,
     pub cds_feedback: String,
-    /// A clearinghouse in a playground of its own, which knows nobody, and an answer that it gave.
+    /// A clearinghouse without members in a playground of its own, and a response that it returned.
     pub clearinghouse: String,
     pub x12_response: String,
     /// A completed run of the draft, for the solver.
     pub run: String,
     pub task_run: String,
     pub criterion_run: String,
-    /// A payer portal in a playground of its own, which knows nobody.
+    /// A payer portal without members in a playground of its own.
     pub portal: String,
     pub portal_playground: String,
-    /// The number of a request there.
+    /// The number of a prior authorization there.
     pub prior_auth: String,
 }
 
 impl Authored {
-    /// Over the API, as an author would.
+    /// Creates everything over the API.
     pub async fn create(caller: &Caller) -> Self {
-        let (dataset, files_dataset, entity) = datasets(caller).await;
+        let (dataset, files_dataset, file_sha256, entity) = datasets(caller).await;
         let (environment, simulator, files_simulator) = environment(caller, &dataset, &files_dataset).await;
         let benchmark = json!({"name": "Referral intake", "environment_id": environment});
         let benchmark = caller.post("/benchmarks", benchmark).await.expect(201).id();
@@ -75,7 +77,8 @@ impl Authored {
         let (message_sandbox, message) = messages(caller).await;
         let (voice_sandbox, call) = voice(caller).await;
         let (fax_line, fax, inbound_fax) = fax_line(caller).await;
-        let (cds_sandbox, cds_service, [pending_invocation, answered_invocation], cds_feedback) = ehr(caller).await;
+        let (cds_sandbox, cds_service, [pending_invocation, answered_invocation], cds_feedback) =
+            cds_client(caller).await;
         let hl7_sandbox = hl7_sandbox(caller, json!({"inbox": [{"message": hl7_update("1")}]})).await.id();
         let (run, task_run, criterion_run) = completed_run(caller, &benchmark, &solver).await;
         let (portal, portal_playground, prior_auth) = portal(caller).await;
@@ -85,6 +88,7 @@ impl Authored {
             files_simulator,
             dataset,
             files_dataset,
+            file_sha256,
             entity,
             benchmark,
             task,
@@ -120,7 +124,7 @@ impl Authored {
     }
 }
 
-/// An environment with a FHIR server and a file drop over their datasets, and these two.
+/// An environment with a FHIR server and a file drop over their datasets, and these two simulators.
 async fn environment(caller: &Caller, dataset: &str, files_dataset: &str) -> (String, String, String) {
     let simulator = caller.post("/simulators", json!({"type": "Fhir", "name": "EHR"})).await.expect(201).id();
     let files_simulator = caller.post("/simulators", json!({"type": "Files", "name": "Drop"})).await.expect(201).id();
@@ -142,22 +146,24 @@ async fn portal(caller: &Caller) -> (String, String, String) {
     (sandbox.id(), text(&sandbox["own_playground_id"]), text(&request["auth_number"]))
 }
 
-/// A sound request for a prior authorization.
+/// A valid request for a prior authorization.
 pub fn prior_auth() -> Value {
     json!({"patient_member_id": "M100", "procedure_code": "70551", "diagnosis_code": "G43.909",
         "provider_npi": "1234567893"})
 }
 
 /// A dataset of each type, and an entity of the first.
-async fn datasets(caller: &Caller) -> (String, String, String) {
+async fn datasets(caller: &Caller) -> (String, String, String, String) {
     let dataset = caller.post("/datasets", json!({"name": "Patients", "type": "fhir"})).await.expect(201).id();
     let patients = caller.put_bytes(&format!("/datasets/{dataset}/data"), "application/fhir+ndjson", patients(3)).await;
     patients.expect(200);
     let files_dataset = caller.post("/datasets", json!({"name": "Referrals", "type": "files"})).await.expect(201).id();
-    caller.put_bytes(&format!("/datasets/{files_dataset}/files/inbox/a.txt"), "text/plain", "hello").await.expect(200);
+    let path = format!("/datasets/{files_dataset}/files/inbox/a.txt");
+    let file = caller.put_bytes(&path, "text/plain", files_dataset.clone()).await.expect(200);
+    let file_sha256 = file["sha256"].as_str().unwrap().to_owned();
     let entity = json!({"name": "the patient", "ref": "Patient/p1", "data": {"mrn": "1"}});
     let entity = caller.post(&format!("/datasets/{dataset}/entities"), entity).await.expect(201).id();
-    (dataset, files_dataset, entity)
+    (dataset, files_dataset, file_sha256, entity)
 }
 
 /// A solver and its key.
@@ -169,12 +175,12 @@ async fn solver(caller: &Caller) -> (String, String) {
 
 /// A playground, its FHIR server and its file drop.
 async fn playground(caller: &Caller, environment: &str) -> (String, String, String) {
-    let made = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
-    let sandbox = |number: usize| made.json["sandboxes"][number]["id"].as_str().unwrap().to_owned();
-    (made.id(), sandbox(0), sandbox(1))
+    let created = caller.post("/playgrounds", json!({"environment_id": environment})).await.expect(201);
+    let sandbox = |number: usize| created.json["sandboxes"][number]["id"].as_str().unwrap().to_owned();
+    (created.id(), sandbox(0), sandbox(1))
 }
 
-/// A clearinghouse that was asked about somebody.
+/// A clearinghouse that has answered an eligibility inquiry.
 async fn clearinghouse(caller: &Caller) -> (String, String) {
     let simulator = json!({"type": "Clearinghouse", "name": "Clearinghouse"});
     let simulator = caller.post("/simulators", simulator).await.expect(201).id();
@@ -184,17 +190,17 @@ async fn clearinghouse(caller: &Caller) -> (String, String) {
     (sandbox, listed["data"][0]["id"].as_str().unwrap().to_owned())
 }
 
-/// A sound question, to which there is an answer.
+/// Sends a valid 270 eligibility inquiry.
 pub async fn ask_clearinghouse(caller: &Caller, path: &str) {
-    let question = "ISA*00*          *00*          *ZZ*CLINIC         *ZZ*CLEARING       *260423*1200*^*00501*000000042*0*T*:~\
+    let inquiry = "ISA*00*          *00*          *ZZ*CLINIC         *ZZ*CLEARING       *260423*1200*^*00501*000000042*0*T*:~\
         GS*HS*CLINIC*PAYERS*20260423*1200*7*X*005010X279A1~ST*270*0001*005010X279A1~BHT*0022*13*R*20260423*1200~\
         HL*1**20*1~NM1*PR*2*PLAN*****PI*1~HL*2*1*21*1~NM1*1P*2*CLINIC*****XX*1234567893~HL*3*2*22*0~\
         NM1*IL*1*DOE*JO****MI*M1~EQ*30~SE*10*0001~GE*1*7~IEA*1*000000042~";
-    let body = Some(("application/edi-x12", question.as_bytes().to_vec()));
+    let body = Some(("application/edi-x12", inquiry.as_bytes().to_vec()));
     caller.send_bytes(reqwest::Method::POST, path, &[], body).await.expect(200);
 }
 
-/// Messages, one of which was sent.
+/// A message sandbox and a message that it sent.
 async fn messages(caller: &Caller) -> (String, String) {
     let simulator = caller.post("/simulators", json!({"type": "Message", "name": "Texts"})).await.expect(201).id();
     let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201).id();
@@ -202,10 +208,10 @@ async fn messages(caller: &Caller) -> (String, String) {
     (sandbox, sent)
 }
 
-/// The id of the first voicemail that a config brings.
+/// The id of the first voicemail of a config.
 pub const VOICEMAIL: &str = "vm_0000000001";
 
-/// A line that asks for a number, and a call to it.
+/// A phone line that asks for a number, and a call to it.
 async fn voice(caller: &Caller) -> (String, String) {
     let nodes = json!({"number": {"type": "collect", "prompt": "Enter a number.", "field": "n", "kind": "digits",
         "next": "bye"}, "bye": {"type": "hangup", "prompt": "Goodbye."}});
@@ -216,7 +222,7 @@ async fn voice(caller: &Caller) -> (String, String) {
 }
 
 /// A phone line in a playground of its own.
-pub async fn voice_sandbox(caller: &Caller, config: Value) -> Answer {
+pub async fn voice_sandbox(caller: &Caller, config: Value) -> TestResponse {
     let simulator = json!({"type": "Voice", "name": "Line", "config": config});
     let simulator = caller.post("/simulators", simulator).await.expect(201).id();
     caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201)
@@ -227,7 +233,7 @@ pub fn message() -> Value {
     json!({"channel": "sms", "to": "+15550100123", "body": "Hello"})
 }
 
-/// A fax line that has sent a fax to itself, the fax, and what arrived.
+/// A fax line, a fax that it sent to itself, and the received fax.
 async fn fax_line(caller: &Caller) -> (String, String, String) {
     let config = json!({"fax_number": FAX_NUMBER});
     let simulator = json!({"type": "Fax", "name": "Fax line", "config": config});
@@ -238,17 +244,17 @@ async fn fax_line(caller: &Caller) -> (String, String, String) {
     (sandbox, sent, inbox["data"][0]["id"].as_str().unwrap().to_owned())
 }
 
-/// The number of the fax line.
+/// The fax line's number.
 pub const FAX_NUMBER: &str = "+15550100100";
 
-/// A fax of one page to that number.
+/// A one-page fax to [`FAX_NUMBER`].
 pub fn fax() -> Value {
     json!({"to_number": FAX_NUMBER, "base64": STANDARD.encode(pdf("Hello"))})
 }
 
-/// A PDF of one page with one line of text.
-pub fn pdf(words: &str) -> Vec<u8> {
-    let content = format!("BT /F1 12 Tf 72 720 Td ({words}) Tj ET");
+/// A one-page PDF with one line of text.
+pub fn pdf(text: &str) -> Vec<u8> {
+    let content = format!("BT /F1 12 Tf 72 720 Td ({text}) Tj ET");
     let font = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>";
     format!(
         "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
@@ -259,8 +265,8 @@ pub fn pdf(words: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// An EHR, its service, its invocations (one waits, one is answered) and its feedback.
-async fn ehr(caller: &Caller) -> (String, String, [String; 2], String) {
+/// A CDS Hooks client, its service, its invocations (one pending, one answered) and its feedback.
+async fn cds_client(caller: &Caller) -> (String, String, [String; 2], String) {
     let simulator = caller.post("/simulators", json!({"type": "CdsHooks", "name": "CDS"})).await.expect(201).id();
     let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201).id();
     let path = format!("/sandboxes/{sandbox}/cds");
@@ -273,14 +279,14 @@ async fn ehr(caller: &Caller) -> (String, String, [String; 2], String) {
         invocations.push(text(&fired["invocations"][0]["id"]));
     }
     let [pending, answered] = [invocations[0].clone(), invocations[1].clone()];
-    let answer = json!({"cards": cards()});
-    caller.post(&format!("{path}/invocations/{answered}/response"), answer).await.expect(200);
+    let response = json!({"cards": cards()});
+    caller.post(&format!("{path}/invocations/{answered}/response"), response).await.expect(200);
     let feedback = json!({"feedback": [{"card": CARD, "outcome": "overridden"}]});
     let feedback = caller.post(&format!("{path}/feedback"), feedback).await.expect(201);
     (sandbox, text(&service["services"][0]["id"]), [pending, answered], text(&feedback["feedback"][0]["id"]))
 }
 
-/// A CDS service that whoever registers it plays.
+/// A CDS service whose responses the client that registers it sends.
 pub fn cds_service(id: &str) -> Value {
     json!({"hook": "patient-view", "id": id, "description": "Says whom to call today",
         "prefetch": {"patient": "Patient/{{context.patientId}}"}})
@@ -301,17 +307,17 @@ pub fn cards() -> Value {
         "selectionBehavior": "any", "suggestions": [{"label": "Noted", "uuid": SUGGESTION}]}])
 }
 
-/// The id of the first message that a config brings.
+/// The id of the first message of a config.
 pub const HL7_MESSAGE: &str = "hl7_seed_0001";
 
 /// An HL7 interface in a playground of its own.
-pub async fn hl7_sandbox(caller: &Caller, config: Value) -> Answer {
+pub async fn hl7_sandbox(caller: &Caller, config: Value) -> TestResponse {
     let simulator = json!({"type": "Hl7", "name": "Interface", "config": config});
     let simulator = caller.post("/simulators", simulator).await.expect(201).id();
     caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201)
 }
 
-/// An update of a patient, with this control id.
+/// An ADT^A08 patient update with this control id.
 pub fn hl7_update(control_id: &str) -> String {
     format!(
         "MSH|^~\\&|EHR|CLINIC|LAB|HOSP|20260401120000||ADT^A08|{control_id}|P|2.5.1\rEVN||20260401120000\r\
@@ -319,7 +325,7 @@ pub fn hl7_update(control_id: &str) -> String {
     )
 }
 
-/// A run of the draft in which nothing was done, its task run and its criterion run.
+/// A completed run of the draft without any work, its task run and its criterion run.
 pub async fn completed_run(caller: &Caller, benchmark: &str, solver: &str) -> (String, String, String) {
     let new = json!({"benchmark_id": benchmark, "solver_id": solver});
     let run = caller.post("/benchmark-runs", new).await.expect(201).json;

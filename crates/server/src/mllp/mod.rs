@@ -1,4 +1,4 @@
-//! HL7 v2 over MLLP: accepts connections on the ports of sandboxes, so many and no more.
+//! HL7 v2 over MLLP: accepts a limited number of connections on the ports of sandboxes.
 
 mod connection;
 
@@ -12,36 +12,36 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use connection::Connection;
 
-/// Connections to one sandbox.
-const MOST_PER_SANDBOX: usize = 1000;
-/// Long messages that are held in memory at a time, by everyone together. Short ones need no leave.
-const MOST_LONG_FRAMES: usize = 4;
-/// After the system could not give a connection, for want of descriptors.
-const PAUSE: Duration = Duration::from_millis(100);
+/// Maximum number of connections to one sandbox.
+const MAX_CONNECTIONS_PER_SANDBOX: usize = 1000;
+/// Long messages of all connections that are in memory at a time. Short ones are not limited.
+const MAX_LONG_FRAMES: usize = 4;
+/// Pause after `accept` failed, for example because the process is out of file descriptors.
+const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// What all connections share.
+/// Semaphores that limit connections and long messages: one pair for the server, one for each sandbox.
 #[derive(Clone)]
-struct Room {
+struct Limits {
     connections: Arc<Semaphore>,
     long_frames: Arc<Semaphore>,
 }
 
-/// Serves ports as they are opened, until there are no more.
+/// Serves ports as sandboxes open them, until the channel closes.
 pub(crate) async fn serve(app: App, mut opened: mpsc::UnboundedReceiver<OpenPort>) {
-    let room = Room {
+    let limits = Limits {
         connections: Arc::new(Semaphore::new(app.limits().mllp_connections as usize)),
-        long_frames: Arc::new(Semaphore::new(MOST_LONG_FRAMES)),
+        long_frames: Arc::new(Semaphore::new(MAX_LONG_FRAMES)),
     };
     while let Some(port) = opened.recv().await {
-        tokio::spawn(listen(app.clone(), port, room.clone()));
+        tokio::spawn(listen(app.clone(), port, limits.clone()));
     }
 }
 
-async fn listen(app: App, port: OpenPort, room: Room) {
+async fn listen(app: App, port: OpenPort, limits: Limits) {
     let OpenPort { listener, sandbox, mut closed } = port;
-    let own = Room {
-        connections: Arc::new(Semaphore::new(MOST_PER_SANDBOX)),
-        // Of one sandbox only one at a time, so that it does not keep out the others.
+    let sandbox_limits = Limits {
+        connections: Arc::new(Semaphore::new(MAX_CONNECTIONS_PER_SANDBOX)),
+        // One at a time per sandbox, so that one sandbox cannot block the others.
         long_frames: Arc::new(Semaphore::new(1)),
     };
     loop {
@@ -50,29 +50,31 @@ async fn listen(app: App, port: OpenPort, room: Room) {
             accepted = listener.accept() => accepted,
         };
         let Ok((stream, _)) = accepted else {
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
             continue;
         };
-        // One too many is closed at once: its sender learns that nobody will answer.
-        if let (Ok(here), Ok(anywhere)) = (take(&own.connections), take(&room.connections)) {
-            let found = app::sandboxes::hl7::by_port(&app, &sandbox).await;
-            let Ok(Some(access)) = found else { continue };
-            let frames = [Arc::clone(&own.long_frames), Arc::clone(&room.long_frames)];
+        // A connection over the limit is closed at once.
+        if let (Ok(sandbox_permit), Ok(server_permit)) =
+            (try_acquire(&sandbox_limits.connections), try_acquire(&limits.connections))
+        {
+            let access = app::sandboxes::hl7::by_port(&app, &sandbox).await;
+            let Ok(Some(access)) = access else { continue };
+            let frames = [Arc::clone(&sandbox_limits.long_frames), Arc::clone(&limits.long_frames)];
             let connection = Connection::new(app.clone(), access, stream, frames);
-            tokio::spawn(hold(connection, closed.clone(), (here, anywhere)));
+            tokio::spawn(run(connection, closed.clone(), (sandbox_permit, server_permit)));
         }
     }
 }
 
-fn take(room: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, tokio::sync::TryAcquireError> {
-    Arc::clone(room).try_acquire_owned()
+fn try_acquire(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, tokio::sync::TryAcquireError> {
+    Arc::clone(semaphore).try_acquire_owned()
 }
 
-/// A connection ends by itself, or with its port.
-async fn hold(
+/// Serves a connection until it ends or its port is closed.
+async fn run(
     mut connection: Connection<TcpStream>,
     mut closed: watch::Receiver<()>,
-    _places: (OwnedSemaphorePermit, OwnedSemaphorePermit),
+    _permits: (OwnedSemaphorePermit, OwnedSemaphorePermit),
 ) {
     tokio::select! {
         _ = closed.changed() => {}

@@ -1,4 +1,4 @@
-//! `/api-keys` and `/solvers/{solver_id}/api-keys`: secrets are shown once.
+//! `/api-keys` and `/solvers/{solver_id}/api-keys`. A secret is only shown in the response that creates it.
 
 use axum::Json;
 use axum::extract;
@@ -11,14 +11,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, PathIds};
+use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds};
 use crate::json_body::OptionalPost;
-use crate::respond::{Made, page};
+use crate::responses::{CreatedResponse, page};
 
 /// The organization's keys, newest first. Revoked ones stay in the list.
 #[utoipa::path(get, path = "/api-keys", tag = "identity", params(PageQuery),
-    responses((status = 200, description = "Keys", body = List<ApiKey>), Refusals))]
+    responses((status = 200, description = "Keys", body = List<ApiKey>), ErrorResponses))]
 async fn list_api_keys(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -28,22 +28,22 @@ async fn list_api_keys(
     Ok(page("api-keys", app::api_keys::list(&state.app, &grant, None, request).await?))
 }
 
-/// Make an organization key. The answer is the only place where it can be read.
+/// Create an organization key. Its secret is only shown in this response.
 #[utoipa::path(post, path = "/api-keys", tag = "identity", request_body = Option<NewApiKey>,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The key, with its secret", body = CreatedApiKey), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The key, with its secret", body = CreatedApiKey), ErrorResponses, WriteErrorResponses))]
 async fn create_api_key(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     OptionalPost(new, once): OptionalPost<NewApiKey>,
 ) -> Result<Response, ApiError> {
     let created = app::api_keys::create(&state.app, &grant, None, once, new).await?;
-    Ok(shown_once(Made::at(created, |key| format!("/api-keys/{}", key.id))))
+    Ok(without_caching(CreatedResponse::at(created, |key| format!("/api-keys/{}", key.id))))
 }
 
-/// Revoke a key. It stops working within a second, everywhere.
+/// Revoke a key. It stops working within a second on all nodes.
 #[utoipa::path(delete, path = "/api-keys/{key_id}", tag = "identity", params(("key_id" = KeyId, Path, description = "The key")),
-    responses((status = 204, description = "It is revoked"), Refusals, WriteRefusals))]
+    responses((status = 204, description = "Revoked"), ErrorResponses, WriteErrorResponses))]
 async fn revoke_api_key(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -56,7 +56,7 @@ async fn revoke_api_key(
 /// A solver's keys, newest first.
 #[utoipa::path(get, path = "/solvers/{solver_id}/api-keys", tag = "identity",
     params(("solver_id" = SolverId, Path, description = "The solver"), PageQuery),
-    responses((status = 200, description = "Keys", body = List<ApiKey>), Refusals))]
+    responses((status = 200, description = "Keys", body = List<ApiKey>), ErrorResponses))]
 async fn list_solver_keys(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -67,11 +67,11 @@ async fn list_solver_keys(
     Ok(page("solver-keys", app::api_keys::list(&state.app, &grant, Some(&solver), request).await?))
 }
 
-/// Make a key for a solver. The answer is the only place where it can be read.
+/// Create a key for a solver. Its secret is only shown in this response.
 #[utoipa::path(post, path = "/solvers/{solver_id}/api-keys", tag = "identity", request_body = Option<NewApiKey>,
     params(("solver_id" = SolverId, Path, description = "The solver"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The key, with its secret", body = CreatedApiKey), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The key, with its secret", body = CreatedApiKey), ErrorResponses, WriteErrorResponses))]
 async fn create_solver_key(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -79,13 +79,13 @@ async fn create_solver_key(
     OptionalPost(new, once): OptionalPost<NewApiKey>,
 ) -> Result<Response, ApiError> {
     let created = app::api_keys::create(&state.app, &grant, Some(&solver), once, new).await?;
-    Ok(shown_once(Made::at(created, |key| format!("/solvers/{solver}/api-keys/{}", key.id))))
+    Ok(without_caching(CreatedResponse::at(created, |key| format!("/solvers/{solver}/api-keys/{}", key.id))))
 }
 
-/// Revoke one key of a solver; the others go on.
+/// Revoke one key of a solver. Its other keys stay valid.
 #[utoipa::path(delete, path = "/solvers/{solver_id}/api-keys/{key_id}", tag = "identity",
     params(("solver_id" = SolverId, Path, description = "The solver"), ("key_id" = KeyId, Path, description = "The key")),
-    responses((status = 204, description = "It is revoked"), Refusals, WriteRefusals))]
+    responses((status = 204, description = "Revoked"), ErrorResponses, WriteErrorResponses))]
 async fn revoke_solver_key(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -95,9 +95,9 @@ async fn revoke_solver_key(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// No cache may keep an answer with a secret, and no address leads to it again.
-fn shown_once(made: Made<CreatedApiKey>) -> Response {
-    let mut response = made.into_response();
+/// Keeps a response with a secret out of caches, and removes `Location` because keys cannot be read.
+fn without_caching(created: CreatedResponse<CreatedApiKey>) -> Response {
+    let mut response = created.into_response();
     response.headers_mut().remove(header::LOCATION);
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

@@ -2,27 +2,27 @@
 
 use axum::Json;
 use axum::extract;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::BenchmarkId;
 use model::audit::{NewAudit, VersionAudit};
 use model::benchmark::{Benchmark, BenchmarkPatch, NewBenchmark};
 use model::page::List;
-use model::publication::{BenchmarkVersion, Publish};
+use model::publication::{BenchmarkVersion, Publish, VersionContent};
 use model::slug::{self, VersionRef};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Code, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, Precondition, Segment};
+use crate::api_error::{ApiError, Code, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{Auth, PageQuery, Params, PathId, PathSegment, Precondition, TwoPathSegments};
 use crate::json_body::{OptionalPost, Patch, Post};
-use crate::respond::{Made, Tagged, page};
+use crate::responses::{CreatedResponse, Tagged, page};
 
 /// The organization's benchmarks and everyone's published Public ones, newest first.
 #[utoipa::path(get, path = "/benchmarks", tag = "benchmarks", params(PageQuery),
-    responses((status = 200, description = "Benchmarks", body = List<Benchmark>), Refusals))]
+    responses((status = 200, description = "Benchmarks", body = List<Benchmark>), ErrorResponses))]
 async fn list_benchmarks(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -35,14 +35,14 @@ async fn list_benchmarks(
 /// Create a benchmark.
 #[utoipa::path(post, path = "/benchmarks", tag = "benchmarks", request_body = NewBenchmark,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The benchmark", body = Benchmark), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The benchmark", body = Benchmark), ErrorResponses, WriteErrorResponses))]
 async fn create_benchmark(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     Post(new, once): Post<NewBenchmark>,
-) -> Result<Made<Benchmark>, ApiError> {
+) -> Result<CreatedResponse<Benchmark>, ApiError> {
     let created = app::benchmarks::create(&state.app, &grant, once, new).await?;
-    Ok(Made::at(created, |benchmark| format!("/benchmarks/{}", benchmark.id)))
+    Ok(CreatedResponse::at(created, |benchmark| format!("/benchmarks/{}", benchmark.id)))
 }
 
 /// A draft (or another organization's newest version), or a published version.
@@ -57,11 +57,11 @@ enum BenchmarkOrVersion {
 /// One benchmark by its id, or one published version by `slug@version`.
 #[utoipa::path(get, path = "/benchmarks/{benchmark_id}", tag = "benchmarks",
     params(("benchmark_id" = String, Path, description = "The benchmark's id, or `slug@version`")),
-    responses((status = 200, description = "The benchmark or the version", body = BenchmarkOrVersion), Refusals))]
+    responses((status = 200, description = "The benchmark or the version", body = BenchmarkOrVersion), ErrorResponses))]
 async fn get_benchmark(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Segment(reference): Segment,
+    PathSegment(reference): PathSegment,
 ) -> Result<Response, ApiError> {
     if let Ok(version) = reference.parse::<VersionRef>() {
         return Ok(Tagged(app::publications::version(&state.app, &grant, &version).await?).into_response());
@@ -75,11 +75,11 @@ async fn get_benchmark(
     Err(ApiError::new(Code::NotFound, "no such benchmark"))
 }
 
-/// Change a benchmark. What the body does not name stays.
+/// Change a benchmark. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/benchmarks/{benchmark_id}", tag = "benchmarks", request_body = BenchmarkPatch,
     params(("benchmark_id" = BenchmarkId, Path, description = "The benchmark"),
-        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
-    responses((status = 200, description = "The benchmark after the change", body = Benchmark), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+    responses((status = 200, description = "The benchmark after the change", body = Benchmark), ErrorResponses, WriteErrorResponses))]
 async fn update_benchmark(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -93,8 +93,8 @@ async fn update_benchmark(
 /// Delete a benchmark.
 #[utoipa::path(delete, path = "/benchmarks/{benchmark_id}", tag = "benchmarks",
     params(("benchmark_id" = BenchmarkId, Path, description = "The benchmark"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only in this state")),
-    responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+    responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_benchmark(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -109,21 +109,21 @@ async fn delete_benchmark(
 #[utoipa::path(post, path = "/benchmarks/{benchmark_id}/publish", tag = "benchmarks", request_body = Publish,
     params(("benchmark_id" = BenchmarkId, Path, description = "The benchmark"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The new version", body = BenchmarkVersion), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The new version", body = BenchmarkVersion), ErrorResponses, WriteErrorResponses))]
 async fn publish_benchmark(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(benchmark): PathId<BenchmarkId>,
     OptionalPost(publish, once): OptionalPost<Publish>,
-) -> Result<Made<BenchmarkVersion>, ApiError> {
+) -> Result<CreatedResponse<BenchmarkVersion>, ApiError> {
     let created = app::publications::publish(&state.app, &grant, &benchmark, once, publish).await?;
-    Ok(Made::at(created, |version| format!("/benchmarks/{}@{}", version.slug, version.version)))
+    Ok(CreatedResponse::at(created, |version| format!("/benchmarks/{}@{}", version.slug, version.version)))
 }
 
 /// The published versions, newest first.
 #[utoipa::path(get, path = "/benchmarks/{benchmark_id}/versions", tag = "benchmarks",
     params(("benchmark_id" = BenchmarkId, Path, description = "The benchmark"), PageQuery),
-    responses((status = 200, description = "Versions", body = List<BenchmarkVersion>), Refusals))]
+    responses((status = 200, description = "Versions", body = List<BenchmarkVersion>), ErrorResponses))]
 async fn list_versions(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -137,16 +137,51 @@ async fn list_versions(
 /// Record what an audit found of a version of your own. It replaces what was recorded before; the version stays as it is.
 #[utoipa::path(put, path = "/benchmarks/{benchmark_id}/audit", tag = "benchmarks", request_body = NewAudit,
     params(("benchmark_id" = String, Path, description = "`slug@version`")),
-    responses((status = 200, description = "The audit as it is kept", body = VersionAudit), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The audit as it is kept", body = VersionAudit), ErrorResponses, WriteErrorResponses))]
 async fn record_audit(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Segment(reference): Segment,
+    PathSegment(reference): PathSegment,
     Patch(audit): Patch<NewAudit>,
 ) -> Result<Tagged<VersionAudit>, ApiError> {
-    let no_such = |()| ApiError::new(Code::NotFound, "no such benchmark");
-    let reference: VersionRef = reference.parse().map_err(no_such)?;
-    Ok(Tagged(app::publications::record_audit(&state.app, &grant, &reference, audit).await?))
+    Ok(Tagged(app::publications::record_audit(&state.app, &grant, &version_of(&reference)?, audit).await?))
+}
+
+/// The frozen content of a version of your own: its environment, tasks with criteria, entities, and the manifests of its
+/// datasets.
+#[utoipa::path(get, path = "/benchmarks/{benchmark_id}/content", tag = "benchmarks",
+    params(("benchmark_id" = String, Path, description = "`slug@version`")),
+    responses((status = 200, description = "The version's content", body = VersionContent), ErrorResponses))]
+async fn get_content(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    PathSegment(reference): PathSegment,
+) -> Result<Json<VersionContent>, ApiError> {
+    Ok(Json(app::publications::content(&state.app, &grant, &version_of(&reference)?).await?))
+}
+
+/// The bytes of one chunk or file of a version's datasets, by the SHA-256 that the version's content names.
+#[utoipa::path(get, path = "/benchmarks/{benchmark_id}/content/{sha256}", tag = "benchmarks",
+    params(("benchmark_id" = String, Path, description = "`slug@version`"),
+        ("sha256" = String, Path, description = "As in a manifest of the version's content")),
+    responses((status = 200, description = "The bytes", body = Vec<u8>, content_type = "application/octet-stream"), ErrorResponses))]
+async fn get_content_blob(
+    extract::State(state): extract::State<State>,
+    Auth(grant): Auth,
+    TwoPathSegments(reference, sha256): TwoPathSegments,
+) -> Result<Response, ApiError> {
+    let content = app::publications::blob(&state.app, &grant, &version_of(&reference)?, &sha256).await?;
+    // Authored bytes must never be rendered as a page of this server.
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream"),
+        (header::CONTENT_DISPOSITION, "attachment"),
+        (header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'"),
+    ];
+    Ok((headers, content).into_response())
+}
+
+fn version_of(reference: &str) -> Result<VersionRef, ApiError> {
+    reference.parse().map_err(|()| ApiError::new(Code::NotFound, "no such benchmark"))
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {
@@ -156,4 +191,6 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .routes(routes!(publish_benchmark))
         .routes(routes!(list_versions))
         .routes(routes!(record_audit))
+        .routes(routes!(get_content))
+        .routes(routes!(get_content_blob))
 }

@@ -1,4 +1,4 @@
-//! `x12` of a sandbox: interchanges to a clearinghouse, its answers, and eligibility by patient.
+//! `x12` of a sandbox: interchanges to a clearinghouse, its responses, and eligibility by patient.
 
 use app::sandboxes::clearinghouse::{self, LARGEST_BODY};
 use axum::Json;
@@ -11,103 +11,103 @@ use model::simulator::SimulatorType;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::doors::{Door, Kind, mounted};
+use super::sandbox_routes::{SandboxScope, ScopedType, in_every_scope};
 use crate::State;
-use crate::envelope::{ApiError, Code, ErrorBody, Refusals, WriteRefusals};
-use crate::extract::{PageQuery, Params};
-use crate::json_body::{Patch, media_type, read_whole, refuse_encoding};
-use crate::respond::page;
+use crate::api_error::{ApiError, Code, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{PageQuery, Params};
+use crate::json_body::{Patch, media_type, read_body, reject_content_encoding};
+use crate::responses::page;
 
 struct Clearinghouse;
 
-impl Kind for Clearinghouse {
+impl ScopedType for Clearinghouse {
     const TYPE: SimulatorType = SimulatorType::Clearinghouse;
 }
 
 const X12: HeaderValue = HeaderValue::from_static("application/edi-x12");
 
-/// Send one interchange or several, with any separators. What is wrong with an interchange is told in it: TA1 for the
-/// envelope, 999 for groups and transactions. With `Accept: application/json` the answer is given in parts.
+/// Send one or several interchanges, with any separators. Errors are reported in the response interchange: TA1 for the
+/// envelope, 999 for groups and transactions. With `Accept: application/json` the response is parsed into its parts.
 #[utoipa::path(post, path = "/x12/transactions", operation_id = "send_x12_transactions",
     request_body(content = String, content_type = "application/edi-x12", description = "Interchanges, from ISA to IEA"),
-    responses((status = 200, description = "An interchange for each that was sent",
+    responses((status = 200, description = "One response interchange for each interchange",
             content((String = "application/edi-x12"), (api::Exchange = "application/json"))),
-        Refusals, WriteRefusals))]
+        ErrorResponses, WriteErrorResponses))]
 async fn transact(
     extract::State(state): extract::State<State>,
-    door: Door<Clearinghouse>,
+    scope: SandboxScope<Clearinghouse>,
     request: Request,
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
-    refuse_encoding(&parts.headers)?;
-    refuse_json(&parts.headers)?;
-    let body = read_whole(body, LARGEST_BODY as u64).await?;
-    let exchanged = clearinghouse::transact(&state.app, door.access, body).await?;
+    reject_content_encoding(&parts.headers)?;
+    reject_json(&parts.headers)?;
+    let body = read_body(body, LARGEST_BODY as u64).await?;
+    let exchanged = clearinghouse::transact(&state.app, scope.access, body).await?;
     Ok(match wants_json(&parts.headers) {
         true => Json(exchanged.parsed()).into_response(),
         false => raw(exchanged.text()),
     })
 }
 
-/// Answers that can be had, newest first: those that were given before, and those that took their time and are due.
+/// Available responses, newest first: those that were sent at once, and delayed ones that are due.
 #[utoipa::path(get, path = "/x12/responses", operation_id = "list_x12_responses", params(PageQuery),
-    responses((status = 200, description = "Answers", body = List<api::Response>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+    responses((status = 200, description = "Responses", body = List<api::Response>),
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list(
     extract::State(state): extract::State<State>,
-    door: Door<Clearinghouse>,
+    scope: SandboxScope<Clearinghouse>,
     Params(query): Params<PageQuery>,
 ) -> Result<Json<List<api::Response>>, ApiError> {
     let request = query.request("x12 responses")?;
-    Ok(page("x12 responses", clearinghouse::list(&state.app, door.access, request).await?))
+    Ok(page("x12 responses", clearinghouse::list(&state.app, scope.access, request).await?))
 }
 
-/// One answer, as the interchange that it is; with `Accept: application/json` with what is known of it.
+/// One response as an interchange; with `Accept: application/json` as JSON with its metadata.
 #[utoipa::path(get, path = "/x12/responses/{response_id}", operation_id = "read_x12_response",
-    params(("response_id" = String, Path, description = "The answer")),
-    responses((status = 200, description = "The answer",
+    params(("response_id" = String, Path, description = "The response")),
+    responses((status = 200, description = "The response",
             content((String = "application/edi-x12"), (api::Response = "application/json"))),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn read(
     extract::State(state): extract::State<State>,
-    door: Door<Clearinghouse>,
+    scope: SandboxScope<Clearinghouse>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let id = door.value(0).to_owned();
-    let response = clearinghouse::get(&state.app, door.access, &id).await?;
+    let id = scope.value(0).to_owned();
+    let response = clearinghouse::get(&state.app, scope.access, &id).await?;
     Ok(if wants_json(&headers) { Json(response).into_response() } else { raw(response.payload) })
 }
 
-/// Whether a patient of the playground's FHIR sandbox is insured. A 270 is made of the record and answered with a 271, as
-/// if both had been sent.
+/// Whether a patient of the playground's FHIR sandbox is insured. Builds a 270 from the record and answers it with a 271, as
+/// if it had been sent.
 #[utoipa::path(post, path = "/x12/eligibility", operation_id = "ask_x12_eligibility", request_body = api::EligibilityInquiry,
-    responses((status = 200, description = "What the 271 says", body = api::Eligibility), Refusals, WriteRefusals))]
+    responses((status = 200, description = "What the 271 says", body = api::Eligibility), ErrorResponses, WriteErrorResponses))]
 async fn eligibility(
     extract::State(state): extract::State<State>,
-    door: Door<Clearinghouse>,
+    scope: SandboxScope<Clearinghouse>,
     Patch(inquiry): Patch<api::EligibilityInquiry>,
 ) -> Result<Json<api::Eligibility>, ApiError> {
-    Ok(Json(clearinghouse::eligibility(&state.app, door.access, inquiry).await?))
+    Ok(Json(clearinghouse::eligibility(&state.app, scope.access, inquiry).await?))
 }
 
-/// The same under its older name.
+/// Alias of `/x12/eligibility`.
 #[utoipa::path(post, path = "/clearinghouse/eligibility", operation_id = "ask_clearinghouse_eligibility",
     request_body = api::EligibilityInquiry,
-    responses((status = 200, description = "What the 271 says", body = api::Eligibility), Refusals, WriteRefusals))]
+    responses((status = 200, description = "What the 271 says", body = api::Eligibility), ErrorResponses, WriteErrorResponses))]
 async fn eligibility_by_patient(
     extract::State(state): extract::State<State>,
-    door: Door<Clearinghouse>,
+    scope: SandboxScope<Clearinghouse>,
     Patch(inquiry): Patch<api::EligibilityInquiry>,
 ) -> Result<Json<api::Eligibility>, ApiError> {
-    Ok(Json(clearinghouse::eligibility(&state.app, door.access, inquiry).await?))
+    Ok(Json(clearinghouse::eligibility(&state.app, scope.access, inquiry).await?))
 }
 
 fn raw(text: String) -> Response {
     ([(header::CONTENT_TYPE, X12)], text).into_response()
 }
 
-/// A JSON text is no interchange, and who sends one means another path.
-fn refuse_json(headers: &HeaderMap) -> Result<(), ApiError> {
+/// Rejects JSON bodies, which are meant for another path.
+fn reject_json(headers: &HeaderMap) -> Result<(), ApiError> {
     match media_type(headers) {
         Some(media) if media == "application/json" || media.ends_with("+json") => {
             Err(ApiError::new(Code::UnsupportedMediaType, "send the interchange itself, as application/edi-x12"))
@@ -116,7 +116,7 @@ fn refuse_json(headers: &HeaderMap) -> Result<(), ApiError> {
     }
 }
 
-/// Whether the caller names JSON before raw interchanges.
+/// Whether `Accept` lists JSON before raw interchanges.
 fn wants_json(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let media =
@@ -126,10 +126,11 @@ fn wants_json(headers: &HeaderMap) -> bool {
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {
-    let direct = super::doors::mounted_at(&[super::doors::Place::Direct], routes!(eligibility_by_patient));
-    mounted(routes!(transact))
-        .merge(mounted(routes!(list)))
-        .merge(mounted(routes!(read)))
-        .merge(mounted(routes!(eligibility)))
+    let direct =
+        super::sandbox_routes::in_scopes(&[super::sandbox_routes::Scope::Direct], routes!(eligibility_by_patient));
+    in_every_scope(routes!(transact))
+        .merge(in_every_scope(routes!(list)))
+        .merge(in_every_scope(routes!(read)))
+        .merge(in_every_scope(routes!(eligibility)))
         .merge(direct)
 }

@@ -12,12 +12,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, Precondition, filter_id};
+use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{Auth, PageQuery, Params, PathId, Precondition, filter_id};
 use crate::json_body::{Patch, Post};
-use crate::respond::{Made, Tagged, page};
+use crate::responses::{CreatedResponse, Tagged, page};
 
-/// What the list can be narrowed to.
+/// Query parameters of the list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -25,17 +25,17 @@ struct Filter {
     /// Only the criteria of this task.
     #[param(value_type = TaskId, required = false)]
     task_id: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
 
 /// Criteria, newest first.
 #[utoipa::path(get, path = "/criteria", tag = "criteria", params(Filter),
-    responses((status = 200, description = "Criteria", body = List<Criterion>), Refusals))]
+    responses((status = 200, description = "Criteria", body = List<Criterion>), ErrorResponses))]
 async fn list_criteria(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -49,19 +49,19 @@ async fn list_criteria(
 /// Create a criterion.
 #[utoipa::path(post, path = "/criteria", tag = "criteria", request_body = NewCriterion,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The criterion", body = Criterion), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The criterion", body = Criterion), ErrorResponses, WriteErrorResponses))]
 async fn create_criterion(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     Post(new, once): Post<NewCriterion>,
-) -> Result<Made<Criterion>, ApiError> {
+) -> Result<CreatedResponse<Criterion>, ApiError> {
     let created = app::criteria::create(&state.app, &grant, once, new).await?;
-    Ok(Made::at(created, |criterion| format!("/criteria/{}", criterion.id)))
+    Ok(CreatedResponse::at(created, |criterion| format!("/criteria/{}", criterion.id)))
 }
 
 /// One criterion.
 #[utoipa::path(get, path = "/criteria/{criterion_id}", tag = "criteria", params(("criterion_id" = CriterionId, Path, description = "The criterion")),
-    responses((status = 200, description = "The criterion", body = Criterion), Refusals))]
+    responses((status = 200, description = "The criterion", body = Criterion), ErrorResponses))]
 async fn get_criterion(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -70,11 +70,11 @@ async fn get_criterion(
     Ok(Tagged(app::criteria::get(&state.app, &grant, &criterion).await?))
 }
 
-/// Change a criterion. What the body does not name stays.
+/// Change a criterion. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/criteria/{criterion_id}", tag = "criteria", request_body = CriterionPatch,
     params(("criterion_id" = CriterionId, Path, description = "The criterion"),
-        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
-    responses((status = 200, description = "The criterion after the change", body = Criterion), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+    responses((status = 200, description = "The criterion after the change", body = Criterion), ErrorResponses, WriteErrorResponses))]
 async fn update_criterion(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -88,8 +88,8 @@ async fn update_criterion(
 /// Delete a criterion.
 #[utoipa::path(delete, path = "/criteria/{criterion_id}", tag = "criteria",
     params(("criterion_id" = CriterionId, Path, description = "The criterion"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only in this state")),
-    responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+    responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_criterion(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,

@@ -1,4 +1,4 @@
-//! `/datasets`: what sandboxes start from.
+//! `/datasets`: the initial data of sandboxes.
 
 use app::AppError;
 use app::datasets::data::Shape;
@@ -16,14 +16,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Code, ErrorBody, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, Precondition};
-use crate::json_body::{Patch, Post, media_type, refuse_encoding};
-use crate::respond::{Made, Tagged, page};
+use crate::api_error::{ApiError, Code, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{Auth, PageQuery, Params, PathId, Precondition};
+use crate::json_body::{Patch, Post, media_type, reject_content_encoding};
+use crate::responses::{CreatedResponse, Tagged, page};
 
 /// Datasets, newest first.
 #[utoipa::path(get, path = "/datasets", tag = "datasets", params(PageQuery),
-    responses((status = 200, description = "Datasets", body = List<Dataset>), Refusals))]
+    responses((status = 200, description = "Datasets", body = List<Dataset>), ErrorResponses))]
 async fn list_datasets(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -36,19 +36,19 @@ async fn list_datasets(
 /// Create a dataset.
 #[utoipa::path(post, path = "/datasets", tag = "datasets", request_body = NewDataset,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The dataset", body = Dataset), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The dataset", body = Dataset), ErrorResponses, WriteErrorResponses))]
 async fn create_dataset(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     Post(new, once): Post<NewDataset>,
-) -> Result<Made<Dataset>, ApiError> {
+) -> Result<CreatedResponse<Dataset>, ApiError> {
     let created = app::datasets::create(&state.app, &grant, once, new).await?;
-    Ok(Made::at(created, |dataset| format!("/datasets/{}", dataset.id)))
+    Ok(CreatedResponse::at(created, |dataset| format!("/datasets/{}", dataset.id)))
 }
 
 /// One dataset.
 #[utoipa::path(get, path = "/datasets/{dataset_id}", tag = "datasets", params(("dataset_id" = DatasetId, Path, description = "The dataset")),
-    responses((status = 200, description = "The dataset", body = Dataset), Refusals))]
+    responses((status = 200, description = "The dataset", body = Dataset), ErrorResponses))]
 async fn get_dataset(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -57,11 +57,11 @@ async fn get_dataset(
     Ok(Tagged(app::datasets::get(&state.app, &grant, &dataset).await?))
 }
 
-/// Change a dataset. What the body does not name stays.
+/// Change a dataset. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/datasets/{dataset_id}", tag = "datasets", request_body = DatasetPatch,
     params(("dataset_id" = DatasetId, Path, description = "The dataset"),
-        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
-    responses((status = 200, description = "The dataset after the change", body = Dataset), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+    responses((status = 200, description = "The dataset after the change", body = Dataset), ErrorResponses, WriteErrorResponses))]
 async fn update_dataset(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -75,8 +75,8 @@ async fn update_dataset(
 /// Delete a dataset.
 #[utoipa::path(delete, path = "/datasets/{dataset_id}", tag = "datasets",
     params(("dataset_id" = DatasetId, Path, description = "The dataset"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only in this state")),
-    responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+    responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_dataset(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -90,7 +90,7 @@ async fn delete_dataset(
 /// The content of a FHIR dataset: NDJSON, or one Bundle with `Accept: application/fhir+json`.
 #[utoipa::path(get, path = "/datasets/{dataset_id}/data", tag = "datasets", params(("dataset_id" = DatasetId, Path, description = "The dataset")),
     responses((status = 200, description = "The resources", content((String = "application/fhir+ndjson"), (serde_json::Value = "application/fhir+json"))),
-        (status = 409, description = "The dataset is not of type fhir", body = ErrorBody), Refusals))]
+        (status = 409, description = "The dataset is not of type fhir", body = ErrorBody), ErrorResponses))]
 async fn get_data(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -105,20 +105,20 @@ async fn get_data(
         (Shape::Ndjson, "application/fhir+ndjson")
     };
     let content = app::datasets::data::get(&state.app, &grant, &dataset, shape).await?;
-    // After the first byte only a broken connection can tell of an error.
+    // After the first byte, an error can only be reported by breaking the connection.
     let content = content.map_err(|error| {
-        tracing::error!(%error, "a dataset cannot be read to its end");
+        tracing::error!(%error, "a dataset could not be read completely");
         std::io::Error::other("the data cannot be read")
     });
     Ok(([(header::CONTENT_TYPE, media)], Body::from_stream(content)).into_response())
 }
 
-/// Replace the content of a FHIR dataset, streamed: NDJSON, or one Bundle. All of it is taken, or nothing.
+/// Replace the content of a FHIR dataset, streamed: NDJSON, or one Bundle. Either all of it is stored, or nothing.
 #[utoipa::path(put, path = "/datasets/{dataset_id}/data", tag = "datasets",
     params(("dataset_id" = DatasetId, Path, description = "The dataset"),
-        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
+        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
     request_body(content((String = "application/fhir+ndjson"), (serde_json::Value = "application/fhir+json")), description = "The resources, each with an id"),
-    responses((status = 200, description = "The dataset with its new revision", body = Dataset), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The dataset with its new revision", body = Dataset), ErrorResponses, WriteErrorResponses))]
 async fn put_data(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -126,10 +126,10 @@ async fn put_data(
     Precondition(if_match): Precondition,
     request: Request,
 ) -> Result<Tagged<Dataset>, ApiError> {
-    refuse_encoding(request.headers())?;
+    reject_content_encoding(request.headers())?;
     let format = format_of(request.headers())?;
     let body = request.into_body().into_data_stream();
-    let body = body.map_err(|_| AppError::BadRequest("the body ended early or came too slowly".into()));
+    let body = body.map_err(|_| AppError::BadRequest("the body ended early or arrived too slowly".into()));
     Ok(Tagged(app::datasets::data::put(&state.app, &grant, &dataset, if_match, format, body).await?))
 }
 
@@ -144,10 +144,10 @@ fn format_of(headers: &HeaderMap) -> Result<Format, ApiError> {
     }
 }
 
-/// The kept revisions, newest first.
+/// The stored revisions, newest first.
 #[utoipa::path(get, path = "/datasets/{dataset_id}/checkpoints", tag = "datasets",
     params(("dataset_id" = DatasetId, Path, description = "The dataset"), PageQuery),
-    responses((status = 200, description = "Kept revisions", body = List<Checkpoint>), Refusals))]
+    responses((status = 200, description = "Stored revisions", body = List<Checkpoint>), ErrorResponses))]
 async fn list_checkpoints(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,

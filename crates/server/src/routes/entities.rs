@@ -10,15 +10,15 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, PathIds, Precondition};
+use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds, Precondition};
 use crate::json_body::{Patch, Post};
-use crate::respond::{Made, Tagged, page};
+use crate::responses::{CreatedResponse, Tagged, page};
 
 /// The dataset's entities, newest first.
 #[utoipa::path(get, path = "/datasets/{dataset_id}/entities", tag = "datasets",
     params(("dataset_id" = DatasetId, Path, description = "The dataset"), PageQuery),
-    responses((status = 200, description = "Entities", body = List<DatasetEntity>), Refusals))]
+    responses((status = 200, description = "Entities", body = List<DatasetEntity>), ErrorResponses))]
 async fn list_entities(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -33,21 +33,21 @@ async fn list_entities(
 #[utoipa::path(post, path = "/datasets/{dataset_id}/entities", tag = "datasets", request_body = NewDatasetEntity,
     params(("dataset_id" = DatasetId, Path, description = "The dataset"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The entity", body = DatasetEntity), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The entity", body = DatasetEntity), ErrorResponses, WriteErrorResponses))]
 async fn create_entity(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(dataset): PathId<DatasetId>,
     Post(new, once): Post<NewDatasetEntity>,
-) -> Result<Made<DatasetEntity>, ApiError> {
+) -> Result<CreatedResponse<DatasetEntity>, ApiError> {
     let created = app::entities::create(&state.app, &grant, &dataset, once, new).await?;
-    Ok(Made::at(created, |entity| format!("/datasets/{dataset}/entities/{}", entity.id)))
+    Ok(CreatedResponse::at(created, |entity| format!("/datasets/{dataset}/entities/{}", entity.id)))
 }
 
 /// One entity.
 #[utoipa::path(get, path = "/datasets/{dataset_id}/entities/{entity_id}", tag = "datasets",
     params(("dataset_id" = DatasetId, Path, description = "The dataset"), ("entity_id" = EntityId, Path, description = "The entity")),
-    responses((status = 200, description = "The entity", body = DatasetEntity), Refusals))]
+    responses((status = 200, description = "The entity", body = DatasetEntity), ErrorResponses))]
 async fn get_entity(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -56,11 +56,11 @@ async fn get_entity(
     Ok(Tagged(app::entities::get(&state.app, &grant, &dataset, &entity).await?))
 }
 
-/// Change an entity. What the body does not name stays.
+/// Change an entity. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/datasets/{dataset_id}/entities/{entity_id}", tag = "datasets", request_body = DatasetEntityPatch,
     params(("dataset_id" = DatasetId, Path, description = "The dataset"), ("entity_id" = EntityId, Path, description = "The entity"),
-        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
-    responses((status = 200, description = "The entity after the change", body = DatasetEntity), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+    responses((status = 200, description = "The entity after the change", body = DatasetEntity), ErrorResponses, WriteErrorResponses))]
 async fn update_entity(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -74,8 +74,8 @@ async fn update_entity(
 /// Delete an entity.
 #[utoipa::path(delete, path = "/datasets/{dataset_id}/entities/{entity_id}", tag = "datasets",
     params(("dataset_id" = DatasetId, Path, description = "The dataset"), ("entity_id" = EntityId, Path, description = "The entity"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only in this state")),
-    responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+    responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_entity(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,

@@ -10,14 +10,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, PathIds, Precondition};
+use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds, Precondition};
 use crate::json_body::{Bodyless, Patch, Post};
-use crate::respond::{Done, Made, Tagged, page};
+use crate::responses::{CreatedResponse, Tagged, TransitionResponse, page};
 
 /// Environments, newest first.
 #[utoipa::path(get, path = "/environments", tag = "environments", params(PageQuery),
-    responses((status = 200, description = "Environments", body = List<Environment>), Refusals))]
+    responses((status = 200, description = "Environments", body = List<Environment>), ErrorResponses))]
 async fn list_environments(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -30,19 +30,19 @@ async fn list_environments(
 /// Create an environment.
 #[utoipa::path(post, path = "/environments", tag = "environments", request_body = NewEnvironment,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The environment", body = Environment), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The environment", body = Environment), ErrorResponses, WriteErrorResponses))]
 async fn create_environment(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     Post(new, once): Post<NewEnvironment>,
-) -> Result<Made<Environment>, ApiError> {
+) -> Result<CreatedResponse<Environment>, ApiError> {
     let created = app::environments::create(&state.app, &grant, once, new).await?;
-    Ok(Made::at(created, |environment| format!("/environments/{}", environment.id)))
+    Ok(CreatedResponse::at(created, |environment| format!("/environments/{}", environment.id)))
 }
 
 /// One environment.
 #[utoipa::path(get, path = "/environments/{environment_id}", tag = "environments", params(("environment_id" = EnvironmentId, Path, description = "The environment")),
-    responses((status = 200, description = "The environment", body = Environment), Refusals))]
+    responses((status = 200, description = "The environment", body = Environment), ErrorResponses))]
 async fn get_environment(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -51,11 +51,11 @@ async fn get_environment(
     Ok(Tagged(app::environments::get(&state.app, &grant, &environment).await?))
 }
 
-/// Change an environment. What the body does not name stays.
+/// Change an environment. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/environments/{environment_id}", tag = "environments", request_body = EnvironmentPatch,
     params(("environment_id" = EnvironmentId, Path, description = "The environment"),
-        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
-    responses((status = 200, description = "The environment after the change", body = Environment), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+    responses((status = 200, description = "The environment after the change", body = Environment), ErrorResponses, WriteErrorResponses))]
 async fn update_environment(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -69,8 +69,8 @@ async fn update_environment(
 /// Delete an environment.
 #[utoipa::path(delete, path = "/environments/{environment_id}", tag = "environments",
     params(("environment_id" = EnvironmentId, Path, description = "The environment"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only in this state")),
-    responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+    responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_environment(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -81,24 +81,24 @@ async fn delete_environment(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Attach a simulator. Attaching it twice is attaching it once.
+/// Attach a simulator. Attaching it again has no effect.
 #[utoipa::path(post, path = "/environments/{environment_id}/simulators/{simulator_id}", tag = "environments",
     params(("environment_id" = EnvironmentId, Path, description = "The environment"), ("simulator_id" = SimulatorId, Path, description = "The simulator"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The environment with the simulator", body = Environment), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The environment with the simulator", body = Environment), ErrorResponses, WriteErrorResponses))]
 async fn attach_simulator(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathIds(environment, simulator): PathIds<EnvironmentId, SimulatorId>,
     Bodyless(once): Bodyless,
-) -> Result<Done<Environment>, ApiError> {
-    Ok(Done(app::environments::attach(&state.app, &grant, &environment, &simulator, once).await?))
+) -> Result<TransitionResponse<Environment>, ApiError> {
+    Ok(TransitionResponse(app::environments::attach(&state.app, &grant, &environment, &simulator, once).await?))
 }
 
 /// Detach a simulator.
 #[utoipa::path(delete, path = "/environments/{environment_id}/simulators/{simulator_id}", tag = "environments",
     params(("environment_id" = EnvironmentId, Path, description = "The environment"), ("simulator_id" = SimulatorId, Path, description = "The simulator")),
-    responses((status = 204, description = "It is detached"), Refusals, WriteRefusals))]
+    responses((status = 204, description = "Detached"), ErrorResponses, WriteErrorResponses))]
 async fn detach_simulator(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,

@@ -1,4 +1,4 @@
-//! Text messages and e-mail, at `messages` of every door.
+//! Text messages and e-mail, at `messages` of every scope.
 
 use app::sandboxes::messages::{self, Filter};
 use axum::{Json, extract};
@@ -14,37 +14,37 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, ErrorBody, Refusals, WriteRefusals};
-use crate::extract::{PageQuery, Params};
+use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{PageQuery, Params};
 use crate::json_body::Post;
-use crate::respond::page;
-use crate::routes::doors::{Door, Kind, mounted};
+use crate::responses::page;
+use crate::routes::sandbox_routes::{SandboxScope, ScopedType, in_every_scope};
 
 struct Messages;
 
-impl Kind for Messages {
+impl ScopedType for Messages {
     const TYPE: SimulatorType = SimulatorType::Message;
 }
 
 /// A text message or an e-mail.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what rows have")]
+#[expect(dead_code, reason = "only documents the fields of a row")]
 struct Message {
     id: String,
-    /// `outbound` is the agent's, `inbound` a patient's.
+    /// `outbound` if the agent sent it, `inbound` if a patient did.
     direction: String,
     /// `sms` or `email`.
     channel: String,
-    /// Of a message from a patient.
+    /// The sender of an inbound message.
     #[schema(required = false)]
     from: Option<String>,
-    /// Of a message to one.
+    /// The recipient of an outbound message.
     #[schema(required = false)]
     to: Option<String>,
     patient_id: Option<String>,
     subject: Option<String>,
     body: String,
-    /// `delivered` or `undelivered`, of a message to a patient.
+    /// Of an outbound message: `delivered` or `undelivered`.
     #[schema(required = false)]
     status: String,
     /// Why it was not delivered.
@@ -57,24 +57,24 @@ struct Message {
     delivered_at: Option<Timestamp>,
     #[schema(required = false)]
     received_at: Timestamp,
-    /// Whether a message from a patient was read.
+    /// Whether an inbound message was read.
     #[schema(required = false)]
     read: bool,
 }
 
-/// Write to a patient.
+/// Send a message to a patient.
 ///
-/// The answer says whether it was delivered: whoever has sent `STOP` gets no text messages until `START`. The patient may
-/// answer, at once or later; the answer is then in the list.
+/// The response says whether it was delivered: a patient who has sent `STOP` gets no text messages until `START`. The patient
+/// may reply, at once or later; the reply is then in the list.
 #[utoipa::path(post, path = "/messages", operation_id = "send_message", request_body = NewMessage,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The message", body = Message), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The message", body = Message), ErrorResponses, WriteErrorResponses))]
 async fn send_message(
     extract::State(state): extract::State<State>,
-    door: Door<Messages>,
+    scope: SandboxScope<Messages>,
     Post(new, once): Post<NewMessage>,
 ) -> Result<(axum::http::StatusCode, Json<Value>), ApiError> {
-    let sent = messages::send(&state.app, &door.access, new, once).await?;
+    let sent = messages::send(&state.app, &scope.access, new, once).await?;
     Ok((axum::http::StatusCode::CREATED, Json(sent)))
 }
 
@@ -88,13 +88,13 @@ struct MessageQuery {
     /// `inbound` or `outbound`.
     #[param(value_type = String, required = false)]
     direction: Option<String>,
-    /// Those to and from one patient.
+    /// Only messages to and from this patient.
     #[param(value_type = String, required = false)]
     patient_id: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
@@ -117,30 +117,30 @@ impl MessageQuery {
 /// The conversation, oldest first.
 #[utoipa::path(get, path = "/messages", operation_id = "list_messages", params(MessageQuery),
     responses((status = 200, description = "Messages", body = List<Message>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_messages(
     extract::State(state): extract::State<State>,
-    door: Door<Messages>,
+    scope: SandboxScope<Messages>,
     Params(query): Params<MessageQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
     let filter = query.filter()?;
     let MessageQuery { limit, cursor, .. } = query;
     let request = PageQuery { limit, cursor }.request("messages")?;
-    Ok(page("messages", messages::list(&state.app, &door.access, filter, request).await?))
+    Ok(page("messages", messages::list(&state.app, &scope.access, filter, request).await?))
 }
 
-/// One message. It has been read from now on.
+/// One message. Reading an inbound message marks it as read.
 #[utoipa::path(get, path = "/messages/{message_id}", operation_id = "read_message",
     params(("message_id" = String, Path, description = "The message")),
     responses((status = 200, description = "The message", body = Message),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn read_message(
     extract::State(state): extract::State<State>,
-    door: Door<Messages>,
+    scope: SandboxScope<Messages>,
 ) -> Result<Json<Value>, ApiError> {
-    Ok(Json(messages::read(&state.app, &door.access, door.value(0).to_owned()).await?))
+    Ok(Json(messages::read(&state.app, &scope.access, scope.value(0).to_owned()).await?))
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {
-    mounted(routes!(send_message, list_messages)).merge(mounted(routes!(read_message)))
+    in_every_scope(routes!(send_message, list_messages)).merge(in_every_scope(routes!(read_message)))
 }

@@ -1,4 +1,4 @@
-//! The endpoints: one file per resource, each closed by its `router()`.
+//! The endpoints: one file per resource, each with its `router()` at the end.
 
 mod api_keys;
 mod benchmarks;
@@ -6,18 +6,18 @@ mod cds;
 mod clearinghouse;
 mod criteria;
 mod datasets;
-mod doors;
 mod entities;
 mod environments;
 mod fax;
 mod file_drop;
 mod files;
-mod machinery;
+mod health;
 mod messages;
 mod organization;
 mod playgrounds;
 pub(crate) mod portal;
 mod runs;
+mod sandbox_routes;
 mod sandboxes;
 mod simulators;
 mod solvers;
@@ -51,5 +51,5 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(runs::router())
         .merge(clearinghouse::router())
         .merge(portal::router())
-        .merge(machinery::router())
+        .merge(health::router())
 }

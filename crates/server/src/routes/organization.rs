@@ -1,4 +1,4 @@
-//! `/organization`: the caller's own.
+//! `/organization`: the caller's own organization.
 
 use axum::extract;
 use model::identity::{Organization, OrganizationPatch};
@@ -6,14 +6,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Refusals, WriteRefusals};
-use crate::extract::{Auth, Precondition};
+use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{Auth, Precondition};
 use crate::json_body::Patch;
-use crate::respond::Tagged;
+use crate::responses::Tagged;
 
 /// The organization that the key belongs to.
 #[utoipa::path(get, path = "/organization", tag = "identity",
-    responses((status = 200, description = "The organization", body = Organization), Refusals))]
+    responses((status = 200, description = "The organization", body = Organization), ErrorResponses))]
 async fn get_organization(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -23,8 +23,8 @@ async fn get_organization(
 
 /// Rename the organization.
 #[utoipa::path(patch, path = "/organization", tag = "identity", request_body = OrganizationPatch,
-    params(("If-Match" = Option<String>, Header, description = "Change it only in this state")),
-    responses((status = 200, description = "The organization after the change", body = Organization), Refusals, WriteRefusals))]
+    params(("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+    responses((status = 200, description = "The organization after the change", body = Organization), ErrorResponses, WriteErrorResponses))]
 async fn update_organization(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,

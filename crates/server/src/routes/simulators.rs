@@ -10,14 +10,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, PathIds, Precondition};
+use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds, Precondition};
 use crate::json_body::{Bodyless, Patch, Post};
-use crate::respond::{Done, Made, Tagged, page};
+use crate::responses::{CreatedResponse, Tagged, TransitionResponse, page};
 
 /// Simulators, newest first.
 #[utoipa::path(get, path = "/simulators", tag = "simulators", params(PageQuery),
-    responses((status = 200, description = "Simulators", body = List<Simulator>), Refusals))]
+    responses((status = 200, description = "Simulators", body = List<Simulator>), ErrorResponses))]
 async fn list_simulators(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -30,19 +30,19 @@ async fn list_simulators(
 /// Create a simulator.
 #[utoipa::path(post, path = "/simulators", tag = "simulators", request_body = NewSimulator,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The simulator", body = Simulator), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The simulator", body = Simulator), ErrorResponses, WriteErrorResponses))]
 async fn create_simulator(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     Post(new, once): Post<NewSimulator>,
-) -> Result<Made<Simulator>, ApiError> {
+) -> Result<CreatedResponse<Simulator>, ApiError> {
     let created = app::simulators::create(&state.app, &grant, once, new).await?;
-    Ok(Made::at(created, |simulator| format!("/simulators/{}", simulator.id)))
+    Ok(CreatedResponse::at(created, |simulator| format!("/simulators/{}", simulator.id)))
 }
 
 /// One simulator.
 #[utoipa::path(get, path = "/simulators/{simulator_id}", tag = "simulators", params(("simulator_id" = SimulatorId, Path, description = "The simulator")),
-    responses((status = 200, description = "The simulator", body = Simulator), Refusals))]
+    responses((status = 200, description = "The simulator", body = Simulator), ErrorResponses))]
 async fn get_simulator(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -51,11 +51,11 @@ async fn get_simulator(
     Ok(Tagged(app::simulators::get(&state.app, &grant, &simulator).await?))
 }
 
-/// Change a simulator. What the body does not name stays.
+/// Change a simulator. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/simulators/{simulator_id}", tag = "simulators", request_body = SimulatorPatch,
     params(("simulator_id" = SimulatorId, Path, description = "The simulator"),
-        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
-    responses((status = 200, description = "The simulator after the change", body = Simulator), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+    responses((status = 200, description = "The simulator after the change", body = Simulator), ErrorResponses, WriteErrorResponses))]
 async fn update_simulator(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -69,8 +69,8 @@ async fn update_simulator(
 /// Delete a simulator.
 #[utoipa::path(delete, path = "/simulators/{simulator_id}", tag = "simulators",
     params(("simulator_id" = SimulatorId, Path, description = "The simulator"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only in this state")),
-    responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+    responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_simulator(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -81,24 +81,24 @@ async fn delete_simulator(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Attach a dataset. Attaching it twice is attaching it once.
+/// Attach a dataset. Attaching it again has no effect.
 #[utoipa::path(post, path = "/simulators/{simulator_id}/datasets/{dataset_id}", tag = "simulators",
     params(("simulator_id" = SimulatorId, Path, description = "The simulator"), ("dataset_id" = DatasetId, Path, description = "The dataset"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The simulator with the dataset", body = Simulator), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The simulator with the dataset", body = Simulator), ErrorResponses, WriteErrorResponses))]
 async fn attach_dataset(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathIds(simulator, dataset): PathIds<SimulatorId, DatasetId>,
     Bodyless(once): Bodyless,
-) -> Result<Done<Simulator>, ApiError> {
-    Ok(Done(app::simulators::attach(&state.app, &grant, &simulator, &dataset, once).await?))
+) -> Result<TransitionResponse<Simulator>, ApiError> {
+    Ok(TransitionResponse(app::simulators::attach(&state.app, &grant, &simulator, &dataset, once).await?))
 }
 
 /// Detach a dataset.
 #[utoipa::path(delete, path = "/simulators/{simulator_id}/datasets/{dataset_id}", tag = "simulators",
     params(("simulator_id" = SimulatorId, Path, description = "The simulator"), ("dataset_id" = DatasetId, Path, description = "The dataset")),
-    responses((status = 204, description = "It is detached"), Refusals, WriteRefusals))]
+    responses((status = 204, description = "Detached"), ErrorResponses, WriteErrorResponses))]
 async fn detach_dataset(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,

@@ -10,14 +10,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, Precondition};
+use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{Auth, PageQuery, Params, PathId, Precondition};
 use crate::json_body::{Patch, Post};
-use crate::respond::{Made, Tagged, page};
+use crate::responses::{CreatedResponse, Tagged, page};
 
 /// Solvers, newest first.
 #[utoipa::path(get, path = "/solvers", tag = "identity", params(PageQuery),
-    responses((status = 200, description = "Solvers", body = List<Solver>), Refusals))]
+    responses((status = 200, description = "Solvers", body = List<Solver>), ErrorResponses))]
 async fn list_solvers(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -30,19 +30,19 @@ async fn list_solvers(
 /// Create a solver.
 #[utoipa::path(post, path = "/solvers", tag = "identity", request_body = NewSolver,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The solver", body = Solver), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The solver", body = Solver), ErrorResponses, WriteErrorResponses))]
 async fn create_solver(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     Post(new, once): Post<NewSolver>,
-) -> Result<Made<Solver>, ApiError> {
+) -> Result<CreatedResponse<Solver>, ApiError> {
     let created = app::solvers::create(&state.app, &grant, once, new).await?;
-    Ok(Made::at(created, |solver| format!("/solvers/{}", solver.id)))
+    Ok(CreatedResponse::at(created, |solver| format!("/solvers/{}", solver.id)))
 }
 
 /// One solver.
 #[utoipa::path(get, path = "/solvers/{solver_id}", tag = "identity", params(("solver_id" = SolverId, Path, description = "The solver")),
-    responses((status = 200, description = "The solver", body = Solver), Refusals))]
+    responses((status = 200, description = "The solver", body = Solver), ErrorResponses))]
 async fn get_solver(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -51,11 +51,11 @@ async fn get_solver(
     Ok(Tagged(app::solvers::get(&state.app, &grant, &solver).await?))
 }
 
-/// Change a solver. What the body does not name stays.
+/// Change a solver. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/solvers/{solver_id}", tag = "identity", request_body = SolverPatch,
     params(("solver_id" = SolverId, Path, description = "The solver"),
-        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
-    responses((status = 200, description = "The solver after the change", body = Solver), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+    responses((status = 200, description = "The solver after the change", body = Solver), ErrorResponses, WriteErrorResponses))]
 async fn update_solver(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -69,8 +69,8 @@ async fn update_solver(
 /// Delete a solver.
 #[utoipa::path(delete, path = "/solvers/{solver_id}", tag = "identity",
     params(("solver_id" = SolverId, Path, description = "The solver"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only in this state")),
-    responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+    responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_solver(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,

@@ -13,12 +13,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, PathIds, Precondition, filter_id};
+use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds, Precondition, filter_id};
 use crate::json_body::{Patch, Post};
-use crate::respond::{Done, Made, Tagged, page};
+use crate::responses::{CreatedResponse, Tagged, TransitionResponse, page};
 
-/// What the list can be narrowed to.
+/// Query parameters of the list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -26,17 +26,17 @@ struct Filter {
     /// Only the tasks of this benchmark.
     #[param(value_type = BenchmarkId, required = false)]
     benchmark_id: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
 
 /// Tasks, newest first.
 #[utoipa::path(get, path = "/tasks", tag = "tasks", params(Filter),
-    responses((status = 200, description = "Tasks", body = List<Task>), Refusals))]
+    responses((status = 200, description = "Tasks", body = List<Task>), ErrorResponses))]
 async fn list_tasks(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -50,19 +50,19 @@ async fn list_tasks(
 /// Create a task.
 #[utoipa::path(post, path = "/tasks", tag = "tasks", request_body = NewTask,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The task", body = Task), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The task", body = Task), ErrorResponses, WriteErrorResponses))]
 async fn create_task(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     Post(new, once): Post<NewTask>,
-) -> Result<Made<Task>, ApiError> {
+) -> Result<CreatedResponse<Task>, ApiError> {
     let created = app::tasks::create(&state.app, &grant, once, new).await?;
-    Ok(Made::at(created, |task| format!("/tasks/{}", task.id)))
+    Ok(CreatedResponse::at(created, |task| format!("/tasks/{}", task.id)))
 }
 
 /// One task.
 #[utoipa::path(get, path = "/tasks/{task_id}", tag = "tasks", params(("task_id" = TaskId, Path, description = "The task")),
-    responses((status = 200, description = "The task", body = Task), Refusals))]
+    responses((status = 200, description = "The task", body = Task), ErrorResponses))]
 async fn get_task(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -71,11 +71,11 @@ async fn get_task(
     Ok(Tagged(app::tasks::get(&state.app, &grant, &task).await?))
 }
 
-/// Change a task. What the body does not name stays.
+/// Change a task. Fields that the body leaves out keep their values.
 #[utoipa::path(patch, path = "/tasks/{task_id}", tag = "tasks", request_body = TaskPatch,
     params(("task_id" = TaskId, Path, description = "The task"),
-        ("If-Match" = Option<String>, Header, description = "Change it only in this state")),
-    responses((status = 200, description = "The task after the change", body = Task), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches")),
+    responses((status = 200, description = "The task after the change", body = Task), ErrorResponses, WriteErrorResponses))]
 async fn update_task(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -89,8 +89,8 @@ async fn update_task(
 /// Delete a task.
 #[utoipa::path(delete, path = "/tasks/{task_id}", tag = "tasks",
     params(("task_id" = TaskId, Path, description = "The task"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only in this state")),
-    responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
+        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+    responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete_task(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -101,17 +101,17 @@ async fn delete_task(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Which entity to bind.
+/// The entity to bind.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct EntityBinding {
     entity_id: EntityId,
 }
 
-/// The entities that the task's templates read, in the order of their binding.
+/// The entities that are bound to the task's templates, in binding order.
 #[utoipa::path(get, path = "/tasks/{task_id}/entities", tag = "tasks",
     params(("task_id" = TaskId, Path, description = "The task"), PageQuery),
-    responses((status = 200, description = "Entities", body = List<DatasetEntity>), Refusals))]
+    responses((status = 200, description = "Entities", body = List<DatasetEntity>), ErrorResponses))]
 async fn list_task_entities(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -122,24 +122,24 @@ async fn list_task_entities(
     Ok(page("task-entities", app::tasks::entities(&state.app, &grant, &task, request).await?))
 }
 
-/// Bind an entity to the task. Binding it twice is binding it once.
+/// Bind an entity to the task. Binding it again has no effect.
 #[utoipa::path(post, path = "/tasks/{task_id}/entities", tag = "tasks", request_body = EntityBinding,
     params(("task_id" = TaskId, Path, description = "The task"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The entity", body = DatasetEntity), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The entity", body = DatasetEntity), ErrorResponses, WriteErrorResponses))]
 async fn bind_entity(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(task): PathId<TaskId>,
     Post(binding, once): Post<EntityBinding>,
-) -> Result<Done<DatasetEntity>, ApiError> {
-    Ok(Done(app::tasks::bind_entity(&state.app, &grant, &task, &binding.entity_id, once).await?))
+) -> Result<TransitionResponse<DatasetEntity>, ApiError> {
+    Ok(TransitionResponse(app::tasks::bind_entity(&state.app, &grant, &task, &binding.entity_id, once).await?))
 }
 
 /// Unbind an entity from the task.
 #[utoipa::path(delete, path = "/tasks/{task_id}/entities/{entity_id}", tag = "tasks",
     params(("task_id" = TaskId, Path, description = "The task"), ("entity_id" = EntityId, Path, description = "The entity")),
-    responses((status = 204, description = "It is unbound"), Refusals, WriteRefusals))]
+    responses((status = 204, description = "Unbound"), ErrorResponses, WriteErrorResponses))]
 async fn unbind_entity(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,

@@ -1,4 +1,4 @@
-//! Whatever is sent: a 4xx in the envelope, and nothing stored.
+//! Bad input is a 4xx in the error envelope, and nothing is stored.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::world::patients;
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 use crate::mutations::{Faulty, faulty_bodies, nested};
 use crate::raw;
 use crate::surface::{Operation, Surface, Tenant, crawl, is_id};
 
 both_databases! {
-    async fn no_operation_takes_a_faulty_body(server: TestServer) {
+    async fn no_operation_accepts_an_invalid_body(server: TestServer) {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
         let before = crawl(&surface, &own.caller, &own).await;
         let mut refused = 0;
         for (operation, schema) in surface.with_json_body() {
             for faulty in faulty_bodies(&surface, operation, &schema, &own) {
-                let answer = send(&own.caller, operation.method.clone(), &operation.path_of(&own), &faulty).await;
-                assert_refused(&answer, &faulty);
+                let response = send(&own.caller, operation.method.clone(), &operation.path_of(&own), &faulty).await;
+                assert_refused(&response, &faulty);
                 refused += 1;
             }
         }
@@ -31,39 +31,39 @@ both_databases! {
         assert_eq!(before, crawl(&surface, &own.caller, &own).await);
         for (number, (operation, schema)) in surface.with_json_body().enumerate() {
             let body = surface.sample(&schema, &own, number);
-            let answer = own.caller.send(operation.method.clone(), &operation.path_of(&own), &[], Some(body)).await;
-            let unchanged = answer.status == 409 && operation.pattern.ends_with("/publish");
-            // A clearinghouse without an EHR beside it knows no patient.
-            let unknown = answer.status == 404 && operation.pattern.ends_with("/eligibility");
-            assert!([200, 201, 204].contains(&answer.status) || unchanged || unknown, "{}: {}", answer.asked, answer.text());
+            let response = own.caller.send(operation.method.clone(), &operation.path_of(&own), &[], Some(body)).await;
+            let unchanged = response.status == 409 && operation.pattern.ends_with("/publish");
+            // A clearinghouse without an EHR in its playground knows no patients.
+            let unknown = response.status == 404 && operation.pattern.ends_with("/eligibility");
+            assert!([200, 201, 204].contains(&response.status) || unchanged || unknown, "{}: {}", response.request, response.text());
         }
     }
 
-    async fn a_body_of_nothing_but_faults_gets_a_short_answer(server: TestServer) {
+    async fn a_body_with_many_errors_gets_a_short_response(server: TestServer) {
         let own = server.organization("Own").await;
         let unknown: serde_json::Map<String, Value> = (0..50_000).map(|number| (format!("f{number}"), json!(1))).collect();
-        let answer = own.post("/environments", Value::Object(unknown)).await.refused(400, "VALIDATION_ERROR");
-        assert!(answer.body.len() < 20_000, "{} bytes", answer.body.len());
+        let response = own.post("/environments", Value::Object(unknown)).await.expect_error(400, "VALIDATION_ERROR");
+        assert!(response.body.len() < 20_000, "{} bytes", response.body.len());
         let tags = vec![""; 50_000];
         let benchmark = own.post("/benchmarks", json!({"name": "x"})).await.expect(201).id();
         let task = json!({"benchmark_id": benchmark, "name": "x", "tags": tags});
-        let answer = own.post("/tasks", task).await.refused(400, "VALIDATION_ERROR");
-        assert!(answer.body.len() < 20_000, "{} bytes", answer.body.len());
+        let response = own.post("/tasks", task).await.expect_error(400, "VALIDATION_ERROR");
+        assert!(response.body.len() < 20_000, "{} bytes", response.body.len());
     }
 
-    /// What was taken must be readable wherever it is shown again, deeper inside other things.
-    async fn the_deepest_body_that_is_taken_can_be_published_and_read(server: TestServer) {
+    /// Accepted JSON must be readable wherever it is returned, also nested inside other objects.
+    async fn the_deepest_accepted_body_can_be_published_and_read(server: TestServer) {
         let own = Tenant::create(&server, "Own", "Private").await;
         let task = format!("/tasks/{}", own.made.task);
         let mut deepest = None;
         for levels in [130, 128, 126, 124, 120, 110, 100, 64, 32] {
             let body = json!({"task_item": nested(levels)});
-            let answer = own.caller.patch(&task, body).await;
-            if answer.status == 200 {
+            let response = own.caller.patch(&task, body).await;
+            if response.status == 200 {
                 deepest = Some(levels);
                 break;
             }
-            answer.refused(400, "BAD_REQUEST");
+            response.expect_error(400, "BAD_REQUEST");
         }
         let levels = deepest.expect("some depth is taken");
         assert!(levels >= 32);
@@ -79,57 +79,57 @@ both_databases! {
         own.caller.get("/tasks").await.expect(200);
     }
 
-    async fn bad_pages_are_refused_by_every_list(server: TestServer) {
+    async fn every_list_rejects_invalid_page_parameters(server: TestServer) {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
         for operation in surface.internal().filter(|operation| operation.is_list()) {
             let path = operation.path_of(&own);
             for limit in ["0", "-1", "x", "", "1.5", "+5", "1e1", "%00", "0x10"] {
-                let answer = own.caller.get(&format!("{path}?limit={limit}")).await.refused(400, "VALIDATION_ERROR");
-                assert!(answer["error"]["details"]["limit"].is_array());
+                let response = own.caller.get(&format!("{path}?limit={limit}")).await.expect_error(400, "VALIDATION_ERROR");
+                assert!(response["error"]["details"]["limit"].is_array());
             }
             for limit in ["100", "101", "4294967296", "999999999999999999"] {
-                let answer = own.caller.get(&format!("{path}?limit={limit}")).await.expect(200);
-                assert_eq!(answer["_meta"]["limit"], 100);
+                let response = own.caller.get(&format!("{path}?limit={limit}")).await.expect(200);
+                assert_eq!(response["_meta"]["limit"], 100);
             }
             let endless = own.caller.get(&format!("{path}?limit=9999999999999999999")).await;
             assert!([200, 400].contains(&endless.status), "{}", endless.text());
             for cursor in bad_cursors() {
-                own.caller.get(&format!("{path}?cursor={cursor}")).await.refused(400, "BAD_REQUEST");
+                own.caller.get(&format!("{path}?cursor={cursor}")).await.expect_error(400, "BAD_REQUEST");
             }
             for query in ["no_such=1", "Limit=1", "limit=1&limit=2", "cursor=&x", "%00=1", "%ff=1"] {
-                own.caller.get(&format!("{path}?{query}")).await.refused(400, "VALIDATION_ERROR");
+                own.caller.get(&format!("{path}?{query}")).await.expect_error(400, "VALIDATION_ERROR");
             }
         }
     }
 
-    async fn bad_filters_are_refused(server: TestServer) {
+    async fn invalid_filters_are_rejected(server: TestServer) {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
         for operation in surface.internal().filter(|operation| operation.method == Method::GET) {
             for filter in operation.query_parameters().into_iter().filter(|name| is_id(name)) {
                 for id in ["", "x", "%00", "task_", "bench_01k9z3t5q8w7n4m2r6v0xbhcde", "%27%20or%201=1"] {
                     let path = format!("{}?{filter}={id}", operation.path_of(&own));
-                    own.caller.get(&path).await.refused(400, "VALIDATION_ERROR");
+                    own.caller.get(&path).await.expect_error(400, "VALIDATION_ERROR");
                 }
             }
         }
     }
 
-    async fn a_retry_key_that_is_not_sane_is_refused(server: TestServer) {
+    async fn an_invalid_idempotency_key_is_rejected(server: TestServer) {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
         let before = crawl(&surface, &own.caller, &own).await;
         let long = "k".repeat(256);
-        // A sandbox's own protocol knows no retry keys.
+        // Protocols of sandboxes do not use idempotency keys.
         let takes_one = |operation: &&Operation| operation.header_parameters().contains(&"Idempotency-Key");
         for operation in surface.internal().filter(|operation| operation.method == Method::POST).filter(takes_one) {
             let schema = surface.with_json_body().find(|(one, _)| std::ptr::eq(*one, operation)).map(|(_, schema)| schema);
             for key in ["", &long, "k\u{e9}", "a\tb"] {
                 let body = schema.as_ref().map(|schema| surface.sample(schema, &own, 1));
                 let headers = [("idempotency-key", key)];
-                let answer = own.caller.send(Method::POST, &operation.path_of(&own), &headers, body).await;
-                answer.refused(400, "BAD_REQUEST");
+                let response = own.caller.send(Method::POST, &operation.path_of(&own), &headers, body).await;
+                response.expect_error(400, "BAD_REQUEST");
             }
         }
         assert_eq!(before, crawl(&surface, &own.caller, &own).await);
@@ -151,11 +151,11 @@ both_databases! {
         assert_eq!(before, crawl(&surface, &own.caller, &own).await);
     }
 
-    async fn a_file_in_the_way_is_a_conflict(server: TestServer) {
+    async fn a_path_that_is_a_file_and_a_directory_is_a_conflict(server: TestServer) {
         let own = Tenant::create(&server, "Own", "Private").await;
         for path in ["inbox", "inbox/a.txt/b"] {
             let target = format!("/datasets/{}/files/{path}", own.made.files_dataset);
-            own.caller.put_bytes(&target, "text/plain", "x").await.refused(409, "CONFLICT");
+            own.caller.put_bytes(&target, "text/plain", "x").await.expect_error(409, "CONFLICT");
         }
     }
 
@@ -181,89 +181,89 @@ both_databases! {
             let endless = format!("{head}transfer-encoding: chunked\r\n\r\n{chunk}");
             let broken = format!("{endless}zz\r\n");
             for request in [short, endless, broken] {
-                let answer = raw::cut_off(&server, request.as_bytes()).await;
-                assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400"), "{answer}");
+                let response = raw::cut_off(&server, request.as_bytes()).await;
+                assert!(response.is_empty() || response.starts_with("HTTP/1.1 400"), "{response}");
             }
         }
         stored.assert_unchanged(&server, &own).await;
         assert_eq!(own.caller.get("/environments").await.expect(200).data().len(), 1);
     }
 
-    async fn a_bundle_that_is_cut_anywhere_is_not_stored(server: TestServer) {
+    async fn a_truncated_bundle_is_not_stored(server: TestServer) {
         let own = Tenant::create(&server, "Own", "Private").await;
         let stored = Stored::read(&server, &own).await;
         let path = format!("/datasets/{}/data", own.made.dataset);
         let bundle = bundle_of(&["p7", "p8", "p9"]);
         for length in 0..bundle.len() {
-            let answer = own.caller.put_bytes(&path, "application/fhir+json", &bundle.as_bytes()[..length]).await;
-            answer.refused(400, "VALIDATION_ERROR");
+            let response = own.caller.put_bytes(&path, "application/fhir+json", &bundle.as_bytes()[..length]).await;
+            response.expect_error(400, "VALIDATION_ERROR");
         }
         stored.assert_unchanged(&server, &own).await;
         own.caller.put_bytes(&path, "application/fhir+json", bundle).await.expect(200);
     }
 
-    async fn one_bad_resource_anywhere_leaves_no_residue(server: TestServer) {
+    async fn an_upload_with_one_invalid_resource_stores_nothing(server: TestServer) {
         let own = Tenant::create(&server, "Own", "Private").await;
         let stored = Stored::read(&server, &own).await;
         let path = format!("/datasets/{}/data", own.made.dataset);
         let mut chance = Chance(0x9E37_79B9_7F4A_7C15);
         for round in 0..1000 {
             let (media, body) = upload_with_one_fault(&mut chance, round);
-            let answer = own.caller.put_bytes(&path, media, body.clone()).await;
-            assert_eq!(answer.status, 400, "{}: {}", String::from_utf8_lossy(&body), answer.text());
-            assert_eq!(answer["error"]["code"], "VALIDATION_ERROR");
+            let response = own.caller.put_bytes(&path, media, body.clone()).await;
+            assert_eq!(response.status, 400, "{}: {}", String::from_utf8_lossy(&body), response.text());
+            assert_eq!(response["error"]["code"], "VALIDATION_ERROR");
         }
         stored.assert_unchanged(&server, &own).await;
     }
 
-    async fn a_large_upload_that_is_bad_from_its_start_is_told_so(server: TestServer) {
+    async fn a_large_upload_with_an_early_error_gets_the_error(server: TestServer) {
         let own = Tenant::create(&server, "Own", "Private").await;
         let stored = Stored::read(&server, &own).await;
         let path = format!("/datasets/{}/data", own.made.dataset);
         let mut body = b"not a resource\n".to_vec();
         body.resize(24 * 1024 * 1024, b' ');
         for _ in 0..5 {
-            own.caller.put_bytes(&path, "application/fhir+ndjson", body.clone()).await.refused(400, "VALIDATION_ERROR");
+            own.caller.put_bytes(&path, "application/fhir+ndjson", body.clone()).await.expect_error(400, "VALIDATION_ERROR");
         }
         stored.assert_unchanged(&server, &own).await;
     }
 
-    async fn an_upload_of_a_wrong_type_is_refused(server: TestServer) {
+    async fn an_upload_with_the_wrong_media_type_is_rejected(server: TestServer) {
         let own = Tenant::create(&server, "Own", "Private").await;
         let stored = Stored::read(&server, &own).await;
         let data = format!("/datasets/{}/data", own.made.dataset);
         for media in ["text/plain", "application/xml", "multipart/form-data", "x"] {
-            own.caller.put_bytes(&data, media, patients(1)).await.refused(415, "UNSUPPORTED_MEDIA_TYPE");
+            own.caller.put_bytes(&data, media, patients(1)).await.expect_error(415, "UNSUPPORTED_MEDIA_TYPE");
         }
         let gzip = [("content-encoding", "gzip")];
         for path in [data.clone(), format!("/datasets/{}/files/inbox/a.txt", own.made.files_dataset)] {
             let content = Some(("application/fhir+ndjson", patients(1).into_bytes()));
-            let answer = own.caller.send_bytes(Method::PUT, &path, &gzip, content).await;
-            answer.refused(415, "UNSUPPORTED_MEDIA_TYPE");
+            let response = own.caller.send_bytes(Method::PUT, &path, &gzip, content).await;
+            response.expect_error(415, "UNSUPPORTED_MEDIA_TYPE");
         }
         let files_data = format!("/datasets/{}/data", own.made.files_dataset);
-        own.caller.put_bytes(&files_data, "application/fhir+ndjson", patients(1)).await.refused(409, "CONFLICT");
+        own.caller.put_bytes(&files_data, "application/fhir+ndjson", patients(1)).await.expect_error(409, "CONFLICT");
         let data_file = format!("/datasets/{}/files/a.txt", own.made.dataset);
-        own.caller.put_bytes(&data_file, "text/plain", "x").await.refused(409, "CONFLICT");
+        own.caller.put_bytes(&data_file, "text/plain", "x").await.expect_error(409, "CONFLICT");
         stored.assert_unchanged(&server, &own).await;
     }
 }
 
-async fn send(caller: &Caller, method: Method, path: &str, faulty: &Faulty) -> Answer {
+async fn send(caller: &Caller, method: Method, path: &str, faulty: &Faulty) -> TestResponse {
     let content = (faulty.content_type, faulty.body.clone());
     caller.send_bytes(method, path, &faulty.headers, Some(content)).await
 }
 
-fn assert_refused(answer: &Answer, faulty: &Faulty) {
-    let about = format!("{} with {}: {} {}", answer.asked, faulty.about, answer.status, answer.text());
-    assert_eq!(answer.status, faulty.status, "{about}");
+fn assert_refused(response: &TestResponse, faulty: &Faulty) {
+    let about = format!("{} with {}: {} {}", response.request, faulty.about, response.status, response.text());
+    assert_eq!(response.status, faulty.status, "{about}");
     let codes: &[&str] = match faulty.status {
         413 => &["PAYLOAD_TOO_LARGE"],
         415 => &["UNSUPPORTED_MEDIA_TYPE"],
         _ => &["BAD_REQUEST", "VALIDATION_ERROR"],
     };
-    assert!(codes.iter().any(|code| answer["error"]["code"] == *code), "{about}");
-    assert!(answer.body.len() < 20_000, "{} bytes for {}", answer.body.len(), faulty.about);
+    assert!(codes.iter().any(|code| response["error"]["code"] == *code), "{about}");
+    assert!(response.body.len() < 20_000, "{} bytes for {}", response.body.len(), faulty.about);
 }
 
 fn bad_cursors() -> Vec<String> {
@@ -320,7 +320,7 @@ fn bundle_of(ids: &[&str]) -> String {
     json!({"resourceType": "Bundle", "type": "collection", "entry": entries}).to_string()
 }
 
-/// What an upload could have left behind.
+/// State that an upload could have changed.
 struct Stored {
     read: BTreeMap<String, String>,
     blobs: usize,
@@ -328,7 +328,7 @@ struct Stored {
 
 impl Stored {
     async fn read(server: &TestServer, own: &Tenant) -> Self {
-        // Whoever looks at a sandbox first makes the layers of its datasets: those blobs are wanted.
+        // The first read of a sandbox builds the layers of its datasets; those blobs are expected.
         let read = crawl(&Surface::load(), &own.caller, own).await;
         Self { read, blobs: count_files(&server.database().directory().join("blobs")) }
     }
@@ -357,7 +357,7 @@ impl Chance {
     }
 }
 
-/// Some good resources and one bad, somewhere, in either format.
+/// Valid resources with one invalid one at a random position, in either format.
 fn upload_with_one_fault(chance: &mut Chance, round: usize) -> (&'static str, Vec<u8>) {
     let good = 1 + chance.below(20);
     let mut resources: Vec<Vec<u8>> = (0..good)

@@ -1,4 +1,4 @@
-//! The agent as a CDS service without a host of its own: hooks wait for it, and its cards are judged.
+//! The agent as a CDS service without its own server: hooks wait for its response, and its cards are checked.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn card(summary: &str, indicator: &str) -> Value {
     json!({"summary": summary, "indicator": indicator, "source": {"label": "Triage desk"}})
 }
 
-/// A card whose one suggestion does these actions.
+/// A card with one suggestion that has these actions.
 fn suggesting(actions: &Value) -> Value {
     let mut card = card("Order it", "info");
     card["selectionBehavior"] = json!("at-most-one");
@@ -50,13 +50,13 @@ fn suggesting(actions: &Value) -> Value {
     card
 }
 
-struct Desk {
+struct CdsAgent {
     agent: Agent,
     /// `/v1/…/cds`
     path: String,
 }
 
-impl Desk {
+impl CdsAgent {
     async fn begin(server: &TestServer, solver: &Caller, reference: &str) -> Self {
         let agent = Agent::begin(server, solver, reference, false).await;
         let started = agent.start(0).await.expect(200);
@@ -73,12 +73,12 @@ impl Desk {
         self.agent.caller.get(&path).await.expect(200).data().to_vec()
     }
 
-    async fn respond(&self, invocation: &Value, cards: Value) -> testkit::Answer {
+    async fn respond(&self, invocation: &Value, cards: Value) -> testkit::TestResponse {
         let path = format!("{}/invocations/{}/response", self.path, invocation["id"].as_str().unwrap());
         self.agent.caller.post(&path, json!({"cards": cards})).await
     }
 
-    async fn accept(&self, invocation: &Value, suggestion: &Value) -> testkit::Answer {
+    async fn accept(&self, invocation: &Value, suggestion: &Value) -> testkit::TestResponse {
         let path = format!("{}/invocations/{}/accept", self.path, invocation["id"].as_str().unwrap());
         self.agent.caller.post(&path, json!({"suggestion": suggestion})).await
     }
@@ -91,7 +91,7 @@ fn wants(specification: Value) -> Value {
 }
 
 both_databases! {
-    async fn hooks_that_wait_are_answered_and_scored(server: TestServer) {
+    async fn pending_hooks_are_answered_and_scored(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let of = |patient: &str, indicator: &str| json!({"hook": "patient-view", "fields": [
             {"path": "context.patientId", "expected": patient}, {"path": "fired_by", "expected": "scenario"},
@@ -105,28 +105,28 @@ both_databases! {
         ];
         let scenario = json!({"steps": [fires("p1", 0), fires("p2", 60)]});
         let (author, solver, reference) = published(&server, triage(), scenario, &criteria).await;
-        let desk = Desk::begin(&server, &solver, &reference).await;
+        let desk = CdsAgent::begin(&server, &solver, &reference).await;
         let waiting = desk.pending().await;
         let [first] = waiting.as_slice() else { panic!("{waiting:?}") };
         let request = &first["request"];
         assert_eq!((&request["hook"], &request["context"]["patientId"]), (&json!("patient-view"), &json!("p1")));
         assert_eq!(request["hookInstance"].as_str().unwrap().len(), 36);
-        // What can be had is there, what finds nothing is null, and what cannot be asked for is not sent.
+        // Available prefetch data is included, searches without results are null, and invalid queries are left out.
         let prefetch = &request["prefetch"];
         assert_eq!((&prefetch["patient"]["id"], &prefetch["others"]["entry"].as_array().unwrap().len()), (&json!("p1"), &2));
         assert!(prefetch["others"]["link"].as_array().unwrap().iter().all(|link| link["relation"] != "next"));
         assert_eq!(prefetch.as_object().unwrap().keys().collect::<Vec<_>>(), ["allergies", "others", "patient", "user"]);
         assert!(prefetch["allergies"].is_null() && prefetch["user"].is_null());
-        // An answer that breaks a rule is refused, and the hook still waits.
+        // A response that breaks a rule is rejected, and the hook stays pending.
         let refused = desk.respond(first, json!([{"summary": "x".repeat(140), "indicator": "hard-stop", "source": {}}])).await;
-        let refused = refused.refused(400, "VALIDATION_ERROR");
-        assert_eq!(refused.faulty_fields(), ["cards.0.indicator", "cards.0.source.label", "cards.0.summary"]);
+        let refused = refused.expect_error(400, "VALIDATION_ERROR");
+        assert_eq!(refused.invalid_fields(), ["cards.0.indicator", "cards.0.source.label", "cards.0.summary"]);
         assert_eq!(desk.pending().await.len(), 1);
         let answered = desk.respond(first, json!([card("Call today", "critical")])).await.expect(200);
         assert_eq!((&answered["status"], answered["cards"][0]["uuid"].as_str().unwrap().len()), (&json!("answered"), 36));
-        // The same again is the same; something else comes too late.
+        // Repeating the response is accepted; a different one is too late.
         assert_eq!(desk.respond(first, json!([card("Call today", "critical")])).await.expect(200).json, answered.json);
-        desk.respond(first, json!([])).await.refused(409, "CONFLICT");
+        desk.respond(first, json!([])).await.expect_error(409, "CONFLICT");
         assert!(desk.pending().await.is_empty());
         server.clock.advance(60_000);
         let second = desk.pending().await.remove(0);
@@ -135,7 +135,7 @@ both_databases! {
         assert_eq!(result["score"], json!(1.0), "{}", result.text());
         let evidence = &result["checks"][0]["evidence"]["fieldResults"];
         assert_eq!(evidence[0], json!({"path": "context.patientId", "expected": "p1", "actual": "p1", "passed": true}));
-        desk.respond(&second, json!([])).await.refused(409, "CONFLICT");
+        desk.respond(&second, json!([])).await.expect_error(409, "CONFLICT");
         let events = author.get("/sandboxes").await.expect(200);
         let sandbox = events.data().iter().find(|sandbox| sandbox["type"] == "CdsHooks").unwrap()["id"].clone();
         let path = format!("/sandboxes/{}/events?type=cds_invoke", sandbox.as_str().unwrap());
@@ -148,9 +148,9 @@ both_databases! {
         let criteria = [wants(json!({"hook": "patient-view", "fields": [{"path": "cards.0.indicator", "expected": "critical"}]}))];
         let scenario = json!({"steps": [fires("p1", 0)]});
         let (_, solver, reference) = published(&server, triage(), scenario, &criteria).await;
-        let silent = Desk::begin(&server, &solver, &reference).await;
+        let silent = CdsAgent::begin(&server, &solver, &reference).await;
         assert_eq!(silent.agent.complete(0).await.expect(200)["score"], json!(0.0));
-        let wrong = Desk::begin(&server, &solver, &reference).await;
+        let wrong = CdsAgent::begin(&server, &solver, &reference).await;
         let first = wrong.pending().await.remove(0);
         wrong.respond(&first, json!([card("All is well", "info")])).await.expect(200);
         let result = wrong.agent.complete(0).await.expect(200);
@@ -169,21 +169,21 @@ both_databases! {
             wants(json!({"hook": "patient-view", "fields": [{"path": "outcome", "expected": "accepted"}, {"path": "applied.*.type", "expected": "create", "quantifier": "any"}]})),
         ];
         let (_, solver, reference) = published(&server, triage(), json!({"steps": [fires("p1", 0)]}), &criteria).await;
-        let desk = Desk::begin(&server, &solver, &reference).await;
+        let desk = CdsAgent::begin(&server, &solver, &reference).await;
         let first = desk.pending().await.remove(0);
         let actions = json!([
             {"type": "create", "description": "Order", "resource": order},
             {"type": "update", "description": "Note it", "resource": {"resourceType": "Patient", "id": "p1", "active": false}},
             {"type": "delete", "description": "Drop", "resourceId": "Patient/p3"},
         ]);
-        // The record refuses one of the actions of the second card: none of them happens.
+        // The FHIR server rejects one of the actions of the second card, so none of them is applied.
         let broken = json!([{"type": "create", "description": "Order", "resource": order},
             {"type": "create", "description": "Odd", "resource": {"resourceType": "ServiceRequest", "status": 7}}]);
         let answered = desk.respond(&first, json!([suggesting(&actions), suggesting(&broken)])).await.expect(200);
         let suggestion = |card: usize, number: usize| answered["cards"][card]["suggestions"][number]["uuid"].clone();
-        let refused = desk.accept(&first, &suggestion(1, 0)).await.refused(409, "CONFLICT");
+        let refused = desk.accept(&first, &suggestion(1, 0)).await.expect_error(409, "CONFLICT");
         assert!(refused.message().contains("status"), "{}", refused.message());
-        desk.accept(&first, &json!("nobody's")).await.refused(404, "NOT_FOUND");
+        desk.accept(&first, &json!("nobody's")).await.expect_error(404, "NOT_FOUND");
         let path = format!("{}/invocations/{}/accept", desk.path, first["id"].as_str().unwrap());
         let once = [("idempotency-key", "accept-1")];
         let body = json!({"suggestion": suggestion(0, 0)});
@@ -193,17 +193,17 @@ both_databases! {
         let types: Vec<&Value> = accepted["applied"].as_array().unwrap().iter().map(|one| &one["type"]).collect();
         assert_eq!(types.len(), 3, "{types:?}");
         assert_eq!(accepted["delivery"]["status"], "none");
-        desk.accept(&first, &suggestion(0, 0)).await.refused(409, "CONFLICT");
-        desk.accept(&first, &suggestion(0, 1)).await.refused(409, "CONFLICT");
+        desk.accept(&first, &suggestion(0, 0)).await.expect_error(409, "CONFLICT");
+        desk.accept(&first, &suggestion(0, 1)).await.expect_error(409, "CONFLICT");
         assert_eq!(desk.agent.fhir(Method::GET, "Patient/p1", None).await.expect(200)["active"], json!(false));
         desk.agent.fhir(Method::GET, "Patient/p3", None).await.expect(410);
         let result = desk.agent.complete(0).await.expect(200);
         assert_eq!(result["score"], json!(1.0), "{}", result.text());
     }
 
-    async fn what_is_not_right_is_refused_and_changes_nothing(server: TestServer) {
+    async fn invalid_requests_are_rejected_and_change_nothing(server: TestServer) {
         let (author, solver, reference) = published(&server, triage(), json!({"steps": [fires("p1", 0)]}), &[]).await;
-        let desk = Desk::begin(&server, &solver, &reference).await;
+        let desk = CdsAgent::begin(&server, &solver, &reference).await;
         let caller = &desk.agent.caller;
         let context = |patient: &str| json!({"userId": "Practitioner/d1", "patientId": patient});
         for (hook, body, fields) in [
@@ -216,22 +216,22 @@ both_databases! {
             ("order-sign", json!({"context": context("p1")}), vec!["context.draftOrders"]),
             ("no%20hook", json!({"context": {}}), vec!["hook"]),
         ] {
-            let refused = caller.post(&format!("{}/hooks/{hook}", desk.path), body.clone()).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), fields, "{hook} {body}");
+            let refused = caller.post(&format!("{}/hooks/{hook}", desk.path), body.clone()).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), fields, "{hook} {body}");
         }
-        caller.post(&format!("{}/hooks/order-select-x", desk.path), json!({"context": {}})).await.refused(409, "CONFLICT");
+        caller.post(&format!("{}/hooks/order-select-x", desk.path), json!({"context": {}})).await.expect_error(409, "CONFLICT");
         for body in [json!({}), json!({"base_url": "http://a.example", "service": {}}), json!({"service": {"hook": "patient-view"}}),
             json!({"base_url": "file:///etc/passwd"}), json!({"base_url": "http://a.example", "timeout_seconds": 61})] {
-            caller.post(&format!("{}/services", desk.path), body).await.refused(400, "VALIDATION_ERROR");
+            caller.post(&format!("{}/services", desk.path), body).await.expect_error(400, "VALIDATION_ERROR");
         }
-        caller.post(&format!("{}/services", desk.path), json!({"service": world::cds_service("triage")})).await.refused(409, "CONFLICT");
+        caller.post(&format!("{}/services", desk.path), json!({"service": world::cds_service("triage")})).await.expect_error(409, "CONFLICT");
         let services = caller.get(&format!("{}/services", desk.path)).await.expect(200);
         let id = services.data()[0]["id"].as_str().unwrap();
         assert_eq!((services.data().len(), &services.data()[0]["registered_by"]), (1, &json!("config")));
-        caller.delete(&format!("{}/services/{id}", desk.path)).await.refused(409, "CONFLICT");
-        caller.delete(&format!("{}/services/svc_0", desk.path)).await.refused(404, "NOT_FOUND");
+        caller.delete(&format!("{}/services/{id}", desk.path)).await.expect_error(409, "CONFLICT");
+        caller.delete(&format!("{}/services/svc_0", desk.path)).await.expect_error(404, "NOT_FOUND");
         let first = desk.pending().await.remove(0);
-        let with_reasons = json!({"uuid": world::CARD, "summary": "Take care", "indicator": "info", "source": {"label": "Desk"},
+        let with_reasons = json!({"uuid": world::CARD, "summary": "Take care", "indicator": "info", "source": {"label": "CdsAgent"},
             "overrideReasons": [{"code": "refused", "system": "http://example.org", "display": "Patient refused"}]});
         desk.respond(&first, json!([with_reasons])).await.expect(200);
         let feedback = format!("{}/feedback", desk.path);
@@ -244,24 +244,24 @@ both_databases! {
             (json!({"card": world::CARD, "outcome": "overridden", "overrideReason": {"reason": {}}}), vec!["feedback.0.overrideReason.reason.code"]),
             (json!({"card": world::CARD, "outcome": "overridden", "outcomeTimestamp": "yesterday"}), vec!["feedback.0.outcomeTimestamp"]),
         ] {
-            let refused = caller.post(&feedback, json!({"feedback": [entry.clone()]})).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), fields, "{entry}");
+            let refused = caller.post(&feedback, json!({"feedback": [entry.clone()]})).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), fields, "{entry}");
         }
         assert!(caller.get(&feedback).await.expect(200).data().is_empty());
         let reason = json!({"reason": {"code": "refused", "system": "http://example.org"}, "userComment": "She said no"});
         let kept = caller.post(&feedback, json!({"feedback": [{"card": world::CARD, "outcome": "overridden", "overrideReason": reason}]})).await;
         assert_eq!(kept.expect(201)["feedback"][0]["overrideReason"]["userComment"], "She said no");
         for query in ["?status=open", "?limit=0", "?patient=1"] {
-            caller.get(&format!("{}/hooks{query}", desk.path)).await.refused(400, "VALIDATION_ERROR");
+            caller.get(&format!("{}/hooks{query}", desk.path)).await.expect_error(400, "VALIDATION_ERROR");
         }
-        // The organization sees the same behind its own door; nobody else does.
+        // The organization sees the same at its own address; others do not.
         let sandboxes = author.get("/sandboxes").await.expect(200);
         let id = |kind: &str| sandboxes.data().iter().find(|sandbox| sandbox["type"] == kind).unwrap()["id"].as_str().unwrap().to_owned();
         let direct = format!("/sandboxes/{}/cds/hooks", id("CdsHooks"));
         assert_eq!(author.get(&direct).await.expect(200).data().len(), 1);
         assert_eq!(author.get(&direct.replace("sandboxes", "services")).await.expect(200).data().len(), 1);
-        author.get(&format!("/sandboxes/{}/cds/hooks", id("Fhir"))).await.refused(404, "NOT_FOUND");
-        server.organization("Other").await.get(&direct).await.refused(404, "NOT_FOUND");
-        caller.get(&direct).await.refused(403, "FORBIDDEN");
+        author.get(&format!("/sandboxes/{}/cds/hooks", id("Fhir"))).await.expect_error(404, "NOT_FOUND");
+        server.organization("Other").await.get(&direct).await.expect_error(404, "NOT_FOUND");
+        caller.get(&direct).await.expect_error(403, "FORBIDDEN");
     }
 }

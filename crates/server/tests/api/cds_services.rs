@@ -1,4 +1,4 @@
-//! The EHR and services on other servers: sound ones, and those that answer slowly, never, too much or nonsense.
+//! CDS services on other servers: valid ones, and those that respond slowly, never, with too much data or with nonsense.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,12 +10,13 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use reqwest::Method;
 use serde_json::{Value, json};
+use testkit::runs::{Agent, Bench, solver, wants_code};
 use testkit::{Caller, both_databases, world};
 
-/// What a service was sent: its path's last part, its headers and its body.
+/// A request to a service: the last path segment, the headers and the body.
 type Heard = Arc<Mutex<Vec<(String, HeaderMap, Value)>>>;
 
-/// A server with a service for every kind of answer.
+/// A server with a service for every kind of response.
 pub(crate) struct Services {
     pub(crate) base_url: String,
     heard: Heard,
@@ -28,15 +29,15 @@ impl Drop for Services {
     }
 }
 
-/// All that answer.
-pub(crate) const KINDS: [&str; 8] =
+/// All services that respond.
+pub(crate) const SERVICE_IDS: [&str; 8] =
     ["sound", "invalid", "broken", "deep", "endless", "redirect", "failing", "forbidding"];
 
 impl Services {
     pub(crate) async fn start(kinds: &'static [&'static str]) -> Self {
         let heard = Heard::default();
         let router = Router::new()
-            .route("/r4/cds-services", get(move || discovery(kinds)))
+            .route("/r4/cds-services", get(move |State(heard): State<Heard>| discovery(heard, kinds)))
             .route("/r4/cds-services/{id}", post(answer))
             .route("/r4/cds-services/{id}/feedback", post(feedback))
             .with_state(Arc::clone(&heard));
@@ -60,7 +61,8 @@ impl Services {
     }
 }
 
-async fn discovery(kinds: &[&str]) -> Json<Value> {
+async fn discovery(heard: Heard, kinds: &[&str]) -> Json<Value> {
+    heard.lock().unwrap().push(("discovery".to_owned(), HeaderMap::new(), Value::Null));
     let service = |kind: &&str| {
         json!({"hook": if *kind == "sound" { "order-sign" } else { "patient-view" }, "id": kind, "title": kind,
         "description": "Answers", "prefetch": {"patient": "Patient/{{context.patientId}}"}, "extension": {"com.example.kind": kind}})
@@ -137,15 +139,15 @@ fn signing() -> Value {
 }
 
 both_databases! {
-    async fn services_are_discovered_called_and_told(server: TestServer) {
-        let services = Services::start(&KINDS).await;
+    async fn services_are_discovered_called_and_notified(server: TestServer) {
+        let services = Services::start(&SERVICE_IDS).await;
         let near = server.stranger(vec![services.host()]).await;
         let caller = near.organization("Clinic").await;
         let config = json!({"timeout_seconds": 60, "services": [{"base_url": format!("{}/", services.base_url), "headers": {"X-Site": "north"}}],
             "fhir_authorization": {"scope": "system/Patient.rs"}});
         let (path, fhir) = ehr(&caller, config).await;
         let listed = caller.get(&format!("{path}/services")).await.expect(200);
-        assert_eq!(listed.data().len(), KINDS.len());
+        assert_eq!(listed.data().len(), SERVICE_IDS.len());
         let sound = listed.data().iter().find(|service| service["definition"]["id"] == "sound").unwrap();
         assert_eq!((&sound["answered_by"], &sound["base_url"]), (&json!("service"), &json!(services.base_url)));
         let once = [("idempotency-key", "sign-1")];
@@ -155,7 +157,7 @@ both_databases! {
         let [invocation] = fired["invocations"].as_array().unwrap().as_slice() else { panic!("{}", fired.text()) };
         assert_eq!((&invocation["status"], &invocation["cards"][0]["summary"]), (&json!("answered"), &json!("Potassium is high")));
         assert_eq!(invocation["system_actions"].as_array().unwrap().len(), 1);
-        // What the service was sent is what the standard says, and its token opens what its scope says.
+        // The request matches the standard, and its token allows exactly its scope.
         let heard = services.heard("sound");
         let [(headers, request)] = heard.as_slice() else { panic!("{heard:?}") };
         assert_eq!(headers["x-site"], "north");
@@ -169,7 +171,7 @@ both_databases! {
         let service = near.caller(token);
         service.get(&format!("{fhir}/Patient/p1")).await.expect(200);
         service.get(&format!("{fhir}/Observation")).await.expect(403);
-        // Accepting writes, and tells the service; overriding tells it too.
+        // Accepting writes and notifies the service; overriding notifies it too.
         let accept = format!("{path}/invocations/{}/accept", invocation["id"].as_str().unwrap());
         let accepted = caller.post(&accept, json!({"suggestion": world::SUGGESTION})).await.expect(201);
         assert_eq!((&accepted["delivery"]["status"], &accepted["applied"][0]["type"]), (&json!("sent"), &json!("create")));
@@ -179,29 +181,54 @@ both_databases! {
         let told = services.heard("sound/feedback");
         assert_eq!(told[0].1["feedback"][0]["acceptedSuggestions"], json!([{"id": world::SUGGESTION}]));
         assert_eq!(told[1].1["feedback"][0]["overrideReason"], json!({"userComment": "No"}));
-        // Nothing that is kept has the token.
+        // The token is not stored anywhere.
         for list in [format!("{path}/hooks"), format!("{path}/feedback"), path.replace("/cds", "/events?limit=100"), path.replace("/cds", "/state?limit=100")] {
             let kept = caller.get(&list).await.expect(200).text();
             assert!(!kept.contains(token) && !kept.contains("access_token"), "{list}");
         }
     }
 
-    async fn a_service_that_misbehaves_is_told_and_disturbs_nobody(server: TestServer) {
-        let (services, silent) = (Services::start(&KINDS).await, Services::start(&["silent"]).await);
+    async fn no_service_hears_of_a_task_run_that_has_ended(server: TestServer) {
+        let services = Services::start(&["sound"]).await;
+        let near = server.stranger(vec![services.host()]).await;
+        let author = near.organization("Acme").await;
+        let bench = Bench::new(&author, json!({})).await;
+        let cds = json!({"type": "CdsHooks", "name": "CDS", "config": {"services": [{"base_url": services.base_url}]}});
+        let cds = author.post("/simulators", cds).await.expect(201).id();
+        let path = format!("/environments/{}/simulators/{cds}", bench.environment);
+        author.send(Method::POST, &path, &[], None).await.expect(200);
+        bench.task("Only", &[wants_code("a")]).await;
+        let agent = Agent::begin(&near, &solver(&near, &author, "agent-1").await, &bench.publish().await, false).await;
+        let started = agent.start(0).await.expect(200);
+        let sandboxes = started["sandboxes"].as_array().unwrap();
+        let cds = sandboxes.iter().find(|sandbox| sandbox["type"] == "CdsHooks").unwrap();
+        agent.complete(0).await.expect(200);
+        // The organization reads what there is, and the services of the config are not asked any more.
+        let path = format!("/sandboxes/{}/cds", cds["id"].as_str().unwrap());
+        for list in ["services", "hooks", "feedback"] {
+            author.get(&format!("{path}/{list}")).await.expect(200);
+        }
+        author.post(&format!("{path}/hooks/order-sign"), signing()).await.expect_error(409, "CONFLICT");
+        author.post(&format!("{path}/services"), json!({"base_url": services.base_url})).await.expect_error(409, "CONFLICT");
+        assert!(services.heard.lock().unwrap().is_empty());
+    }
+
+    async fn a_misbehaving_service_is_reported_and_does_not_affect_others(server: TestServer) {
+        let (services, silent) = (Services::start(&SERVICE_IDS).await, Services::start(&["silent"]).await);
         let near = server.stranger(vec![services.host(), silent.host()]).await;
         let caller = near.organization("Clinic").await;
         let (path, _) = ehr(&caller, json!({"timeout_seconds": 60})).await;
         caller.post(&format!("{path}/services"), json!({"base_url": services.base_url})).await.expect(201);
-        // It discovers in time, and then never answers.
+        // Discovery is in time, but the service never responds.
         caller.post(&format!("{path}/services"), json!({"base_url": silent.base_url, "timeout_seconds": 8})).await.expect(201);
         let view = json!({"context": world::hook_context()});
         let hook = format!("{path}/hooks/patient-view");
         let firing = caller.post(&hook, view);
-        // Meanwhile the playground answers as ever.
+        // Meanwhile the playground responds as usual.
         let (fired, ()) = tokio::join!(firing, async { drop(caller.get(&format!("{path}/feedback")).await.expect(200)) });
         let fired = fired.expect(201);
         let invocations = fired["invocations"].as_array().unwrap();
-        assert_eq!(invocations.len(), KINDS.len());
+        assert_eq!(invocations.len(), SERVICE_IDS.len());
         for invocation in invocations {
             assert_eq!((&invocation["status"], &invocation["cards"]), (&json!("failed"), &json!(null)));
         }
@@ -216,17 +243,17 @@ both_databases! {
             assert!(why(kind).contains(words), "{kind}: {}", why(kind));
         }
         let failed = caller.get(&format!("{path}/hooks?status=failed&limit=100")).await.expect(200);
-        assert_eq!(failed.data().len(), KINDS.len());
-        // Forgotten services hear nothing more.
+        assert_eq!(failed.data().len(), SERVICE_IDS.len());
+        // Removed services are not called any more.
         for service in caller.get(&format!("{path}/services")).await.expect(200).data() {
             caller.delete(&format!("{path}/services/{}", service["id"].as_str().unwrap())).await.expect(204);
         }
-        caller.post(&format!("{path}/hooks/patient-view"), json!({"context": world::hook_context()})).await.refused(409, "CONFLICT");
+        caller.post(&format!("{path}/hooks/patient-view"), json!({"context": world::hook_context()})).await.expect_error(409, "CONFLICT");
         let sandbox = path.trim_start_matches("/sandboxes/").trim_end_matches("/cds");
         caller.post(&format!("/sandboxes/{sandbox}/teardown"), json!({})).await.expect(200);
         let before = services.heard.lock().unwrap().len();
-        caller.post(&format!("{path}/services"), json!({"base_url": services.base_url})).await.refused(409, "CONFLICT");
-        caller.post(&format!("{path}/hooks/patient-view"), json!({"context": world::hook_context()})).await.refused(409, "CONFLICT");
+        caller.post(&format!("{path}/services"), json!({"base_url": services.base_url})).await.expect_error(409, "CONFLICT");
+        caller.post(&format!("{path}/hooks/patient-view"), json!({"context": world::hook_context()})).await.expect_error(409, "CONFLICT");
         assert_eq!(services.heard.lock().unwrap().len(), before);
     }
 }

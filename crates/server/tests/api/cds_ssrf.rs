@@ -1,4 +1,4 @@
-//! Whoever registers a service chooses an address; nobody inside of the operator's network hears of it.
+//! SSRF: agents choose the addresses of CDS services, and no address inside the operator's network may be called.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,9 +7,9 @@ use serde_json::json;
 use testkit::both_databases;
 use tokio::net::TcpListener;
 
-use crate::cds_services::{KINDS, Services};
+use crate::cds_services::{SERVICE_IDS, Services};
 
-/// Counts whoever connects.
+/// Counts connections.
 async fn canary(address: &str) -> Option<(u16, Arc<AtomicUsize>)> {
     let listener = TcpListener::bind(address).await.ok()?;
     let (port, hits) = (listener.local_addr().ok()?.port(), Arc::new(AtomicUsize::new(0)));
@@ -22,7 +22,7 @@ async fn canary(address: &str) -> Option<(u16, Arc<AtomicUsize>)> {
     Some((port, hits))
 }
 
-/// One address in every way in which libraries have been made to read it.
+/// One address in every notation that some library accepts.
 fn spellings(address: [u8; 4]) -> Vec<String> {
     let [a, b, c, d] = address;
     let number = u32::from_be_bytes(address);
@@ -87,9 +87,9 @@ fn addresses(port: u16) -> Vec<String> {
 }
 
 both_databases! {
-    async fn no_address_inside_is_called(server: TestServer) {
+    async fn internal_addresses_are_never_called(server: TestServer) {
         let (port, hits) = canary("127.0.0.1:0").await.unwrap();
-        // The same port of the IPv6 loopback, where there is one.
+        // The same port of the IPv6 loopback, if it exists.
         let other = canary(&format!("[::1]:{port}")).await;
         // The operator allows a host, another port of this machine, and a public network.
         let near = server.stranger(vec!["cds.example.org".into(), "127.0.0.1:1".into(), "93.184.216.0/24".into()]).await;
@@ -109,8 +109,8 @@ both_databases! {
         assert_eq!(other.map_or(0, |(_, hits)| hits.load(Ordering::SeqCst)), 0);
     }
 
-    async fn what_the_operator_allows_is_called_by_its_name_alone(server: TestServer) {
-        let services = Services::start(&KINDS).await;
+    async fn only_hosts_that_the_operator_allows_are_called(server: TestServer) {
+        let services = Services::start(&SERVICE_IDS).await;
         let port: u16 = services.host().rsplit(':').next().unwrap().parse().unwrap();
         for (allowed, host, is_called) in [
             (format!("127.0.0.1:{port}"), "127.0.0.1", true),
@@ -125,8 +125,8 @@ both_databases! {
             let simulator = caller.post("/simulators", json!({"type": "CdsHooks", "name": "CDS"})).await.expect(201).id();
             let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201).id();
             let body = json!({"base_url": format!("http://{host}:{port}/r4")});
-            let answer = caller.post(&format!("/sandboxes/{sandbox}/cds/services"), body).await;
-            assert_eq!(answer.status, if is_called { 201 } else { 409 }, "{allowed} {host}: {}", answer.text());
+            let response = caller.post(&format!("/sandboxes/{sandbox}/cds/services"), body).await;
+            assert_eq!(response.status, if is_called { 201 } else { 409 }, "{allowed} {host}: {}", response.text());
         }
     }
 }

@@ -66,7 +66,7 @@ both_databases! {
         }
     }
 
-    async fn listing_every_answer_is_no_answer(server: TestServer) {
+    async fn listing_every_answer_does_not_pass(server: TestServer) {
         let results_of = |id: &str, codes: &[&str]| {
             let entries: Vec<Value> = codes.iter().map(|code| json!({"text": code})).collect();
             json!({"resourceType": "Observation", "id": id, "status": "final", "code": {"text": "critical values"},
@@ -91,7 +91,7 @@ both_databases! {
         assert_eq!(every["all"]["evidence"]["fieldResults"][0].get("quantifier"), None, "{every}");
     }
 
-    async fn only_fails_what_is_not_asserted(server: TestServer) {
+    async fn only_fails_on_content_that_is_not_asserted(server: TestServer) {
         let only = with(ordered(), &json!({"only": true, "ignore": ["status"]}));
         for (change, path) in [
             (json!({}), None),

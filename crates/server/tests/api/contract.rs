@@ -1,23 +1,23 @@
-//! The contract that every simulator keeps, told once: whose it is, when it ends, what it logs, what a reset leaves, what its
-//! config may be, and that what an agent writes is never more than data.
+//! The contract of every simulator: ownership, teardown, events, reset, config validation,
+//! and that text written by an agent is only data.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver};
-use testkit::{Answer, Caller, both_databases};
+use testkit::{Caller, TestResponse, both_databases};
 
-use crate::contract_kinds::{Call, KINDS, Kind};
+use crate::contract_types::{Call, SIMULATORS, SimulatorEntry};
 
-/// A sandbox of a type, alone in its playground, as its organization reaches it.
+/// A sandbox of a type in its own playground, reached with the organization's key.
 struct Sandbox {
     caller: Caller,
     id: String,
     playground: String,
-    kind: &'static Kind,
+    kind: &'static SimulatorEntry,
 }
 
 impl Sandbox {
-    async fn open(caller: &Caller, kind: &'static Kind) -> Self {
+    async fn open(caller: &Caller, kind: &'static SimulatorEntry) -> Self {
         let simulator = simulator(caller, kind).await;
         let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201);
         let playground = sandbox["own_playground_id"].as_str().unwrap().to_owned();
@@ -28,16 +28,16 @@ impl Sandbox {
         format!("/sandboxes/{}", self.id)
     }
 
-    async fn write(&self, words: &str) -> Answer {
+    async fn write(&self, words: &str) -> TestResponse {
         write(&self.caller, &self.door(), self.kind, words).await
     }
 
-    /// All that its lists, its state and its difference to the baseline say.
+    /// The content of its lists, its state and its differences from the baseline.
     async fn everything(&self) -> Vec<String> {
         let mut found = Vec::new();
         for path in ["state?limit=100", "diff?limit=100"].iter().chain(self.kind.reads) {
-            let answer = self.caller.get(&format!("{}/{path}", self.door())).await.expect(200);
-            found.push(format!("{path}: {}", timeless(&answer)));
+            let response = self.caller.get(&format!("{}/{path}", self.door())).await.expect(200);
+            found.push(format!("{path}: {}", without_times(&response)));
         }
         found
     }
@@ -55,35 +55,35 @@ impl Sandbox {
     }
 }
 
-async fn simulator(caller: &Caller, kind: &Kind) -> String {
+async fn simulator(caller: &Caller, kind: &SimulatorEntry) -> String {
     let simulator = json!({"type": kind.name, "name": kind.name, "config": (kind.config)()});
     caller.post("/simulators", simulator).await.expect(201).id()
 }
 
-async fn write(caller: &Caller, door: &str, kind: &Kind, words: &str) -> Answer {
+async fn write(caller: &Caller, door: &str, kind: &SimulatorEntry, words: &str) -> TestResponse {
     let begun = (kind.write)(words);
-    let (status, answer) = (begun.status, send(caller, door, begun).await);
+    let (status, response) = (begun.status, send(caller, door, begun).await);
     match kind.follow {
-        Some(follow) if answer.status == status => send(caller, door, follow(&answer.json, words)).await,
-        _ => answer,
+        Some(follow) if response.status == status => send(caller, door, follow(&response.json, words)).await,
+        _ => response,
     }
 }
 
-async fn send(caller: &Caller, door: &str, call: Call) -> Answer {
+async fn send(caller: &Caller, door: &str, call: Call) -> TestResponse {
     let path = format!("{door}/{}", call.path);
     caller.send_bytes(call.method, &path, &[], Some((call.content_type, call.body))).await
 }
 
-/// FHIR stamps every answer; what it answers about stays the same.
-fn timeless(answer: &Answer) -> String {
-    let mut json = answer.json.clone();
-    if let Some(answer) = json.as_object_mut().filter(|answer| answer.contains_key("resourceType")) {
-        answer.retain(|name, _| !["meta", "id", "date"].contains(&name.as_str()));
+/// Removes the timestamps of FHIR responses.
+fn without_times(response: &TestResponse) -> String {
+    let mut json = response.json.clone();
+    if let Some(response) = json.as_object_mut().filter(|response| response.contains_key("resourceType")) {
+        response.retain(|name, _| !["meta", "id", "date"].contains(&name.as_str()));
     }
     json.to_string()
 }
 
-/// All texts of a value.
+/// All strings of a JSON value.
 fn texts(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => found.push(text.clone()),
@@ -93,7 +93,7 @@ fn texts(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// What a hostile agent writes to have it carried out, opened, shown or matched.
+/// Text of a hostile agent that must not be executed, opened, rendered or matched.
 const HOSTILE: [&str; 12] = [
     "{{entity.name}} {{task.id}} ${jndi:ldap://127.0.0.1/a} <%= 7*7 %> #{7*7}",
     "../../../../etc/passwd",
@@ -113,7 +113,7 @@ both_databases! {
     async fn only_its_owner_reaches_a_sandbox(server: TestServer) {
         let (owner, other) = (server.organization("Owner").await, server.organization("Other").await);
         let agents = solver(&server, &owner, "agent-1").await;
-        for kind in KINDS {
+        for kind in SIMULATORS {
             let (mine, theirs) = (Sandbox::open(&owner, kind).await, Sandbox::open(&other, kind).await);
             mine.write("first").await.expect((kind.write)("first").status);
             let before = mine.everything().await;
@@ -123,7 +123,7 @@ both_databases! {
                     assert_eq!(caller.get(&format!("{}/{path}", mine.door())).await.status, status, "{} {who} {path}", kind.name);
                 }
             }
-            // A login of one sandbox opens no other.
+            // The login of one sandbox is not valid for another.
             let credentials = other.get(&theirs.door()).await.expect(200)["credentials"].clone();
             for (name, password) in [("client_id", "client_secret"), ("username", "password")] {
                 let (Some(name), Some(password)) = (credentials[name].as_str(), credentials[password].as_str()) else { continue };
@@ -131,8 +131,8 @@ both_databases! {
                 let call = (kind.write)("x");
                 let body = Some((call.content_type, call.body));
                 let path = format!("{}/{}", mine.door(), call.path);
-                let answer = server.anonymous().send_bytes(call.method, &path, &[("authorization", &login)], body).await;
-                assert_eq!(answer.status, 401, "{} {}", kind.name, answer.text());
+                let response = server.anonymous().send_bytes(call.method, &path, &[("authorization", &login)], body).await;
+                assert_eq!(response.status, 401, "{} {}", kind.name, response.text());
             }
             assert_eq!(mine.everything().await, before, "{}", kind.name);
         }
@@ -140,7 +140,7 @@ both_databases! {
 
     async fn a_teardown_ends_traffic(server: TestServer) {
         let owner = server.organization("Owner").await;
-        for kind in KINDS {
+        for kind in SIMULATORS {
             let sandbox = Sandbox::open(&owner, kind).await;
             sandbox.write("first").await.expect((kind.write)("first").status);
             let (state, events) = (owner.get(&format!("{}/state", sandbox.door())).await.expect(200).json, sandbox.events().await);
@@ -150,7 +150,7 @@ both_databases! {
                 assert_eq!(owner.get(&format!("{}/{path}", sandbox.door())).await.status, 409, "{} {path}", kind.name);
             }
             assert_eq!(owner.get(&sandbox.door()).await.expect(200)["credentials"], json!({}), "{}", kind.name);
-            // What happened can be read for ever.
+            // Events stay readable.
             assert_eq!(owner.get(&format!("{}/state", sandbox.door())).await.expect(200).json, state, "{}", kind.name);
             assert_eq!(sandbox.events().await, events, "{}", kind.name);
         }
@@ -158,12 +158,12 @@ both_databases! {
 
     async fn every_interaction_is_an_event_in_order(server: TestServer) {
         let owner = server.organization("Owner").await;
-        for kind in KINDS {
+        for kind in SIMULATORS {
             let sandbox = Sandbox::open(&owner, kind).await;
             let rounds = 4;
             let mut asked = 0;
             for round in 0..rounds {
-                // Side by side, as agents do.
+                // Concurrently, as agents do.
                 let words: Vec<String> = (0..3).map(|number| format!("words {round} {number}")).collect();
                 let (first, second, third) = tokio::join!(sandbox.write(&words[0]), sandbox.write(&words[1]), sandbox.write(&words[2]));
                 for written in [first, second, third] {
@@ -196,7 +196,7 @@ both_databases! {
 
     async fn a_reset_returns_to_the_baseline(server: TestServer) {
         let owner = server.organization("Owner").await;
-        for kind in KINDS {
+        for kind in SIMULATORS {
             let sandbox = Sandbox::open(&owner, kind).await;
             let before = sandbox.everything().await;
             for words in ["first", "second"] {
@@ -205,19 +205,19 @@ both_databases! {
             assert_ne!(sandbox.everything().await, before, "{}", kind.name);
             owner.post(&format!("/playgrounds/{}/reset", sandbox.playground), json!({})).await.expect(200);
             assert_eq!(sandbox.everything().await, before, "{}", kind.name);
-            // And what is done again is done as if for the first time.
+            // The same write has the same effect again.
             sandbox.write("first").await.expect((kind.write)("first").status);
         }
     }
 
-    async fn an_unknown_config_is_refused(server: TestServer) {
+    async fn an_unknown_config_is_rejected(server: TestServer) {
         let owner = server.organization("Owner").await;
-        for kind in KINDS {
+        for kind in SIMULATORS {
             let id = simulator(&owner, kind).await;
             for config in [json!({"no_such_key": 1}), json!({"fax number": "x"}), json!([]), json!("{}"), json!({"": {}})] {
                 let new = json!({"type": kind.name, "name": "x", "config": config});
-                owner.post("/simulators", new).await.refused(400, "VALIDATION_ERROR");
-                owner.patch(&format!("/simulators/{id}"), json!({"config": config})).await.refused(400, "VALIDATION_ERROR");
+                owner.post("/simulators", new).await.expect_error(400, "VALIDATION_ERROR");
+                owner.patch(&format!("/simulators/{id}"), json!({"config": config})).await.expect_error(400, "VALIDATION_ERROR");
             }
             let config = (kind.config)();
             let shown = if config == json!({}) { Value::Null } else { config };
@@ -225,19 +225,19 @@ both_databases! {
         }
     }
 
-    async fn what_an_agent_writes_is_only_data(server: TestServer) {
+    async fn text_written_by_an_agent_is_only_data(server: TestServer) {
         let owner = server.organization("Owner").await;
         let mut refused = Vec::new();
-        for kind in KINDS {
+        for kind in SIMULATORS {
             let sandbox = Sandbox::open(&owner, kind).await;
             for words in HOSTILE {
-                let answer = sandbox.write(words).await;
-                if matches!(answer.status, 400 | 422) {
+                let response = sandbox.write(words).await;
+                if matches!(response.status, 400 | 422) {
                     refused.push(format!("{} {words:?}", kind.name));
                     continue;
                 }
-                assert_eq!(answer.status, (kind.write)(words).status, "{} {words:?} {}", kind.name, answer.text());
-                assert!(answer.headers.get("set-cookie").is_none_or(|cookie| cookie != "x=1"), "{}", kind.name);
+                assert_eq!(response.status, (kind.write)(words).status, "{} {words:?} {}", kind.name, response.text());
+                assert!(response.headers.get("set-cookie").is_none_or(|cookie| cookie != "x=1"), "{}", kind.name);
                 let mut found = Vec::new();
                 sandbox.events().await.iter().for_each(|event| texts(&event["payload"], &mut found));
                 let state = owner.get(&format!("{}/state?limit=100", sandbox.door())).await.expect(200);
@@ -249,24 +249,24 @@ both_databases! {
                 }
             }
         }
-        // Control characters may be refused by a protocol that has no room for them; hardly anything else.
-        assert!(refused.len() <= KINDS.len() * 2, "{refused:?}");
-        eprintln!("{} of {} refused: {refused:?}", refused.len(), KINDS.len() * HOSTILE.len());
+        // A protocol may reject control characters that it cannot carry, but hardly anything else.
+        assert!(refused.len() <= SIMULATORS.len() * 2, "{refused:?}");
+        eprintln!("{} of {} refused: {refused:?}", refused.len(), SIMULATORS.len() * HOSTILE.len());
     }
 
-    async fn effects_and_budgets_are_judged_on_every_channel(server: TestServer) {
+    async fn effects_and_budgets_are_checked_on_every_channel(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({"name": "All channels"})).await;
-        for kind in KINDS.iter().filter(|kind| kind.name != "Fhir") {
+        for kind in SIMULATORS.iter().filter(|kind| kind.name != "Fhir") {
             let simulator = simulator(&author, kind).await;
             let path = format!("/environments/{}/simulators/{simulator}", bench.environment);
             author.send(Method::POST, &path, &[], None).await.expect(200);
         }
-        for kind in KINDS {
+        for kind in SIMULATORS {
             let judged = |label: &str, assertion: Value| json!({"label": label, "assertion": assertion});
-            let others: Vec<&str> = KINDS.iter().filter(|other| other.name != kind.name).filter_map(|other| other.effect).collect();
+            let others: Vec<&str> = SIMULATORS.iter().filter(|other| other.name != kind.name).map(|other| other.effect).collect();
             bench.task_with(json!({"name": kind.name, "scenario": {"steps": [member()]}}), &[
-                judged("allowed", json!({"assert": "no-side-effects", "allow": kind.effect.as_slice()})),
+                judged("allowed", json!({"assert": "no-side-effects", "allow": [kind.effect]})),
                 judged("not allowed", json!({"assert": "no-side-effects", "allow": others})),
                 judged("one", json!({"assert": "interaction-budget", "max": {kind.event: kind.events}})),
                 judged("none", json!({"assert": "interaction-budget", "max": {kind.event: 0}})),
@@ -276,21 +276,20 @@ both_databases! {
         let reference = bench.publish().await;
         let solver = solver(&server, &author, "agent-1").await;
         let (agent, stranger) = (Agent::begin(&server, &solver, &reference, false).await, Agent::begin(&server, &solver, &reference, false).await);
-        for (task, kind) in KINDS.iter().enumerate() {
+        for (task, kind) in SIMULATORS.iter().enumerate() {
             let started = agent.start(task).await.expect(200).json;
             let (run_door, task_door) = (format!("/v1/benchmark-runs/{}", agent.run), format!("/v1/task-runs/{}/sandbox", agent.task_runs[task]));
             let sandbox = started["sandboxes"].as_array().unwrap().iter().find(|one| one["type"] == kind.name).unwrap();
             let direct = format!("/sandboxes/{}", sandbox["id"].as_str().unwrap());
-            // Another run's token, and this one at another door, open nothing.
+            // Another run's token is rejected, and so is this token at another address.
             for (who, caller, door, expected) in [("stranger", &stranger.caller, &run_door, 404), ("stranger", &stranger.caller, &task_door, 404), ("agent", &agent.caller, &direct, 403)] {
                 assert_eq!(write(caller, door, kind, "x").await.status, expected, "{} {who} {door}", kind.name);
             }
             write(&agent.caller, &run_door, kind, "the one effect").await.expect((kind.write)("x").status);
             let result = agent.complete(task).await.expect(200);
             let results: Vec<&Value> = result["checks"].as_array().unwrap().iter().map(|check| &check["result"]).collect();
-            let seen = if kind.effect.is_some() { "fail" } else { "pass" };
-            assert_eq!(results, ["pass", seen, "pass", "fail", "fail"], "{}: {}", kind.name, result.text());
-            assert_eq!(result["checks"][1]["evidence"]["unexpected"].as_array().unwrap().len(), kind.effect.iter().len(), "{}", result.text());
+            assert_eq!(results, ["pass", "fail", "pass", "fail", "fail"], "{}: {}", kind.name, result.text());
+            assert_eq!(result["checks"][1]["evidence"]["unexpected"].as_array().unwrap().len(), 1, "{}", result.text());
             let count = result["checks"][3]["evidence"]["counts"][kind.event].as_u64();
             assert!(count.is_some_and(|count| (1..=kind.events).contains(&count)), "{}", result.text());
             assert_eq!(write(&agent.caller, &task_door, kind, "too late").await.status, 409, "{}", kind.name);
@@ -298,16 +297,16 @@ both_databases! {
     }
 }
 
-/// A member of the payer's plan, for channels that know only those.
+/// A member of the payer's plan, for channels that only accept members.
 fn member() -> Value {
     let patient = json!({"resourceType": "Patient", "id": "zz", "identifier": [{"value": "M100"}]});
     let entry = json!({"resource": patient, "request": {"method": "PUT", "url": "Patient/zz"}});
     json!({"do": "fhir", "bundle": {"resourceType": "Bundle", "type": "transaction", "entry": [entry]}})
 }
 
-/// Every type that answers over HTTP keeps the contract. FHIR is described by its own statement.
+/// Every type with an HTTP interface is covered by the contract. FHIR describes itself in its CapabilityStatement.
 #[test]
-fn no_simulator_is_left_out() {
+fn every_simulator_is_covered_by_the_contract() {
     let document = testkit::Contract::load();
     let mounted = |path: &str| document.operations().iter().any(|(_, pattern)| pattern.starts_with(path));
     for (name, path) in [
@@ -321,7 +320,11 @@ fn no_simulator_is_left_out() {
         ("CdsHooks", "cds"),
     ] {
         let is_mounted = mounted(&format!("/v1/benchmark-runs/{{benchmark_run_id}}/{path}"));
-        assert_eq!(KINDS.iter().any(|kind| kind.name == name), is_mounted, "{name}: give it an entry in `KINDS`");
+        assert_eq!(
+            SIMULATORS.iter().any(|kind| kind.name == name),
+            is_mounted,
+            "{name}: give it an entry in `SIMULATORS`"
+        );
     }
 }
 

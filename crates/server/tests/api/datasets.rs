@@ -1,14 +1,14 @@
-//! Datasets: FHIR resources and files in revisions, byte for byte as they came, and the entities in them.
+//! Datasets: FHIR resources and files in revisions, stored byte for byte, and their entities.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::world::{self, Authored};
-use testkit::{Answer, Caller, both_databases};
+use testkit::{Caller, TestResponse, both_databases};
 
 const NDJSON: &str = "application/fhir+ndjson";
 const BUNDLE: &str = "application/fhir+json";
 
-/// Resources that a careless reader would change: digits, order, escapes, unknown members, spacing.
+/// Resources that a careless parser would change: digits, order, escapes, unknown fields, whitespace.
 const ODD: [&str; 4] = [
     r#"{"resourceType":"Observation","id":"o1","status":"final","valueQuantity":{"value":1.10,"unit":"mg"},"code":{"text":"a"}}"#,
     r#"{"id":"p1","zebra":{"b":1,"a":2},"resourceType":"Patient","extension":[{"url":"http://example.org/unknown","valueDecimal":0.0010}]}"#,
@@ -17,7 +17,7 @@ const ODD: [&str; 4] = [
 ];
 
 both_databases! {
-    async fn resources_come_back_byte_for_byte(server: TestServer) {
+    async fn resources_are_returned_byte_for_byte(server: TestServer) {
         let caller = server.organization("Datasets").await;
         let by_lines = new_dataset(&caller, "fhir").await;
         let by_bundle = new_dataset(&caller, "fhir").await;
@@ -37,7 +37,7 @@ both_databases! {
         assert_eq!(newest_hash(&caller, &by_lines).await, newest_hash(&caller, &by_bundle).await);
     }
 
-    async fn a_pretty_bundle_and_odd_line_ends_are_the_same_content(server: TestServer) {
+    async fn formatting_and_line_endings_do_not_change_the_content(server: TestServer) {
         let caller = server.organization("Datasets").await;
         let plain = new_dataset(&caller, "fhir").await;
         put(&caller, &plain, NDJSON, &world::patients(3)).await.expect(200);
@@ -57,7 +57,7 @@ both_databases! {
         }
     }
 
-    async fn a_revision_is_a_change_of_content(server: TestServer) {
+    async fn only_a_change_of_content_makes_a_new_revision(server: TestServer) {
         let caller = server.organization("Datasets").await;
         let dataset = new_dataset(&caller, "fhir").await;
         assert_eq!(caller.get(&dataset).await.expect(200)["revision"], 0);
@@ -80,7 +80,7 @@ both_databases! {
         assert_eq!(checkpoints.data()[2]["counts"], json!({"Patient": 3}));
     }
 
-    async fn a_faulty_upload_names_its_place_and_changes_nothing(server: TestServer) {
+    async fn an_invalid_upload_reports_the_position_and_changes_nothing(server: TestServer) {
         let caller = server.organization("Datasets").await;
         let dataset = new_dataset(&caller, "fhir").await;
         put(&caller, &dataset, NDJSON, &world::patients(2)).await.expect(200);
@@ -99,23 +99,23 @@ both_databases! {
             (BUNDLE, "[]".to_owned(), "data"),
             (BUNDLE, String::new(), "data"),
         ] {
-            let refused = put(&caller, &dataset, media, &body).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), [place], "{body}");
+            let refused = put(&caller, &dataset, media, &body).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), [place], "{body}");
         }
-        // The same id in two types is two resources.
+        // The same id in two types identifies two resources.
         let twins = ["{\"resourceType\":\"Patient\",\"id\":\"a\"}", "{\"resourceType\":\"Basic\",\"id\":\"a\"}"];
-        put(&caller, &dataset, "text/plain", &lines(&twins)).await.refused(415, "UNSUPPORTED_MEDIA_TYPE");
+        put(&caller, &dataset, "text/plain", &lines(&twins)).await.expect_error(415, "UNSUPPORTED_MEDIA_TYPE");
         let zipped = [("content-encoding", "gzip")];
         let path = format!("{dataset}/data");
         caller
             .send_bytes(Method::PUT, &path, &zipped, Some((NDJSON, vec![1])))
             .await
-            .refused(415, "UNSUPPORTED_MEDIA_TYPE");
+            .expect_error(415, "UNSUPPORTED_MEDIA_TYPE");
         assert_eq!(caller.get(&dataset).await.expect(200).json, before);
         put(&caller, &dataset, NDJSON, &lines(&twins)).await.expect(200);
     }
 
-    async fn twenty_thousand_resources_cross_the_pieces_that_they_are_kept_in(server: TestServer) {
+    async fn twenty_thousand_resources_are_stored_across_chunks(server: TestServer) {
         let caller = server.organization("Datasets").await;
         let resources: Vec<String> = (0..20_000).map(large_patient).collect();
         let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
@@ -131,24 +131,24 @@ both_databases! {
         let read = caller.send(Method::GET, &format!("{by_lines}/data"), &[("accept", BUNDLE)], None).await.expect(200);
         assert!(read.text() == whole);
         let twice = format!("{text}{}\n", resources[7]);
-        let refused = put(&caller, &by_lines, NDJSON, &twice).await.refused(400, "VALIDATION_ERROR");
-        assert_eq!(refused.faulty_fields(), ["line 20001"]);
+        let refused = put(&caller, &by_lines, NDJSON, &twice).await.expect_error(400, "VALIDATION_ERROR");
+        assert_eq!(refused.invalid_fields(), ["line 20001"]);
     }
 
-    async fn content_is_reached_by_the_endpoint_of_its_type(server: TestServer) {
+    async fn content_is_served_by_the_endpoint_of_its_type(server: TestServer) {
         let caller = server.organization("Datasets").await;
         let (fhir, files) = (new_dataset(&caller, "fhir").await, new_dataset(&caller, "files").await);
-        put(&caller, &files, NDJSON, &world::patients(1)).await.refused(409, "CONFLICT");
-        caller.get(&format!("{files}/data")).await.refused(409, "CONFLICT");
-        caller.get(&format!("{fhir}/files")).await.refused(409, "CONFLICT");
-        caller.put_bytes(&format!("{fhir}/files/a"), "text/plain", "a").await.refused(409, "CONFLICT");
-        caller.delete(&format!("{fhir}/files/a")).await.refused(409, "CONFLICT");
+        put(&caller, &files, NDJSON, &world::patients(1)).await.expect_error(409, "CONFLICT");
+        caller.get(&format!("{files}/data")).await.expect_error(409, "CONFLICT");
+        caller.get(&format!("{fhir}/files")).await.expect_error(409, "CONFLICT");
+        caller.put_bytes(&format!("{fhir}/files/a"), "text/plain", "a").await.expect_error(409, "CONFLICT");
+        caller.delete(&format!("{fhir}/files/a")).await.expect_error(409, "CONFLICT");
         let simulator = caller.post("/simulators", json!({"type": "Fhir", "name": "EHR"})).await.expect(201).id();
         let attach = format!("/simulators/{simulator}{files}");
-        caller.send(Method::POST, &attach, &[], None).await.refused(409, "CONFLICT");
+        caller.send(Method::POST, &attach, &[], None).await.expect_error(409, "CONFLICT");
     }
 
-    async fn a_branch_begins_with_its_parents_content_and_goes_its_own_way(server: TestServer) {
+    async fn a_branch_starts_with_its_parents_content_and_then_diverges(server: TestServer) {
         let caller = server.organization("Datasets").await;
         let parent = new_dataset(&caller, "fhir").await;
         put(&caller, &parent, NDJSON, &world::patients(3)).await.expect(200);
@@ -166,18 +166,18 @@ both_databases! {
 
         let wrong_type = json!({"name": "B", "type": "files", "parent_id": parent["/datasets/".len()..]});
         assert_eq!(
-            caller.post("/datasets", wrong_type).await.refused(400, "VALIDATION_ERROR").faulty_fields(),
+            caller.post("/datasets", wrong_type).await.expect_error(400, "VALIDATION_ERROR").invalid_fields(),
             ["parent_id"]
         );
         let foreign = json!({"name": "B", "type": "fhir", "parent_id": parent["/datasets/".len()..]});
         let stranger = server.organization("Stranger").await;
         assert_eq!(
-            stranger.post("/datasets", foreign).await.refused(400, "VALIDATION_ERROR").faulty_fields(),
+            stranger.post("/datasets", foreign).await.expect_error(400, "VALIDATION_ERROR").invalid_fields(),
             ["parent_id"]
         );
     }
 
-    async fn a_branch_of_files_goes_its_own_way(server: TestServer) {
+    async fn a_branch_of_files_diverges_from_its_parent(server: TestServer) {
         let caller = server.organization("Datasets").await;
         let parent = new_dataset(&caller, "files").await;
         put_file(&caller, &parent, "a.txt", "a").await;
@@ -221,8 +221,8 @@ both_databases! {
         assert_eq!(caller.get(&dataset).await.expect(200)["revision"], 2);
         assert_eq!(caller.get(&file).await.expect(200).header("content-type"), Some("application/json"));
         caller.delete(&file).await.expect(204);
-        caller.delete(&file).await.refused(404, "NOT_FOUND");
-        caller.get(&file).await.refused(404, "NOT_FOUND");
+        caller.delete(&file).await.expect_error(404, "NOT_FOUND");
+        caller.get(&file).await.expect_error(404, "NOT_FOUND");
         let emptied = caller.get(&dataset).await.expect(200);
         assert_eq!(
             (&emptied["revision"], &emptied["counts"], &emptied["bytes"]),
@@ -238,10 +238,10 @@ both_databases! {
         put_file(&caller, &dataset, "a0", "x").await;
         for taken in ["a", "a/b", "a/b/c.txt/d", "a/b/c.txt/d/e"] {
             let refused =
-                caller.put_bytes(&format!("{dataset}/files/{taken}"), "text/plain", "x").await.refused(409, "CONFLICT");
+                caller.put_bytes(&format!("{dataset}/files/{taken}"), "text/plain", "x").await.expect_error(409, "CONFLICT");
             assert!(refused.message().contains("`a/b/c.txt`"), "{}", refused.message());
         }
-        caller.get(&format!("{dataset}/files/a/b")).await.refused(404, "NOT_FOUND");
+        caller.get(&format!("{dataset}/files/a/b")).await.expect_error(404, "NOT_FOUND");
         put_file(&caller, &dataset, "a/b/c", "x").await;
         for bad in ["a//b", "%2e%2e%2fx", "x/%2e%2e%2fb", "x/%2e%2fb", "x%5Cb", "a%00b", "a%0Ab", "a/"] {
             let refused = caller.put_bytes(&format!("{dataset}/files/{bad}"), "text/plain", "x").await;
@@ -250,7 +250,7 @@ both_databases! {
         assert_eq!(paths(&caller, &dataset).await, ["a-b", "a/b/c", "a/b/c.txt", "a0"]);
     }
 
-    async fn concurrent_uploads_of_files_are_all_kept(server: TestServer) {
+    async fn concurrent_uploads_of_files_are_all_stored(server: TestServer) {
         let caller = server.organization("Datasets").await;
         let dataset = new_dataset(&caller, "files").await;
         let uploads = (0..24).map(|number| {
@@ -262,7 +262,7 @@ both_databases! {
         assert_eq!((&after["revision"], &after["counts"]), (&json!(24), &json!({"files": 24})));
     }
 
-    async fn entities_name_rows_of_a_dataset(server: TestServer) {
+    async fn entities_refer_to_rows_of_a_dataset(server: TestServer) {
         let caller = server.organization("Datasets").await;
         let made = Authored::create(&caller).await;
         let entities = format!("/datasets/{}/entities", made.dataset);
@@ -271,15 +271,15 @@ both_databases! {
         let path = format!("{entities}/{}", entity.id());
         assert_eq!(entity.header("location"), Some(path.as_str()));
         assert_eq!(caller.get(&path).await.expect(200).json, entity.json);
-        caller.post(&entities, json!({"name": "Ms. Müller"})).await.refused(409, "CONFLICT");
-        caller.patch(&path, json!({"name": "the patient"})).await.refused(409, "CONFLICT");
+        caller.post(&entities, json!({"name": "Ms. Müller"})).await.expect_error(409, "CONFLICT");
+        caller.patch(&path, json!({"name": "the patient"})).await.expect_error(409, "CONFLICT");
         let bare = caller.post(&entities, json!({"name": "bare"})).await.expect(201);
         assert_eq!((&bare["ref"], &bare["data"]), (&Value::Null, &json!({})));
         let elsewhere = format!("/datasets/{}/entities/{}", made.files_dataset, entity.id());
-        caller.get(&elsewhere).await.refused(404, "NOT_FOUND");
-        caller.delete(&elsewhere).await.refused(404, "NOT_FOUND");
+        caller.get(&elsewhere).await.expect_error(404, "NOT_FOUND");
+        caller.delete(&elsewhere).await.expect_error(404, "NOT_FOUND");
         caller.delete(&path).await.expect(204);
-        caller.get(&path).await.refused(404, "NOT_FOUND");
+        caller.get(&path).await.expect_error(404, "NOT_FOUND");
         caller.post(&entities, json!({"name": "Ms. Müller"})).await.expect(201);
     }
 
@@ -302,31 +302,31 @@ both_databases! {
         ] {
             number += 1;
             let body = json!({"name": format!("entity {number}"), "ref": reference});
-            let answer = caller.post(&format!("{dataset}/entities"), body).await;
+            let response = caller.post(&format!("{dataset}/entities"), body).await;
             if good {
-                answer.expect(201);
+                response.expect(201);
             } else {
-                assert_eq!(answer.refused(400, "VALIDATION_ERROR").faulty_fields(), ["ref"], "{reference}");
+                assert_eq!(response.expect_error(400, "VALIDATION_ERROR").invalid_fields(), ["ref"], "{reference}");
             }
         }
         let several = json!({"name": "", "ref": "x", "data": []});
-        let refused = caller.post(&format!("{fhir}/entities"), several).await.refused(400, "VALIDATION_ERROR");
-        assert_eq!(refused.faulty_fields(), ["data", "name", "ref"]);
+        let refused = caller.post(&format!("{fhir}/entities"), several).await.expect_error(400, "VALIDATION_ERROR");
+        assert_eq!(refused.invalid_fields(), ["data", "name", "ref"]);
     }
 }
 
-/// Its path.
+/// The path of the new dataset.
 async fn new_dataset(caller: &Caller, kind: &str) -> String {
     let made = caller.post("/datasets", json!({"name": "Data", "type": kind})).await.expect(201);
     format!("/datasets/{}", made.id())
 }
 
-async fn branch_of(caller: &Caller, parent: &str, kind: &str) -> Answer {
+async fn branch_of(caller: &Caller, parent: &str, kind: &str) -> TestResponse {
     let parent = parent.trim_start_matches("/datasets/");
     caller.post("/datasets", json!({"name": "Branch", "type": kind, "parent_id": parent})).await.expect(201)
 }
 
-async fn put(caller: &Caller, dataset: &str, media: &str, body: &str) -> Answer {
+async fn put(caller: &Caller, dataset: &str, media: &str, body: &str) -> TestResponse {
     caller.put_bytes(&format!("{dataset}/data"), media, body).await
 }
 
@@ -352,13 +352,13 @@ fn lines(resources: &[&str]) -> String {
     resources.iter().map(|resource| format!("{resource}\n")).collect()
 }
 
-/// As the server writes one.
+/// A Bundle as the server writes it.
 fn bundle(resources: &[&str]) -> String {
     let entries: Vec<String> = resources.iter().map(|resource| format!("{{\"resource\":{resource}}}")).collect();
     format!("{{\"resourceType\":\"Bundle\",\"type\":\"collection\",\"entry\":[{}]}}", entries.join(","))
 }
 
-/// Of uneven length, so that pieces end in odd places.
+/// Resources of uneven length, so that chunks end at arbitrary positions.
 fn large_patient(number: usize) -> String {
     let note = "ä".repeat(150 + number % 97);
     format!(

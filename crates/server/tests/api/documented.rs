@@ -193,7 +193,7 @@ fn datasets() -> Vec<Row> {
 }
 
 /// An environment with one simulator of each type over one dataset; not itself documented.
-fn setup() -> Vec<Row> {
+pub(crate) fn setup() -> Vec<Row> {
     let mut rows = vec![
         Row::post("setup", "/environments", json!({"name": "Clinic"})).save("environment", "/id"),
         Row::post("setup", "/datasets", json!({"name": "Panel", "data": bundle()})).save("dataset", "/id"),
@@ -452,7 +452,7 @@ fn fhir() -> Vec<Row> {
     rows.push(Row::get("setup", "/sandboxes/{fhir}/fhir/Patient/leak"));
     rows.push(Row::get("interactions: secrets are masked in what was read", "/sandboxes/{fhir}/events?type=fhir_request").count("/data", 6)
         .is("/data/5/payload/response/resource", "Patient/leak/_history/1").is("/data/5/payload/response/body/name/0/text", "vk_…"));
-    rows.push(Row::get("llms.txt", "/llms.txt").anonymous().contains("", "## To begin with"));
+    rows.push(Row::get("llms.txt", "/llms.txt").anonymous().contains("", "## Get started"));
     rows
 }
 

@@ -1,13 +1,13 @@
-//! One documented statement about the API: a request, and what its answer must hold.
+//! One documented statement about the API: a request and the expected response.
 
 use std::collections::BTreeMap;
 
 use reqwest::Method;
 use serde_json::Value;
-use testkit::{Answer, Caller, TestServer};
+use testkit::{Caller, TestResponse, TestServer};
 
 /// A statement of the product's public documentation. `{name}` in the path, the body and expected values stands for
-/// what an earlier row saved.
+/// a value that an earlier row saved.
 pub(crate) struct Row {
     statement: &'static str,
     method: Method,
@@ -28,11 +28,11 @@ enum Body {
 enum Bearer {
     Organization,
     Nobody,
-    /// What an earlier row saved.
+    /// Values that earlier rows saved.
     Saved(&'static str),
 }
 
-/// What an answer must hold, by JSON pointer.
+/// Expectations about a response, by JSON pointer.
 enum Want {
     Has(&'static str),
     Lacks(&'static str),
@@ -139,7 +139,7 @@ impl Row {
         self
     }
 
-    /// Keeps a text of the answer for later rows.
+    /// Saves a string of the response for later rows.
     pub(crate) fn save(mut self, name: &'static str, pointer: &'static str) -> Self {
         self.saves.push((name, pointer));
         self
@@ -154,12 +154,12 @@ pub(crate) async fn check(server: &TestServer, organization: &Caller, known: &[(
     let count = rows.len();
     let mut broken = Vec::new();
     for row in rows {
-        let answer = sent(server, organization, &row, &saved).await;
-        broken.extend(faults(&row, &answer, &saved).into_iter().map(|fault| {
-            format!("{}: {fault}\n    {} → {} {}", row.statement, answer.asked, answer.status, answer.text())
+        let response = send(server, organization, &row, &saved).await;
+        broken.extend(mismatches(&row, &response, &saved).into_iter().map(|fault| {
+            format!("{}: {fault}\n    {} → {} {}", row.statement, response.request, response.status, response.text())
         }));
         for (name, pointer) in &row.saves {
-            if let Some(text) = answer.json.pointer(pointer).and_then(Value::as_str) {
+            if let Some(text) = response.json.pointer(pointer).and_then(Value::as_str) {
                 saved.insert((*name).to_owned(), text.to_owned());
             }
         }
@@ -167,58 +167,58 @@ pub(crate) async fn check(server: &TestServer, organization: &Caller, known: &[(
     assert!(broken.is_empty(), "{} faults in {count} statements:\n{}", broken.len(), broken.join("\n"));
 }
 
-async fn sent(server: &TestServer, organization: &Caller, row: &Row, saved: &BTreeMap<String, String>) -> Answer {
+async fn send(server: &TestServer, organization: &Caller, row: &Row, saved: &BTreeMap<String, String>) -> TestResponse {
     let caller = match row.bearer {
         Bearer::Organization => organization.clone(),
         Bearer::Nobody => server.anonymous(),
         Bearer::Saved(name) => server.caller(saved.get(name).map(String::as_str).unwrap_or_default()),
     };
-    let path = filled(&row.path, saved);
+    let path = fill_in(&row.path, saved);
     let path = path.strip_prefix(&server.base_url).unwrap_or(&path);
     let body = match &row.body {
         Body::None => None,
-        Body::Json(body) => Some(("application/json", filled(&body.to_string(), saved).into_bytes())),
-        Body::Form(form) => Some(("application/x-www-form-urlencoded", filled(form, saved).into_bytes())),
+        Body::Json(body) => Some(("application/json", fill_in(&body.to_string(), saved).into_bytes())),
+        Body::Form(form) => Some(("application/x-www-form-urlencoded", fill_in(form, saved).into_bytes())),
     };
     caller.send_bytes(row.method.clone(), path, &[], body).await
 }
 
-fn filled(text: &str, saved: &BTreeMap<String, String>) -> String {
+fn fill_in(text: &str, saved: &BTreeMap<String, String>) -> String {
     saved.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
-fn faults(row: &Row, answer: &Answer, saved: &BTreeMap<String, String>) -> Vec<String> {
-    if !row.statuses.contains(&answer.status) {
-        return vec![format!("status {}, documented {:?}", answer.status, row.statuses)];
+fn mismatches(row: &Row, response: &TestResponse, saved: &BTreeMap<String, String>) -> Vec<String> {
+    if !row.statuses.contains(&response.status) {
+        return vec![format!("status {}, documented {:?}", response.status, row.statuses)];
     }
-    let at = |pointer: &str| answer.json.pointer(pointer);
-    let text = |pointer: &str| if pointer.is_empty() { answer.text() } else { shown(at(pointer)) };
+    let at = |pointer: &str| response.json.pointer(pointer);
+    let text = |pointer: &str| if pointer.is_empty() { response.text() } else { display(at(pointer)) };
     let judged = row.wants.iter().map(|want| match want {
         Want::Has(pointer) => (at(pointer).is_some(), format!("{pointer} is missing")),
         Want::Lacks(pointer) => (at(pointer).is_none(), format!("{pointer} must not be there")),
         Want::Is(pointer, value) => {
-            let value: Value = serde_json::from_str(&filled(&value.to_string(), saved)).unwrap();
-            (at(pointer) == Some(&value), format!("{pointer} is {}, documented {value}", shown(at(pointer))))
+            let value: Value = serde_json::from_str(&fill_in(&value.to_string(), saved)).unwrap();
+            (at(pointer) == Some(&value), format!("{pointer} is {}, documented {value}", display(at(pointer))))
         }
         Want::Same(left, right) => {
             (at(left).is_some() && at(left) == at(right), format!("{left} and {right} must be the same"))
         }
         Want::Starts(pointer, start) => {
-            (text(pointer).starts_with(&filled(start, saved)), format!("{pointer} must start with {start}"))
+            (text(pointer).starts_with(&fill_in(start, saved)), format!("{pointer} must start with {start}"))
         }
         Want::Contains(pointer, part) => {
-            (text(pointer).contains(&filled(part, saved)), format!("{pointer} must contain {part}"))
+            (text(pointer).contains(&fill_in(part, saved)), format!("{pointer} must contain {part}"))
         }
         Want::Count(pointer, count) => {
             let items = at(pointer).and_then(Value::as_array).map(Vec::len);
             (items == Some(*count), format!("{pointer} has {items:?} items, documented {count}"))
         }
-        Want::Header(name) => (answer.header(name).is_some(), format!("the header {name} is missing")),
+        Want::Header(name) => (response.header(name).is_some(), format!("the header {name} is missing")),
     });
     judged.filter(|(holds, _)| !holds).map(|(_, fault)| fault).collect()
 }
 
-fn shown(value: Option<&Value>) -> String {
+fn display(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),

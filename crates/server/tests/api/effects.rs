@@ -1,4 +1,4 @@
-//! Effects come from the change log: what was undone counts, an overwrite is no creation.
+//! Effects come from the change log: undone changes count, and an overwrite is not a creation.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use testkit::runs::{Agent, Bench, solver};
 use testkit::{TestServer, both_databases};
 
 both_databases! {
-    async fn what_was_done_and_undone_counts(server: TestServer) {
+    async fn effects_that_were_undone_still_count(server: TestServer) {
         let stage = Stage::new(&server, json!({"require": ["fhir/ServiceRequest"], "at_most": {"fhir/ServiceRequest": 1}})).await;
 
         let right = stage.begin(&server).await;
@@ -30,7 +30,7 @@ both_databases! {
         assert_eq!((result.as_str(), unexpected.len()), ("fail", 2), "{unexpected:?}");
     }
 
-    async fn an_overwrite_is_no_creation(server: TestServer) {
+    async fn an_overwrite_does_not_count_as_a_creation(server: TestServer) {
         let stage = Stage::new(&server, json!({"require": ["fhir/Patient"], "at_most": {"fhir/Patient": 1}})).await;
         let new = json!({"resourceType": "Patient", "active": false});
         let created = stage.begin(&server).await;
@@ -43,7 +43,7 @@ both_databases! {
         assert_eq!(outcome(&overwritten).await, ("fail".to_owned(), vec!["fhir/Patient/p2 update".to_owned()]));
     }
 
-    async fn a_record_that_may_be_updated_is_named(server: TestServer) {
+    async fn a_required_effect_names_its_record(server: TestServer) {
         let stage = Stage::new(&server, json!({"require": ["fhir/Patient/p1:update"]})).await;
         for (id, result) in [("p1", "pass"), ("p2", "fail")] {
             let agent = stage.begin(&server).await;
@@ -81,7 +81,7 @@ fn order(patient: &str) -> Value {
         "subject": {"reference": format!("Patient/{patient}")}, "code": {"text": "Potassium chloride"}})
 }
 
-/// The result of the only check, and what it did not expect.
+/// The result of the only check, and its unexpected effects.
 async fn outcome(agent: &Agent) -> (String, Vec<String>) {
     let check = agent.complete(0).await.expect(200).json["checks"][0].clone();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Errors tell nothing of the inside: no path, no SQL, no stack frame, nothing of another organization or of its rubrics.
+//! Errors reveal no internals: no path, no SQL, no stack frame, nothing of another organization or its criteria.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use reqwest::Method;
 use reqwest::header::HeaderMap;
 use serde_json::json;
 use testkit::world::patients;
-use testkit::{Answer, both_databases};
+use testkit::{TestResponse, both_databases};
 
 use crate::hostile;
 use crate::mutations::{Faulty, faulty_bodies};
@@ -15,7 +15,7 @@ use crate::surface::{Surface, Tenant};
 use crate::tenants::{bad_credentials, plant_canaries, solver_key};
 
 both_databases! {
-    async fn ten_thousand_errors_tell_nothing_of_the_inside(server: TestServer) {
+    async fn ten_thousand_errors_reveal_no_internals(server: TestServer) {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
         let foreign = Tenant::create(&server, "Foreign", "Private").await;
@@ -27,8 +27,8 @@ both_databases! {
         for (operation, schema) in surface.with_json_body() {
             let faulty = faulty_bodies(&surface, operation, &schema, &own).into_iter();
             let faulty = faulty.map(|faulty| as_request(faulty, operation.method.clone(), operation.path_of(&own)));
-            send_all(&own.caller, faulty, |answer| scan.look(answer)).await;
-            send_all(&own.caller, hostile::in_bodies(&surface, operation, &schema, &own), |answer| scan.look(answer)).await;
+            send_all(&own.caller, faulty, |response| scan.check(response)).await;
+            send_all(&own.caller, hostile::in_bodies(&surface, operation, &schema, &own), |response| scan.check(response)).await;
         }
         for requests in [
             hostile::in_catalogues(&own.made),
@@ -39,30 +39,30 @@ both_databases! {
             refused_headers(&surface, &own),
             refused_uploads(&own),
         ] {
-            send_all(&own.caller, requests, |answer| scan.look(answer)).await;
+            send_all(&own.caller, requests, |response| scan.check(response)).await;
         }
-        send_all(&own.caller, refused_states(&own), |answer| {
-            assert_eq!(answer.status, 409, "{}: {}", answer.asked, answer.text());
-            scan.look(answer);
+        send_all(&own.caller, refused_states(&own), |response| {
+            assert_eq!(response.status, 409, "{}: {}", response.request, response.text());
+            scan.check(response);
         }).await;
         let strangers = refused_credentials(&surface, &foreign).await;
-        send_all(&server.anonymous(), strangers, |answer| scan.look(answer)).await;
+        send_all(&server.anonymous(), strangers, |response| scan.check(response)).await;
         std::fs::remove_dir_all(server.database().directory().join("blobs")).unwrap();
         let lost = own.caller.get(&format!("/datasets/{}/files/inbox/a.txt", own.made.files_dataset)).await;
         lost.header("retry-after").expect("a storage that is away may come back");
-        scan.look(&lost);
+        scan.check(&lost);
         eprintln!("{} errors told nothing of the inside", scan.errors);
         assert!(scan.errors >= 10_000, "only {}", scan.errors);
     }
 }
 
 #[test]
-fn an_error_that_tells_is_noticed() {
+fn the_leak_check_detects_a_leak() {
     let scan = Scan { hidden: vec!["task_01foreign".into(), "canary-label".into()], errors: 0 };
-    let answer = |message: &str| {
+    let response = |message: &str| {
         let json = json!({"error": {"code": "NOT_FOUND", "message": message}});
         let body = json.to_string().into_bytes();
-        Answer { asked: String::new(), status: 404, headers: HeaderMap::new(), body, json }
+        TestResponse { request: String::new(), status: 404, headers: HeaderMap::new(), body, json }
     };
     for message in [
         "cannot open /tmp/x",
@@ -72,13 +72,13 @@ fn an_error_that_tells_is_noticed() {
         "no canary-label",
         "called `Option::unwrap()` on a `None` value",
     ] {
-        assert!(scan.leak(&answer(message)).is_some(), "{message}");
+        assert!(scan.leak(&response(message)).is_some(), "{message}");
     }
-    assert_eq!(scan.leak(&answer("no such task")), None);
+    assert_eq!(scan.leak(&response("no such task")), None);
 }
 
-/// Words that only the inside of the server uses.
-const INSIDE: [&str; 33] = [
+/// Words that only occur in the server's internals.
+const INTERNAL_WORDS: [&str; 33] = [
     "/tmp",
     "/home",
     "/root",
@@ -114,27 +114,27 @@ const INSIDE: [&str; 33] = [
     "zstd",
 ];
 
-/// Looks at errors, and counts them.
+/// Checks errors for leaks, and counts them.
 struct Scan {
-    /// Foreign ids, canaries, the place of the data.
+    /// Foreign ids, canaries, and the path of the data directory.
     hidden: Vec<String>,
     errors: usize,
 }
 
 impl Scan {
-    fn look(&mut self, answer: &Answer) {
-        assert!(answer.status >= 400, "{}: {} {}", answer.asked, answer.status, answer.text());
-        assert!(answer["error"]["code"].is_string(), "{}: {}", answer.asked, answer.text());
-        assert_eq!(self.leak(answer), None, "{}: {:?} {}", answer.asked, answer.headers, answer.text());
+    fn check(&mut self, response: &TestResponse) {
+        assert!(response.status >= 400, "{}: {} {}", response.request, response.status, response.text());
+        assert!(response["error"]["code"].is_string(), "{}: {}", response.request, response.text());
+        assert_eq!(self.leak(response), None, "{}: {:?} {}", response.request, response.headers, response.text());
         self.errors += 1;
     }
 
-    fn leak(&self, answer: &Answer) -> Option<String> {
-        // An id is made of letters by chance, and chance can spell a word.
-        let request_id = answer.header("x-request-id").unwrap_or("none");
-        let text = format!("{:?}{}", answer.headers, answer.text()).replace(request_id, "");
+    fn leak(&self, response: &TestResponse) -> Option<String> {
+        // Random ids can contain a word by chance.
+        let request_id = response.header("x-request-id").unwrap_or("none");
+        let text = format!("{:?}{}", response.headers, response.text()).replace(request_id, "");
         let lower = text.to_lowercase();
-        let inside = INSIDE.into_iter().find(|word| lower.contains(word));
+        let inside = INTERNAL_WORDS.into_iter().find(|word| lower.contains(word));
         inside
             .or_else(|| self.hidden.iter().map(String::as_str).find(|word| text.contains(word)))
             .map(ToOwned::to_owned)
@@ -146,7 +146,7 @@ fn as_request(faulty: Faulty, method: Method, path: String) -> Request {
     Request { method, path, headers, content: Some((faulty.content_type, faulty.body)) }
 }
 
-/// Ids that are foreign, of nothing, or no ids at all.
+/// Foreign, unknown and malformed ids.
 fn refused_addresses(surface: &Surface, own: &Tenant, foreign: &Tenant) -> Vec<Request> {
     let mut requests = Vec::new();
     for operation in surface.internal().filter(|operation| !operation.variables().is_empty()) {
@@ -165,7 +165,7 @@ fn refused_addresses(surface: &Surface, own: &Tenant, foreign: &Tenant) -> Vec<R
     requests
 }
 
-/// Methods that a path does not take, known ones and made-up ones.
+/// Methods that a path does not support, known ones and invented ones.
 fn refused_methods(surface: &Surface, own: &Tenant) -> Vec<Request> {
     let made_up = ["TRACE", "PROPFIND", "SELECT"].map(|name| Method::from_bytes(name.as_bytes()).unwrap());
     let known = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
@@ -180,7 +180,7 @@ fn refused_methods(surface: &Surface, own: &Tenant) -> Vec<Request> {
     requests
 }
 
-/// Preconditions that do not hold, and retry keys that are none.
+/// Failing preconditions and invalid idempotency keys.
 fn refused_headers(surface: &Surface, own: &Tenant) -> Vec<Request> {
     let mut requests = Vec::new();
     for (operation, schema) in surface.with_json_body() {
@@ -199,7 +199,7 @@ fn refused_headers(surface: &Surface, own: &Tenant) -> Vec<Request> {
     requests
 }
 
-/// What the state of things does not allow: every unique name, every thing in use.
+/// Conflicts: duplicate names, and deletion of resources that are in use.
 fn refused_states(own: &Tenant) -> Vec<Request> {
     let made = &own.made;
     let attached = format!("/simulators/{}/datasets/{}", made.simulator, made.files_dataset);
@@ -234,7 +234,7 @@ fn refused_uploads(own: &Tenant) -> Vec<Request> {
     lines.into_iter().flat_map(|line| medias.map(|media| upload(line, media))).collect()
 }
 
-/// Every operation on a tenant's things with every bad credential, and with the key of a solver that is the tenant's own.
+/// Every operation on a tenant's resources with every invalid credential, and with a key of the tenant's own solver.
 async fn refused_credentials(surface: &Surface, tenant: &Tenant) -> Vec<Request> {
     let mut credentials = bad_credentials(tenant).await;
     credentials.push(Some(format!("Bearer {}", solver_key(tenant).await)));

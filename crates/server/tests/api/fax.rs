@@ -1,4 +1,4 @@
-//! An agent works with a fax line: documents go out and come in as files, calls fail and are made again, and what was sent is
+//! An agent uses a fax line: documents are sent and received as files, failed calls are retried, and sent faxes are
 //! read and scored.
 
 use base64::Engine as _;
@@ -8,19 +8,19 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver};
 use testkit::world::pdf;
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 pub(crate) const CLINIC: &str = "+15550100177";
 
-/// A fax line behind one of its doors.
+/// A fax line at one of its addresses.
 pub(crate) struct Line {
     pub(crate) caller: Caller,
-    /// Ends with `fax`.
+    /// The base path; ends with `fax`.
     pub(crate) path: String,
 }
 
 impl Line {
-    /// With an organization's key, in a playground of its own.
+    /// A line in its own playground, reached with an organization key.
     pub(crate) async fn open(author: &Caller, config: Value) -> Self {
         let simulator = json!({"type": "Fax", "name": "Fax line", "config": config});
         let simulator = author.post("/simulators", simulator).await.expect(201).id();
@@ -28,22 +28,22 @@ impl Line {
         Self { caller: author.clone(), path: format!("/sandboxes/{sandbox}/fax") }
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> TestResponse {
         self.caller.get(&format!("{}{path}", self.path)).await
     }
 
-    pub(crate) async fn send(&self, fax: Value) -> Answer {
+    pub(crate) async fn send(&self, fax: Value) -> TestResponse {
         self.caller.post(&format!("{}/faxes", self.path), fax).await
     }
 
-    /// As a form.
-    pub(crate) async fn upload(&self, to: &str, name: &str, document: &[u8]) -> Answer {
+    /// Sends a form.
+    pub(crate) async fn upload(&self, to: &str, name: &str, document: &[u8]) -> TestResponse {
         let (kind, body) = form(&[("to_number", to)], &[(name, document)]);
         self.caller.send_bytes(Method::POST, &format!("{}/faxes", self.path), &[], Some((&kind, body))).await
     }
 }
 
-/// A form with fields and files, as any client sends it.
+/// A multipart form with fields and files.
 pub(crate) fn form(fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> (String, Vec<u8>) {
     let boundary = "------------------------d74496d66958873e";
     let mut body = Vec::new();
@@ -64,7 +64,7 @@ pub(crate) fn form(fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> (String,
     (format!("multipart/form-data; boundary={boundary}"), body)
 }
 
-/// A referral, with something changed.
+/// A referral with the given changes.
 pub(crate) fn referral(change: Value) -> Document {
     let mut referral = json!({
         "title": "Referral to Cardiology",
@@ -89,7 +89,7 @@ fn rendered(change: Value) -> Vec<u8> {
     documents::render(&referral(change)).unwrap().bytes
 }
 
-/// Words that must be put in, taken out or changed to come from one text to the other, for each word of the first.
+/// The word error rate: insertions, deletions and substitutions per word of the first text.
 fn word_error_rate(truth: &str, read: &str) -> f64 {
     let words = |text: &str| -> Vec<String> {
         let kept = |c: char| c.is_alphanumeric().then(|| c.to_ascii_lowercase());
@@ -173,7 +173,7 @@ both_databases! {
         assert_eq!((document.body, document.headers["content-type"].to_str().unwrap()), (rendered(json!({})), "application/pdf"));
         let picture = line.get(&format!("/faxes/{id}/pages/1.png")).await.expect(200);
         assert!(picture.body.starts_with(b"\x89PNG") && picture.headers["content-type"] == "image/png");
-        line.get(&format!("/faxes/{id}/pages/2.png")).await.refused(404, "NOT_FOUND");
+        line.get(&format!("/faxes/{id}/pages/2.png")).await.expect_error(404, "NOT_FOUND");
         let result = agent.complete(0).await.expect(200);
         let checks = result["checks"].as_array().unwrap();
         let results: Vec<&Value> = checks.iter().map(|check| &check["result"]).collect();
@@ -185,13 +185,13 @@ both_databases! {
         assert_eq!(checks[1]["evidence"]["phraseResults"][0]["found"], json!(false));
         let unexpected = &checks[6]["evidence"]["unexpected"][0];
         assert_eq!((&unexpected["resource"], &unexpected["change"]), (&json!(format!("fax/{CLINIC}")), &json!("send")));
-        // Scoring is pure: once more, from what was kept, it is the same.
+        // Scoring again from the stored evidence gives the same result.
         let again = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
         assert_eq!(again["score"], result["score"]);
-        line.get("/faxes").await.refused(409, "CONFLICT");
+        line.get("/faxes").await.expect_error(409, "CONFLICT");
     }
 
-    async fn a_scan_is_read_once_and_scored(server: TestServer) {
+    async fn a_scan_is_read_by_ocr_once_and_scored(server: TestServer) {
         let criteria = [says(json!({"contains": ["Maria Hernandez", "palpitations", "Metoprolol"]}))];
         let (_, agent, started) = begun(&server, json!({}), json!([]), &criteria).await;
         let line = line_of(&agent, &started);
@@ -225,7 +225,7 @@ both_databases! {
         assert_eq!(result["checks"][0]["evidence"]["matched"].as_array().unwrap().len(), expected, "{}", result.text());
     }
 
-    async fn a_document_may_come_from_the_playground(server: TestServer) {
+    async fn a_document_can_be_sent_by_reference_to_the_playground(server: TestServer) {
         let (_, agent, started) = begun(&server, json!({}), json!([]), &[]).await;
         let line = line_of(&agent, &started);
         let document = pdf("From the file drop");
@@ -246,13 +246,13 @@ both_databases! {
         }
         for from in ["files/outbox/none.pdf", "files/../../etc/passwd", "files/outbox", "Binary/none", "Binary/b1/../b1", "DocumentReference/d3",
             "Patient/p1", "http://127.0.0.1/x", "", "files/"] {
-            let refused = line.send(json!({"to_number": CLINIC, "content_reference": from})).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), ["content_reference"], "{from}");
+            let refused = line.send(json!({"to_number": CLINIC, "content_reference": from})).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), ["content_reference"], "{from}");
         }
         assert_eq!(line.get("/faxes").await.expect(200).data().len(), 4);
     }
 
-    async fn a_busy_line_is_called_again(server: TestServer) {
+    async fn a_busy_line_is_retried(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let config = json!({"retries": {"count": 2, "after_seconds": 60}, "outcomes": [
             {"number": "+15550100198", "status": "sent", "failing_attempts": 1, "reason": "busy", "delay_seconds": 30},
@@ -269,7 +269,7 @@ both_databases! {
         assert_eq!((told(&reached).await, told(&lost).await), (is("queued", 1, "busy"), is("queued", 1, "no_answer")));
         server.clock.advance(89_999);
         assert_eq!(told(&reached).await, is("queued", 1, "busy"));
-        // Nobody looked for an hour: everything has happened at its own time.
+        // Without any read for an hour, every attempt still happened at its own time.
         server.clock.advance(3_600_000);
         assert_eq!((told(&reached).await, told(&lost).await), (is("sent", 2, ""), is("failed", 3, "no_answer")));
         let path = line.path.replace("/fax", "/events?type=fax_status");
@@ -296,25 +296,25 @@ both_databases! {
             assert!(line.get(&format!("{path}/pages/1.png")).await.expect(200).body.starts_with(b"\x89PNG"));
             assert!(fax.get("base64").is_none() && fax.get("document").is_none() && fax.get("text").is_none());
         }
-        // A scan is read when somebody asks what it says, once.
+        // OCR reads a scan once, when its text is first requested.
         let scan = format!("/inbox/{}", inbox.data()[1]["id"].as_str().unwrap());
         assert_eq!(line.get(&scan).await.expect(200)["ocr_status"], "on_request");
         let text = line.get(&format!("{scan}/text")).await.expect(200);
         assert_eq!(line.get(&format!("{scan}/text")).await.expect(200).json, text.json);
         assert_eq!(line.get(&scan).await.expect(200)["ocr_status"], text["ocr_status"]);
         assert!(["done", "unavailable"].contains(&text["ocr_status"].as_str().unwrap()), "{}", text.text());
-        // Looking is not reading.
+        // Getting a fax does not mark it as read.
         assert_eq!(line.get(&scan).await.expect(200)["read"], json!(false));
         let marked = line.caller.patch(&format!("{}{scan}", line.path), json!({"read": true})).await.expect(200);
         assert_eq!(marked["read"], json!(true));
         assert_eq!(line.get("/inbox?read=true").await.expect(200).data().len(), 1);
-        line.caller.patch(&format!("{}{scan}", line.path), json!({"read": "yes"})).await.refused(400, "VALIDATION_ERROR");
-        line.get(&scan.replace("inbox", "faxes")).await.refused(404, "NOT_FOUND");
-        // The same behind the organization's own door, and nowhere else.
+        line.caller.patch(&format!("{}{scan}", line.path), json!({"read": "yes"})).await.expect_error(400, "VALIDATION_ERROR");
+        line.get(&scan.replace("inbox", "faxes")).await.expect_error(404, "NOT_FOUND");
+        // The same at the organization's own address, and nowhere else.
         let sandbox = started["sandboxes"].as_array().unwrap().iter().find(|one| one["type"] == "Fax").unwrap()["id"].as_str().unwrap();
         assert_eq!(author.get(&format!("/sandboxes/{sandbox}/fax/inbox")).await.expect(200).data().len(), 3);
         assert_eq!(author.get(&format!("/services/{sandbox}/fax/inbox")).await.expect(200).data().len(), 3);
-        server.organization("Other").await.get(&format!("/sandboxes/{sandbox}/fax/inbox")).await.refused(404, "NOT_FOUND");
+        server.organization("Other").await.get(&format!("/sandboxes/{sandbox}/fax/inbox")).await.expect_error(404, "NOT_FOUND");
     }
 
     async fn two_lines_of_a_playground_reach_each_other(server: TestServer) {
@@ -335,7 +335,7 @@ both_databases! {
         assert!(line.get("/inbox").await.expect(200).data().is_empty());
     }
 
-    async fn what_cannot_be_sent_is_refused_and_changes_nothing(server: TestServer) {
+    async fn invalid_sends_are_rejected_and_change_nothing(server: TestServer) {
         let line = Line::open(&server.organization("Acme").await, json!({})).await;
         let base64 = STANDARD.encode(pdf("x"));
         for (fax, fields) in [
@@ -351,8 +351,8 @@ both_databases! {
             (json!({"to_number": CLINIC, "base64": base64, "content_reference": "files/a.pdf"}), vec!["content_reference"]),
             (json!({"to_number": CLINIC, "base64": base64, "status": "sent"}), vec!["status"]),
         ] {
-            let refused = line.send(fax.clone()).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), fields, "{fax}");
+            let refused = line.send(fax.clone()).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), fields, "{fax}");
         }
         let document = pdf("x");
         for (fields, files, faulty) in [
@@ -363,15 +363,15 @@ both_databases! {
         ] {
             let (kind, body) = form(&fields, &files);
             let path = format!("{}/faxes", line.path);
-            let refused = line.caller.send_bytes(Method::POST, &path, &[], Some((&kind, body))).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), [faulty]);
+            let refused = line.caller.send_bytes(Method::POST, &path, &[], Some((&kind, body))).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), [faulty]);
         }
         for query in ["?status=lost", "?limit=0", "?to=1"] {
-            line.get(&format!("/faxes{query}")).await.refused(400, "VALIDATION_ERROR");
+            line.get(&format!("/faxes{query}")).await.expect_error(400, "VALIDATION_ERROR");
         }
-        line.get("/inbox?read=maybe").await.refused(400, "VALIDATION_ERROR");
+        line.get("/inbox?read=maybe").await.expect_error(400, "VALIDATION_ERROR");
         assert!(line.get("/faxes").await.expect(200).data().is_empty());
-        // A retry is one fax; the same name for another one is none.
+        // A retry with the same idempotency key is one fax; another body with that key is rejected.
         let once = [("idempotency-key", "a")];
         let path = format!("{}/faxes", line.path);
         let fax = |words: &str| Some(json!({"to_number": CLINIC, "base64": STANDARD.encode(pdf(words))}));
@@ -379,10 +379,10 @@ both_databases! {
         let again = line.caller.send(Method::POST, &path, &once, fax("once")).await.expect(201);
         assert_eq!((first.json.clone(), again.header("idempotent-replayed")), (again.json.clone(), Some("true")));
         assert!(first.header("location").unwrap().ends_with(&format!("/fax/faxes/{}", first.id())));
-        line.caller.send(Method::POST, &path, &once, fax("other")).await.refused(409, "CONFLICT");
+        line.caller.send(Method::POST, &path, &once, fax("other")).await.expect_error(409, "CONFLICT");
         assert_eq!(line.get("/faxes").await.expect(200).data().len(), 1);
         for page in ["0.png", "2.png", "1.gif", "-1", "1.png.png", "99999"] {
-            line.get(&format!("/faxes/{}/pages/{page}", first.id())).await.refused(404, "NOT_FOUND");
+            line.get(&format!("/faxes/{}/pages/{page}", first.id())).await.expect_error(404, "NOT_FOUND");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! S6 for documents: whatever is sent to a fax line is taken or refused with a 4xx, costs a bounded amount, and what is
-//! refused leaves only its event.
+//! S6 for documents: a fax line accepts or rejects (4xx) any input at a bounded cost, and rejected
+//! input only leaves an event.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use testkit::world::pdf;
 use crate::fax::{CLINIC, Line, referral};
 use crate::fhir_client::Dice;
 
-/// In continuous integration.
+/// The number of cases in continuous integration.
 const CASES: usize = 1000;
-/// Of them one in so many is a picture: what can be unpacked of it is read by OCR, which takes its time.
+/// One in this many cases is an image, because OCR is slow.
 const PICTURES: usize = 50;
 
 both_databases! {
-    async fn damaged_documents_are_taken_or_refused(server: TestServer) {
+    async fn damaged_documents_are_accepted_or_rejected_without_a_server_error(server: TestServer) {
         let line = Line::open(&server.organization("Acme").await, json!({})).await;
         let rendered = |change| documents::render(&referral(change)).unwrap().bytes;
         let texts = [pdf("Hello"), rendered(json!({}))];
@@ -27,13 +27,13 @@ both_databases! {
         for case in 0..CASES {
             let sources = if case.is_multiple_of(PICTURES) { &pictures } else { &texts };
             let document = damaged(&mut dice, sources);
-            let answer = line.upload(CLINIC, "a", &document).await;
-            assert!(matches!(answer.status, 201 | 400), "{}: {}", answer.status, answer.text());
-            let why = answer.json["error"]["details"]["document"][0].as_str().unwrap_or_default();
-            *statuses.entry((answer.status, why.chars().take(40).collect())).or_default() += 1;
-            if answer.status == 201 {
+            let response = line.upload(CLINIC, "a", &document).await;
+            assert!(matches!(response.status, 201 | 400), "{}: {}", response.status, response.text());
+            let why = response.json["error"]["details"]["document"][0].as_str().unwrap_or_default();
+            *statuses.entry((response.status, why.chars().take(40).collect())).or_default() += 1;
+            if response.status == 201 {
                 taken += 1;
-                let page = line.get(&format!("/faxes/{}/pages/1.png", answer.id())).await;
+                let page = line.get(&format!("/faxes/{}/pages/1.png", response.id())).await;
                 assert!(matches!(page.status, 200 | 404), "{}", page.text());
             }
         }
@@ -41,13 +41,13 @@ both_databases! {
         eprintln!("{CASES} damaged documents: {statuses:?}");
     }
 
-    async fn bombs_are_refused(server: TestServer) {
+    async fn oversized_input_is_rejected(server: TestServer) {
         let line = Line::open(&server.organization("Acme").await, json!({})).await;
         let before = resident_bytes();
         for (name, bomb) in bombs() {
-            let answer = line.upload(CLINIC, "a", &bomb).await;
-            assert!(matches!(answer.status, 201 | 400 | 413), "{name}: {} {}", answer.status, answer.text());
-            eprintln!("{name}: {} {}", answer.status, answer.json["error"]["details"]);
+            let response = line.upload(CLINIC, "a", &bomb).await;
+            assert!(matches!(response.status, 201 | 400 | 413), "{name}: {} {}", response.status, response.text());
+            eprintln!("{name}: {} {}", response.status, response.json["error"]["details"]);
         }
         if let (Some(before), Some(after)) = (before, resident_bytes()) {
             eprintln!("resident memory: {} MiB before, {} MiB after", before >> 20, after >> 20);
@@ -57,7 +57,7 @@ both_databases! {
     }
 }
 
-/// Black on white, 64 by 16, one strip of raw bits.
+/// A black-and-white TIFF of 64 by 16 pixels with one uncompressed strip.
 fn tiny_tiff() -> Vec<u8> {
     let entries: [(u16, u16, u32); 9] = [
         (256, 3, 64),
@@ -83,7 +83,7 @@ fn tiny_tiff() -> Vec<u8> {
     file
 }
 
-/// A sound document with something done to it.
+/// A valid document with random damage.
 fn damaged(dice: &mut Dice, sources: &[Vec<u8>]) -> Vec<u8> {
     let mut document = sources[dice.below(sources.len())].clone();
     for _ in 0..1 + dice.below(8) {
@@ -184,7 +184,7 @@ fn deflated(bytes: usize) -> Vec<u8> {
     file
 }
 
-/// Of this process, which the server runs in; none where nobody tells.
+/// The resident memory of this process, in which the server runs; `None` if the system does not report it.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;

@@ -1,4 +1,4 @@
-//! A fax is scored by what its recipient sees: hidden words, pages about somebody else and unread scans do not pass.
+//! A fax is scored by what its recipient sees: hidden words, pages about other patients and unread scans do not pass.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ use testkit::{TestServer, both_databases};
 
 use crate::fax::{CLINIC, Line, referral};
 
-/// A page of operators, with Helvetica as `F`.
+/// A PDF page with this content stream and Helvetica as font `F`.
 fn page(content: &str) -> Vec<u8> {
     pages(&[content])
 }
@@ -42,9 +42,13 @@ fn line_with(words: &str) -> String {
     format!("{COVER} {words}")
 }
 
+fn record(complaint: &str) -> Value {
+    json!({"title": "Visit note", "sections": [{"text": format!("Seen for {complaint}.")}]})
+}
+
 /// An agent with a fax line and a file drop, in a task with one criterion.
 async fn begun(server: &TestServer, assertion: Value) -> (Agent, Line, String) {
-    // Names of benchmarks are taken once for all organizations of a server.
+    // Benchmark names are unique across all organizations of a server.
     static BENCHMARKS: AtomicUsize = AtomicUsize::new(1);
     let author = server.organization("Acme").await;
     let name = format!("Records {}", BENCHMARKS.fetch_add(1, Ordering::Relaxed));
@@ -55,7 +59,9 @@ async fn begun(server: &TestServer, assertion: Value) -> (Agent, Line, String) {
         author.send(Method::POST, &path, &[], None).await.expect(200);
     }
     let criterion = json!({"label": "sent", "assertion": assertion});
-    bench.task_with(json!({"name": "Send it"}), &[criterion]).await;
+    let scenario =
+        json!({"steps": [{"do": "drop_file_inbox", "path": "inbox/record.pdf", "document": record("a cough")}]});
+    bench.task_with(json!({"name": "Send it", "scenario": scenario}), &[criterion]).await;
     let reference = bench.publish().await;
     let solver = solver(server, &author, "agent-1").await;
     let agent = Agent::begin(server, &solver, &reference, false).await;
@@ -71,7 +77,7 @@ fn wants_immunizations() -> Value {
 }
 
 both_databases! {
-    async fn hidden_words_are_not_sent(server: TestServer) {
+    async fn hidden_words_do_not_count_as_sent(server: TestServer) {
         let words = |before: &str| line_with(&format!("BT {before} /F 12 Tf 72 650 Td (Immunization history) Tj ET"));
         for (content, score) in [
             (words(""), 1.0),
@@ -91,7 +97,7 @@ both_databases! {
         }
     }
 
-    async fn pages_about_somebody_else_do_not_match(server: TestServer) {
+    async fn pages_about_another_patient_do_not_match(server: TestServer) {
         let other = "BT /F 12 Tf 72 700 Td (Records for Pat Smith, MRN-00777) Tj ET";
         let assertion = json!({"assert": "fax-document", "contains": ["records"], "pages": {"max": 3},
             "every_page": ["Maria Hernandez", "MRN-00412"]});
@@ -105,7 +111,36 @@ both_databases! {
         }
     }
 
-    async fn hidden_words_are_not_in_a_file(server: TestServer) {
+    async fn drawings_and_faint_words_do_not_pass(server: TestServer) {
+        let mut assertion = wants_immunizations();
+        assertion["text_only"] = json!(true);
+        let words = line_with("BT /F 12 Tf 72 650 Td (Immunization history) Tj ET");
+        for (beside, score) in [
+            ("", 1.0),
+            ("72 600 468 0.8 re f", 1.0),
+            ("100 500 m 100 540 l 120 520 m 120 540 l 2 w S", 0.0),
+            ("BT 0.85 g /F 12 Tf 72 500 Td (HIV positive) Tj ET", 0.0),
+        ] {
+            let (agent, line, _) = begun(&server, assertion.clone()).await;
+            line.upload(CLINIC, "records.pdf", &page(&format!("{words} {beside}"))).await.expect(201);
+            let result = agent.complete(0).await.expect(200);
+            assert_eq!(result["score"], json!(score), "{beside}: {}", result.text());
+        }
+    }
+
+    async fn a_record_must_be_sent_unchanged(server: TestServer) {
+        let assertion = json!({"assert": "fax-document", "same_as": "inbox/record.pdf"});
+        for (complaint, score) in [("a cough", 1.0), ("a fever", 0.0)] {
+            let (agent, line, _) = begun(&server, assertion.clone()).await;
+            let document = serde_json::from_value(record(complaint)).unwrap();
+            let sent = documents::render(&document).unwrap().bytes;
+            line.upload(CLINIC, "record.pdf", &sent).await.expect(201);
+            let result = agent.complete(0).await.expect(200);
+            assert_eq!(result["score"], json!(score), "{complaint}: {}", result.text());
+        }
+    }
+
+    async fn hidden_words_in_a_file_do_not_count(server: TestServer) {
         let assertion = json!({"assert": "sftp-file-present", "path": "outbox/*.pdf", "parse": "pdf", "contains": ["immunization history"]});
         for (before, score) in [("0 g", 1.0), ("3 Tr", 0.0), ("1 1 1 rg", 0.0)] {
             let (agent, _, files) = begun(&server, assertion.clone()).await;
@@ -117,9 +152,9 @@ both_databases! {
         }
     }
 
-    /// A scan with words behind it is read by OCR, or not at all: then nothing is scored, because the server lacks something
-    /// and the agent does not.
-    async fn that_a_server_has_no_ocr_decides_nothing(server: TestServer) {
+    /// A scan with a hidden text layer is read by OCR. Without OCR nothing is scored, because the server lacks a program
+    /// and the agent did nothing wrong.
+    async fn a_missing_ocr_program_does_not_decide_a_score(server: TestServer) {
         let scan = documents::render(&referral(json!({"look": "scanned"}))).unwrap().bytes;
         let assertion = json!({"assert": "fax-document", "contains": ["palpitations"]});
         let (agent, line, _) = begun(&server, assertion).await;
@@ -130,9 +165,9 @@ both_databases! {
             return;
         }
         assert_eq!((&sent["ocr_status"], &sent["ocr_engine"]), (&json!("unavailable"), &Value::Null));
-        let refused = agent.complete(0).await.refused(503, "UNAVAILABLE");
+        let refused = agent.complete(0).await.expect_error(503, "UNAVAILABLE");
         assert!(refused.text().contains("tesseract"), "{}", refused.text());
-        // The task is still open, and a fax that can be read decides it.
+        // The task is still open, and a readable fax is scored.
         let readable = documents::render(&referral(json!({}))).unwrap().bytes;
         line.upload(CLINIC, "referral.pdf", &readable).await.expect(201);
         assert_eq!(agent.complete(0).await.expect(200)["score"], json!(1.0));

@@ -1,4 +1,4 @@
-//! R6: a transaction with one bad entry, wherever it stands, leaves nothing behind.
+//! R6: a transaction with one invalid entry at any position changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use testkit::both_databases;
 
 use crate::fhir_client::{Dice, Ehr, entry, observation, patient, transaction};
 
-/// In continuous integration; the pure test has a thousand.
+/// The number of cases in continuous integration; the test without HTTP has a thousand.
 const BUNDLES: usize = 250;
 
 both_databases! {
-    async fn a_transaction_with_one_bad_entry_leaves_nothing_behind(server: TestServer) {
+    async fn a_transaction_with_one_invalid_entry_changes_nothing(server: TestServer) {
         let twins = |number: usize| json!({"resourceType": "Patient", "id": format!("twin{number}"), "gender": "other"});
         let records: Vec<Value> = ["p1", "p2", "p3"].map(patient).into_iter().chain([twins(1), twins(2)]).collect();
         let ehr = Ehr::over(&server.organization("Acme").await, &records).await;
@@ -19,11 +19,11 @@ both_databases! {
         let before = ehr.content("Observation").await;
         let (mut dice, mut statuses) = (Dice(6), BTreeMap::new());
         for _ in 0..BUNDLES {
-            let bundle = spoilt(&mut dice);
-            let answer = ehr.post("", &bundle).await;
-            assert!((400..500).contains(&answer.status), "{} {bundle}: {}", answer.status, answer.text());
-            assert_eq!(answer["resourceType"], "OperationOutcome");
-            *statuses.entry(answer.status).or_insert(0) += 1;
+            let bundle = transaction_with_bad_entry(&mut dice);
+            let response = ehr.post("", &bundle).await;
+            assert!((400..500).contains(&response.status), "{} {bundle}: {}", response.status, response.text());
+            assert_eq!(response["resourceType"], "OperationOutcome");
+            *statuses.entry(response.status).or_insert(0) += 1;
             assert_eq!(ehr.content("Observation").await, before, "{bundle}");
         }
         let sound = transaction(sound_entries(&mut dice, 12));
@@ -33,7 +33,7 @@ both_databases! {
     }
 }
 
-fn spoilt(dice: &mut Dice) -> Value {
+fn transaction_with_bad_entry(dice: &mut Dice) -> Value {
     let count = 1 + dice.below(12);
     let mut entries = sound_entries(dice, count);
     let bad = bad_entry(dice);
@@ -41,7 +41,7 @@ fn spoilt(dice: &mut Dice) -> Value {
     transaction(entries)
 }
 
-/// Creations, and at most one change of each patient that there is.
+/// Creations, and at most one change of each existing patient.
 fn sound_entries(dice: &mut Dice, count: usize) -> Vec<Value> {
     let mut free = vec!["p1", "p2", "p3"];
     let mut sound = |number: usize| {

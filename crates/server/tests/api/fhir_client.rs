@@ -1,12 +1,12 @@
-//! A client of one FHIR sandbox, what the sandbox holds, and dice that fall the same way every time.
+//! A client of one FHIR sandbox, its content, and a deterministic random number generator.
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Answer, Caller, Database, TestServer};
+use testkit::{Caller, Database, TestResponse, TestServer};
 
 use crate::request::Request;
 
-/// Someone who uses a sandbox: with the organization's key or with a token.
+/// A client of a sandbox, with an organization key or a token.
 #[derive(Clone)]
 pub(crate) struct Ehr {
     pub(crate) caller: Caller,
@@ -14,7 +14,7 @@ pub(crate) struct Ehr {
 }
 
 impl Ehr {
-    /// A sandbox of its own simulator and playground, over these resources.
+    /// A sandbox with its own simulator and playground, over these resources.
     pub(crate) async fn over(caller: &Caller, resources: &[Value]) -> Self {
         let simulator = caller.post("/simulators", json!({"type": "Fhir", "name": "EHR"})).await.expect(201).id();
         let mut body = json!({"simulator_id": simulator});
@@ -37,7 +37,7 @@ impl Ehr {
         format!("/sandboxes/{}/fhir/{address}", self.sandbox)
     }
 
-    pub(crate) async fn ask(&self, method: Method, address: &str, body: Option<&Value>) -> Answer {
+    pub(crate) async fn ask(&self, method: Method, address: &str, body: Option<&Value>) -> TestResponse {
         self.ask_with(method, address, &[], body).await
     }
 
@@ -47,21 +47,21 @@ impl Ehr {
         address: &str,
         headers: &[(&str, &str)],
         body: Option<&Value>,
-    ) -> Answer {
+    ) -> TestResponse {
         let media = if method == Method::PATCH { "application/json-patch+json" } else { "application/fhir+json" };
         let body = body.map(|body| (media, body.to_string().into_bytes()));
         self.caller.send_bytes(method, &self.path(address), headers, body).await
     }
 
-    pub(crate) async fn get(&self, address: &str) -> Answer {
+    pub(crate) async fn get(&self, address: &str) -> TestResponse {
         self.ask(Method::GET, address, None).await
     }
 
-    pub(crate) async fn post(&self, address: &str, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, address: &str, body: &Value) -> TestResponse {
         self.ask(Method::POST, address, Some(body)).await
     }
 
-    pub(crate) async fn put(&self, address: &str, body: &Value) -> Answer {
+    pub(crate) async fn put(&self, address: &str, body: &Value) -> TestResponse {
         self.ask(Method::PUT, address, Some(body)).await
     }
 
@@ -76,7 +76,7 @@ impl Ehr {
         self.caller.post(&format!("/playgrounds/{playground}/reset"), json!({})).await.expect(200);
     }
 
-    /// All of a list of evidence, page by page: `events`, `state` or `diff`.
+    /// All pages of a list of evidence: `events`, `state` or `diff`.
     pub(crate) async fn evidence(&self, list: &str) -> Vec<Value> {
         let (mut found, mut cursor) = (Vec::new(), String::new());
         loop {
@@ -90,10 +90,10 @@ impl Ehr {
         }
     }
 
-    /// What a client and an author can see of the content: state, differences, history and what a search counts.
+    /// The visible content: state, differences, history, and the totals of searches.
     pub(crate) async fn content(&self, counted: &str) -> Value {
         let history = self.get("_history?_count=1000").await.expect(200);
-        // Nodes differ in their own addresses.
+        // Nodes have different addresses.
         let history = history["entry"].as_array().into_iter().flatten();
         let history: Vec<Value> =
             history.map(|entry| json!([entry["resource"], entry["request"], entry["response"]])).collect();
@@ -105,13 +105,13 @@ impl Ehr {
         })
     }
 
-    /// What a client needs to get tokens.
+    /// The credentials to get tokens.
     pub(crate) async fn client_secret(&self) -> String {
         let shown = self.caller.get(&format!("/sandboxes/{}", self.sandbox)).await.expect(200);
         shown["credentials"]["client_secret"].as_str().expect("a secret").to_owned()
     }
 
-    /// The sandbox as a client with a SMART token of these scopes sees it.
+    /// The same sandbox with a SMART token of these scopes.
     pub(crate) async fn smart(&self, server: &TestServer, scope: &str) -> Self {
         self.with(&server.caller(&self.token(server, scope).await))
     }
@@ -123,8 +123,8 @@ impl Ehr {
             self.client_secret().await,
             scope.replace(' ', "%20")
         );
-        let answer = token_request(&self.sandbox, &form).send(&server.anonymous()).await.expect(200);
-        answer["access_token"].as_str().expect("a token").to_owned()
+        let response = token_request(&self.sandbox, &form).send(&server.anonymous()).await.expect(200);
+        response["access_token"].as_str().expect("a token").to_owned()
     }
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn entry(method: &str, url: &str, resource: Option<Value>) -> Value {
     entry
 }
 
-/// SplitMix64: the same numbers in every run.
+/// SplitMix64: deterministic random numbers.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -178,7 +178,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// Less than `most`, which is not 0.
+    /// A number below `most`, which is not 0.
     pub(crate) fn below(&mut self, most: usize) -> usize {
         usize::try_from(self.next() % most as u64).expect("less than most")
     }

@@ -1,5 +1,5 @@
-//! R5: many clients of one sandbox at once, on every node that serves it: nothing acknowledged is lost, nothing is made
-//! twice, and what was acknowledged is seen everywhere.
+//! R5: many concurrent clients of one sandbox on every node: no acknowledged write is lost, nothing is created
+//! twice, and acknowledged writes are visible everywhere.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use testkit::both_databases;
 
 use crate::fhir_client::{Ehr, entry, observation, on_every_node, patient, transaction};
 
-/// Clients that ask for the same thing at once.
+/// Clients that send the same request concurrently.
 const AT_ONCE: usize = 64;
-/// In continuous integration; a longer run by hand changes these.
+/// Values for continuous integration; change them for a longer run.
 const ROUNDS: usize = 10;
 const COUNTING_CLIENTS: usize = 12;
 const COUNTED_BY_EACH: usize = 6;
@@ -22,7 +22,7 @@ const APPENDED_BY_EACH: usize = 8;
 const RESETS: usize = 80;
 
 both_databases! {
-    async fn of_many_conditional_creates_one_creates(server: TestServer) {
+    async fn only_one_of_many_conditional_creates_creates(server: TestServer) {
         let ehr = Ehr::over(&server.organization("Acme").await, &[]).await;
         conditional_creates(std::slice::from_ref(&ehr), ROUNDS, "alone").await;
         let (_more, nodes) = on_every_node(&server, &ehr).await;
@@ -46,7 +46,7 @@ both_databases! {
         eprintln!("{counted} increments on {} nodes; {refused} came too late and were tried again", nodes.len());
     }
 
-    async fn appends_by_transaction_are_in_one_order_for_everyone(server: TestServer) {
+    async fn appends_by_transaction_have_the_same_order_for_all_clients(server: TestServer) {
         let ehr = Ehr::over(&server.organization("Acme").await, &[]).await;
         let (_more, nodes) = on_every_node(&server, &ehr).await;
         let list = json!({"resourceType": "List", "id": "log", "status": "current", "mode": "working", "note": [{"text": "start"}]});
@@ -99,7 +99,7 @@ both_databases! {
         eprintln!("{} writes and {} events, alike on {} nodes and a fresh one", acknowledged.len(), events.len(), nodes.len());
     }
 
-    async fn after_a_reset_among_writes_memory_is_as_the_log_says(server: TestServer) {
+    async fn after_a_concurrent_reset_memory_matches_the_log(server: TestServer) {
         let caller = server.organization("Acme").await;
         let ehr = Ehr::over(&caller, &[patient("base")]).await;
         let (_more, nodes) = on_every_node(&server, &ehr).await;
@@ -120,7 +120,7 @@ both_databases! {
     }
 }
 
-/// Everyone asks for the same new resource, from round to round another one: one is made, and all are told of it.
+/// In each round all clients conditionally create the same resource: one creates it, and all get it.
 async fn conditional_creates(nodes: &[Ehr], rounds: usize, about: &str) {
     for round in 0..rounds {
         let (system, value) = ("urn:test", format!("{about}-{round}"));
@@ -130,10 +130,10 @@ async fn conditional_creates(nodes: &[Ehr], rounds: usize, about: &str) {
         let create =
             |number: usize| nodes[number % nodes.len()].ask_with(Method::POST, "Patient", &headers, Some(&body));
         let answers = join_all((0..AT_ONCE).map(create)).await;
-        let made = answers.iter().filter(|answer| answer.status == 201).count();
-        assert_eq!(made, 1, "{:?}", answers.iter().map(|answer| answer.status).collect::<Vec<_>>());
-        assert!(answers.iter().all(|answer| [200, 201].contains(&answer.status)));
-        let told: BTreeSet<&str> = answers.iter().map(|answer| answer["id"].as_str().unwrap()).collect();
+        let made = answers.iter().filter(|response| response.status == 201).count();
+        assert_eq!(made, 1, "{:?}", answers.iter().map(|response| response.status).collect::<Vec<_>>());
+        assert!(answers.iter().all(|response| [200, 201].contains(&response.status)));
+        let told: BTreeSet<&str> = answers.iter().map(|response| response["id"].as_str().unwrap()).collect();
         assert_eq!(told.len(), 1, "they were told of different resources");
         for node in nodes {
             assert_eq!(node.total(&format!("Patient?{condition}")).await, 1);
@@ -141,7 +141,7 @@ async fn conditional_creates(nodes: &[Ehr], rounds: usize, about: &str) {
     }
 }
 
-/// How many increments were acknowledged, and how many were refused as too late.
+/// The number of acknowledged increments, and of those rejected because of a conflict.
 async fn count_together(nodes: &[Ehr], clients: usize, each: usize) -> (usize, usize) {
     let mut counter = observation("counter", "nobody");
     counter["valueInteger"] = json!(0);
@@ -166,7 +166,7 @@ async fn count_together(nodes: &[Ehr], clients: usize, each: usize) -> (usize, u
     (all.iter().map(|one| one.0).sum(), all.iter().map(|one| one.1).sum())
 }
 
-/// Appends to the list and makes an Observation, in one transaction, again and again; what was read after each.
+/// Repeatedly appends to the list and creates an Observation in one transaction. Returns what was read after each.
 async fn append(nodes: &[Ehr], client: usize, each: usize) -> Vec<Vec<String>> {
     let mut seen = Vec::new();
     for number in 0..each {

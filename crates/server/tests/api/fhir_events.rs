@@ -1,19 +1,19 @@
-//! Every request is one event, in order and whole; secrets are in none, nor in a log or a row.
+//! Every request is recorded as one complete event, in order. Secrets are in no event, log or row.
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Answer, TestServer, both_databases};
+use testkit::{TestResponse, TestServer, both_databases};
 
 use crate::fhir_client::{Ehr, entry, observation, patient, token_request, transaction};
 use crate::request::Request;
 use crate::secret_search::SecretSearch;
 use crate::secrets::Logs;
 
-/// So many clients, each with a secret and tokens of its own.
+/// The number of clients, each with its own secret and tokens.
 const SANDBOXES: usize = 12;
 
 both_databases! {
-    async fn every_request_is_one_event_in_order_and_whole(server: TestServer) {
+    async fn every_request_is_recorded_as_one_complete_event_in_order(server: TestServer) {
         let ehr = Ehr::over(&server.organization("Acme").await, &[patient("p1")]).await;
         let patch = json!([{"op": "add", "path": "/gender", "value": "male"}]);
         let bundle = transaction(vec![entry("POST", "Observation", Some(observation("x", "p1")))]);
@@ -56,7 +56,7 @@ both_databases! {
         }
     }
 
-    async fn large_bodies_come_back_whole(server: TestServer) {
+    async fn large_bodies_are_returned_completely(server: TestServer) {
         let ehr = Ehr::over(&server.organization("Acme").await, &[]).await;
         for kilobytes in [1, 15, 16, 17, 100, 900] {
             let mut large = patient("large");
@@ -73,7 +73,7 @@ both_databases! {
         }
     }
 
-    async fn secrets_of_sandboxes_are_in_no_event_log_or_row(server: TestServer) {
+    async fn sandbox_secrets_are_in_no_event_log_or_row(server: TestServer) {
         let logs = Logs::captured();
         let caller = server.organization("Acme").await;
         let (mut secrets, mut shown, mut misplaced) = (vec![caller.key().to_owned()], Vec::new(), 0);
@@ -87,11 +87,11 @@ both_databases! {
             let own = number * 3;
             for secret in std::iter::once(&secrets[0]).chain(&secrets[own + 1..own + 4]) {
                 for request in wrong_places(ehr, secret) {
-                    look(&request.send(&caller).await);
+                    expect_no_server_error(&request.send(&caller).await);
                     misplaced += 1;
                 }
                 for request in wrong_credentials(ehr, secret) {
-                    look(&request.send(&server.anonymous()).await);
+                    expect_no_server_error(&request.send(&server.anonymous()).await);
                     misplaced += 1;
                 }
             }
@@ -110,11 +110,11 @@ both_databases! {
     }
 }
 
-fn look(answer: &Answer) {
-    assert!(answer.status < 500, "{}: {}", answer.asked, answer.text());
+fn expect_no_server_error(answer: &TestResponse) {
+    assert!(answer.status < 500, "{}: {}", answer.request, answer.text());
 }
 
-/// Where a hurried agent could put a secret, with nothing that is kept as a resource.
+/// Requests with a secret in a wrong place, except in the content of resources.
 fn wrong_places(ehr: &Ehr, secret: &str) -> Vec<Request> {
     let fhir = "application/fhir+json";
     let at = |method: Method, address: String| Request::new(method, ehr.path(&address));
@@ -166,7 +166,7 @@ fn wrong_places(ehr: &Ehr, secret: &str) -> Vec<Request> {
     requests
 }
 
-/// The secret as a credential: the right one, one for something else, or in a form that is none.
+/// The secret as a credential: correct, for another purpose, or in a wrong format.
 fn wrong_credentials(ehr: &Ehr, secret: &str) -> Vec<Request> {
     let ask = |credential: String| Request::get(ehr.path("Patient/p1")).header("authorization", credential);
     let id = &ehr.sandbox;
@@ -192,7 +192,7 @@ fn wrong_credentials(ehr: &Ehr, secret: &str) -> Vec<Request> {
     ]
 }
 
-/// Puts a secret where the search must see it: into a resource, which is kept as it was written, and into the log.
+/// Plants a secret where the search must find it: in a resource and in the log.
 async fn plant(server: &TestServer, ehr: &Ehr) -> String {
     let secret = ehr.token(server, "system/Patient.rs").await;
     let mut planted = patient("planted");

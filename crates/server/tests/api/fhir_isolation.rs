@@ -1,24 +1,24 @@
-//! S5 for the FHIR paths: whoever is not of a sandbox learns nothing of it, neither by its address nor from inside another.
+//! S5 for the FHIR paths: a sandbox reveals nothing to outsiders, neither at its address nor from inside another sandbox.
 
 use app::Clock;
 use futures_util::{StreamExt, stream};
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 use crate::fhir_client::{Ehr, entry, observation, patient, token_request, transaction};
-use crate::prober::{absent, telling};
+use crate::prober::{comparable, unknown_id};
 use crate::request::{AT_ONCE, Request};
 use crate::surface::Tenant;
 use crate::tenants::{bad_credentials, solver_key};
 
-/// Only in sandboxes that the prober has no business in.
+/// A text that only occurs in sandboxes foreign to the prober.
 const SECRET: &str = "hidden-4711";
-/// As long, and nowhere.
+/// A text of the same length that occurs nowhere.
 const NOWHERE: &str = "hidden-4712";
 
 both_databases! {
-    async fn a_foreign_sandbox_is_answered_like_none(server: TestServer) {
+    async fn another_organizations_sandbox_looks_like_a_missing_one(server: TestServer) {
         let (own, foreign) = (Tenant::create(&server, "Own", "Private").await, server.organization("Foreign").await);
         let sandboxes = Sandboxes::create(&own, &foreign).await;
         let before = (sandboxes.foreign.content("Patient").await, sandboxes.sibling.content("Patient").await);
@@ -35,10 +35,10 @@ both_databases! {
                     })
                     .buffer_unordered(AT_ONCE);
                 while let Some((theirs, nothing)) = answers.next().await {
-                    assert!([401, 403, 404].contains(&theirs.status), "{} {}: {}", theirs.asked, theirs.status, theirs.text());
+                    assert!([401, 403, 404].contains(&theirs.status), "{} {}: {}", theirs.request, theirs.status, theirs.text());
                     let ids = [target.as_str()];
-                    assert_eq!(telling(&theirs, &ids), telling(&nothing, &ids), "{} with {credential:?}", theirs.asked);
-                    assert_eq!(theirs["resourceType"], "OperationOutcome", "{}", theirs.asked);
+                    assert_eq!(comparable(&theirs, &ids), comparable(&nothing, &ids), "{} with {credential:?}", theirs.request);
+                    assert_eq!(theirs["resourceType"], "OperationOutcome", "{}", theirs.request);
                     probes += 1;
                 }
             }
@@ -49,7 +49,7 @@ both_databases! {
         eprintln!("{probes} pairs of probes of foreign sandboxes");
     }
 
-    async fn credentials_end_with_their_time_and_with_their_sandbox(server: TestServer) {
+    async fn credentials_expire_and_end_with_their_sandbox(server: TestServer) {
         let ehr = Ehr::over(&server.organization("Own").await, &[patient("p1")]).await;
         let clock = Clock::fixed(server.clock.now());
         let later = server.another_node_at(clock.clone()).await;
@@ -66,41 +66,41 @@ both_databases! {
         let secret = ehr.client_secret().await;
         ehr.caller.post(&format!("/sandboxes/{}/teardown", ehr.sandbox), json!({})).await.expect(200);
         for request in [(Method::GET, "Patient/p1"), (Method::GET, "Patient"), (Method::DELETE, "Patient/p1")] {
-            let answer = ehr.with(&server.caller(&token)).ask(request.0, request.1, None).await;
-            assert!([401, 409].contains(&answer.status), "{} {}", answer.asked, answer.status);
-            assert_eq!(answer["resourceType"], "OperationOutcome");
+            let response = ehr.with(&server.caller(&token)).ask(request.0, request.1, None).await;
+            assert!([401, 409].contains(&response.status), "{} {}", response.request, response.status);
+            assert_eq!(response["resourceType"], "OperationOutcome");
         }
         let form = format!("grant_type=client_credentials&client_id={}&client_secret={secret}", ehr.sandbox);
         let refused = token_request(&ehr.sandbox, &form).send(&server.anonymous()).await.expect(401);
         assert_eq!(refused["error"], "invalid_client");
     }
 
-    async fn a_token_is_given_for_the_clients_own_sandbox_only(server: TestServer) {
+    async fn a_token_is_only_issued_for_the_clients_own_sandbox(server: TestServer) {
         let own = Ehr::over(&server.organization("Own").await, &[]).await;
         let sibling = Ehr::over(&own.caller, &[]).await;
         let foreign = Ehr::over(&server.organization("Foreign").await, &[]).await;
-        let nothing = absent(&own.sandbox);
+        let nothing = unknown_id(&own.sandbox);
         let (secret, mut probes) = (own.client_secret().await, 0);
         for target in [&sibling.sandbox, &foreign.sandbox] {
             for client in [&own.sandbox, target] {
                 let form = |client: &str| format!("grant_type=client_credentials&client_id={client}&client_secret={secret}");
                 let theirs = token_request(target, &form(client)).send(&server.anonymous()).await.expect(401);
                 let none = token_request(&nothing, &form(client)).send(&server.anonymous()).await.expect(401);
-                assert_eq!(telling(&theirs, &[]), telling(&none, &[]));
+                assert_eq!(comparable(&theirs, &[]), comparable(&none, &[]));
                 probes += 1;
             }
         }
         let token = own.token(&server, "system/*.cruds").await;
         for list in ["", "/events", "/state", "/diff"] {
             for sandbox in [&own.sandbox, &sibling.sandbox, &nothing] {
-                server.caller(&token).get(&format!("/sandboxes/{sandbox}{list}")).await.refused(401, "UNAUTHORIZED");
+                server.caller(&token).get(&format!("/sandboxes/{sandbox}{list}")).await.expect_error(401, "UNAUTHORIZED");
                 probes += 1;
             }
         }
         eprintln!("{probes} probes of the token endpoint and of evidence");
     }
 
-    async fn from_inside_one_sandbox_another_is_not_seen(server: TestServer) {
+    async fn a_sandbox_cannot_see_the_content_of_another(server: TestServer) {
         let (own, foreign) = (Tenant::create(&server, "Own", "Private").await, server.organization("Foreign").await);
         let sandboxes = Sandboxes::create(&own, &foreign).await;
         let mut probes = 0;
@@ -117,7 +117,7 @@ both_databases! {
 
 struct Sandboxes {
     own: Ehr,
-    /// Of the same organization.
+    /// A second sandbox of the same organization.
     sibling: Ehr,
     foreign: Ehr,
 }
@@ -137,7 +137,7 @@ impl Sandboxes {
         }
     }
 
-    /// What a prober may present, and the sandboxes that it is no credential for.
+    /// Credentials of a prober, each with the sandboxes for which it is not valid.
     async fn credentials(&self, server: &TestServer, own: &Tenant) -> Vec<(Option<String>, Vec<String>)> {
         let bearer = |token: &str| Some(format!("Bearer {token}"));
         let (sibling, foreign) = (self.sibling.sandbox.clone(), self.foreign.sandbox.clone());
@@ -164,7 +164,7 @@ impl Sandboxes {
     }
 }
 
-/// One thing that can be asked of a sandbox.
+/// A request to a sandbox.
 struct Shape {
     method: Method,
     address: String,
@@ -173,7 +173,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Under both names, beside the same of a sandbox that there is not.
+    /// The request at both addresses of the sandbox, each paired with the same request to an unknown sandbox.
     fn at(&self, sandbox: &str, credential: Option<&str>) -> Vec<(Request, Request)> {
         let request = |base: &str, sandbox: &str| {
             let mut request = Request::new(self.method.clone(), format!("/{base}/{sandbox}/fhir{}", self.address));
@@ -184,7 +184,7 @@ impl Shape {
                 None => request,
             }
         };
-        ["sandboxes", "services"].map(|base| (request(base, sandbox), request(base, &absent(sandbox)))).into()
+        ["sandboxes", "services"].map(|base| (request(base, sandbox), request(base, &unknown_id(sandbox)))).into()
     }
 }
 
@@ -253,14 +253,14 @@ fn shapes(next: &str) -> Vec<Shape> {
     shapes
 }
 
-fn link(answer: &Answer, relation: &str) -> String {
-    let links = answer["link"].as_array().expect("links");
+fn link(response: &TestResponse, relation: &str) -> String {
+    let links = response["link"].as_array().expect("links");
     let found = links.iter().find(|link| link["relation"] == relation).expect("the link");
     found["url"].as_str().unwrap().to_owned()
 }
 
-/// Asks, in one's own sandbox, for what only another has and for what nobody has, as seen from `there`: the other
-/// sandbox's base address, or nothing. Answers how many ways were tried.
+/// Requests, in the caller's own sandbox, data that only another sandbox has and data that does not exist. `there` is the
+/// other sandbox's base URL, or empty. Returns how many requests were tried.
 async fn look_through(own: &Ehr, there: &str) -> usize {
     own.reset().await;
     for (id, target) in [("points-there", SECRET), ("points-nowhere", NOWHERE)] {
@@ -302,7 +302,7 @@ async fn look_through(own: &Ehr, there: &str) -> usize {
     ways + write_through(own, there).await
 }
 
-/// The same by writing: what another sandbox has is no match and no target.
+/// The same for writes: resources of another sandbox are neither matches nor targets.
 async fn write_through(own: &Ehr, there: &str) -> usize {
     let bundles = [
         transaction(vec![entry("GET", "THEREPatient/TARGET", None)]),
@@ -316,9 +316,9 @@ async fn write_through(own: &Ehr, there: &str) -> usize {
     for bundle in &bundles {
         let ask = async |target: &str| {
             let text = bundle.to_string().replace("THERE", there).replace("TARGET", target);
-            let answer = own.post("", &serde_json::from_str(&text).unwrap()).await;
+            let response = own.post("", &serde_json::from_str(&text).unwrap()).await;
             own.reset().await;
-            seen(&answer, target, "-")
+            seen(&response, target, "-")
         };
         assert_eq!(ask(SECRET).await, ask(NOWHERE).await, "{bundle} from {there:?}");
     }
@@ -338,37 +338,37 @@ fn pointing_by(reference: &str) -> Value {
     made
 }
 
-/// What an answer tells, with the names of what was asked for made equal, and without times and new ids.
-fn seen(answer: &Answer, target: &str, pointing: &str) -> String {
-    let mut json = answer.json.clone();
-    forget_times(&mut json);
+/// A response without times and new ids, and with the requested names replaced, for comparison.
+fn seen(response: &TestResponse, target: &str, pointing: &str) -> String {
+    let mut json = response.json.clone();
+    remove_times(&mut json);
     let ids: Vec<String> = new_ids(&json);
-    let mut text = format!("{} {json}", answer.status).replace(target, "TARGET").replace(pointing, "POINTING");
+    let mut text = format!("{} {json}", response.status).replace(target, "TARGET").replace(pointing, "POINTING");
     for id in ids {
         text = text.replace(&id, "a new id");
     }
     text
 }
 
-fn forget_times(value: &mut Value) {
+fn remove_times(value: &mut Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(forget_times),
+        Value::Array(items) => items.iter_mut().for_each(remove_times),
         Value::Object(members) => {
             members.retain(|name, _| !["lastUpdated", "lastModified", "versionId"].contains(&name.as_str()));
-            members.values_mut().for_each(forget_times);
+            members.values_mut().for_each(remove_times);
         }
         _ => {}
     }
 }
 
-/// ULIDs, as the server makes ids.
+/// ULIDs, the format of the server's ids.
 fn new_ids(value: &Value) -> Vec<String> {
     let text = value.to_string();
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
     words.filter(|word| word.len() == 26).map(ToOwned::to_owned).collect()
 }
 
-/// Uses the links of another sandbox's pages on one's own; they show nothing that is not one's own.
+/// Uses page links of another sandbox on the caller's own sandbox; they show only the caller's own data.
 async fn follow_links(own: &Ehr, theirs: &Ehr) -> usize {
     let mut followed = 0;
     for search in [

@@ -1,4 +1,4 @@
-//! S6 for FHIR: whatever is sent to a sandbox is answered as FHIR answers, never with a 5xx, and a refusal changes nothing.
+//! S6 for FHIR: any input gets a FHIR response, never a 5xx, and a rejected request changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::fhir_client::{Dice, Ehr, entry, observation, patient, transaction};
 use crate::hostile::HOSTILE;
 use crate::raw;
 
-/// In continuous integration: of each of the seven kinds.
+/// The number of cases of each of the seven kinds in continuous integration.
 const CASES: usize = 200;
 
 both_databases! {
-    async fn malformed_requests_are_refused_and_change_nothing(server: TestServer) {
+    async fn malformed_requests_are_rejected_and_change_nothing(server: TestServer) {
         let records = [patient("p1"), patient("p2"), observation("o1", "p1")];
         let ehr = Ehr::over(&server.organization("Acme").await, &records).await;
         let mut trial = Trial::new(&server, ehr.clone()).await;
@@ -39,10 +39,10 @@ both_databases! {
     }
 }
 
-/// One request, as it goes over the wire.
+/// A raw request.
 struct Case {
     method: String,
-    /// After the FHIR base.
+    /// The path after the FHIR base.
     address: String,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
@@ -60,14 +60,14 @@ impl Case {
 }
 
 impl Case {
-    /// Two faults are found before it is known what the request asks for.
+    /// Errors that are detected before the request reaches the sandbox.
     fn is_refused_at_the_door(&self) -> bool {
         let path = self.address.split('?').next().unwrap_or_default();
         path.contains("%ff") || self.headers.iter().any(|(name, _)| name == "content-encoding")
     }
 }
 
-/// Sends cases and looks at what they leave behind.
+/// Sends cases and checks that rejected ones change nothing.
 struct Trial<'a> {
     server: &'a TestServer,
     ehr: Ehr,
@@ -91,27 +91,27 @@ impl<'a> Trial<'a> {
             case.headers,
             String::from_utf8_lossy(&case.body)
         );
-        let answer = raw::exchange(self.server, &self.bytes(&case)).await;
-        let status: u16 = answer
+        let response = raw::exchange(self.server, &self.bytes(&case)).await;
+        let status: u16 = response
             .split(' ')
             .nth(1)
             .and_then(|status| status.parse().ok())
-            .unwrap_or_else(|| panic!("{shown}: {answer}"));
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+            .unwrap_or_else(|| panic!("{shown}: {response}"));
+        let (head, body) = response.split_once("\r\n\r\n").unwrap_or((&response, ""));
         self.count += 1;
         *self.statuses.entry(status).or_default() += 1;
-        assert!(status < 500, "{shown}: {answer}");
+        assert!(status < 500, "{shown}: {response}");
         if status >= 400 && !head.contains("x-request-id") {
-            // What is no HTTP is refused before it is anyone's.
-            assert!([400, 414, 431].contains(&status) && body.is_empty(), "{shown}: {answer}");
+            // Invalid HTTP is rejected before it reaches a handler.
+            assert!([400, 414, 431].contains(&status) && body.is_empty(), "{shown}: {response}");
             self.unheard += 1;
             return;
         }
         self.unheard += usize::from(case.is_refused_at_the_door());
         if status >= 400 && case.method != "HEAD" {
-            let json: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{shown}: {answer}"));
-            assert_eq!(json["resourceType"], "OperationOutcome", "{shown}: {answer}");
-            assert!(json["issue"][0]["diagnostics"].is_string(), "{shown}: {answer}");
+            let json: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{shown}: {response}"));
+            assert_eq!(json["resourceType"], "OperationOutcome", "{shown}: {response}");
+            assert!(json["issue"][0]["diagnostics"].is_string(), "{shown}: {response}");
             assert!(head.contains("application/fhir+json"), "{shown}: {head}");
         }
         let state = state(&self.ehr).await;
@@ -145,7 +145,7 @@ fn a_resource(dice: &mut Dice) -> (&'static str, Value) {
     dice.pick(&all)
 }
 
-/// A sound body whose bytes are damaged.
+/// A valid body with damaged bytes.
 fn body_case(dice: &mut Dice) -> Case {
     let (address, resource) = a_resource(dice);
     let mut bytes = resource.to_string().into_bytes();
@@ -173,7 +173,7 @@ fn body_case(dice: &mut Dice) -> Case {
     )
 }
 
-/// JSON that can be read, with a value somewhere that should not be there.
+/// Valid JSON with an unexpected value somewhere.
 fn tree_case(dice: &mut Dice) -> Case {
     let (address, mut resource) = a_resource(dice);
     let odd = odd_text(dice);
@@ -181,7 +181,7 @@ fn tree_case(dice: &mut Dice) -> Case {
     Case::new("PUT", address, resource.to_string().replace("\"@odd\"", &odd))
 }
 
-/// The text of a JSON value that is unusual.
+/// The text of an unusual JSON value.
 fn odd_text(dice: &mut Dice) -> String {
     let deep = [20, 60, 100, 120, 126, 127, 128, 500][dice.below(8)];
     let texts = [
@@ -222,7 +222,7 @@ fn odd_text(dice: &mut Dice) -> String {
     }
 }
 
-/// Puts a mark for the odd value somewhere, in the place of something or beside it.
+/// Inserts a placeholder for the unusual value at a random position, replacing a value or adding one.
 fn spoil(value: &mut Value, dice: &mut Dice) {
     let stop = dice.below(3) == 0;
     match value {
@@ -322,7 +322,7 @@ fn bundle_case(dice: &mut Dice) -> Case {
     Case::new("POST", dice.pick(&["", "/", "/Bundle", "/Patient"]), bundle.to_string().replace("\"@odd\"", &odd))
 }
 
-/// Names of parameters, good and bad.
+/// Valid and invalid parameter names.
 const NAMES: &[&str] = &[
     "_id",
     "name",
@@ -362,7 +362,7 @@ const NAMES: &[&str] = &[
     "",
 ];
 
-/// Values, good and bad.
+/// Valid and invalid values.
 const VALUES: &[&str] = &[
     "",
     "p1",
@@ -536,7 +536,7 @@ fn header_case(dice: &mut Dice) -> Case {
     case
 }
 
-/// What chance would hardly find.
+/// Cases that random generation would hardly find.
 fn fixed_cases() -> Vec<Case> {
     let many = |count: usize, one: &str| vec![one; count].join(",");
     let cyclic = transaction(vec![
@@ -562,7 +562,7 @@ fn fixed_cases() -> Vec<Case> {
     cases
 }
 
-/// Around the depth at which reading stops: what is kept as an event must be readable.
+/// Bodies around the maximum depth: what is stored as an event must be readable.
 fn deep_cases(depth: usize) -> Vec<Case> {
     let mut cases = Vec::new();
     let deep = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));

@@ -1,4 +1,4 @@
-//! R16: the same data gives the same answers in the same order, whichever database is under it.
+//! R16: the same data gives the same responses in the same order on both databases.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::playgrounds::{fhir, put, sandbox};
 const SEARCHES: usize = 1000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_searches_find_the_same_on_both_databases() {
+async fn a_thousand_searches_return_the_same_on_both_databases() {
     if postgres_url().is_none() {
         return;
     }
@@ -23,7 +23,7 @@ async fn a_thousand_searches_find_the_same_on_both_databases() {
     eprintln!("{SEARCHES} searches found {hits} resources, in one order on both databases");
 }
 
-/// Every search with what it found, in order.
+/// Every search with its results, in order.
 async fn answers(database: Database) -> Vec<(String, Vec<String>)> {
     let server = TestServer::start(database).await;
     let caller = server.organization("Order").await;
@@ -40,7 +40,7 @@ async fn answers(database: Database) -> Vec<(String, Vec<String>)> {
     answers
 }
 
-/// A bulk load, and some changes over it.
+/// A bulk load with some changes on top.
 async fn loaded(caller: &Caller) -> String {
     let dataset = caller.post("/datasets", json!({"name": "Bulk", "type": "fhir"})).await.expect(201).id();
     let lines: String = (0..400).map(|number| format!("{}\n", resource(number))).collect();
@@ -58,7 +58,7 @@ async fn loaded(caller: &Caller) -> String {
 const NAMES: [&str; 8] = ["Ärger", "arger", "Zoë", "zoe", "O\u{2019}Neil", "de la Cruz", "😀", "Nguyễn"];
 const CODES: [&str; 5] = ["a", "A", "b-1", "b_1", "ü"];
 
-/// Patients and observations of few kinds, so that most searches find several.
+/// Patients and observations with few distinct values, so that most searches find several.
 fn resource(number: usize) -> Value {
     let day = format!("20{:02}-0{}-1{}", number % 20, number % 9 + 1, number % 10);
     if number.is_multiple_of(2) {

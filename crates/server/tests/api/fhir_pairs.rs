@@ -1,4 +1,4 @@
-//! V9: playgrounds of one environment, in use at the same time, never see each other and all begin with the same bytes.
+//! V9: concurrent playgrounds of one environment never see each other and all start with the same bytes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use testkit::{Caller, both_databases};
 
 use crate::fhir_client::{Ehr, entry, observation, patient, transaction};
 
-/// In continuous integration.
+/// The number of cases in continuous integration.
 const PAIRS: usize = 50;
 
 both_databases! {
@@ -40,7 +40,7 @@ async fn environment(caller: &Caller) -> (String, String) {
     (environment, dataset)
 }
 
-/// Two playgrounds, each with its own marks, at the same time.
+/// Two concurrent playgrounds, each with its own marks.
 async fn two_players(caller: &Caller, environment: &str, pair: usize, baseline: &BTreeMap<String, Value>) {
     let marks = [format!("left-{pair}-mark"), format!("right-{pair}-mark")];
     let play = async |mark: &str| {
@@ -63,7 +63,7 @@ async fn two_players(caller: &Caller, environment: &str, pair: usize, baseline: 
     }
 }
 
-/// Deletes all that there is and writes something that only this playground has.
+/// Deletes everything and writes resources that only this playground has.
 async fn wreck(ehr: &Ehr, mark: &str) {
     let deletions = (0..20).flat_map(|number| [format!("Patient/p{number}"), format!("Observation/o{number}")]);
     let mut entries: Vec<Value> = deletions.map(|address| entry("DELETE", &address, None)).collect();
@@ -84,8 +84,8 @@ async fn everything_seen(ehr: &Ehr) -> String {
 async fn everything_shown(ehr: &Ehr) -> String {
     let mut seen = String::new();
     for address in ["Patient", "Observation?_include=*", "_history?_count=1000", "Patient/_history"] {
-        let answer = ehr.get(address).await.expect(200);
-        seen += &Value::from_iter([answer["entry"].clone()]).to_string();
+        let response = ehr.get(address).await.expect(200);
+        seen += &Value::from_iter([response["entry"].clone()]).to_string();
     }
     for list in ["state", "diff"] {
         seen += &Value::Array(ehr.evidence(list).await).to_string();
@@ -97,7 +97,7 @@ async fn state(ehr: &Ehr) -> BTreeMap<String, Value> {
     ehr.evidence("state").await.into_iter().map(|record| named(record["value"].clone())).collect()
 }
 
-/// A resource under its name, without what the server notes of it.
+/// A resource by its type and id, without server-managed fields.
 fn named(mut resource: Value) -> (String, Value) {
     resource.as_object_mut().unwrap().remove("meta");
     (format!("{}/{}", resource["resourceType"], resource["id"]), resource)

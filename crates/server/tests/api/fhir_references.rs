@@ -1,4 +1,4 @@
-//! An agent that copies the address of a resource into a reference has referred to that resource.
+//! A reference with the full URL of a resource refers to that resource.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ both_databases! {
             format!("/v1/benchmark-runs/{}/fhir", agent.run),
             format!("/v1/task-runs/{}/sandbox/fhir", agent.task_runs[0]),
         ];
-        // Each base is written to with the addresses that the other one shows.
+        // Each base URL is used with the URLs of the other one.
         for (shown, written) in [(&bases[0], &bases[0]), (&bases[0], &bases[1]), (&bases[1], &bases[0])] {
             let found = agent.caller.get(&format!("{shown}/Patient?_id=p1")).await.expect(200).json;
             let full_url = found["entry"][0]["fullUrl"].as_str().unwrap().to_owned();
@@ -46,7 +46,7 @@ both_databases! {
         assert_eq!(results, ["pass", "pass"], "{completed}");
     }
 
-    async fn the_base_of_another_run_is_another_server(server: TestServer) {
+    async fn the_base_url_of_another_run_is_an_external_server(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Record vital signs", &[]).await;

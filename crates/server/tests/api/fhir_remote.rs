@@ -1,4 +1,4 @@
-//! Remote mode: a sandbox whose answers come from another server, here a sandbox of a second Verial.
+//! Remote mode: a sandbox that forwards to another server, here a sandbox of a second Verial.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::fhir_client::{Ehr, entry, observation, patient, transaction};
 use crate::raw;
 
 both_databases! {
-    async fn requests_are_passed_on_and_answers_look_like_ones_own(server: TestServer) {
+    async fn requests_are_forwarded_and_responses_use_the_sandboxs_own_urls(server: TestServer) {
         let (near, there, here) = proxied(&server).await;
         let made = here.put("Patient/new", &patient("new")).await.expect(201);
         let location = made.header("location").unwrap();
@@ -29,7 +29,7 @@ both_databases! {
         let mut referring = observation("o1", "p1");
         referring["subject"]["reference"] = json!(absolute);
         here.post("", &transaction(vec![entry("PUT", "Observation/o1", Some(referring))])).await.expect(200);
-        // The address became the other server's own, which it keeps as a relative reference.
+        // The URL was rewritten to the other server's own, which stores it as a relative reference.
         for ehr in [&here, &there] {
             assert_eq!(ehr.get("Observation/o1").await.expect(200)["subject"]["reference"], "Patient/p1");
         }
@@ -39,7 +39,7 @@ both_databases! {
         assert_eq!(unreadable.expect(400)["resourceType"], "OperationOutcome");
     }
 
-    async fn every_request_is_an_event_without_the_header_of_the_other_server(server: TestServer) {
+    async fn every_request_is_an_event_without_the_other_servers_credential(server: TestServer) {
         let (near, there, here) = proxied(&server).await;
         here.put("Patient/new", &patient("new")).await.expect(201);
         here.get("Patient/new").await.expect(200);
@@ -68,7 +68,7 @@ both_databases! {
         assert_eq!(here.evidence("events").await.len(), 3);
     }
 
-    async fn nothing_leads_out_of_the_other_servers_base_address(server: TestServer) {
+    async fn no_request_leaves_the_other_servers_base_url(server: TestServer) {
         let (near, there, here) = proxied(&server).await;
         let key = here.caller.key();
         let secret = there.caller.get("/organization").await.expect(200).id();
@@ -80,7 +80,7 @@ both_databases! {
         }
     }
 
-    async fn scopes_hold_although_another_server_answers(server: TestServer) {
+    async fn scopes_are_enforced_in_remote_mode(server: TestServer) {
         let (near, there, here) = proxied(&server).await;
         there.put("Observation/o1", &observation("o1", "p1")).await.expect(201);
         let before = there.content("Observation").await;
@@ -102,7 +102,7 @@ both_databases! {
         assert_eq!(here.evidence("events").await.len(), 2 + 2 + 12 + 1, "two tokens, and a request each");
     }
 
-    async fn after_a_teardown_the_other_server_hears_nothing(server: TestServer) {
+    async fn after_a_teardown_nothing_is_forwarded(server: TestServer) {
         let (_near, there, here) = proxied(&server).await;
         here.caller.post(&format!("/sandboxes/{}/teardown", here.sandbox), json!({})).await.expect(200);
         here.put("Patient/late", &patient("late")).await.expect(409);
@@ -112,7 +112,7 @@ both_databases! {
     }
 }
 
-/// A second server, a sandbox of the first, and a sandbox of the second that stands for it.
+/// A second server, a sandbox of the first, and a sandbox of the second that forwards to it.
 async fn proxied(server: &TestServer) -> (TestServer, Ehr, Ehr) {
     let host = server.base_url.trim_start_matches("http://").to_owned();
     let near = server.stranger(vec![host]).await;

@@ -1,4 +1,4 @@
-//! Addresses that R4 clients take for granted, over HTTP.
+//! URLs that R4 clients rely on.
 
 use reqwest::Method;
 use serde_json::json;
@@ -7,7 +7,7 @@ use testkit::both_databases;
 use crate::fhir_client::Ehr;
 
 both_databases! {
-    async fn a_binary_travels_as_bytes(server: TestServer) {
+    async fn a_binary_is_sent_as_raw_bytes(server: TestServer) {
         let caller = server.organization("Acme").await;
         let ehr = Ehr::over(&caller, &[]).await;
         let bytes = vec![0_u8, 159, 146, 150, 255];
@@ -20,7 +20,7 @@ both_databases! {
         assert_eq!(json.expect(200)["data"], "AJ+Slv8=");
     }
 
-    async fn compartments_and_all_types_are_searched(server: TestServer) {
+    async fn compartments_and_all_types_can_be_searched(server: TestServer) {
         let caller = server.organization("Acme").await;
         let patient = json!({"resourceType": "Patient", "id": "p"});
         let ehr = Ehr::over(&caller, &[patient]).await;

@@ -1,4 +1,4 @@
-//! Scopes: what a token does not allow can be neither read, nor written, nor inferred.
+//! Scopes: data outside of a token's scope can be neither read, nor written, nor inferred.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use testkit::both_databases;
 use crate::fhir_client::{Ehr, entry, observation, patient, transaction};
 
 both_databases! {
-    async fn with_a_scope_for_patients_nothing_tells_of_observations(server: TestServer) {
+    async fn a_patient_scope_reveals_nothing_about_observations(server: TestServer) {
         let caller = server.organization("Acme").await;
         let patients = [patient("p1"), patient("p2")];
         let observed: Vec<Value> = patients.iter().cloned().chain((0..5).map(|number| observation(&format!("o{number}"), "p1"))).collect();
@@ -17,10 +17,10 @@ both_databases! {
             let (without, with) = (without.smart(&server, scope).await, with.smart(&server, scope).await);
             for (method, address, body) in looks() {
                 let ask = async |ehr: &Ehr| {
-                    let answer = ehr.ask(method.clone(), &address, body.as_ref()).await;
-                    assert!(answer.status < 500, "{}: {}", answer.asked, answer.text());
-                    assert!(!answer["entry"].to_string().contains("\"Observation\""), "{scope}: {}", answer.text());
-                    told(&answer.status, &answer.json, &ehr.sandbox)
+                    let response = ehr.ask(method.clone(), &address, body.as_ref()).await;
+                    assert!(response.status < 500, "{}: {}", response.request, response.text());
+                    assert!(!response["entry"].to_string().contains("\"Observation\""), "{scope}: {}", response.text());
+                    comparable(&response.status, &response.json, &ehr.sandbox)
                 };
                 assert_eq!(ask(&with).await, ask(&without).await, "{scope} {method} {address}");
                 probes += 1;
@@ -29,7 +29,7 @@ both_databases! {
         eprintln!("{probes} pairs of looks at observations without a scope for them");
     }
 
-    async fn what_the_scope_does_not_name_is_forbidden(server: TestServer) {
+    async fn requests_outside_of_the_scope_are_forbidden(server: TestServer) {
         let ehr = Ehr::over(&server.organization("Acme").await, &[patient("p1"), observation("o1", "p1")]).await;
         let reader = ehr.smart(&server, "system/Patient.r").await;
         reader.get("Patient/p1").await.expect(200);
@@ -45,7 +45,7 @@ both_databases! {
     }
 }
 
-/// Everything but reading a patient, to a client that may only do that.
+/// Requests other than reading patients, by a client whose scope only allows that.
 async fn refused(reader: &Ehr) -> usize {
     let patch = json!([{"op": "add", "path": "/gender", "value": "male"}]);
     let requests: Vec<(Method, &str, Option<Value>)> = vec![
@@ -74,14 +74,14 @@ async fn refused(reader: &Ehr) -> usize {
         (Method::POST, "", Some(transaction(vec![entry("PUT", "Patient/p1", Some(patient("p1")))]))),
     ];
     for (method, address, body) in &requests {
-        let answer = reader.ask(method.clone(), address, body.as_ref()).await;
-        assert_eq!(answer.status, 403, "{}: {}", answer.asked, answer.text());
-        assert_eq!(answer["issue"][0]["code"], "forbidden");
+        let response = reader.ask(method.clone(), address, body.as_ref()).await;
+        assert_eq!(response.status, 403, "{}: {}", response.request, response.text());
+        assert_eq!(response["issue"][0]["code"], "forbidden");
     }
     requests.len()
 }
 
-/// Ways to observations: straight, through patients, through Bundles.
+/// Requests that reach observations: directly, through patients, and through Bundles.
 fn looks() -> Vec<(Method, String, Option<Value>)> {
     let mut looks: Vec<(Method, String, Option<Value>)> = [
         "Observation/o1",
@@ -134,19 +134,19 @@ fn looks() -> Vec<(Method, String, Option<Value>)> {
     looks
 }
 
-/// What an answer tells, without times and without the sandbox's own address.
-fn told(status: &u16, json: &Value, sandbox: &str) -> String {
-    fn forget(value: &mut Value) {
+/// A response without times and the sandbox's own URL.
+fn comparable(status: &u16, json: &Value, sandbox: &str) -> String {
+    fn remove_times(value: &mut Value) {
         match value {
-            Value::Array(items) => items.iter_mut().for_each(forget),
+            Value::Array(items) => items.iter_mut().for_each(remove_times),
             Value::Object(members) => {
                 members.retain(|name, _| !["lastUpdated", "lastModified"].contains(&name.as_str()));
-                members.values_mut().for_each(forget);
+                members.values_mut().for_each(remove_times);
             }
             _ => {}
         }
     }
     let mut json = json.clone();
-    forget(&mut json);
+    remove_times(&mut json);
     format!("{status} {json}").replace(sandbox, "the sandbox")
 }

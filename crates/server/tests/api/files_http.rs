@@ -1,8 +1,8 @@
-//! A file drop over HTTP: the dataset's files, what clients write over them, ranges, conditions and quotas.
+//! A file drop over HTTP: the dataset's files, writes, ranges, conditions and quotas.
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 both_databases! {
     async fn a_tree_starts_with_the_files_of_its_datasets(server: TestServer) {
@@ -19,27 +19,27 @@ both_databases! {
         assert_eq!(members, ["content_type", "modified_at", "path", "sha256", "size"]);
         assert_eq!((&rows[1]["path"], &rows[1]["size"]), (&json!("inbox/b/c.csv"), &json!(8)));
         assert_eq!(files.read("inbox/a.txt").await, "alpha");
-        // The same state by its other name, and nothing below other paths.
+        // The same state at the alias, and nothing at other paths.
         let alias = caller.get(&format!("/services/{}/files/inbox/a.txt", files.sandbox)).await.expect(200);
         assert_eq!(alias.text(), "alpha");
-        files.get("inbox/b").await.refused(409, "CONFLICT");
-        files.get("inbox/none").await.refused(404, "NOT_FOUND");
+        files.get("inbox/b").await.expect_error(409, "CONFLICT");
+        files.get("inbox/none").await.expect_error(404, "NOT_FOUND");
     }
 
-    async fn a_written_file_lies_over_the_dataset_until_the_playground_goes_back(server: TestServer) {
+    async fn a_written_file_replaces_the_datasets_until_a_reset(server: TestServer) {
         let caller = server.organization("Acme").await;
         let files = Drop::over(&caller, json!({}), &[("inbox/a.txt", "alpha"), ("inbox/b.txt", "beta")]).await;
         let made = files.put("outbox/new/report.json", r#"{"ok":true}"#).await.expect(201);
         assert_eq!((&made["content_type"], &made["size"]), (&json!("application/json"), &json!(11)));
         files.put("inbox/a.txt", "changed").await.expect(200);
         files.delete("inbox/b.txt").await.expect(204);
-        files.delete("inbox/b.txt").await.refused(404, "NOT_FOUND");
+        files.delete("inbox/b.txt").await.expect_error(404, "NOT_FOUND");
         assert_eq!(files.paths("").await, ["inbox/a.txt", "outbox/new/report.json"]);
         assert_eq!(files.read("inbox/a.txt").await, "changed");
         let before = caller.get(&format!("/datasets/{}/files/inbox/a.txt", files.dataset)).await.expect(200);
         assert_eq!(before.text(), "alpha", "the dataset stays");
-        files.put("outbox/new/report.json/x", "1").await.refused(409, "CONFLICT");
-        files.put("outbox/new", "1").await.refused(409, "CONFLICT");
+        files.put("outbox/new/report.json/x", "1").await.expect_error(409, "CONFLICT");
+        files.put("outbox/new", "1").await.expect_error(409, "CONFLICT");
         let diff = caller.get(&format!("/sandboxes/{}/diff", files.sandbox)).await.expect(200);
         let changes: Vec<(&str, &str)> = diff.data().iter().filter(|row| row["collection"] == "files")
             .map(|row| (row["key"].as_str().unwrap(), row["change"].as_str().unwrap())).collect();
@@ -51,30 +51,30 @@ both_databases! {
         assert_eq!(files.read("inbox/a.txt").await, "alpha");
     }
 
-    async fn files_move_alone_and_with_their_directory(server: TestServer) {
+    async fn files_and_directories_can_be_moved(server: TestServer) {
         let caller = server.organization("Acme").await;
         let files = Drop::over(&caller, json!({}), &[("inbox/a.txt", "alpha"), ("work/x/1", "one"), ("work/2", "two")]).await;
         files.rename("inbox/a.txt", json!({"move_to": "archive/2026/a.txt"})).await.expect(204);
         assert_eq!(files.read("archive/2026/a.txt").await, "alpha");
-        files.get("inbox/a.txt").await.refused(404, "NOT_FOUND");
-        files.rename("work/2", json!({"move_to": "archive/2026/a.txt"})).await.refused(409, "CONFLICT");
+        files.get("inbox/a.txt").await.expect_error(404, "NOT_FOUND");
+        files.rename("work/2", json!({"move_to": "archive/2026/a.txt"})).await.expect_error(409, "CONFLICT");
         files.rename("work/2", json!({"move_to": "archive/2026/a.txt", "overwrite": true})).await.expect(204);
         assert_eq!(files.read("archive/2026/a.txt").await, "two");
-        files.rename("work", json!({"move_to": "work/deeper"})).await.refused(409, "CONFLICT");
+        files.rename("work", json!({"move_to": "work/deeper"})).await.expect_error(409, "CONFLICT");
         files.rename("work", json!({"move_to": "done"})).await.expect(204);
         assert_eq!(files.paths("").await, ["archive/2026/a.txt", "done/x/1"]);
-        files.rename("outbox", json!({"move_to": "other"})).await.refused(409, "CONFLICT");
-        files.rename("nothing", json!({"move_to": "other"})).await.refused(404, "NOT_FOUND");
+        files.rename("outbox", json!({"move_to": "other"})).await.expect_error(409, "CONFLICT");
+        files.rename("nothing", json!({"move_to": "other"})).await.expect_error(404, "NOT_FOUND");
         for bad in [json!({"move_to": "../x"}), json!({"move_to": "/x"}), json!({}), json!({"move_to": "x", "over": 1})] {
-            files.rename("done/x/1", bad).await.refused(400, "VALIDATION_ERROR");
+            files.rename("done/x/1", bad).await.expect_error(400, "VALIDATION_ERROR");
         }
         assert_eq!(files.events("file_write").await, ["move", "move", "move", "move", "move", "move", "move"]);
     }
 
-    async fn parts_of_a_file_are_read_by_range(server: TestServer) {
+    async fn ranges_of_a_file_can_be_read(server: TestServer) {
         let caller = server.organization("Acme").await;
         let files = Drop::over(&caller, json!({}), &[]).await;
-        // Larger than one piece, so that a range goes over the border of two.
+        // Larger than one chunk, so that a range crosses a chunk border.
         let bytes: Vec<u8> = (0..2_500_000u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
         let put = files.send(Method::PUT, "big.bin", &[], Some(("application/x-data", bytes.clone()))).await.expect(201);
         let tag = put.etag().to_owned();
@@ -83,12 +83,12 @@ both_databases! {
         assert_eq!((whole.header("accept-ranges"), whole.header("content-type")), (Some("bytes"), Some("application/x-data")));
         assert_eq!(whole.etag(), tag);
         for (range, part) in [("bytes=0-9", 0..10), ("bytes=1048570-1048585", 1_048_570..1_048_586), ("bytes=-5", 2_499_995..2_500_000), ("bytes=2499999-", 2_499_999..2_500_000)] {
-            let answer = files.with("big.bin", &[("range", range)]).await.expect(206);
+            let response = files.with("big.bin", &[("range", range)]).await.expect(206);
             let told = format!("bytes {}-{}/2500000", part.start, part.end - 1);
-            assert_eq!(answer.header("content-range"), Some(told.as_str()));
-            assert!(answer.body == bytes[part], "{range}");
+            assert_eq!(response.header("content-range"), Some(told.as_str()));
+            assert!(response.body == bytes[part], "{range}");
         }
-        let nowhere = files.with("big.bin", &[("range", "bytes=2500000-")]).await.refused(416, "RANGE_NOT_SATISFIABLE");
+        let nowhere = files.with("big.bin", &[("range", "bytes=2500000-")]).await.expect_error(416, "RANGE_NOT_SATISFIABLE");
         assert_eq!(nowhere.header("content-range"), Some("bytes */2500000"));
         files.with("big.bin", &[("range", "bytes=0-1,5-6")]).await.expect(200);
         files.with("big.bin", &[("range", "bytes=0-1"), ("if-range", &tag)]).await.expect(206);
@@ -96,24 +96,24 @@ both_databases! {
         files.with("big.bin", &[("if-none-match", &tag)]).await.expect(304);
         let head = files.send(Method::HEAD, "big.bin", &[], None).await.expect(200);
         assert_eq!((head.header("content-length"), head.body.len()), (Some("2500000"), 0));
-        // A client that takes compressed answers gets the bytes all the same.
+        // A client that accepts compression gets the uncompressed bytes.
         let packed = files.with("big.bin", &[("range", "bytes=0-99999"), ("accept-encoding", "gzip")]).await.expect(206);
         assert_eq!((packed.header("content-encoding"), packed.body.len()), (None, 100_000));
     }
 
-    async fn conditions_keep_writers_apart(server: TestServer) {
+    async fn conditional_writes_detect_conflicts(server: TestServer) {
         let caller = server.organization("Acme").await;
         let files = Drop::over(&caller, json!({}), &[("a", "one")]).await;
         let one = files.get("a").await.expect(200).etag().to_owned();
         let text = |text: &str| Some(("text/plain", text.as_bytes().to_vec()));
-        files.send(Method::PUT, "a", &[("if-none-match", "*")], text("x")).await.refused(412, "PRECONDITION_FAILED");
-        files.send(Method::PUT, "b", &[("if-match", "*")], text("x")).await.refused(412, "PRECONDITION_FAILED");
+        files.send(Method::PUT, "a", &[("if-none-match", "*")], text("x")).await.expect_error(412, "PRECONDITION_FAILED");
+        files.send(Method::PUT, "b", &[("if-match", "*")], text("x")).await.expect_error(412, "PRECONDITION_FAILED");
         files.send(Method::PUT, "b", &[("if-none-match", "*")], text("new")).await.expect(201);
         files.send(Method::PUT, "a", &[("if-match", &one)], text("two")).await.expect(200);
-        files.send(Method::PUT, "a", &[("if-match", &one)], text("three")).await.refused(412, "PRECONDITION_FAILED");
-        files.send(Method::DELETE, "a", &[("if-match", &one)], None).await.refused(412, "PRECONDITION_FAILED");
+        files.send(Method::PUT, "a", &[("if-match", &one)], text("three")).await.expect_error(412, "PRECONDITION_FAILED");
+        files.send(Method::DELETE, "a", &[("if-match", &one)], None).await.expect_error(412, "PRECONDITION_FAILED");
         assert_eq!(files.read("a").await, "two");
-        // Of many who want to be the first, one is.
+        // Only one of many concurrent creations succeeds.
         let tries = (0..12).map(|number| {
             let files = files.clone();
             tokio::spawn(async move {
@@ -128,25 +128,25 @@ both_databases! {
         assert!(statuses.iter().all(|status| [201, 412].contains(status)), "{statuses:?}");
     }
 
-    async fn quotas_hold(server: TestServer) {
+    async fn quotas_are_enforced(server: TestServer) {
         let caller = server.organization("Acme").await;
         let files = Drop::over(&caller, json!({"quota_bytes": 100}), &[("given", &"x".repeat(500))]).await;
         files.put("a", &"a".repeat(60)).await.expect(201);
-        files.put("b", &"b".repeat(60)).await.refused(413, "PAYLOAD_TOO_LARGE");
+        files.put("b", &"b".repeat(60)).await.expect_error(413, "PAYLOAD_TOO_LARGE");
         files.put("a", &"a".repeat(60)).await.expect(200);
-        files.put("a", &"c".repeat(41)).await.refused(413, "PAYLOAD_TOO_LARGE");
+        files.put("a", &"c".repeat(41)).await.expect_error(413, "PAYLOAD_TOO_LARGE");
         files.put("b", &"b".repeat(40)).await.expect(201);
         assert_eq!(files.read("a").await, "a".repeat(60));
         assert_eq!(files.paths("").await, ["a", "b", "given"]);
     }
 
-    async fn a_torn_down_sandbox_takes_no_files(server: TestServer) {
+    async fn a_torn_down_sandbox_accepts_no_files(server: TestServer) {
         let caller = server.organization("Acme").await;
         let files = Drop::over(&caller, json!({}), &[("a", "one")]).await;
         caller.post(&format!("/sandboxes/{}/teardown", files.sandbox), json!({})).await.expect(200);
-        files.put("b", "x").await.refused(409, "CONFLICT");
-        files.get("a").await.refused(409, "CONFLICT");
-        files.get("inbox").await.refused(409, "CONFLICT");
+        files.put("b", "x").await.expect_error(409, "CONFLICT");
+        files.get("a").await.expect_error(409, "CONFLICT");
+        files.get("inbox").await.expect_error(409, "CONFLICT");
     }
 
     async fn every_operation_is_an_event(server: TestServer) {
@@ -167,7 +167,7 @@ both_databases! {
     }
 }
 
-/// A file drop in a playground of its own.
+/// A file drop in its own playground.
 #[derive(Clone)]
 pub(crate) struct Drop {
     pub(crate) caller: Caller,
@@ -198,15 +198,15 @@ impl Drop {
         path: &str,
         headers: &[(&str, &str)],
         body: Option<(&str, Vec<u8>)>,
-    ) -> Answer {
+    ) -> TestResponse {
         self.caller.send_bytes(method, &format!("/sandboxes/{}/files/{path}", self.sandbox), headers, body).await
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> TestResponse {
         self.with(path, &[]).await
     }
 
-    async fn with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+    async fn with(&self, path: &str, headers: &[(&str, &str)]) -> TestResponse {
         self.send(Method::GET, path, headers, None).await
     }
 
@@ -214,15 +214,15 @@ impl Drop {
         self.get(path).await.expect(200).text()
     }
 
-    pub(crate) async fn put(&self, path: &str, text: &str) -> Answer {
+    pub(crate) async fn put(&self, path: &str, text: &str) -> TestResponse {
         self.send(Method::PUT, path, &[], Some(("", text.as_bytes().to_vec()))).await
     }
 
-    async fn delete(&self, path: &str) -> Answer {
+    async fn delete(&self, path: &str) -> TestResponse {
         self.send(Method::DELETE, path, &[], None).await
     }
 
-    async fn rename(&self, path: &str, body: Value) -> Answer {
+    async fn rename(&self, path: &str, body: Value) -> TestResponse {
         self.caller.post(&format!("/sandboxes/{}/files/{path}", self.sandbox), body).await
     }
 
@@ -232,7 +232,7 @@ impl Drop {
         listed.data().iter().map(|row| row["path"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// What the events of a type tell was done.
+    /// The operations of all events of a type.
     pub(crate) async fn events(&self, kind: &str) -> Vec<String> {
         let path = format!("/sandboxes/{}/events?type={kind}&limit=100", self.sandbox);
         let events = self.caller.get(&path).await.expect(200);
@@ -240,7 +240,7 @@ impl Drop {
     }
 }
 
-/// A file drop is used by tests of other files too.
+/// Also used by tests of other modules.
 pub(crate) async fn drop_of(server: &TestServer, config: Value, files: &[(&str, &str)]) -> Drop {
     Drop::over(&server.organization("Acme").await, config, files).await
 }

@@ -1,12 +1,12 @@
-//! Files in a run: what the scenario drops, now and later, what the agent leaves, and the check that reads it.
+//! Files in a run: files of the scenario, at the start and later, files of the agent, and the check that reads them.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, solver};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 both_databases! {
-    async fn what_an_agent_leaves_is_read_by_the_check(server: TestServer) {
+    async fn the_check_reads_the_files_of_the_agent(server: TestServer) {
         let hl7 = "MSH|^~\\&|A|B|C|D|20260101||ADT^A01|1|P|2.5\rPID|1||12345^^^MRN||Stone^Ada\r";
         let x12 = concat!(
             "ISA*00*          *00*          *ZZ*A              *ZZ*B              *260101*1200*^*00501*000000001*0*T*:~",
@@ -55,12 +55,12 @@ both_databases! {
         }
         let result = agent.complete(0).await.expect(200).json;
         assert_eq!(result["score"], json!(1.0), "{result:#}");
-        // What was scored is scored the same again.
+        // Scoring again gives the same result.
         let rescored = server_author(&agent, &server, &result).await;
         assert_eq!(rescored["identical"], true, "{rescored:#}");
     }
 
-    async fn what_is_not_there_or_not_so_fails(server: TestServer) {
+    async fn missing_or_wrong_files_fail(server: TestServer) {
         let criteria = [
             wants(json!({"path": "outbox/*.json", "fields": [{"path": "reason", "expected": "x"}]})),
             wants(json!({"path": "outbox/bad.json", "parse": "json"})),
@@ -94,12 +94,12 @@ both_databases! {
         assert_eq!(ask(&agent, Method::GET, "inbox/given.txt", None).await.expect(200).text(), "from the dataset");
         server.clock.advance(60_000);
         assert_eq!(inbox(&agent).await, ["inbox/given.txt", "inbox/later.pdf"]);
-        ask(&agent, Method::GET, "given/a.txt", None).await.refused(404, "NOT_FOUND");
+        ask(&agent, Method::GET, "given/a.txt", None).await.expect_error(404, "NOT_FOUND");
         assert_eq!(agent.complete(0).await.expect(200)["score"], json!(1.0));
-        ask(&agent, Method::PUT, "outbox/late", Some("x")).await.refused(409, "CONFLICT");
+        ask(&agent, Method::PUT, "outbox/late", Some("x")).await.expect_error(409, "CONFLICT");
     }
 
-    async fn two_nodes_have_one_tree(server: TestServer) {
+    async fn two_nodes_share_one_file_tree(server: TestServer) {
         let agent = begin(&server, json!({"name": "Share"}), &[wants(json!({"path": "outbox/b", "contains": ["second"]}))]).await;
         agent.start(0).await.expect(200);
         if server.database().kind() == testkit::Database::Postgres {
@@ -153,7 +153,7 @@ async fn begin(server: &TestServer, task: Value, criteria: &[Value]) -> Agent {
     agent
 }
 
-async fn ask(agent: &Agent, method: Method, path: &str, text: Option<&str>) -> Answer {
+async fn ask(agent: &Agent, method: Method, path: &str, text: Option<&str>) -> TestResponse {
     let body = text.map(|text| ("", text.as_bytes().to_vec()));
     let path = format!("/v1/benchmark-runs/{}/files/{path}", agent.run);
     agent.caller.send_bytes(method, &path, &[], body).await

@@ -1,4 +1,4 @@
-//! A file drop by SFTP: the same tree as over HTTP, whole files only, sessions that end with their sandbox.
+//! A file drop over SFTP: the same tree as over HTTP, complete files only, and sessions that end with their sandbox.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 use crate::files_http::{Drop, drop_of};
 
 both_databases! {
-    async fn both_doors_lead_to_one_tree(server: TestServer) {
+    async fn sftp_and_http_share_one_file_tree(server: TestServer) {
         let drop = drop_of(&server, json!({"folders": ["outbox/returns"]}), &[("inbox/a.txt", "alpha")]).await;
         let client = connect(&drop).await;
         assert_eq!(names(&client, "/").await, ["inbox", "outbox"]);
@@ -51,7 +51,7 @@ both_databases! {
         assert_eq!(drop.read("a").await, "old");
         file.shutdown().await.unwrap();
         assert_eq!(drop.read("a").await, "new content");
-        // Goes on where it was, in the middle and at the end.
+        // Resumes an upload, in the middle and at the end.
         let mut file = client.files.open_with_flags("a", OpenFlags::WRITE).await.unwrap();
         file.seek(std::io::SeekFrom::Start(4)).await.unwrap();
         file.write_all(b"C").await.unwrap();
@@ -60,7 +60,7 @@ both_databases! {
         file.write_all(b"!").await.unwrap();
         file.shutdown().await.unwrap();
         assert_eq!(drop.read("a").await, "new Content!");
-        // What is never closed is never there.
+        // A file that is never closed is not stored.
         let mut file = client.files.create("half").await.unwrap();
         file.write_all(b"half").await.unwrap();
         file.flush().await.unwrap();
@@ -69,7 +69,7 @@ both_databases! {
         assert_eq!(names(&client, "/").await, ["a", "inbox", "outbox"]);
     }
 
-    async fn a_large_file_goes_there_and_back(server: TestServer) {
+    async fn a_large_file_is_uploaded_and_downloaded(server: TestServer) {
         let drop = drop_of(&server, json!({}), &[]).await;
         let client = connect(&drop).await;
         let bytes: Vec<u8> = (0..3_300_000u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
@@ -89,7 +89,7 @@ both_databases! {
         until(|| client.is_closed()).await;
     }
 
-    async fn only_the_right_password_of_a_running_drop_opens(server: TestServer) {
+    async fn only_the_right_password_of_a_running_sandbox_logs_in(server: TestServer) {
         let (drop, other) = (drop_of(&server, json!({}), &[]).await, drop_of(&server, json!({}), &[]).await);
         let (good, foreign) = (credentials(&drop).await, credentials(&other).await);
         for (member, value) in [("password", &json!("wrong")), ("password", &json!("")), ("password", &foreign["password"]), ("username", &foreign["username"]), ("username", &json!("root"))] {
@@ -100,7 +100,7 @@ both_databases! {
         assert!(drop.events("auth_token").await.is_empty(), "what a stranger tries is no event");
         let first = SftpClient::connect(&good).await.unwrap();
         if server.database().kind() == Database::Postgres {
-            // Another node has the same key, and the same password opens it.
+            // Another node has the same host key and accepts the same password.
             let node = server.another_node().await;
             let key = node.caller(drop.caller.key());
             let there = key.get(&format!("/sandboxes/{}", drop.sandbox)).await.expect(200)["credentials"].clone();
@@ -109,7 +109,7 @@ both_databases! {
         }
     }
 
-    async fn an_account_is_locked_after_wrong_passwords_if_the_author_wants_it(server: TestServer) {
+    async fn an_account_is_locked_after_wrong_passwords_if_configured(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let faults = json!({"faults": {"locked_account": {"after_failures": 2, "for_seconds": 60}}});
         let drop = drop_of(&server, faults, &[]).await;
@@ -126,7 +126,7 @@ both_databases! {
         assert!(SftpClient::connect(&good).await.is_some());
     }
 
-    async fn an_upload_ends_short_if_the_author_wants_it(server: TestServer) {
+    async fn an_upload_is_cut_off_if_configured(server: TestServer) {
         let drop = drop_of(&server, json!({"faults": {"short_write": {"after_bytes": 10}}}), &[]).await;
         let client = connect(&drop).await;
         let mut file = client.files.create("outbox/a").await.unwrap();
@@ -136,7 +136,7 @@ both_databases! {
         }
         let closed = file.shutdown().await;
         assert!(written.is_err() || closed.is_err(), "the client is told");
-        // This client closes what has failed when it lets go of it.
+        // This client closes failed handles when it drops them.
         std::mem::drop(file);
         for _ in 0..600 {
             if drop.get("outbox/a").await.status == 200 {
@@ -145,14 +145,14 @@ both_databases! {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         assert_eq!(drop.read("outbox/a").await, "0123456789");
-        // Once: the client goes on from there.
+        // Only once: the client can resume the upload.
         let mut file = client.files.open_with_flags("outbox/a", OpenFlags::WRITE | OpenFlags::APPEND).await.unwrap();
         file.write_all(b"ABCDEF").await.unwrap();
         file.shutdown().await.unwrap();
         assert_eq!(drop.read("outbox/a").await, "0123456789ABCDEF");
     }
 
-    async fn many_sessions_at_once(server: TestServer) {
+    async fn many_concurrent_sessions_are_served(server: TestServer) {
         let drop = drop_of(&server, json!({}), &[]).await;
         let credentials = credentials(&drop).await;
         let sessions = (0..50).map(|number: u8| {
@@ -174,9 +174,9 @@ both_databases! {
     }
 }
 
-/// R11: whoever only holds the line is cut when there are too many of them, and others get through.
+/// R11: with too many silent connections, the oldest is closed, and others can connect.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn silent_connections_keep_nobody_out() {
+async fn silent_connections_do_not_block_others() {
     let server = TestServer::start(Database::Sqlite).await;
     let drop = drop_of(&server, json!({}), &[("a", "alpha")]).await;
     let port: u16 = credentials(&drop).await["sftp_port"].as_str().unwrap().parse().unwrap();
@@ -186,15 +186,15 @@ async fn silent_connections_keep_nobody_out() {
     }
     let client = connect(&drop).await;
     assert_eq!(client.files.read("a").await.unwrap(), b"alpha");
-    // The first of them has been cut: after the server's greeting comes the end.
+    // The first of them was closed: the stream ends after the server's greeting.
     let mut greeting = Vec::new();
     let ended = tokio::time::timeout(Duration::from_secs(60), silent[0].read_to_end(&mut greeting)).await;
     assert!(ended.is_ok(), "it is still open");
 }
 
-/// S8 by SFTP. On one database: what a name means is decided before any of them is asked.
+/// S8 over SFTP. On one database, because paths are resolved before the database is used.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_name_leaves_the_tree() {
+async fn no_path_escapes_the_file_tree() {
     let server = TestServer::start(Database::Sqlite).await;
     let own = drop_of(&server, json!({}), &[("inbox/own.txt", "own")]).await;
     let foreign = drop_of(&server, json!({}), &[("inbox/secret.txt", SECRET)]).await;

@@ -1,4 +1,4 @@
-//! S8 over HTTP: generated names that try to leave the tree reach nothing that is not in it.
+//! S8 over HTTP: generated path traversal attempts reach nothing outside of the tree.
 
 use futures_util::{StreamExt, stream};
 use reqwest::Method;
@@ -8,9 +8,9 @@ use testkit::{Database, TestServer};
 
 use crate::files_http::drop_of;
 
-/// On one database: what a name means is decided before any of them is asked.
+/// On one database, because paths are resolved before the database is used.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_name_leaves_the_tree() {
+async fn no_path_escapes_the_file_tree() {
     let server = TestServer::start(Database::Sqlite).await;
     let own = drop_of(&server, json!({}), &[("inbox/own.txt", "own")]).await;
     let foreign = drop_of(&server, json!({}), &[("inbox/secret.txt", SECRET)]).await;
@@ -20,7 +20,7 @@ async fn no_name_leaves_the_tree() {
     let client = reqwest::Client::new();
     let asked = attempts.iter().enumerate().flat_map(|(number, attempt)| {
         let address = own.caller.address(&format!("/sandboxes/{}/files/{}", own.sandbox, in_url(attempt)));
-        // Writing is dear, and names are read the same way for it.
+        // Writes are expensive, and paths are resolved in the same way.
         let writes = number.is_multiple_of(4).then_some(Method::PUT);
         [Some(Method::GET), writes].into_iter().flatten().map(move |method| (method, address.clone()))
     });
@@ -40,7 +40,7 @@ async fn no_name_leaves_the_tree() {
     assert!(own.iter().all(is_inside), "{own:?}");
 }
 
-/// As the bytes of an address: what is no letter is escaped, so that no client takes dots away.
+/// Percent-encodes all but letters, so that no client normalizes dots.
 fn in_url(attempt: &[u8]) -> String {
     let shown = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'/' || *byte == b'%';
     attempt.iter().map(|byte| if shown(byte) { (*byte as char).to_string() } else { format!("%{byte:02X}") }).collect()
@@ -49,8 +49,8 @@ fn in_url(attempt: &[u8]) -> String {
 async fn raw(client: &reqwest::Client, key: &str, method: Method, address: String) -> (u16, String) {
     let Ok(url) = reqwest::Url::parse(&address) else { return (0, String::new()) };
     match client.request(method, url).bearer_auth(key).body("x").send().await {
-        Ok(answer) => (answer.status().as_u16(), answer.text().await.unwrap_or_default()),
-        // What HTTP itself does not let through.
+        Ok(response) => (response.status().as_u16(), response.text().await.unwrap_or_default()),
+        // Bytes that HTTP itself does not allow.
         Err(_) => (0, String::new()),
     }
 }

@@ -1,32 +1,32 @@
-//! An HL7 v2 interface over HTTP: its inbox, what is sent to it, and what a check finds of that.
+//! An HL7 v2 interface over HTTP: its inbox, sent messages, and the check that reads them.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, solver};
 use testkit::world::{hl7_sandbox, hl7_update};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 pub(crate) const ER7: &str = "x-application/hl7-v2+er7";
 
 both_databases! {
-    async fn a_message_is_acknowledged_and_told(server: TestServer) {
+    async fn a_message_is_acknowledged_and_recorded(server: TestServer) {
         let caller = server.organization("Hospital").await;
         let sandbox = hl7_sandbox(&caller, json!({"strict": true})).await;
         let base = format!("/sandboxes/{}/hl7", sandbox.id());
         let credentials = &sandbox["credentials"];
         assert_eq!(credentials["inbox_url"], format!("{}{base}/inbox", server.base_url));
         assert_eq!(credentials["outbound_url"], format!("{}{base}/outbound", server.base_url));
-        let answer = caller.post(&format!("{base}/outbound"), json!({"payload": hl7_update("12345")})).await.expect(200);
-        assert_eq!((&answer["ack_code"], &answer["control_id"]), (&json!("AA"), &json!("12345")));
-        assert!(answer["ack"].as_str().unwrap().ends_with("MSA|AA|12345\r"), "{}", answer.text());
+        let response = caller.post(&format!("{base}/outbound"), json!({"payload": hl7_update("12345")})).await.expect(200);
+        assert_eq!((&response["ack_code"], &response["control_id"]), (&json!("AA"), &json!("12345")));
+        assert!(response["ack"].as_str().unwrap().ends_with("MSA|AA|12345\r"), "{}", response.text());
         let events = events(&caller, &sandbox.id()).await;
         assert_eq!(events.len(), 1);
-        assert_eq!((&events[0]["id"], &events[0]["type"]), (&answer["event_id"], &json!("hl7_outbound")));
+        assert_eq!((&events[0]["id"], &events[0]["type"]), (&response["event_id"], &json!("hl7_outbound")));
         assert_eq!(events[0]["payload"]["payload"], hl7_update("12345"));
-        // The other name of the same place, a raw body, the other line ends: it is the same message.
+        // The same message at the alias, as a raw body, and with other line endings.
         let path = format!("/services/{}/hl7/outbound", sandbox.id());
         let again = caller.send_bytes(Method::POST, &path, &[("accept", ER7)], Some((ER7, hl7_update("12345").replace('\r', "\n").into_bytes()))).await;
-        assert_eq!(again.expect(200).text(), answer["ack"].as_str().unwrap());
+        assert_eq!(again.expect(200).text(), response["ack"].as_str().unwrap());
         let faulty = raw(&caller, &sandbox.id(), hl7_update("2").replace("PV1|1|O\r", "").as_bytes()).await.expect(200);
         assert_eq!(faulty["ack_code"], "AE");
         assert!(faulty["ack"].as_str().unwrap().contains("ERR||PV1^1|100^Segment sequence error^HL70357|E"), "{}", faulty.text());
@@ -35,7 +35,7 @@ both_databases! {
         assert_eq!(silent.expect(204).text(), "");
     }
 
-    async fn the_inbox_holds_what_the_config_and_the_scenario_bring(server: TestServer) {
+    async fn the_inbox_contains_messages_of_config_and_scenario(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let author = server.organization("Hospital").await;
         let steps = json!({"steps": [
@@ -48,7 +48,7 @@ both_databases! {
         let inbox = started["endpoints"]["hl7_inbox"].as_str().unwrap().to_owned();
         assert_eq!(inbox, format!("/v1/task-runs/{}/sandbox/hl7/inbox", agent.task_runs[0]));
         assert_eq!(started["sandboxes"][0]["credentials"]["inbox_url"], format!("{}{inbox}", server.base_url));
-        let control_ids = |page: &Answer| -> Vec<String> {
+        let control_ids = |page: &TestResponse| -> Vec<String> {
             page.data().iter().map(|row| row["control_id"].as_str().unwrap().to_owned()).collect()
         };
         let mut seen = control_ids(&agent.caller.get(&inbox).await.expect(200));
@@ -70,15 +70,15 @@ both_databases! {
         }
         assert_eq!(agent.caller.get(&format!("{inbox}?read=false")).await.expect(200).data().len(), 2);
         assert_eq!(agent.caller.get(&format!("{inbox}?read=true")).await.expect(200).data().len(), 2);
-        agent.caller.get(&format!("{inbox}?read=maybe")).await.refused(400, "VALIDATION_ERROR");
-        agent.caller.get(&format!("{inbox}/hl7_seed_0009")).await.refused(404, "NOT_FOUND");
-        agent.caller.patch(&format!("{inbox}/nothing"), json!({"read": true})).await.refused(404, "NOT_FOUND");
-        agent.caller.patch(&format!("{inbox}/hl7_seed_0001"), json!({"read": "yes"})).await.refused(400, "VALIDATION_ERROR");
+        agent.caller.get(&format!("{inbox}?read=maybe")).await.expect_error(400, "VALIDATION_ERROR");
+        agent.caller.get(&format!("{inbox}/hl7_seed_0009")).await.expect_error(404, "NOT_FOUND");
+        agent.caller.patch(&format!("{inbox}/nothing"), json!({"read": true})).await.expect_error(404, "NOT_FOUND");
+        agent.caller.patch(&format!("{inbox}/hl7_seed_0001"), json!({"read": "yes"})).await.expect_error(400, "VALIDATION_ERROR");
         agent.complete(0).await.expect(200);
-        agent.caller.get(&inbox).await.refused(409, "CONFLICT");
+        agent.caller.get(&inbox).await.expect_error(409, "CONFLICT");
     }
 
-    async fn what_was_sent_is_found_by_the_check(server: TestServer) {
+    async fn the_check_finds_sent_messages(server: TestServer) {
         let author = server.organization("Hospital").await;
         let criterion = |label: &str, assertion: Value| json!({"label": label, "assertion": assertion});
         let sent = json!({"assert": "hl7-structural", "correlate_by": {"message_type": "ADT^A08", "PID.3.1": "77"},
@@ -90,8 +90,8 @@ both_databases! {
         agent.start(0).await.expect(200);
         let path = format!("/v1/benchmark-runs/{}/hl7/outbound", agent.run);
         let send = async |text: String| agent.caller.post(&path, json!({"payload": text})).await;
-        send("hello".to_owned()).await.refused(400, "BAD_REQUEST");
-        // Refused, and so never sent.
+        send("hello".to_owned()).await.expect_error(400, "BAD_REQUEST");
+        // Rejected, so it does not count as sent.
         for refused in [hl7_update("1").replace("PID|1||77", "PID|1||77|").replace("|Doe^Ann", "|"), hl7_update("1").replace("Doe", "Roe").replace("A08", "A99")] {
             assert_ne!(send(refused).await.expect(200)["ack_code"], "AA");
         }
@@ -102,36 +102,36 @@ both_databases! {
         assert_eq!((&result["score"], &result["verdict"]), (&json!(1.0), &json!("pass")), "{}", result.text());
     }
 
-    async fn what_is_no_message_is_refused_and_leaves_only_its_event(server: TestServer) {
+    async fn an_invalid_message_is_rejected_and_only_recorded_as_an_event(server: TestServer) {
         let caller = server.organization("Hospital").await;
         let sandbox = hl7_sandbox(&caller, json!({})).await.id();
         let path = format!("/sandboxes/{sandbox}/hl7/outbound");
         let bodies: [&[u8]; 6] = [b"", b"not HL7", b"\xff\x00\x0b", b"PID|1\r", b"MSH", b"MSHx^~\\&|A"];
         for body in bodies {
-            raw(&caller, &sandbox, body).await.refused(400, "BAD_REQUEST");
+            raw(&caller, &sandbox, body).await.expect_error(400, "BAD_REQUEST");
         }
-        caller.post(&path, json!({})).await.refused(400, "VALIDATION_ERROR");
-        caller.post(&path, json!({"payload": 5})).await.refused(400, "VALIDATION_ERROR");
-        caller.post(&path, json!({"message": "MSH|"})).await.refused(400, "VALIDATION_ERROR");
-        caller.send_bytes(Method::POST, &path, &[], Some(("text/csv", b"MSH|^~\\&|".to_vec()))).await.refused(415, "UNSUPPORTED_MEDIA_TYPE");
-        raw(&caller, &sandbox, &vec![b'x'; (16 << 20) + 1]).await.refused(413, "PAYLOAD_TOO_LARGE");
+        caller.post(&path, json!({})).await.expect_error(400, "VALIDATION_ERROR");
+        caller.post(&path, json!({"payload": 5})).await.expect_error(400, "VALIDATION_ERROR");
+        caller.post(&path, json!({"message": "MSH|"})).await.expect_error(400, "VALIDATION_ERROR");
+        caller.send_bytes(Method::POST, &path, &[], Some(("text/csv", b"MSH|^~\\&|".to_vec()))).await.expect_error(415, "UNSUPPORTED_MEDIA_TYPE");
+        raw(&caller, &sandbox, &vec![b'x'; (16 << 20) + 1]).await.expect_error(413, "PAYLOAD_TOO_LARGE");
         let events = events(&caller, &sandbox).await;
         assert_eq!(events.len(), bodies.len());
         assert!(events.iter().all(|event| event["payload"]["accepted"] == false));
         assert!(caller.get(&format!("/sandboxes/{sandbox}/state")).await.expect(200).data().is_empty());
     }
 
-    async fn after_the_end_nothing_is_taken(server: TestServer) {
+    async fn nothing_is_accepted_after_the_end(server: TestServer) {
         let caller = server.organization("Hospital").await;
         let sandbox = hl7_sandbox(&caller, json!({})).await.id();
         raw(&caller, &sandbox, hl7_update("1").as_bytes()).await.expect(200);
         caller.post(&format!("/sandboxes/{sandbox}/teardown"), json!({})).await.expect(200);
-        raw(&caller, &sandbox, hl7_update("2").as_bytes()).await.refused(409, "CONFLICT");
+        raw(&caller, &sandbox, hl7_update("2").as_bytes()).await.expect_error(409, "CONFLICT");
         assert_eq!(events(&caller, &sandbox).await.len(), 1);
     }
 }
 
-pub(crate) async fn raw(caller: &Caller, sandbox: &str, body: &[u8]) -> Answer {
+pub(crate) async fn raw(caller: &Caller, sandbox: &str, body: &[u8]) -> TestResponse {
     let path = format!("/sandboxes/{sandbox}/hl7/outbound");
     caller.send_bytes(Method::POST, &path, &[], Some((ER7, body.to_vec()))).await
 }

@@ -1,4 +1,4 @@
-//! Hostile senders: malformed input in great number, bombs, and clients that hold connections and say nothing.
+//! Hostile HL7 senders: malformed and oversized input, and clients that hold connections without sending.
 
 use hl7v2::mllp::frame;
 use serde_json::json;
@@ -9,13 +9,13 @@ use crate::hl7::{events, raw};
 use crate::hl7_mllp::{Line, impatient};
 
 both_databases! {
-    /// S6 and S7: nothing panics, nothing is a server error, and nothing is stored but events.
-    async fn no_change_of_a_message_breaks_the_interface(server: TestServer) {
+    /// S6 and S7: no panic, no server error, and nothing is stored except events.
+    async fn mutated_messages_do_not_break_the_interface(server: TestServer) {
         let caller = server.organization("Hospital").await;
         let sandbox = hl7_sandbox(&caller, json!({})).await;
         let mut line = Line::to(&sandbox).await;
         let mut random = Random(7);
-        // The marks of frames would make it another number of frames.
+        // Framing bytes would change the number of frames.
         let without_marks = |bytes: Vec<u8>| bytes.into_iter().filter(|byte| ![0x0b, 0x1c].contains(byte)).collect::<Vec<u8>>();
         for turn in 0..10 {
             let mut frames = Vec::new();
@@ -24,19 +24,19 @@ both_databases! {
                 frames.extend(frame(&without_marks(changed)));
             }
             line.write(&frames).await;
-            // How many answers the others ask for is theirs to say; this one asks for one.
+            // Mutated messages may request any number of acknowledgements; this one requests one.
             line.write(&frame(hl7_update(&format!("whole-{turn}")).as_bytes())).await;
             let last = format!("AA whole-{turn}");
             while line.next().await != last {}
         }
         for number in 0..100 {
             let bytes = random.change(hl7_update(&format!("h{number}")).into_bytes());
-            let answer = raw(&caller, &sandbox.id(), &bytes).await;
-            assert!([200, 400].contains(&answer.status), "{} {:?}", answer.text(), String::from_utf8_lossy(&bytes));
+            let response = raw(&caller, &sandbox.id(), &bytes).await;
+            assert!([200, 400].contains(&response.status), "{} {:?}", response.text(), String::from_utf8_lossy(&bytes));
         }
     }
 
-    async fn bombs_are_refused(server: TestServer) {
+    async fn oversized_input_is_rejected(server: TestServer) {
         let caller = server.organization("Hospital").await;
         let sandbox = hl7_sandbox(&caller, json!({"strict": true})).await.id();
         let update = hl7_update("1");
@@ -45,15 +45,15 @@ both_databases! {
             (format!("{update}{}", "NTE|1\r".repeat(30_000)), "AR"),
             (format!("{update}OBX|{}", "x".repeat(8 << 20)), "AE"),
         ] {
-            let answer = raw(&caller, &sandbox, bomb.as_bytes()).await.expect(200);
-            assert_eq!(answer["ack_code"], code, "{} bytes", bomb.len());
+            let response = raw(&caller, &sandbox, bomb.as_bytes()).await.expect(200);
+            assert_eq!(response["ack_code"], code, "{} bytes", bomb.len());
         }
-        raw(&caller, &sandbox, "MSH|^~\\&|\r".repeat(19_000).as_bytes()).await.refused(400, "BAD_REQUEST");
+        raw(&caller, &sandbox, "MSH|^~\\&|\r".repeat(19_000).as_bytes()).await.expect_error(400, "BAD_REQUEST");
         assert_eq!(events(&caller, &sandbox).await.len(), 4);
     }
 
-    /// R11: clients that say nothing, begin and do not end, or do not read, are let go, and hurt nobody else.
-    async fn idle_slow_and_deaf_clients_are_let_go(server: TestServer) {
+    /// R11: clients that are idle, do not complete a frame or do not read are disconnected without affecting others.
+    async fn idle_slow_and_non_reading_clients_are_disconnected(server: TestServer) {
         let server = impatient(&server).await;
         let caller = server.organization("Hospital").await;
         let (held, other) = (hl7_sandbox(&caller, json!({})).await, hl7_sandbox(&caller, json!({})).await);
@@ -75,7 +75,7 @@ both_databases! {
     }
 }
 
-/// Splitmix64: the same changes every time.
+/// SplitMix64: the same mutations in every run.
 struct Random(u64);
 
 impl Random {

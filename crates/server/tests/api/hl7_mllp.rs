@@ -1,21 +1,21 @@
-//! MLLP: a port for each sandbox, whatever arrives on it, and that nobody's trouble is another's.
+//! MLLP: one port per sandbox, any framing, and isolation between connections.
 
 use std::time::Duration;
 
 use hl7v2::mllp::{Deframer, Frame, frame};
 use serde_json::{Value, json};
 use testkit::world::{hl7_sandbox, hl7_update};
-use testkit::{Answer, Caller, Database, TestServer, both_databases};
+use testkit::{Caller, Database, TestResponse, TestServer, both_databases};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::hl7::{begin, events};
 
-/// Long enough for any machine; a test that waits for it has failed.
+/// A timeout that is long enough for any machine.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
 
 both_databases! {
-    async fn several_messages_are_answered_on_one_connection(server: TestServer) {
+    async fn several_messages_are_acknowledged_on_one_connection(server: TestServer) {
         let caller = server.organization("Hospital").await;
         let sandbox = hl7_sandbox(&caller, json!({"strict": true})).await;
         assert_eq!(sandbox["credentials"]["mllp_host"], "127.0.0.1");
@@ -38,7 +38,7 @@ both_databases! {
         assert_eq!(over_http["messages"][0]["resend"], true);
     }
 
-    async fn frames_may_come_in_any_pieces_and_with_noise_between_them(server: TestServer) {
+    async fn frames_may_be_split_and_have_noise_between_them(server: TestServer) {
         let caller = server.organization("Hospital").await;
         let sandbox = hl7_sandbox(&caller, json!({})).await;
         let mut line = Line::to(&sandbox).await;
@@ -47,18 +47,18 @@ both_databases! {
             line.write(&[byte]).await;
         }
         assert_eq!(line.next().await, "AA 1");
-        // Three at once, with noise before, between and after.
+        // Three in one write, with noise before, between and after.
         let glued = [b"noise\r\n".to_vec(), frame(hl7_update("2").as_bytes()), b"\x1c\r\x00".to_vec(),
             frame(hl7_update("3").as_bytes()), frame(hl7_update("4").as_bytes()), b"tail".to_vec()].concat();
         line.write(&glued).await;
         for id in 2..=4 {
             assert_eq!(line.next().await, format!("AA {id}"));
         }
-        // Cut off by the next one: only that is a message.
+        // A frame interrupted by the next one: only the second is a message.
         let cut = hl7_update("5");
         line.write(&[b"\x0b", &cut.as_bytes()[..60], &frame(hl7_update("6").as_bytes())].concat()).await;
         assert_eq!(line.next().await, "AA 6");
-        // Cut off by the end of the connection: no message.
+        // A frame interrupted by the end of the connection is not a message.
         let mut gone = Line::to(&sandbox).await;
         gone.write(&[b"\x0b", cut.as_bytes()].concat()).await;
         drop(gone);
@@ -66,7 +66,7 @@ both_databases! {
         assert_eq!(events(&caller, &sandbox.id()).await.len(), 6);
     }
 
-    async fn a_frame_without_end_is_refused_and_others_go_on(server: TestServer) {
+    async fn an_endless_frame_is_rejected_and_other_connections_continue(server: TestServer) {
         let caller = server.organization("Hospital").await;
         let sandbox = hl7_sandbox(&caller, json!({})).await;
         let mut endless = Line::to(&sandbox).await;
@@ -83,7 +83,7 @@ both_databases! {
         assert_eq!(events(&caller, &sandbox.id()).await.len(), 1);
     }
 
-    async fn a_port_belongs_to_one_sandbox_and_ends_with_it(server: TestServer) {
+    async fn a_port_belongs_to_one_sandbox_and_closes_with_it(server: TestServer) {
         let caller = server.organization("Hospital").await;
         let (one, other) = (hl7_sandbox(&caller, json!({})).await, hl7_sandbox(&caller, json!({})).await);
         assert_ne!(one["credentials"]["mllp_port"], other["credentials"]["mllp_port"]);
@@ -102,7 +102,7 @@ both_databases! {
         assert_eq!(second.send(&hl7_update("2")).await, "AA 2");
     }
 
-    async fn the_port_of_a_task_ends_with_the_task(server: TestServer) {
+    async fn the_port_of_a_task_closes_with_the_task(server: TestServer) {
         let author = server.organization("Hospital").await;
         let wanted = json!({"assert": "hl7-structural", "correlate_by": {"message_type": "ADT"}, "count": 2});
         let criteria = [json!({"label": "Sent", "assertion": wanted})];
@@ -116,8 +116,8 @@ both_databases! {
         line.expect_end().await;
     }
 
-    async fn thousands_of_messages_on_one_connection(server: TestServer) {
-        // Where each commit is a round trip, fewer say as much.
+    async fn thousands_of_messages_are_accepted_on_one_connection(server: TestServer) {
+        // Fewer messages where each commit is a round trip.
         let messages = if server.database().kind() == Database::Sqlite { 3_000 } else { 1_000 };
         let caller = server.organization("Hospital").await;
         let sandbox = hl7_sandbox(&caller, json!({})).await;
@@ -133,7 +133,7 @@ both_databases! {
             assert_ne!(read, 0, "the connection ended after {} answers", answers.len());
             deframer.push(&chunk[..read]);
             while let Some(Frame::Message(bytes)) = deframer.next_frame().unwrap() {
-                answers.push(told(&bytes));
+                answers.push(code_and_control_id(&bytes));
             }
         }
         let expected: Vec<String> = (0..messages).map(|number| format!("AA {number}")).collect();
@@ -145,14 +145,14 @@ both_databases! {
         }
     }
 
-    async fn five_hundred_connections_at_once(server: TestServer) {
+    async fn five_hundred_concurrent_connections_are_served(server: TestServer) {
         let caller = server.organization("Hospital").await;
         let sandboxes = [hl7_sandbox(&caller, json!({})).await, hl7_sandbox(&caller, json!({})).await];
         let mut lines = Vec::new();
         for number in 0..500 {
             lines.push((number, Line::to(&sandboxes[number % 2]).await));
         }
-        // All are open before any of them says a word.
+        // All connections are open before any of them sends.
         let sending = lines.into_iter().map(|(number, mut line)| {
             tokio::spawn(async move {
                 for turn in 0..1 {
@@ -177,7 +177,7 @@ both_databases! {
     }
 }
 
-/// Records of messages that were taken.
+/// Records of accepted messages.
 pub(crate) async fn kept(caller: &Caller, sandbox: &str) -> usize {
     let mut path = format!("/sandboxes/{sandbox}/state?resource=outbound&limit=100");
     let mut count = 0;
@@ -189,14 +189,14 @@ pub(crate) async fn kept(caller: &Caller, sandbox: &str) -> usize {
     }
 }
 
-/// A sender, as an interface engine has it.
+/// An MLLP sender, like an interface engine.
 pub(crate) struct Line {
     pub(crate) stream: TcpStream,
     deframer: Deframer,
 }
 
 impl Line {
-    pub(crate) async fn to(sandbox: &Answer) -> Self {
+    pub(crate) async fn to(sandbox: &TestResponse) -> Self {
         Self::at(&sandbox["credentials"]).await
     }
 
@@ -205,7 +205,7 @@ impl Line {
         Self { stream: TcpStream::connect(address).await.unwrap(), deframer: Deframer::new(1 << 20) }
     }
 
-    pub(crate) fn address(sandbox: &Answer) -> String {
+    pub(crate) fn address(sandbox: &TestResponse) -> String {
         address(&sandbox["credentials"])
     }
 
@@ -223,7 +223,7 @@ impl Line {
         let mut chunk = [0; 4096];
         loop {
             if let Some(Frame::Message(bytes)) = self.deframer.next_frame().unwrap() {
-                return told(&bytes);
+                return code_and_control_id(&bytes);
             }
             let read = tokio::time::timeout(LONG, self.stream.read(&mut chunk)).await.unwrap().unwrap();
             assert_ne!(read, 0, "the connection ended");
@@ -231,7 +231,7 @@ impl Line {
         }
     }
 
-    /// Reads what is left until the server has closed.
+    /// Reads until the server closes the connection.
     pub(crate) async fn expect_end(&mut self) {
         let mut chunk = [0; 4096];
         let ending = async { while matches!(self.stream.read(&mut chunk).await, Ok(1..)) {} };
@@ -244,14 +244,14 @@ fn address(credentials: &Value) -> String {
     format!("{}:{}", text("mllp_host"), text("mllp_port"))
 }
 
-fn told(ack: &[u8]) -> String {
+fn code_and_control_id(ack: &[u8]) -> String {
     let ack = hl7v2::Message::parse(ack, &hl7v2::Limits::default()).unwrap();
     let acknowledged = ack.segments_named("MSA").next().unwrap();
     let field = |number| acknowledged.field(number).map_or(String::new(), |field| field.text().into_owned());
     format!("{} {}", field(1), field(2))
 }
 
-/// A server whose MLLP connections may be silent for a second only.
+/// A server with an MLLP idle timeout of one second.
 pub(crate) async fn impatient(server: &TestServer) -> TestServer {
     let limits = app::Limits { mllp_idle_seconds: 1, ..TestServer::unhurried() };
     TestServer::start_with(server.database().kind(), limits).await

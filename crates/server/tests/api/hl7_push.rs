@@ -27,8 +27,8 @@ both_databases! {
         assert_eq!(pushes[1]["ack_code"], "AE");
     }
 
-    async fn a_push_that_fails_is_told_and_breaks_nothing(server: TestServer) {
-        // Nobody listens at a port that was just given back.
+    async fn a_failed_push_is_recorded_and_breaks_nothing(server: TestServer) {
+        // Nothing listens on a port that was just released.
         let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
         for (allowed, why) in [(vec![], "not allowed"), (vec!["127.0.0.1".to_owned()], "nobody listens")] {
             let near = server.stranger(allowed).await;
@@ -52,7 +52,7 @@ async fn started(server: &TestServer, port: u16, messages: &[(&str, Option<i64>)
     (author, started["sandboxes"][0]["id"].as_str().unwrap().to_owned(), started.status)
 }
 
-/// The events of so many pushes, when they are there.
+/// Waits for the events of this many pushes.
 async fn pushes(author: &Caller, sandbox: &str, count: usize) -> Vec<Value> {
     let waiting = async {
         loop {
@@ -68,7 +68,7 @@ async fn pushes(author: &Caller, sandbox: &str, count: usize) -> Vec<Value> {
     tokio::time::timeout(LONG, waiting).await.expect("a push is told")
 }
 
-/// Takes one message and acknowledges it.
+/// Receives one message and acknowledges it.
 async fn hear(listener: &TcpListener, code: &str) -> String {
     let (mut stream, _) = listener.accept().await.unwrap();
     let (mut deframer, mut chunk) = (Deframer::new(1 << 20), [0; 4096]);

@@ -1,4 +1,4 @@
-//! Texts that a server which trusts its callers would stumble over, and requests that carry them where they are refused.
+//! Hostile texts, and requests that contain them where they must be rejected.
 
 use reqwest::Method;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use testkit::world::{self, Authored};
 use crate::request::Request;
 use crate::surface::{Operation, Surface, Tenant};
 
-/// None of them is an id, a number, a name of ours or the name of a FHIR resource; none has a word of the inside.
+/// None of them is a valid id, number, field name or FHIR resource type, and none contains an internal word.
 pub(crate) const HOSTILE: [&str; 24] = [
     "'",
     "\"",
@@ -35,7 +35,7 @@ pub(crate) const HOSTILE: [&str; 24] = [
     "[",
 ];
 
-/// In every member of a body, as its value, in a list, as a key, and as a member that there is not.
+/// In every field of a body: as its value, in a list, as a key, and as an unknown field.
 pub(crate) fn in_bodies(surface: &Surface, operation: &Operation, schema: &Value, own: &Tenant) -> Vec<Request> {
     let valid = surface.sample(schema, own, 0);
     let properties = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name);
@@ -50,18 +50,19 @@ pub(crate) fn in_bodies(surface: &Surface, operation: &Operation, schema: &Value
     refused.map(|body| Request::new(operation.method.clone(), operation.path_of(own)).json(body)).collect()
 }
 
-/// In every member of an example of every check and every simulator's config.
+/// In every field of an example of every check and every simulator's config.
 pub(crate) fn in_catalogues(made: &Authored) -> Vec<Request> {
     let mut requests = Vec::new();
     for check in verify::catalogue() {
         let example: Value = serde_json::from_str(check.example).unwrap();
-        for assertion in spoilt(&example).into_iter().filter(|assertion| verify::parse(assertion).is_err()) {
+        for assertion in with_hostile_texts(&example).into_iter().filter(|assertion| verify::parse(assertion).is_err())
+        {
             requests.push(Request::post("/criteria", &with(&world::criterion(&made.task), "assertion", assertion)));
         }
     }
     for simulator in sims::catalogue() {
         let refused = |config: &Value| simulator.validate_config(config).is_err();
-        for config in spoilt(&simulator.example_config()).into_iter().filter(refused) {
+        for config in with_hostile_texts(&simulator.example_config()).into_iter().filter(refused) {
             let body = json!({"type": simulator.kind.name(), "name": "x", "config": config});
             requests.push(Request::post("/simulators", &body));
         }
@@ -69,13 +70,13 @@ pub(crate) fn in_catalogues(made: &Authored) -> Vec<Request> {
     requests
 }
 
-fn spoilt(example: &Value) -> Vec<Value> {
+fn with_hostile_texts(example: &Value) -> Vec<Value> {
     let members = example.as_object().into_iter().flat_map(Map::keys);
     let spoil = |member: &String| HOSTILE.map(|text| with(example, member, json!([{text: text}])));
     members.flat_map(spoil).collect()
 }
 
-/// As every variable of every path, and as a filter, a limit, a cursor and an unknown parameter of every list.
+/// As every path parameter, and as a filter, limit, cursor and unknown parameter of every list.
 pub(crate) fn in_addresses(surface: &Surface, own: &Tenant) -> Vec<Request> {
     let mut requests = Vec::new();
     for operation in surface.internal() {
@@ -95,7 +96,7 @@ pub(crate) fn in_addresses(surface: &Surface, own: &Tenant) -> Vec<Request> {
     requests
 }
 
-/// After a sound resource: as a resource, as its type, its id and its member, in either format of an upload.
+/// In an upload after a valid resource: as a resource, its type, its id and a field, in either format.
 pub(crate) fn in_uploads(made: &Authored) -> Vec<Request> {
     let mut requests = Vec::new();
     for text in HOSTILE {

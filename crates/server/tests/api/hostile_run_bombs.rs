@@ -1,11 +1,11 @@
-//! What an agent leaves behind is scored as plain data, whatever it looks like and however much it is.
+//! An agent's output is scored as plain data, whatever it looks like and however large it is.
 
 use std::time::Instant;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 use crate::fhir_client::{entry, transaction};
 use crate::request::Request;
@@ -14,7 +14,7 @@ both_databases! {
     async fn texts_that_look_like_code_are_scored_as_texts(server: TestServer) {
         let author = server.organization("Acme").await;
         let texts = texts();
-        // Each text is looked for as an author would write it, and by what it would mean to a server that reads it.
+        // Each text is searched literally, and by what it would mean if the server interpreted it.
         let fields: Vec<Vec<(Value, bool)>> = texts.iter().map(|text| every_field(text)).collect();
         let criteria: Vec<Value> = fields.iter().enumerate().map(|(number, fields)| {
             let fields: Vec<&Value> = fields.iter().map(|(field, _)| field).collect();
@@ -35,7 +35,7 @@ both_databases! {
             }
         }
         let compared: usize = fields.iter().map(Vec::len).sum();
-        eprintln!("{compared} comparisons with {} texts; {}", texts.len(), scored.told());
+        eprintln!("{compared} comparisons with {} texts; {}", texts.len(), scored.summary());
     }
 
     async fn large_and_deep_resources_are_scored_with_small_evidence(server: TestServer) {
@@ -67,14 +67,14 @@ both_databases! {
         ];
         let scored = Scored::run(&server, &author, &criteria, async |agent: &Agent| {
             for (number, resource) in large_resources().into_iter().enumerate() {
-                let answer = write_any(agent, &identified(resource, number)).await;
-                assert!([201, 400, 413, 422].contains(&answer.status), "{number}: {} {}", answer.status, cut(&answer));
+                let response = write_any(agent, &identified(resource, number)).await;
+                assert!([201, 400, 413, 422].contains(&response.status), "{number}: {} {}", response.status, cut(&response));
             }
         }).await;
         assert!(scored.checks().iter().all(|check| check["details"].as_str().unwrap().len() < 1000));
-        assert!(scored.largest_evidence < 2_000_000, "{}", scored.told());
+        assert!(scored.largest_evidence < 2_000_000, "{}", scored.summary());
         assert_eq!(scored.checks()[4]["result"], "fail");
-        eprintln!("large resources: {}", scored.told());
+        eprintln!("large resources: {}", scored.summary());
     }
 
     async fn thousands_of_resources_are_scored_with_small_evidence(server: TestServer) {
@@ -97,7 +97,7 @@ both_databases! {
             for part in 0..4 {
                 let made = |number: usize| {
                     let mut made = basic(if part == 2 && number == 7 { "needle" } else { "hay" });
-                    // A list of small things: large in memory, small as text.
+                    // A list of small values: large in memory, small as text.
                     made["extension"] = (0..40).map(|at| json!({"url": "urn:x", "valueInteger": at})).collect();
                     entry("POST", "Basic", Some(made))
                 };
@@ -107,14 +107,14 @@ both_databases! {
         }).await;
         let results: Vec<&str> = scored.checks().iter().map(|check| check["result"].as_str().unwrap()).collect();
         assert_eq!(results, ["pass", "fail", "fail", "fail", "fail", "pass"]);
-        assert!(scored.largest_evidence < 500_000, "{}", scored.told());
-        eprintln!("2000 resources: {}", scored.told());
+        assert!(scored.largest_evidence < 500_000, "{}", scored.summary());
+        eprintln!("2000 resources: {}", scored.summary());
     }
 }
 
-/// A completed task run, with the whole of what was kept of it.
+/// A completed task run with its complete stored result.
 struct Scored {
-    result: Answer,
+    result: TestResponse,
     seconds: f64,
     largest_evidence: usize,
 }
@@ -150,13 +150,13 @@ impl Scored {
         self.result["checks"].as_array().unwrap()
     }
 
-    fn told(&self) -> String {
-        let (evidence, answer) = (self.largest_evidence, self.result.body.len());
-        format!("completed in {:.2} s, largest evidence {evidence} bytes, answer {answer} bytes", self.seconds)
+    fn summary(&self) -> String {
+        let (evidence, response) = (self.largest_evidence, self.result.body.len());
+        format!("completed in {:.2} s, largest evidence {evidence} bytes, answer {response} bytes", self.seconds)
     }
 }
 
-/// What would mean something to a server that reads it.
+/// Texts with a meaning for a server that interprets them.
 fn texts() -> Vec<String> {
     let short = [
         "{{entity.id}}",
@@ -213,7 +213,7 @@ fn texts() -> Vec<String> {
     short.into_iter().map(ToOwned::to_owned).chain(long).collect()
 }
 
-/// Comparisons by either notation of paths, and whether they hold of what is no more than a text.
+/// Comparisons in both path notations, and whether they hold if the value is plain text.
 fn every_field(text: &str) -> Vec<(Value, bool)> {
     let meant = json!(["aaaa", "Patient/p1", "p1", "Only", "49", "x", 49, true]);
     let mut fields = Vec::new();
@@ -231,10 +231,10 @@ fn every_field(text: &str) -> Vec<(Value, bool)> {
         if text.chars().count() > 500 {
             continue;
         }
-        // A pattern is held against composed text.
+        // Patterns are matched against composed (NFC) text.
         let pattern = escaped(&text.replace("a\u{301}", "á"));
         hold("matches", json!(format!("^{pattern}$")), true);
-        // What an author writes in braces is the author's template.
+        // Braces in an author's text are a template.
         if !text.contains("{{") {
             hold("equals", json!(text), true);
             hold("contains", json!(text), true);
@@ -279,18 +279,18 @@ fn large_resources() -> Vec<Value> {
         with(json!([{"url": "urn:x", "valueDecimal": serde_json::from_str::<Value>(&"9".repeat(4_000)).unwrap()}])),
     ];
     resources.extend([5, 20, 40, 45, 48, 60, 90].map(|levels| with(nested(levels))));
-    // Many of a size that is just not cut.
+    // Many values just below the size at which evidence is cut.
     resources.extend(
         (0..20).map(|_| with((0..60).map(|at| json!({"url": "urn:x", "valueString": format!("{at:>40}")})).collect())),
     );
     resources
 }
 
-async fn write_any(agent: &Agent, resource: &Value) -> Answer {
+async fn write_any(agent: &Agent, resource: &Value) -> TestResponse {
     let path = format!("/v1/benchmark-runs/{}/fhir/Basic", agent.run);
     Request::new(Method::POST, path).content("application/fhir+json", resource.to_string()).send(&agent.caller).await
 }
 
-fn cut(answer: &Answer) -> String {
-    answer.text().chars().take(300).collect()
+fn cut(response: &TestResponse) -> String {
+    response.text().chars().take(300).collect()
 }

@@ -1,8 +1,8 @@
-//! V3: saying that it was done does not do it.
+//! V3: an agent that only claims to have done its task does not score.
 
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver, wants_code};
-use testkit::{Answer, both_databases};
+use testkit::{TestResponse, both_databases};
 
 both_databases! {
     async fn an_agent_that_only_claims_scores_like_one_that_does_nothing(server: TestServer) {
@@ -21,7 +21,7 @@ both_databases! {
         let claiming = claiming.complete(0).await.expect(200);
         assert_eq!(results(&idle), results(&claiming));
         assert_eq!((&idle["score"], &idle["verdict"]), (&claiming["score"], &claiming["verdict"]));
-        // What must be done is not done; what must not be there is not there, which is why such a criterion is never alone.
+        // Required resources are missing. Criteria on absence pass, which is why they are never used alone.
         for check in idle["checks"].as_array().unwrap() {
             let is_absence = check["axis"] == "absence";
             assert_eq!(check["result"], if is_absence { "pass" } else { "fail" }, "{check}");
@@ -55,7 +55,7 @@ fn criteria() -> Vec<Value> {
     ]
 }
 
-/// In the words of the task, with the right references, and with the resource itself written into the text.
+/// Claims in the words of the task, with the right references, and with the resource inside of the text.
 fn claims() -> Vec<Value> {
     let order = json!({"resourceType": "ServiceRequest", "status": "active", "intent": "order", "code": {"text": "MRI"},
         "subject": {"reference": "Patient/p1"}});
@@ -87,9 +87,9 @@ fn base64_of(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(text)
 }
 
-/// What each criterion came to, without names of this run.
-fn results(answer: &Answer) -> Vec<Value> {
-    let checks = answer["checks"].as_array().unwrap();
+/// The result of each criterion, without ids of this run.
+fn results(response: &TestResponse) -> Vec<Value> {
+    let checks = response["checks"].as_array().unwrap();
     checks
         .iter()
         .map(|check| json!([check["criterion_id"], check["result"], check["score"], check["details"]]))

@@ -1,12 +1,12 @@
-//! V12: a check that cannot be brought to its end, or that finds nothing, or something else, does not pass; and what it
-//! weighs still counts.
+//! V12: a check that cannot finish, finds nothing, or finds something unexpected does not pass,
+//! and its weight still counts.
 
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver, wants_code};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 both_databases! {
-    async fn no_check_of_the_catalogue_passes_on_nothing(server: TestServer) {
+    async fn no_check_of_the_catalog_passes_without_evidence(server: TestServer) {
         let author = server.organization("Acme").await;
         let mut judged = 0;
         for with_simulators in [false, true] {
@@ -39,7 +39,7 @@ both_databases! {
         eprintln!("{judged} criteria that cannot be told or find nothing, none passed");
     }
 
-    async fn no_comparison_passes_on_nothing_or_on_another_type(server: TestServer) {
+    async fn no_comparison_passes_on_missing_values_or_other_types(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         let kept = odd_values();
@@ -53,7 +53,7 @@ both_databases! {
                 if op == "approx" {
                     field["tolerance"] = json!(0.5);
                 }
-                // Nothing is not equal to something; with `any` there must be a value.
+                // A missing value is not equal to anything; `any` requires a value.
                 if op == "not_equals" {
                     field["quantifier"] = json!("any");
                 }
@@ -72,7 +72,7 @@ both_databases! {
         eprintln!("{} comparisons with nothing or another type, none passed", criteria.len());
     }
 
-    async fn rows_of_another_shape_pass_no_check(server: TestServer) {
+    async fn rows_of_an_unexpected_shape_pass_no_check(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         add_every_simulator(&author, &bench).await;
@@ -107,14 +107,14 @@ both_databases! {
         }
     }
 
-    async fn a_check_that_costs_too_much_fails_alone(server: TestServer) {
+    async fn a_check_that_exceeds_its_budget_fails_alone(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
-        // So many times the same long text: more than one assertion may look at.
+        // More text than one assertion may read.
         let text = json!({"path": "code.text", "op": "exists"});
         let many = vec![text.clone(); 199];
         let state = |fields: &[Value]| json!({"assert": "fhir-resource-state", "resource_type": "Basic", "match": "any", "fields": fields});
-        // Would pass if the last field were looked at.
+        // It would pass if the last field were evaluated.
         let mut absence = state(&[many.clone(), vec![json!({"path": "code.text", "expected": "never"})]].concat());
         absence["count"] = json!({"max": 0});
         bench.task("Only", &[weighing(1, state(&many)), weighing(1, absence), weighing(2, state(&[text]))]).await;
@@ -144,7 +144,7 @@ fn weighing(weight: u32, assertion: Value) -> Value {
     criterion
 }
 
-async fn done(server: &TestServer, author: &Caller, bench: &Bench, written: &[Value]) -> Answer {
+async fn done(server: &TestServer, author: &Caller, bench: &Bench, written: &[Value]) -> TestResponse {
     let solvers = author.get("/solvers?limit=100").await.expect(200).data().len();
     let solver = solver(server, author, &format!("agent-{solvers}")).await;
     let reference = format!("closed-{solvers}");
@@ -168,7 +168,7 @@ async fn add_every_simulator(author: &Caller, bench: &Bench) {
     }
 }
 
-/// As the manual shows them; those of which nothing is what they want are made to want something that cannot be had.
+/// The examples of the manual. Those that pass on absence are changed to require something impossible.
 fn examples() -> Vec<Value> {
     let examples = verify::catalogue().iter().map(|check| serde_json::from_str(check.example).unwrap());
     let wanting = examples.map(|mut example: Value| {
@@ -183,7 +183,7 @@ fn examples() -> Vec<Value> {
     wanting.collect()
 }
 
-/// With a template that nothing can be filled in for, in every check that takes one; and without a check.
+/// Assertions with a template that cannot be bound, for every check that accepts one, and without a check.
 fn broken() -> Vec<Value> {
     let nobody = "{{entity.data.nobody}}";
     let field = |path: &str| json!([{"path": path, "expected": nobody}]);
@@ -205,7 +205,7 @@ fn broken() -> Vec<Value> {
     ]
 }
 
-/// Resources whose `extension.0.valueString` is not there, or something that no comparison below wants.
+/// Resources whose `extension.0.valueString` is missing, or a value that no comparison below accepts.
 fn odd_values() -> Vec<Value> {
     let extensions = [
         json!(null),
@@ -229,7 +229,7 @@ fn odd_values() -> Vec<Value> {
     kept.collect()
 }
 
-/// Every comparison but the two that ask for nothing.
+/// Every comparison except the two that accept a missing value.
 fn comparisons() -> Vec<(&'static str, Option<Value>)> {
     vec![
         ("equals", Some(json!("seven"))),

@@ -1,4 +1,4 @@
-//! An agent that does not stop: the log of a task run has an end, rates hold, and the task is scored all the same.
+//! An agent that does not stop: event and rate limits are enforced, and the task is scored anyway.
 
 use std::time::Instant;
 
@@ -7,16 +7,16 @@ use futures_util::{StreamExt, stream};
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver, wants_code};
-use testkit::{Answer, Caller, Database, TestServer, both_databases};
+use testkit::{Caller, Database, TestResponse, TestServer, both_databases};
 
 use crate::fhir_client::{entry, transaction};
 use crate::request::AT_ONCE;
 
-const MOST_EVENTS: i64 = 40;
+const MAX_EVENTS: i64 = 40;
 
 both_databases! {
-    async fn beyond_its_events_a_task_takes_no_traffic_and_is_still_scored(server: TestServer) {
-        let limits = Limits { task_run_events: MOST_EVENTS, ..TestServer::unhurried() };
+    async fn a_task_over_its_event_limit_accepts_no_traffic_and_is_still_scored(server: TestServer) {
+        let limits = Limits { task_run_events: MAX_EVENTS, ..TestServer::unhurried() };
         let server = TestServer::start_with(server.database().kind(), limits).await;
         let author = server.organization("Acme").await;
         for kind in ["writes", "reads", "both", "bundles", "refused"] {
@@ -24,20 +24,20 @@ both_databases! {
             agent.write(basic("a")).await.expect(201);
             let mut accepted = 1;
             let last = loop {
-                let answer = send(&agent, kind, accepted).await;
-                if answer.status == 409 {
-                    break answer;
+                let response = send(&agent, kind, accepted).await;
+                if response.status == 409 {
+                    break response;
                 }
                 accepted += 1;
                 assert!(accepted < 10_000, "{kind}: no end");
             };
             assert_eq!(last["resourceType"], "OperationOutcome");
-            assert!(last.text().contains(&MOST_EVENTS.to_string()), "{}", last.text());
-            // Neither do other ways into the same sandbox.
+            assert!(last.text().contains(&MAX_EVENTS.to_string()), "{}", last.text());
+            // Other addresses of the same sandbox do not either.
             for path in [format!("/sandboxes/{sandbox}/fhir/metadata"), format!("/sandboxes/{sandbox}/fhir/Patient")] {
                 author.get(&path).await.expect(409);
             }
-            assert_eq!(accepted, MOST_EVENTS, "{kind}");
+            assert_eq!(accepted, MAX_EVENTS, "{kind}");
             let result = agent.complete(0).await.expect(200);
             let budget = &result["checks"][1];
             assert_eq!(budget["evidence"]["counts"]["fhir_request"], json!(accepted), "{kind}: {budget}");
@@ -46,11 +46,11 @@ both_databases! {
         }
     }
 
-    async fn whoever_has_no_credential_fills_no_log(server: TestServer) {
+    async fn requests_without_a_credential_do_not_fill_the_log(server: TestServer) {
         let author = server.organization("Acme").await;
         let (agent, sandbox) = begun(&server, &author, "strangers").await;
         for path in ["metadata", ".well-known/smart-configuration"] {
-            for _ in 0..MOST_EVENTS {
+            for _ in 0..MAX_EVENTS {
                 server.anonymous().get(&format!("/sandboxes/{sandbox}/fhir/{path}")).await.expect(200);
             }
         }
@@ -61,25 +61,25 @@ both_databases! {
         assert_eq!(result["verdict"], "pass");
     }
 
-    async fn many_agents_at_once_do_not_get_past_the_end_of_the_log(server: TestServer) {
-        let limits = Limits { task_run_events: MOST_EVENTS, ..TestServer::unhurried() };
+    async fn concurrent_agents_cannot_exceed_the_event_limit(server: TestServer) {
+        let limits = Limits { task_run_events: MAX_EVENTS, ..TestServer::unhurried() };
         let server = TestServer::start_with(server.database().kind(), limits).await;
         let author = server.organization("Acme").await;
         let (agent, _) = begun(&server, &author, "many").await;
         let answers: Vec<u16> = stream::iter(0..500)
             .map(|_| agent.write(basic("a")))
             .buffer_unordered(AT_ONCE)
-            .map(|answer| answer.status)
+            .map(|response| response.status)
             .collect()
             .await;
         let accepted = answers.iter().filter(|status| **status == 201).count();
         assert!(answers.iter().all(|status| [201, 409].contains(status)));
         let result = agent.complete(0).await.expect(200);
         assert_eq!(result["checks"][1]["evidence"]["counts"]["fhir_request"], json!(accepted));
-        assert_eq!(accepted as i64, MOST_EVENTS);
+        assert_eq!(accepted as i64, MAX_EVENTS);
     }
 
-    async fn a_flood_of_requests_is_completed_as_quickly_as_it_can_be_read(server: TestServer) {
+    async fn a_task_with_many_requests_is_completed_quickly(server: TestServer) {
         let author = server.organization("Acme").await;
         let (agent, _) = begun(&server, &author, "flood").await;
         agent.write(basic("a")).await.expect(201);
@@ -87,7 +87,7 @@ both_databases! {
         let (begun, before) = (Instant::now(), resident_megabytes());
         let ask = |number: usize| agent.fhir(Method::GET, ["Patient/p1", "Basic", "Patient/none"][number % 3], None);
         let answers = stream::iter(0..count).map(ask).buffer_unordered(64);
-        answers.for_each(|answer| async move { assert!([200, 404].contains(&answer.status), "{}", answer.text()) }).await;
+        answers.for_each(|response| async move { assert!([200, 404].contains(&response.status), "{}", response.text()) }).await;
         let (flooded, loaded) = (begun.elapsed(), resident_megabytes());
         let completing = Instant::now();
         let result = agent.complete(0).await.expect(200);
@@ -100,7 +100,7 @@ both_databases! {
         assert!(result.body.len() < 10_000);
     }
 
-    async fn rates_hold_on_the_paths_of_agents(server: TestServer) {
+    async fn rate_limits_apply_to_the_paths_of_agents(server: TestServer) {
         let limits = Limits { requests_per_second: 1, request_burst: 60, ..Limits::default() };
         let server = TestServer::start_with(server.database().kind(), limits).await;
         let author = server.organization("Acme").await;
@@ -108,17 +108,17 @@ both_databases! {
         let task_run = format!("/v1/task-runs/{}", agent.task_runs[0]);
         let fhir = format!("/v1/benchmark-runs/{}/fhir/Patient/p1", agent.run);
         let of_task = format!("{task_run}/sandbox/fhir/Patient/p1");
-        // One rate for all that the token can reach, and the refusal speaks the language of the path.
+        // One rate limit for all paths of the token, and the error has the format of the path's protocol.
         for path in [&fhir, &of_task] {
             let refused = refused_at_last(&agent.caller, path).await;
             assert_eq!(refused["resourceType"], "OperationOutcome");
             assert!(refused.header("retry-after").is_some());
         }
-        refused_at_last(&agent.caller, &task_run).await.refused(429, "RATE_LIMITED");
+        refused_at_last(&agent.caller, &task_run).await.expect_error(429, "RATE_LIMITED");
         author.get("/organization").await.expect(200);
     }
 
-    async fn guessing_tokens_of_runs_is_told_to_wait(server: TestServer) {
+    async fn guessing_run_tokens_is_rate_limited(server: TestServer) {
         let limits = Limits { refusals_per_second: 1, refusal_burst: 5, ..Limits::default() };
         let server = TestServer::start_with(server.database().kind(), limits).await;
         let author = server.organization("Acme").await;
@@ -140,10 +140,10 @@ both_databases! {
     }
 }
 
-/// An agent in a started task that wants one resource and fewer than all requests, and its sandbox.
+/// An agent in a started task with a required resource and a request budget, and its sandbox.
 async fn begun(server: &TestServer, author: &Caller, alias: &str) -> (Agent, String) {
     let bench = Bench::new(author, json!({})).await;
-    let budget = json!({"assert": "interaction-budget", "max": MOST_EVENTS - 1});
+    let budget = json!({"assert": "interaction-budget", "max": MAX_EVENTS - 1});
     bench.task("Only", &[wants_code("a"), json!({"label": "budget", "assertion": budget})]).await;
     let publish = format!("/benchmarks/{}/publish", bench.benchmark);
     author.post(&publish, json!({"slug": format!("flood-{alias}")})).await.expect(201);
@@ -153,7 +153,7 @@ async fn begun(server: &TestServer, author: &Caller, alias: &str) -> (Agent, Str
     (agent, started["sandboxes"][0]["id"].as_str().unwrap().to_owned())
 }
 
-async fn send(agent: &Agent, kind: &str, number: i64) -> Answer {
+async fn send(agent: &Agent, kind: &str, number: i64) -> TestResponse {
     let refused = json!({"resourceType": "Basic", "code": 5});
     match kind {
         "writes" => agent.write(basic("b")).await,
@@ -169,17 +169,17 @@ fn several() -> Value {
     transaction((0..5).map(|_| entry("POST", "Basic", Some(basic("b")))).collect())
 }
 
-async fn refused_at_last(caller: &Caller, path: &str) -> Answer {
+async fn refused_at_last(caller: &Caller, path: &str) -> TestResponse {
     for _ in 0..500 {
-        let answer = caller.get(path).await;
-        if answer.status == 429 {
-            return answer;
+        let response = caller.get(path).await;
+        if response.status == 429 {
+            return response;
         }
     }
     panic!("{path} is never refused");
 }
 
-/// Of this process, where the system tells.
+/// The resident memory of this process, if the system reports it.
 fn resident_megabytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

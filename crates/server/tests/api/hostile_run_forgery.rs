@@ -1,9 +1,9 @@
-//! What an agent writes is data: no id, reference, header or name in it reaches another task, another run or the score.
+//! An agent's input is data: no id, reference, header or name in it reaches another task, another run or the score.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver, wants_code};
-use testkit::{Answer, Caller, both_databases};
+use testkit::{Caller, TestResponse, both_databases};
 
 use crate::fhir_client::{entry, transaction};
 use crate::raw;
@@ -19,10 +19,10 @@ both_databases! {
         bench.task("Second", &[wants_code("first")]).await;
         let solver = solver(&server, &author, "agent-1").await;
         let agent = Agent::begin(&server, &solver, &bench.publish().await, false).await;
-        let (first, second) = (Place::of(&agent, 0).await, Place::of(&agent, 1).await);
+        let (first, second) = (FhirBase::of(&agent, 0).await, FhirBase::of(&agent, 1).await);
         first.put(&resource("first", SECRET)).await.expect(201);
         let looked = look_across(&second, &first).await;
-        // Which of two is meant must be said.
+        // With two started tasks, the path must name one.
         agent.fhir(Method::GET, "Patient", None).await.expect(409);
         assert_eq!(agent.complete(0).await.expect(200)["score"], json!(1.0));
         assert_eq!(agent.complete(1).await.expect(200)["score"], json!(0.0));
@@ -36,7 +36,7 @@ both_databases! {
         let (reference, solver) = (bench.publish().await, solver(&server, &author, "agent-1").await);
         let (theirs, own) =
             (Agent::begin(&server, &solver, &reference, true).await, Agent::begin(&server, &solver, &reference, true).await);
-        let (there, here) = (Place::of(&theirs, 0).await, Place::of(&own, 0).await);
+        let (there, here) = (FhirBase::of(&theirs, 0).await, FhirBase::of(&own, 0).await);
         there.put(&resource("first", SECRET)).await.expect(201);
         let looked = look_across(&here, &there).await;
         assert_eq!(own.complete(0).await.expect(200)["score"], json!(0.0));
@@ -55,14 +55,14 @@ both_databases! {
         bench.task("Only", &criteria).await;
         let solver = solver(&server, &author, "agent-1").await;
         let agent = Agent::begin(&server, &solver, &bench.publish().await, true).await;
-        let place = Place::of(&agent, 0).await;
+        let place = FhirBase::of(&agent, 0).await;
         let mut sent = 0;
         for forged in forgeries(&agent) {
             for headers in header_tricks(&agent) {
                 let request = Request::new(Method::POST, format!("{}/Basic", place.base));
                 let request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));
-                let answer = request.content("application/fhir+json", forged.to_string()).send(&agent.caller).await;
-                assert!(answer.status < 500, "{}", answer.text());
+                let response = request.content("application/fhir+json", forged.to_string()).send(&agent.caller).await;
+                assert!(response.status < 500, "{}", response.text());
                 sent += 1;
             }
         }
@@ -70,9 +70,9 @@ both_databases! {
             "step": {"do": "fhir", "bundle": transaction(vec![entry("POST", "Basic", Some(basic("never written")))])}});
         for path in ["scheduled", "scheduled/000000", ""] {
             for method in [Method::POST, Method::PUT] {
-                let answer = Request::new(method, format!("{}/{path}", place.base))
+                let response = Request::new(method, format!("{}/{path}", place.base))
                     .content("application/fhir+json", scheduled.to_string()).send(&agent.caller).await;
-                assert!((400..500).contains(&answer.status), "{} {}", answer.asked, answer.status);
+                assert!((400..500).contains(&response.status), "{} {}", response.request, response.status);
                 sent += 1;
             }
         }
@@ -83,7 +83,7 @@ both_databases! {
         assert!(events.iter().all(|event| event["type"] == "fhir_request" && event["actor"] == agent.run.as_str()));
     }
 
-    async fn bookkeeping_that_an_agent_writes_is_replaced(server: TestServer) {
+    async fn server_managed_fields_written_by_an_agent_are_replaced(server: TestServer) {
         let author = server.organization("Acme").await;
         let newest = json!({"assert": "fhir-resource-state", "resource_type": "Basic",
             "fields": [{"path": "code.text", "expected": "second"}, {"path": "meta.versionId", "expected": "1"}]});
@@ -104,7 +104,7 @@ both_databases! {
         assert_eq!(result["verdict"], "pass", "{}", result.text());
     }
 
-    async fn where_an_agent_says_it_is_only_it_is_told(server: TestServer) {
+    async fn a_forged_host_header_only_affects_the_agents_own_response(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[wants_code("a")]).await;
@@ -124,16 +124,16 @@ both_databases! {
                  authorization: Bearer {}\r\nconnection: close\r\n\r\n",
                 agent.caller.key()
             );
-            let answer = raw::exchange(&server, head.as_bytes()).await;
-            assert!(answer.contains(shown) || answer.starts_with("HTTP/1.1 400"), "{host}: {answer}");
-            assert!(!answer.contains("worse.example") && !answer.contains("gopher") && !answer.contains("script"), "{answer}");
+            let response = raw::exchange(&server, head.as_bytes()).await;
+            assert!(response.contains(shown) || response.starts_with("HTTP/1.1 400"), "{host}: {response}");
+            assert!(!response.contains("worse.example") && !response.contains("gopher") && !response.contains("script"), "{response}");
         }
-        // The next one is told where it is itself.
+        // The next request gets its own host.
         let page = agent.fhir(Method::GET, "Patient?_count=1", None).await.expect(200).text();
         assert!(page.contains(&server.base_url) && !page.contains("evil.example"), "{page}");
     }
 
-    async fn an_id_in_another_spelling_is_the_same_id_or_none(server: TestServer) {
+    async fn an_id_in_another_spelling_is_the_same_id_or_unknown(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Only", &[wants_code("a")]).await;
@@ -150,14 +150,14 @@ both_databases! {
     }
 }
 
-/// A FHIR base that an agent has, with its sandbox.
-struct Place {
+/// A FHIR base URL of an agent, with its sandbox.
+struct FhirBase {
     caller: Caller,
     base: String,
     sandbox: String,
 }
 
-impl Place {
+impl FhirBase {
     async fn of(agent: &Agent, task: usize) -> Self {
         let started = agent.start(task).await.expect(200);
         let base = format!("/v1/task-runs/{}/sandbox/fhir", agent.task_runs[task]);
@@ -165,20 +165,20 @@ impl Place {
         Self { caller: agent.caller.clone(), base, sandbox }
     }
 
-    async fn get(&self, address: &str) -> Answer {
+    async fn get(&self, address: &str) -> TestResponse {
         self.caller.get(&format!("{}/{address}", self.base)).await
     }
 
-    async fn put(&self, resource: &Value) -> Answer {
+    async fn put(&self, resource: &Value) -> TestResponse {
         let path = format!("{}/Basic/{}", self.base, resource["id"].as_str().unwrap());
         self.send(Method::PUT, &path, resource).await
     }
 
-    async fn post(&self, resource: &Value) -> Answer {
+    async fn post(&self, resource: &Value) -> TestResponse {
         self.send(Method::POST, &self.base, resource).await
     }
 
-    async fn send(&self, method: Method, path: &str, resource: &Value) -> Answer {
+    async fn send(&self, method: Method, path: &str, resource: &Value) -> TestResponse {
         Request::new(method, path).content("application/fhir+json", resource.to_string()).send(&self.caller).await
     }
 }
@@ -190,8 +190,8 @@ fn resource(code: &str, id: &str) -> Value {
     made
 }
 
-/// Tries to read and to change over there from here, by every reference that could lead there.
-async fn look_across(here: &Place, there: &Place) -> usize {
+/// Tries to read and change resources of `there` from `here`, with every reference that could reach them.
+async fn look_across(here: &FhirBase, there: &FhirBase) -> usize {
     let before = there.get("_history?_count=1000").await.expect(200)["entry"].clone();
     let page = there.get("Patient?_count=1").await.expect(200);
     let links = page["link"].as_array().unwrap().iter().map(|link| link["url"].as_str().unwrap().to_owned());
@@ -222,20 +222,20 @@ async fn look_across(here: &Place, there: &Place) -> usize {
             transaction(vec![entry("PUT", &format!("{base}Basic/{SECRET}"), Some(resource("stolen", SECRET)))]),
             transaction(vec![entry("DELETE", &format!("Basic?identifier=urn:x|{SECRET}"), None)]),
         ] {
-            let answer = here.post(&bundle).await;
-            assert!(!answer.text().contains("\"first\""), "{}", answer.text());
+            let response = here.post(&bundle).await;
+            assert!(!response.text().contains("\"first\""), "{}", response.text());
         }
     }
-    // What was put here under the same id is here and not there.
+    // A resource written here with the same id is here and not there.
     here.caller.delete(&format!("{}/Basic/{SECRET}", here.base)).await;
     for address in &addresses {
-        let answer = here.get(address).await;
-        assert!(!answer.text().contains("\"text\":\"first\""), "{address}: {}", answer.text());
+        let response = here.get(address).await;
+        assert!(!response.text().contains("\"text\":\"first\""), "{address}: {}", response.text());
     }
     for (method, path) in [(Method::GET, "Patient"), (Method::GET, "_history"), (Method::DELETE, "Basic/hidden-4711")] {
-        // The sandbox itself, with a token that is not its own.
-        let answer = here.caller.send(method, &format!("{direct}/{path}"), &[], None).await;
-        assert_eq!(answer.status, 403, "{}", answer.asked);
+        // The sandbox itself, with a token of another sandbox.
+        let response = here.caller.send(method, &format!("{direct}/{path}"), &[], None).await;
+        assert_eq!(response.status, 403, "{}", response.request);
     }
     assert_eq!(before, there.get("_history?_count=1000").await.expect(200)["entry"]);
     addresses.len() + 16
@@ -262,7 +262,7 @@ fn forgeries(agent: &Agent) -> Vec<Value> {
     ]
 }
 
-/// Headers that a server which trusts its callers would believe.
+/// Headers that a careless server would trust.
 fn header_tricks(agent: &Agent) -> Vec<Vec<(&'static str, String)>> {
     vec![
         Vec::new(),

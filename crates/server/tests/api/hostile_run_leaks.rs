@@ -1,54 +1,54 @@
-//! V8: an agent with everything that it was given asks everything, before, during and after its run, and learns nothing of
+//! V8: an agent that sends every request with all its credentials, before, during and after its run, learns nothing about
 //! how it is scored.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver, wants_code};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
-use crate::hostile_run_trap::{Held, LATE, MARK, NAME, Trap};
+use crate::hostile_run_fixture::{AgentCredentials, LATE, MARK, MarkedBenchmark, NAME};
 use crate::request::{Request, send_all};
 use crate::surface::Surface;
 
 both_databases! {
-    async fn a_scored_run_shows_nothing_of_how_it_is_scored(server: TestServer) {
-        let (surface, trap) = (Surface::load(), Trap::set(&server).await);
-        // Another agent's run of the same task, which ours must not see either.
+    async fn a_scored_run_does_not_reveal_its_criteria(server: TestServer) {
+        let (surface, trap) = (Surface::load(), MarkedBenchmark::set(&server).await);
+        // Another agent's run of the same task, which must stay hidden too.
         let other = Agent::begin(&server, &solver(&server, &trap.author, "agent-2").await, &trap.reference, false).await;
         other.start(0).await.expect(200);
         other.write(basic(&format!("{MARK}-another-run"))).await.expect(201);
-        let mut held = Held::begin(&server, &trap, true).await;
+        let mut held = AgentCredentials::begin(&server, &trap, true).await;
         held.find_out(&trap).await;
         let task_ids = trap.task_ids();
         let unknown: Vec<&str> = task_ids.iter().map(String::as_str).chain([MARK, NAME]).collect();
         let forbidden = unknown.iter().copied().chain([LATE]).collect();
         let mut crawl = Crawl { server: &server, surface: &surface, trap: &trap, forbidden, asked: 0 };
-        crawl.look(&held.agent.created.to_string(), "the creation");
+        crawl.check(&held.agent.created.to_string(), "the creation");
         crawl.everything(&held).await;
         let started = held.start(&server, 0).await;
-        crawl.look(&started.text(), "the start");
+        crawl.check(&started.text(), "the start");
         for code in ["a", "{{entity.data.hidden}}", "{{task.criteria}}"] {
             held.agent.write(basic(code)).await.expect(201);
         }
         crawl.everything(&held).await;
         crawl.forbidden = unknown;
         let completed = held.complete("once").await.expect(200);
-        crawl.look(&completed.text(), "the completion");
+        crawl.check(&completed.text(), "the completion");
         assert_eq!(completed["checks"].as_array().unwrap().len(), 8);
         assert!(completed["checks"].as_array().unwrap().iter().all(|check| {
             check.get("details").is_none() && check.get("evidence").is_none()
         }));
         let replayed = held.complete("once").await.expect(200);
         assert_eq!((replayed.header("idempotent-replayed"), &replayed.body), (Some("true"), &completed.body));
-        held.complete("twice").await.refused(409, "CONFLICT");
+        held.complete("twice").await.expect_error(409, "CONFLICT");
         held.find_out(&trap).await;
         crawl.everything(&held).await;
         let last = format!("/task-runs/{}/cancel", held.agent.task_runs[1]);
         trap.author.send(Method::POST, &last, &[], None).await.expect(200);
         let ended = held.agent.read().await;
         assert_eq!(ended["status"], "completed");
-        crawl.look(&ended.to_string(), "the end, to the run's token");
-        // The solver key now reads what the tasks are.
+        crawl.check(&ended.to_string(), "the end, to the run's token");
+        // The solver key can now read the tasks.
         crawl.forbidden = vec![MARK];
         crawl.everything(&held).await;
         trap.author.post(&format!("/benchmark-runs/{}/publish", held.agent.run), json!({})).await.expect(200);
@@ -76,8 +76,8 @@ both_databases! {
     }
 
     async fn an_unscored_run_shows_details_and_evidence_only_when_it_is_completed(server: TestServer) {
-        let trap = Trap::set(&server).await;
-        let held = Held::begin(&server, &trap, false).await;
+        let trap = MarkedBenchmark::set(&server).await;
+        let held = AgentCredentials::begin(&server, &trap, false).await;
         let path = format!("/v1/task-runs/{}", held.agent.task_runs[0]);
         held.agent.start(0).await.expect(200);
         held.agent.write(basic("a")).await.expect(201);
@@ -87,13 +87,13 @@ both_databases! {
         let completed = held.agent.complete(0).await.expect(200);
         assert!(completed.text().contains(&format!("{MARK}-expected")));
         assert!(completed["checks"].as_array().unwrap().iter().all(|check| check["details"].is_string()));
-        // Nothing of the second task, whose criteria are not due.
+        // Nothing of the second task, which is not completed.
         assert!(!completed.text().contains("second-"), "{}", completed.text());
         let summary = held.agent.read().await.to_string();
         assert!(!summary.contains(MARK) && !summary.contains("details"), "{summary}");
     }
 
-    async fn a_scenario_that_cannot_be_carried_out_does_not_tell_the_agent_of_itself(server: TestServer) {
+    async fn a_broken_scenario_is_not_revealed_to_the_agent(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         let step = json!({"do": "fhir", "bundle": {"resourceType": "Bundle", "type": "transaction", "entry": [
@@ -106,29 +106,29 @@ both_databases! {
         let reference = bench.publish().await;
         let solver = solver(&server, &author, "agent-1").await;
         let agent = Agent::begin(&server, &solver, &reference, true).await;
-        let refused = agent.start(0).await.refused(409, "CONFLICT");
+        let refused = agent.start(0).await.expect_error(409, "CONFLICT");
         assert!(!refused.text().contains(MARK) && !refused.text().contains("steps"), "{}", refused.text());
         let read = agent.caller.get(&format!("/v1/task-runs/{}", agent.task_runs[0])).await.expect(200);
         assert!(!read.text().contains(MARK), "{}", read.text());
-        // Its author is told.
+        // Its author sees the reason.
         let told = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
         assert!(told["failure"].as_str().unwrap_or_default().contains(MARK), "{}", told.text());
         let agent = Agent::begin(&server, &solver, &reference, true).await;
         let told = author.send(Method::POST, &format!("/task-runs/{}/start", agent.task_runs[0]), &[], None).await;
-        assert!(told.refused(409, "CONFLICT").text().contains(MARK));
+        assert!(told.expect_error(409, "CONFLICT").text().contains(MARK));
     }
 }
 
 struct Crawl<'a> {
     server: &'a TestServer,
     surface: &'a Surface,
-    trap: &'a Trap,
+    trap: &'a MarkedBenchmark,
     forbidden: Vec<&'a str>,
     asked: usize,
 }
 
 impl Crawl<'_> {
-    fn look(&self, text: &str, about: &str) {
+    fn check(&self, text: &str, about: &str) {
         let lower = text.to_lowercase();
         for forbidden in &self.forbidden {
             assert!(!lower.contains(forbidden), "{about} shows {forbidden}: {text}");
@@ -139,15 +139,15 @@ impl Crawl<'_> {
         self.asked += requests.len();
         let caller = self.server.caller(key);
         let mut answers = Vec::new();
-        send_all(&caller, requests, |answer| {
-            assert!(answer.status < 500, "{}: {}", answer.asked, answer.text());
-            answers.push(whole(answer));
+        send_all(&caller, requests, |response| {
+            assert!(response.status < 500, "{}: {}", response.request, response.text());
+            answers.push(full_response(response));
         })
         .await;
-        answers.iter().for_each(|(asked, text)| self.look(text, asked));
+        answers.iter().for_each(|(asked, text)| self.check(text, asked));
     }
 
-    async fn everything(&mut self, held: &Held) {
+    async fn everything(&mut self, held: &AgentCredentials) {
         for credential in &held.credentials {
             self.send(credential, self.operations(held)).await;
         }
@@ -160,11 +160,11 @@ impl Crawl<'_> {
         }
     }
 
-    /// Every operation of the document that does not end the run, with every id that could stand in its path.
-    fn operations(&self, held: &Held) -> Vec<Request> {
+    /// Every operation of the document that does not end the run, with every possible id in its path.
+    fn operations(&self, held: &AgentCredentials) -> Vec<Request> {
         let mut requests = Vec::new();
         for operation in &self.surface.operations {
-            // What changes the run is done by the story itself.
+            // Operations that change the run are sent by the test itself.
             let is_of_run = operation.method == Method::POST && operation.pattern.starts_with("/v1/");
             let mut paths = vec![String::new()];
             for segment in operation.pattern.split('/').skip(1) {
@@ -177,7 +177,7 @@ impl Crawl<'_> {
             }
             for path in paths {
                 if is_of_run {
-                    // Refused before it is done.
+                    // Rejected before it takes effect.
                     let refused = Request::new(operation.method.clone(), &path).content("application/json", "{\"x\":");
                     requests.push(refused.header("idempotency-key", "x".repeat(256)));
                     continue;
@@ -195,13 +195,13 @@ impl Crawl<'_> {
 }
 
 /// Status line, headers and body.
-fn whole(answer: &Answer) -> (String, String) {
-    let headers: Vec<String> = answer
+fn full_response(response: &TestResponse) -> (String, String) {
+    let headers: Vec<String> = response
         .headers
         .iter()
         .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
         .collect();
-    (answer.asked.clone(), format!("{} {}\n{}", answer.status, headers.join("\n"), answer.text()))
+    (response.request.clone(), format!("{} {}\n{}", response.status, headers.join("\n"), response.text()))
 }
 
 fn every_type(base: &str) -> Vec<Request> {
@@ -216,7 +216,7 @@ fn every_type(base: &str) -> Vec<Request> {
     fhir::ResourceType::all().flat_map(of_type).collect()
 }
 
-/// Addresses that no client asks for.
+/// Paths that no client requests.
 const ODD: [&str; 70] = [
     "",
     "/",
@@ -290,7 +290,7 @@ const ODD: [&str; 70] = [
     "Basic?code={{task.name}}",
 ];
 
-/// What no client asks.
+/// Requests that no client sends.
 fn odd(base: &str) -> Vec<Request> {
     let mut requests: Vec<Request> = ODD.iter().map(|path| Request::get(at(base, path))).collect();
     let strict = |path: &&str| Request::get(at(base, path)).header("prefer", "handling=strict");
@@ -309,7 +309,7 @@ fn odd(base: &str) -> Vec<Request> {
     requests
 }
 
-/// Bodies that are refused, wherever they are sent.
+/// Bodies that every endpoint rejects.
 fn odd_writes(base: &str, method: &Method) -> Vec<Request> {
     let paths =
         ["", "scheduled", "scheduled/000001", "Basic/none", "Basic?code=none", "Nonsense", "metadata", "$everything"];
@@ -329,15 +329,15 @@ fn at(base: &str, path: &str) -> String {
     if path.is_empty() { base.to_owned() } else { format!("{base}/{}", path.replace(' ', "%20")) }
 }
 
-impl Held {
-    async fn complete(&self, key: &str) -> Answer {
+impl AgentCredentials {
+    async fn complete(&self, key: &str) -> TestResponse {
         let path = format!("/v1/task-runs/{}/complete", self.agent.task_runs[0]);
         self.agent.caller.send(Method::POST, &path, &[("idempotency-key", key)], None).await
     }
 }
 
-/// A crawl that finds nothing says nothing unless there is something to be found.
-async fn the_marks_are_there(trap: &Trap, held: &Held) {
+/// Checks that the marks exist, without which the crawl would prove nothing.
+async fn the_marks_are_there(trap: &MarkedBenchmark, held: &AgentCredentials) {
     let mut shown = String::new();
     let mut read = async |path: &str| shown.push_str(&trap.author.get(path).await.expect(200).text());
     for list in ["benchmarks", "environments", "simulators", "datasets", "tasks", "criteria", "solvers", "api-keys"] {
@@ -358,7 +358,7 @@ async fn the_marks_are_there(trap: &Trap, held: &Held) {
     }
 }
 
-/// What an agent is told of its run until the task is completed, with ids and times made equal.
+/// Everything an agent reads of its run before the task is completed, with ids and times replaced.
 async fn all_told(agent: &Agent, solver: &Caller) -> String {
     let mut told = agent.created.to_string();
     told.push_str(&agent.start(0).await.expect(200).json.to_string());

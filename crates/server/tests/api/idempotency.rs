@@ -1,16 +1,16 @@
-//! S15: a request with an `Idempotency-Key` acts once, however often and wherever it is sent.
+//! S15: a request with an `Idempotency-Key` takes effect once, however often and to whichever node it is sent.
 
 use app::Clock;
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::world::Authored;
-use testkit::{Answer, Caller, both_databases};
+use testkit::{Caller, TestResponse, both_databases};
 
 const HOUR_MILLISECONDS: i64 = 60 * 60 * 1000;
 
 both_databases! {
-    async fn a_repeated_request_gets_the_first_answer(server: TestServer) {
+    async fn a_repeated_request_gets_the_first_response(server: TestServer) {
         let caller = server.organization("Retries").await;
         let made = Authored::create(&caller).await;
         for (path, body) in posts(&made) {
@@ -26,7 +26,7 @@ both_databases! {
         }
     }
 
-    async fn the_answer_is_the_first_one_even_when_the_thing_has_changed_since(server: TestServer) {
+    async fn a_replay_is_unchanged_even_when_the_resource_has_changed(server: TestServer) {
         let caller = server.organization("Retries").await;
         let body = json!({"name": "Before"});
         let first = once(&caller, "/environments", "k", &body).await.expect(201);
@@ -38,11 +38,11 @@ both_databases! {
         assert!(caller.get("/environments").await.expect(200).data().is_empty());
     }
 
-    async fn one_key_is_for_one_request(server: TestServer) {
+    async fn a_key_can_only_be_used_for_one_request(server: TestServer) {
         let caller = server.organization("Retries").await;
         send(&caller, "/environments", "k", json!({"name": "A"})).await.expect(201);
-        send(&caller, "/environments", "k", json!({"name": "B"})).await.refused(409, "CONFLICT");
-        send(&caller, "/datasets", "k", json!({"name": "A", "type": "files"})).await.refused(409, "CONFLICT");
+        send(&caller, "/environments", "k", json!({"name": "B"})).await.expect_error(409, "CONFLICT");
+        send(&caller, "/datasets", "k", json!({"name": "A", "type": "files"})).await.expect_error(409, "CONFLICT");
         assert_eq!(caller.get("/environments").await.expect(200).data().len(), 1);
         assert!(caller.get("/datasets").await.expect(200).data().is_empty());
         send(&caller, "/environments", "another", json!({"name": "A"})).await.expect(201);
@@ -51,7 +51,7 @@ both_databases! {
         assert_eq!(caller.get("/environments").await.expect(200).data().len(), 3);
     }
 
-    async fn sixty_four_at_once_have_one_effect(server: TestServer) {
+    async fn sixty_four_concurrent_retries_have_one_effect(server: TestServer) {
         let other_node = server.another_node().await;
         let caller = server.organization("Retries").await;
         let callers = [caller.clone(), other_node.caller(caller.key())];
@@ -60,13 +60,13 @@ both_databases! {
             async move { send(&caller, "/environments", "k", json!({"name": "A"})).await.expect(201) }
         }))
         .await;
-        assert!(answers.iter().all(|answer| answer.text() == answers[0].text()));
-        let first_ones = answers.iter().filter(|answer| answer.header("idempotent-replayed").is_none()).count();
+        assert!(answers.iter().all(|response| response.text() == answers[0].text()));
+        let first_ones = answers.iter().filter(|response| response.header("idempotent-replayed").is_none()).count();
         assert_eq!(first_ones, 1);
         assert_eq!(caller.get("/environments").await.expect(200).data().len(), 1);
     }
 
-    async fn of_different_requests_under_one_key_at_once_one_acts(server: TestServer) {
+    async fn only_one_of_several_concurrent_requests_with_one_key_acts(server: TestServer) {
         let other_node = server.another_node().await;
         let caller = server.organization("Retries").await;
         let callers = [caller.clone(), other_node.caller(caller.key())];
@@ -75,8 +75,8 @@ both_databases! {
             async move { send(&caller, "/environments", "k", json!({"name": format!("{number}")})).await }
         }))
         .await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 1);
-        assert_eq!(answers.iter().filter(|answer| answer.status == 409).count(), 15);
+        assert_eq!(answers.iter().filter(|response| response.status == 201).count(), 1);
+        assert_eq!(answers.iter().filter(|response| response.status == 409).count(), 15);
         assert_eq!(caller.get("/environments").await.expect(200).data().len(), 1);
     }
 
@@ -85,10 +85,10 @@ both_databases! {
         let mine = send(&first, "/environments", "k", json!({"name": "A"})).await.expect(201);
         let theirs = send(&second, "/environments", "k", json!({"name": "A"})).await.expect(201);
         assert_ne!(mine.id(), theirs.id());
-        send(&second, "/environments", "k", json!({"name": "B"})).await.refused(409, "CONFLICT");
+        send(&second, "/environments", "k", json!({"name": "B"})).await.expect_error(409, "CONFLICT");
     }
 
-    async fn a_secret_is_replayed_only_to_the_key_that_asked_for_it(server: TestServer) {
+    async fn a_secret_is_only_replayed_to_the_key_that_requested_it(server: TestServer) {
         let caller = server.organization("Retries").await;
         let other_key = caller.post("/api-keys", json!({"name": "other"})).await.expect(201);
         let other_key = server.caller(other_key["key"].as_str().unwrap());
@@ -98,11 +98,11 @@ both_databases! {
             let secret = first["key"].as_str().unwrap();
             let again = once(&caller, &path, "secret of ", &json!({"name": "ci"})).await.expect(201);
             assert_eq!(again.text(), first.text());
-            let refused = once(&other_key, &path, "secret of ", &json!({"name": "ci"})).await.refused(409, "CONFLICT");
+            let refused = once(&other_key, &path, "secret of ", &json!({"name": "ci"})).await.expect_error(409, "CONFLICT");
             assert!(!refused.text().contains(secret));
         }
         assert_eq!(caller.get(&format!("/solvers/{solver}/api-keys")).await.expect(200).data().len(), 1);
-        // What holds no secret is any key's of the organization.
+        // A response without a secret is replayed to any key of the organization.
         let plain = send(&caller, "/environments", "plain", json!({"name": "A"})).await.expect(201);
         assert_eq!(
             send(&other_key, "/environments", "plain", json!({"name": "A"})).await.expect(201).text(),
@@ -110,12 +110,12 @@ both_databases! {
         );
     }
 
-    async fn a_refused_request_is_not_kept(server: TestServer) {
+    async fn a_rejected_request_is_not_replayed(server: TestServer) {
         let caller = server.organization("Retries").await;
-        send(&caller, "/environments", "k", json!({"name": ""})).await.refused(400, "VALIDATION_ERROR");
+        send(&caller, "/environments", "k", json!({"name": ""})).await.expect_error(400, "VALIDATION_ERROR");
         send(&caller, "/environments", "k", json!({"name": "A"})).await.expect(201);
         let solver = caller.post("/solvers", json!({"alias": "a"})).await.expect(201).id();
-        send(&caller, "/solvers", "l", json!({"alias": "a"})).await.refused(409, "CONFLICT");
+        send(&caller, "/solvers", "l", json!({"alias": "a"})).await.expect_error(409, "CONFLICT");
         caller.delete(&format!("/solvers/{solver}")).await.expect(204);
         let made = send(&caller, "/solvers", "l", json!({"alias": "a"})).await.expect(201);
         assert_eq!(made.header("idempotent-replayed"), None);
@@ -127,11 +127,11 @@ both_databases! {
             send(&caller, "/environments", good, json!({"name": "A"})).await.expect(201);
         }
         for bad in ["", &"k".repeat(256), "tab\there", "\u{e9}"] {
-            send(&caller, "/environments", bad, json!({"name": "A"})).await.refused(400, "BAD_REQUEST");
+            send(&caller, "/environments", bad, json!({"name": "A"})).await.expect_error(400, "BAD_REQUEST");
         }
     }
 
-    async fn an_answer_is_forgotten_after_a_day(server: TestServer) {
+    async fn a_response_is_replayed_for_a_day(server: TestServer) {
         let now = server.clock.now();
         let caller = server.organization("Retries").await;
         let first = send(&caller, "/environments", "k", json!({"name": "A"})).await.expect(201);
@@ -156,16 +156,16 @@ both_databases! {
     }
 }
 
-async fn send(caller: &Caller, path: &str, key: &str, body: Value) -> Answer {
+async fn send(caller: &Caller, path: &str, key: &str, body: Value) -> TestResponse {
     caller.send(Method::POST, path, &[("idempotency-key", key)], Some(body)).await
 }
 
-/// Under a key of its own for each path.
-async fn once(caller: &Caller, path: &str, key: &str, body: &Value) -> Answer {
+/// Headers with a separate idempotency key for each path.
+async fn once(caller: &Caller, path: &str, key: &str, body: &Value) -> TestResponse {
     send(caller, path, &format!("{key}{path}"), body.clone()).await
 }
 
-/// A body that is taken for every kind of creation and transition.
+/// A valid body for every creation and transition.
 fn posts(made: &Authored) -> Vec<(String, Value)> {
     let exact: Value = serde_json::from_str(r#"{"z": 1.10, "a": 1e2, "y": {"b": null}}"#).unwrap();
     vec![

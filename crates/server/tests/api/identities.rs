@@ -1,4 +1,4 @@
-//! Who may act: the organization, its keys, its solvers and theirs.
+//! Identities: the organization, its keys, its solvers and their keys.
 
 use std::time::{Duration, Instant};
 
@@ -17,12 +17,12 @@ both_databases! {
         assert_eq!(caller.get("/organization").await.expect(200).json, renamed.json);
         assert_eq!(other.get("/organization").await.expect(200)["name"], "Bystander");
         for bad in [json!(""), json!(" "), json!("a\nb"), json!("x".repeat(201)), json!(null), json!(5)] {
-            let refused = caller.patch("/organization", json!({"name": bad})).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), ["name"]);
+            let refused = caller.patch("/organization", json!({"name": bad})).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), ["name"]);
         }
     }
 
-    async fn a_secret_is_shown_once_and_lists_show_its_ends(server: TestServer) {
+    async fn a_secret_is_shown_once_and_lists_show_only_its_start_and_end(server: TestServer) {
         let caller = server.organization("Keys").await;
         let made = caller.post("/api-keys", json!({"name": "ci"})).await.expect(201);
         let secret = made["key"].as_str().unwrap();
@@ -43,11 +43,11 @@ both_databases! {
         );
     }
 
-    async fn a_revoked_key_is_refused_and_the_others_go_on(server: TestServer) {
+    async fn a_revoked_key_is_rejected_and_others_stay_valid(server: TestServer) {
         let caller = server.organization("Keys").await;
         let stranger = server.organization("Stranger").await;
         let (first, second) = (new_key(&caller, "/api-keys").await, new_key(&caller, "/api-keys").await);
-        stranger.delete(&format!("/api-keys/{}", first.id)).await.refused(404, "NOT_FOUND");
+        stranger.delete(&format!("/api-keys/{}", first.id)).await.expect_error(404, "NOT_FOUND");
         assert!(works(&server, &first.secret).await);
         caller.delete(&format!("/api-keys/{}", first.id)).await.expect(204);
         assert!(!works(&server, &first.secret).await);
@@ -60,7 +60,7 @@ both_databases! {
         assert_eq!(row(&again.json, &first.id)["revoked_at"], revoked_at);
     }
 
-    /// A look-up that was on its way while the key was revoked must not bring it back.
+    /// A lookup that started before the revocation must not make the key valid again.
     async fn a_revocation_is_effective_at_once_for_a_key_in_full_use(server: TestServer) {
         let caller = server.organization("Keys").await;
         for _ in 0..10 {
@@ -76,19 +76,19 @@ both_databases! {
         }
     }
 
-    async fn the_last_key_of_an_organization_stays(server: TestServer) {
+    async fn the_last_key_of_an_organization_cannot_be_revoked(server: TestServer) {
         let caller = server.organization("Keys").await;
         let first = caller.get("/api-keys").await.expect(200).data()[0]["id"].as_str().unwrap().to_owned();
-        caller.delete(&format!("/api-keys/{first}")).await.refused(409, "CONFLICT");
+        caller.delete(&format!("/api-keys/{first}")).await.expect_error(409, "CONFLICT");
         let second = new_key(&caller, "/api-keys").await;
         let with_second = server.caller(&second.secret);
         with_second.delete(&format!("/api-keys/{first}")).await.expect(204);
-        caller.get("/organization").await.refused(401, "UNAUTHORIZED");
-        with_second.delete(&format!("/api-keys/{}", second.id)).await.refused(409, "CONFLICT");
+        caller.get("/organization").await.expect_error(401, "UNAUTHORIZED");
+        with_second.delete(&format!("/api-keys/{}", second.id)).await.expect_error(409, "CONFLICT");
         with_second.get("/organization").await.expect(200);
     }
 
-    /// Two that try to revoke each other: one is left.
+    /// Two keys that revoke each other concurrently: one is left.
     async fn keys_that_revoke_each_other_leave_one(server: TestServer) {
         let caller = server.organization("Keys").await;
         let first = caller.get("/api-keys").await.expect(200).data()[0]["id"].as_str().unwrap().to_owned();
@@ -107,7 +107,7 @@ both_databases! {
     }
 
     /// S4
-    async fn a_key_revoked_on_one_node_is_refused_on_another_within_a_second(server: TestServer) {
+    async fn a_key_revoked_on_one_node_is_rejected_on_another_within_a_second(server: TestServer) {
         let other_node = server.another_node().await;
         let caller = server.organization("Keys").await;
         let key = new_key(&caller, "/api-keys").await;
@@ -134,7 +134,7 @@ both_databases! {
         assert!(works(&other_node, &key.secret).await);
     }
 
-    async fn solvers_are_made_read_changed_and_deleted(server: TestServer) {
+    async fn solvers_are_created_read_updated_and_deleted(server: TestServer) {
         let caller = server.organization("Solvers").await;
         let body =
             json!({"alias": "gpt-x_1.0", "real_name": "Größe", "agent_version": "1", "contact_email": "a@b.example"});
@@ -150,39 +150,39 @@ both_databases! {
         );
         assert_eq!(caller.get("/solvers").await.expect(200).data(), std::slice::from_ref(&changed.json));
         caller.delete(&path).await.expect(204);
-        caller.get(&path).await.refused(404, "NOT_FOUND");
-        caller.delete(&path).await.refused(404, "NOT_FOUND");
+        caller.get(&path).await.expect_error(404, "NOT_FOUND");
+        caller.delete(&path).await.expect_error(404, "NOT_FOUND");
         assert!(caller.get("/solvers").await.expect(200).data().is_empty());
     }
 
     async fn an_alias_is_safe_in_a_url_and_unique_in_its_organization(server: TestServer) {
         let caller = server.organization("Solvers").await;
         for bad in ["", "-a", ".a", "a/b", "a b", "ä", "a?b", &"a".repeat(65)] {
-            let refused = caller.post("/solvers", json!({"alias": bad})).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), ["alias"], "{bad}");
+            let refused = caller.post("/solvers", json!({"alias": bad})).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), ["alias"], "{bad}");
         }
         caller
             .post("/solvers", json!({"alias": "b", "contact_email": "nobody"}))
             .await
-            .refused(400, "VALIDATION_ERROR");
+            .expect_error(400, "VALIDATION_ERROR");
         caller.post("/solvers", json!({"alias": "a"})).await.expect(201);
-        let taken = caller.post("/solvers", json!({"alias": "a"})).await.refused(409, "CONFLICT");
+        let taken = caller.post("/solvers", json!({"alias": "a"})).await.expect_error(409, "CONFLICT");
         assert!(taken.message().contains("`a`"));
         let second = caller.post("/solvers", json!({"alias": "b"})).await.expect(201).id();
-        caller.patch(&format!("/solvers/{second}"), json!({"alias": "a"})).await.refused(409, "CONFLICT");
+        caller.patch(&format!("/solvers/{second}"), json!({"alias": "a"})).await.expect_error(409, "CONFLICT");
         assert_eq!(caller.get(&format!("/solvers/{second}")).await.expect(200)["alias"], "b");
         server.organization("Other").await.post("/solvers", json!({"alias": "a"})).await.expect(201);
     }
 
-    async fn of_many_solvers_with_one_alias_one_is_made(server: TestServer) {
+    async fn only_one_of_many_solvers_with_the_same_alias_is_created(server: TestServer) {
         let caller = server.organization("Solvers").await;
         let answers = join_all((0..16).map(|_| caller.post("/solvers", json!({"alias": "same"})))).await;
-        let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        let mut statuses: Vec<u16> = answers.iter().map(|response| response.status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [vec![201], vec![409; 15]].concat());
     }
 
-    async fn a_solvers_keys_are_its_own_and_end_one_by_one_or_with_it(server: TestServer) {
+    async fn a_solvers_keys_end_one_by_one_or_with_the_solver(server: TestServer) {
         let caller = server.organization("Solvers").await;
         let solver = caller.post("/solvers", json!({"alias": "a"})).await.expect(201).id();
         let other = caller.post("/solvers", json!({"alias": "b"})).await.expect(201).id();
@@ -194,8 +194,8 @@ both_databases! {
         assert_eq!(listed.data().len(), 2);
         assert!(!listed.text().contains(&first.secret));
         assert!(!caller.get("/api-keys").await.expect(200).text().contains(&first.id));
-        caller.delete(&format!("/api-keys/{}", first.id)).await.refused(404, "NOT_FOUND");
-        caller.delete(&format!("/solvers/{other}/api-keys/{}", first.id)).await.refused(404, "NOT_FOUND");
+        caller.delete(&format!("/api-keys/{}", first.id)).await.expect_error(404, "NOT_FOUND");
+        caller.delete(&format!("/solvers/{other}/api-keys/{}", first.id)).await.expect_error(404, "NOT_FOUND");
 
         caller.delete(&format!("{keys}/{}", first.id)).await.expect(204);
         assert_eq!(status_of(&server, &first.secret).await, 401);
@@ -203,11 +203,11 @@ both_databases! {
         caller.delete(&format!("/solvers/{solver}")).await.expect(204);
         assert_eq!(status_of(&server, &second.secret).await, 401);
         assert_eq!(status_of(&server, &kept.secret).await, 403);
-        caller.get(&keys).await.refused(404, "NOT_FOUND");
-        caller.post(&keys, json!({"name": "late"})).await.refused(404, "NOT_FOUND");
+        caller.get(&keys).await.expect_error(404, "NOT_FOUND");
+        caller.post(&keys, json!({"name": "late"})).await.expect_error(404, "NOT_FOUND");
     }
 
-    async fn internal_endpoints_take_an_organization_key_and_nothing_else(server: TestServer) {
+    async fn internal_endpoints_accept_only_organization_keys(server: TestServer) {
         let caller = server.organization("Solvers").await;
         let solver = caller.post("/solvers", json!({"alias": "a"})).await.expect(201).id();
         let key = new_key(&caller, &format!("/solvers/{solver}/api-keys")).await;
@@ -222,9 +222,9 @@ both_databases! {
                 continue;
             }
             let path = pattern.replace(['{', '}'], "");
-            with_solver_key.send(method.clone(), &path, &[], None).await.refused(403, "FORBIDDEN");
+            with_solver_key.send(method.clone(), &path, &[], None).await.expect_error(403, "FORBIDDEN");
             for nobody in [&server.anonymous(), &mistyped] {
-                let refused = nobody.send(method.clone(), &path, &[], None).await.refused(401, "UNAUTHORIZED");
+                let refused = nobody.send(method.clone(), &path, &[], None).await.expect_error(401, "UNAUTHORIZED");
                 assert!(refused.header("www-authenticate").unwrap().starts_with("Bearer"));
             }
             tried += 1;

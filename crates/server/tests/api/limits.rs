@@ -1,4 +1,4 @@
-//! What every answer has, what may be asked how often and how large, and what the document says of it all.
+//! Common headers, rate and size limits, and the OpenAPI document.
 
 use std::collections::BTreeSet;
 
@@ -20,14 +20,14 @@ async fn servers_with(limits: Limits) -> Vec<TestServer> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_that_asks_too_often_is_told_to_wait() {
+async fn a_key_with_too_many_requests_is_rate_limited() {
     for server in servers_with(Limits { requests_per_second: 1, request_burst: 5, ..Limits::default() }).await {
         let (hasty, calm) = (server.organization("Hasty").await, server.organization("Calm").await);
         let mut refused = None;
         for _ in 0..100 {
             let answer = hasty.get("/organization").await;
             if answer.status != 200 {
-                refused = Some(answer.refused(429, "RATE_LIMITED"));
+                refused = Some(answer.expect_error(429, "RATE_LIMITED"));
                 break;
             }
         }
@@ -40,7 +40,7 @@ async fn a_key_that_asks_too_often_is_told_to_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_address_that_guesses_keys_is_told_to_wait() {
+async fn an_address_that_guesses_keys_is_rate_limited() {
     for server in servers_with(Limits { refusals_per_second: 1, refusal_burst: 5, ..Limits::default() }).await {
         let good = server.organization("Good").await;
         let guess = server.caller(&format!("vk_{}", "0".repeat(38)));
@@ -59,17 +59,17 @@ async fn an_address_that_guesses_keys_is_told_to_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_too_large_is_refused_and_not_stored() {
+async fn a_body_that_is_too_large_is_rejected_and_not_stored() {
     let limits = Limits { json_bytes: 2000, upload_bytes: 3000, stream_bytes: 10_000, ..TestServer::unhurried() };
     let surface = Surface::load();
     for server in servers_with(limits).await {
         let own = Tenant::create(&server, "Own", "Private").await;
         let before = crawl(&surface, &own.caller, &own).await;
         for (operation, _) in surface.with_json_body() {
-            // More than a body may have, also where it carries a file.
+            // Larger than the limit, also for endpoints that accept a file.
             let body = json!({"name": "x".repeat(3000)});
             let answer = own.caller.send(operation.method.clone(), &operation.path_of(&own), &[], Some(body)).await;
-            answer.refused(413, "PAYLOAD_TOO_LARGE");
+            answer.expect_error(413, "PAYLOAD_TOO_LARGE");
         }
         let data = format!("/datasets/{}/data", own.made.dataset);
         let file = format!("/datasets/{}/files/inbox/a.txt", own.made.files_dataset);
@@ -79,7 +79,7 @@ async fn what_is_too_large_is_refused_and_not_stored() {
             (&data, "application/fhir+json", bundle.to_string()),
             (&file, "text/plain", "x".repeat(3001)),
         ] {
-            own.caller.put_bytes(path, media, body).await.refused(413, "PAYLOAD_TOO_LARGE");
+            own.caller.put_bytes(path, media, body).await.expect_error(413, "PAYLOAD_TOO_LARGE");
         }
         assert_eq!(before, crawl(&surface, &own.caller, &own).await);
         own.caller.put_bytes(&file, "text/plain", "x".repeat(3000)).await.expect(200);
@@ -88,7 +88,7 @@ async fn what_is_too_large_is_refused_and_not_stored() {
 }
 
 both_databases! {
-    async fn the_callers_request_id_is_used_when_it_is_sane(server: TestServer) {
+    async fn a_valid_request_id_of_the_caller_is_used(server: TestServer) {
         let own = server.organization("Own").await;
         let long = "a".repeat(128);
         for id in ["a", "req_1", "550e8400-e29b-41d4-a716-446655440000", "a.b:c-d_e", &long] {
@@ -109,7 +109,7 @@ both_databases! {
         assert_eq!(given.len(), insane.len(), "every request has an id of its own");
     }
 
-    async fn every_answer_has_a_request_id_and_cannot_be_sniffed(server: TestServer) {
+    async fn every_response_has_a_request_id_and_nosniff(server: TestServer) {
         let own = server.organization("Own").await;
         let (preflight, anonymous) = ([("origin", "https://a.example"), ("access-control-request-method", "POST")], server.anonymous());
         for answer in [
@@ -124,8 +124,8 @@ both_databases! {
             anonymous.send(Method::OPTIONS, "/environments", &preflight, None).await,
             own.send(Method::HEAD, "/environments", &[], None).await,
         ] {
-            assert!(answer.header("x-request-id").is_some(), "{} {}", answer.asked, answer.status);
-            assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{}", answer.asked);
+            assert!(answer.header("x-request-id").is_some(), "{} {}", answer.request, answer.status);
+            assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{}", answer.request);
         }
     }
 
@@ -145,15 +145,15 @@ both_databases! {
             assert_eq!(answer.header("access-control-allow-credentials"), None);
         }
         let origin = [("origin", "https://page.example")];
-        let answer = anonymous.send(Method::GET, "/environments", &origin, None).await.refused(401, "UNAUTHORIZED");
+        let answer = anonymous.send(Method::GET, "/environments", &origin, None).await.expect_error(401, "UNAUTHORIZED");
         assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "a refusal can be read by the page too");
         assert!(answer.header("access-control-expose-headers").unwrap().contains("x-request-id"));
-        let answer = anonymous.get("/environments").await.refused(401, "UNAUTHORIZED");
+        let answer = anonymous.get("/environments").await.expect_error(401, "UNAUTHORIZED");
         assert_eq!(answer.header("access-control-allow-origin"), None, "who is no page is spared it");
         assert!(answer.header("vary") == Some("origin"), "so that a cache keeps the two apart");
     }
 
-    async fn answers_are_compressed_when_asked(server: TestServer) {
+    async fn responses_are_compressed_when_the_client_accepts_it(server: TestServer) {
         let own = server.organization("Own").await;
         for _ in 0..5 {
             own.post("/environments", json!({"name": "x".repeat(200)})).await.expect(201);
@@ -169,7 +169,7 @@ both_databases! {
         }
     }
 
-    async fn a_client_that_asks_first_is_refused_before_it_sends(server: TestServer) {
+    async fn expect_continue_is_rejected_before_the_body_is_sent(server: TestServer) {
         let own = Tenant::create(&server, "Own", "Private").await;
         let data = format!("/datasets/{}/data", own.made.dataset);
         let nowhere = "/datasets/ds_7ZZZZZZZZZZZZZZZZZZZZZZZZZ/data".to_owned();
@@ -195,7 +195,7 @@ both_databases! {
         }
     }
 
-    async fn a_method_that_a_path_does_not_take_is_told_which_it_takes(server: TestServer) {
+    async fn an_unsupported_method_gets_an_allow_header(server: TestServer) {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
         let patterns: BTreeSet<&str> = surface.operations.iter().map(|operation| operation.pattern.as_str()).collect();
@@ -206,7 +206,7 @@ both_databases! {
                     continue;
                 }
                 let answer = own.caller.send(method, &taken[0].path_of(&own), &[], None).await;
-                let answer = answer.refused(405, "METHOD_NOT_ALLOWED");
+                let answer = answer.expect_error(405, "METHOD_NOT_ALLOWED");
                 let allowed = answer.header("allow").unwrap_or_default().to_owned();
                 for operation in &taken {
                     assert!(allowed.contains(operation.method.as_str()), "{pattern}: {allowed:?}");
@@ -215,18 +215,18 @@ both_databases! {
         }
     }
 
-    async fn an_unknown_path_is_answered_in_the_envelope(server: TestServer) {
+    async fn an_unknown_path_gets_the_error_envelope(server: TestServer) {
         let own = server.organization("Own").await;
         for path in ["/", "/no", "/v9/benchmark-runs", "/environments/", "//", "/environments/x/y/z", "/%00", "/%ff", "/.git/config"] {
             for method in [Method::GET, Method::POST, Method::DELETE] {
                 let answer = own.send(method, path, &[], None).await;
-                let answer = answer.refused(404, "NOT_FOUND");
+                let answer = answer.expect_error(404, "NOT_FOUND");
                 assert!(answer["error"]["request_id"].is_string());
             }
         }
     }
 
-    async fn the_machinery_answers_without_a_credential(server: TestServer) {
+    async fn health_and_docs_endpoints_need_no_credential(server: TestServer) {
         let anonymous = server.anonymous();
         for path in ["/healthz", "/readyz", "/metrics", "/docs", "/docs/style.css", "/openapi.json"] {
             let answer = anonymous.get(path).await.expect(200);
@@ -237,7 +237,7 @@ both_databases! {
         assert_eq!(served, Surface::load().contract.document()["paths"].as_object().unwrap().len());
     }
 
-    async fn metrics_have_no_ids_and_no_labels_of_the_callers_making(server: TestServer) {
+    async fn metrics_have_no_ids_and_no_client_defined_labels(server: TestServer) {
         let own = Tenant::create(&server, "Own", "Private").await;
         let odd = Method::from_bytes(b"ODDMETHOD").unwrap();
         for path in ["/made-up-by-a-caller", "/environments/made-up-by-a-caller", &format!("/tasks/{}", own.made.task)] {
@@ -254,7 +254,7 @@ both_databases! {
         }
     }
 
-    async fn a_tagged_read_costs_nothing_when_nothing_changed(server: TestServer) {
+    async fn a_conditional_read_of_an_unchanged_resource_is_304(server: TestServer) {
         let own = server.organization("Own").await;
         let made = Authored::create(&own).await;
         let path = format!("/tasks/{}", made.task);
@@ -263,12 +263,12 @@ both_databases! {
         assert!(again.body.is_empty());
         own.patch(&path, json!({"name": "changed"})).await.expect(200);
         own.send(Method::GET, &path, &[("if-none-match", &tag)], None).await.expect(200);
-        own.send(Method::PATCH, &path, &[("if-match", &tag)], Some(json!({"name": "again"}))).await.refused(412, "PRECONDITION_FAILED");
+        own.send(Method::PATCH, &path, &[("if-match", &tag)], Some(json!({"name": "again"}))).await.expect_error(412, "PRECONDITION_FAILED");
     }
 }
 
 #[test]
-fn the_document_says_something_of_every_operation() {
+fn the_openapi_document_describes_every_operation() {
     let surface = Surface::load();
     let mut ids = BTreeSet::new();
     for operation in &surface.operations {

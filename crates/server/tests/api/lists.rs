@@ -1,11 +1,11 @@
-//! Lists: every one of the API pages alike, and stays put while rows come and go.
+//! Lists: all have the same paging, which is stable while rows are added and deleted.
 
 use std::collections::HashSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::world::{self, Authored};
-use testkit::{Answer, Caller, Contract, both_databases};
+use testkit::{Caller, Contract, TestResponse, both_databases};
 
 both_databases! {
     async fn cursors_lead_forward_and_back(server: TestServer) {
@@ -30,7 +30,7 @@ both_databases! {
         assert_eq!(walk(&caller, "/environments?limit=1000", "next").await[1].data().len(), 3);
     }
 
-    async fn every_list_of_the_api_pages_alike(server: TestServer) {
+    async fn every_list_of_the_api_has_the_same_paging(server: TestServer) {
         const ROWS: usize = 25;
         for pattern in list_patterns() {
             let caller = server.organization(&pattern).await;
@@ -49,10 +49,10 @@ both_databases! {
         }
     }
 
-    async fn rows_that_stay_are_seen_exactly_once_while_others_come_and_go(server: TestServer) {
+    async fn existing_rows_are_seen_once_during_concurrent_changes(server: TestServer) {
         for seed in 1..=4 {
             let caller = server.organization("Lists").await;
-            let mut crowd = Crowd::new(caller, seed).await;
+            let mut crowd = ChangingEnvironments::new(caller, seed).await;
             let (forward, last) = crowd.walk("next", None).await;
             crowd.every_lasting_row_once(&forward);
             let (backward, _) = crowd.walk("prev", Some(last)).await;
@@ -60,7 +60,7 @@ both_databases! {
         }
     }
 
-    async fn filters_select(server: TestServer) {
+    async fn filters_select_rows(server: TestServer) {
         let caller = server.organization("Lists").await;
         let made = Authored::create(&caller).await;
         let other = caller.post("/benchmarks", json!({"name": "Other"})).await.expect(201).id();
@@ -82,13 +82,13 @@ both_databases! {
             ("/tasks?task_id=task_01K9Z3T5Q8W7N4M2R6V0XBHCDE", "task_id"),
             ("/environments?name=x", "name"),
         ] {
-            assert_eq!(caller.get(path).await.refused(400, "VALIDATION_ERROR").faulty_fields(), [field], "{path}");
+            assert_eq!(caller.get(path).await.expect_error(400, "VALIDATION_ERROR").invalid_fields(), [field], "{path}");
         }
         let stranger = server.organization("Stranger").await;
         assert!(stranger.get(&format!("/tasks?benchmark_id={}", made.benchmark)).await.expect(200).data().is_empty());
     }
 
-    async fn a_filtered_list_pages_inside_its_filter(server: TestServer) {
+    async fn a_filtered_list_keeps_its_filter_across_pages(server: TestServer) {
         let caller = server.organization("Lists").await;
         let first = caller.post("/benchmarks", json!({"name": "First"})).await.expect(201).id();
         let second = caller.post("/benchmarks", json!({"name": "Second"})).await.expect(201).id();
@@ -105,8 +105,8 @@ both_databases! {
         assert_eq!(pages.iter().flat_map(ids).collect::<Vec<_>>(), expected);
     }
 
-    /// R16: the order is that of code points, whatever the database's own idea of a language is.
-    async fn both_databases_give_one_order(server: TestServer) {
+    /// R16: text is ordered by code points, whatever the collation of the database is.
+    async fn both_databases_give_the_same_order(server: TestServer) {
         let caller = server.organization("Lists").await;
         let odd = ["A", "a", "Z", "é", "_", "-", "10", "9", "Ä", "z", "aA", "Aa", "a b", "a-b", "ab", "😀", "\u{ffee}"];
         for name in odd {
@@ -142,14 +142,14 @@ async fn make_environments(caller: &Caller, numbers: std::ops::Range<usize>) -> 
     names
 }
 
-/// The page that a cursor of this one leads to.
-async fn follow(caller: &Caller, path: &str, page: &Answer, direction: &str) -> Option<Answer> {
+/// The page of a cursor of this page.
+async fn follow(caller: &Caller, path: &str, page: &TestResponse, direction: &str) -> Option<TestResponse> {
     let cursor = page["_meta"][direction].as_str()?;
     Some(caller.get(&format!("{path}&cursor={cursor}")).await.expect(200))
 }
 
-/// All pages in a direction, from the first one.
-async fn walk(caller: &Caller, path: &str, direction: &str) -> Vec<Answer> {
+/// All pages in one direction, starting with the first.
+async fn walk(caller: &Caller, path: &str, direction: &str) -> Vec<TestResponse> {
     let mut pages = vec![caller.get(path).await.expect(200)];
     while let Some(page) = follow(caller, path, pages.last().unwrap(), direction).await {
         pages.push(page);
@@ -158,7 +158,7 @@ async fn walk(caller: &Caller, path: &str, direction: &str) -> Vec<Answer> {
 }
 
 /// All pages in list order, read forwards or, from the last one, backwards.
-async fn walk_from_end(caller: &Caller, path: &str, direction: &str) -> Vec<Answer> {
+async fn walk_from_end(caller: &Caller, path: &str, direction: &str) -> Vec<TestResponse> {
     let mut pages = walk(caller, path, "next").await;
     if direction == "prev" {
         pages.drain(..pages.len() - 1);
@@ -169,35 +169,35 @@ async fn walk_from_end(caller: &Caller, path: &str, direction: &str) -> Vec<Answ
     pages
 }
 
-fn keys(page: &Answer, key: &str) -> Vec<Value> {
+fn keys(page: &TestResponse, key: &str) -> Vec<Value> {
     page.data().iter().map(|row| row[key].clone()).collect()
 }
 
-fn texts(page: &Answer, key: &str) -> Vec<String> {
+fn texts(page: &TestResponse, key: &str) -> Vec<String> {
     keys(page, key).iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
-fn ids(page: &Answer) -> Vec<String> {
+fn ids(page: &TestResponse) -> Vec<String> {
     texts(page, "id")
 }
 
-/// Every byte of a path but the slashes, as a URL takes it.
+/// Percent-encodes every byte of a path except slashes.
 fn escaped(path: &str) -> String {
     path.bytes().map(|byte| if byte == b'/' { "/".to_owned() } else { format!("%{byte:02X}") }).collect()
 }
 
 async fn refuses_nonsense(caller: &Caller, path: &str) {
     for limit in ["0", "-1", "1.5", "many", ""] {
-        let refused = caller.get(&format!("{path}?limit={limit}")).await.refused(400, "VALIDATION_ERROR");
-        assert_eq!(refused.faulty_fields(), ["limit"], "{path}");
+        let refused = caller.get(&format!("{path}?limit={limit}")).await.expect_error(400, "VALIDATION_ERROR");
+        assert_eq!(refused.invalid_fields(), ["limit"], "{path}");
     }
     let of_another_list = "bm9uZQpuCnh4"; // none, next, xx
     for cursor in ["", "x", "%00", "AAAA", of_another_list] {
-        caller.get(&format!("{path}?cursor={cursor}")).await.refused(400, "BAD_REQUEST");
+        caller.get(&format!("{path}?cursor={cursor}")).await.expect_error(400, "BAD_REQUEST");
     }
 }
 
-/// The paths of all operations that answer a list, from the API's own description.
+/// The paths of all list operations, from the OpenAPI document.
 fn list_patterns() -> Vec<String> {
     let contract = Contract::load();
     let is_list = |pattern: &String| {
@@ -210,15 +210,15 @@ fn list_patterns() -> Vec<String> {
         schema["properties"]["data"].is_object() && schema["properties"]["_meta"].is_object()
     };
     let operations = contract.operations().into_iter().filter(|(method, _)| method == Method::GET);
-    // What stands behind several doors is one list.
+    // A list with several addresses counts once.
     let operations = operations.filter(|(_, pattern)| !pattern.starts_with("/v1/"));
     let patterns: Vec<String> = operations.map(|(_, pattern)| pattern).filter(is_list).collect();
     assert!(patterns.len() >= 20, "{patterns:?}");
     patterns
 }
 
-/// Where the list of this pattern is, for what was made.
-fn place(pattern: &str, made: &Authored) -> String {
+/// The path of the list with this pattern.
+fn list_path(pattern: &str, made: &Authored) -> String {
     pattern
         .replace("{dataset_id}/files", &format!("{}/files", made.files_dataset))
         .replace("{dataset_id}", &made.dataset)
@@ -235,8 +235,8 @@ fn place(pattern: &str, made: &Authored) -> String {
         .replace("{sandbox_id}", if pattern.contains("/portal/") { &made.portal } else { &made.sandbox })
 }
 
-/// The keys of the rows that are there already, oldest first.
-fn brought(pattern: &str, made: &Authored) -> Vec<Value> {
+/// The keys of existing rows, oldest first.
+fn existing_keys(pattern: &str, made: &Authored) -> Vec<Value> {
     let one = |id: &String| vec![Value::from(id.clone())];
     match pattern {
         "/tasks/{task_id}/entities" => one(&made.entity),
@@ -251,7 +251,7 @@ fn brought(pattern: &str, made: &Authored) -> Vec<Value> {
         }
         "/sandboxes/{sandbox_id}/cds/feedback" => one(&made.cds_feedback),
         "/sandboxes/{sandbox_id}/x12/responses" => one(&made.x12_response),
-        // What the dataset brought.
+        // Rows of the dataset.
         "/sandboxes/{sandbox_id}/state" | "/sandboxes/{sandbox_id}/portal/patients" => {
             ["p1", "p2", "p3"].map(Value::from).to_vec()
         }
@@ -259,7 +259,7 @@ fn brought(pattern: &str, made: &Authored) -> Vec<Value> {
     }
 }
 
-/// The member that tells the rows of a list apart.
+/// The field that identifies the rows of a list.
 fn key_of(pattern: &str) -> &'static str {
     match pattern {
         "/sandboxes/{sandbox_id}/voice/calls/{call_id}/turns" => "index",
@@ -275,7 +275,7 @@ fn key_of(pattern: &str) -> &'static str {
     }
 }
 
-/// Most lists begin with what is newest.
+/// Whether the list is ordered oldest first; most lists are newest first.
 fn is_rising(pattern: &str) -> bool {
     matches!(
         pattern,
@@ -297,12 +297,12 @@ fn is_rising(pattern: &str) -> bool {
     )
 }
 
-/// A list with rows of which the test knows the order.
+/// A list with rows in a known order.
 struct List {
     path: String,
-    /// The member that tells rows apart.
+    /// The field that identifies rows.
     key: &'static str,
-    /// The first rows that the list must give.
+    /// The expected first rows.
     expected: Vec<Value>,
 }
 
@@ -318,8 +318,8 @@ impl List {
         if pattern.contains("/portal/") {
             people(caller, &mut made).await;
         }
-        let path = place(pattern, &made);
-        let mut keys = brought(pattern, &made);
+        let path = list_path(pattern, &made);
+        let mut keys = existing_keys(pattern, &made);
         let key = key_of(pattern);
         for number in keys.len()..rows {
             let row = add_row(caller, pattern, &path, &made, number).await;
@@ -348,7 +348,7 @@ impl List {
     }
 }
 
-/// Puts a FHIR server beside a portal that has a formulary; the server takes the place of the tenant's own.
+/// Adds a FHIR server to the playground of a portal with a formulary; it replaces the tenant's own.
 async fn people(caller: &Caller, made: &mut Authored) {
     let formulary: Vec<Value> = (0..25).map(|number| json!({"drug": format!("drug {number:02}")})).collect();
     let portal = json!({"type": "Payer", "name": "Plan", "config": {"formulary": formulary}});
@@ -362,7 +362,7 @@ async fn people(caller: &Caller, made: &mut Authored) {
     caller.send(Method::PUT, &path, &[], Some(member)).await.expect(201);
 }
 
-/// A row of a portal that comes from its formulary or from the FHIR server beside it.
+/// A row of a portal from its formulary or its FHIR server.
 async fn add_person(caller: &Caller, pattern: &str, made: &Authored, number: usize) -> Value {
     let (id, npi) = (format!("q{number:03}"), format!("{:010}", 1_000_000_000 + number));
     let (row, resource) = match pattern {
@@ -397,7 +397,7 @@ async fn add_row(caller: &Caller, pattern: &str, path: &str, made: &Authored, nu
             return caller.post(path, json!({"entity_id": entity})).await.expect(200).json;
         }
         "/datasets/{dataset_id}/files" => {
-            // Before the file that is there already.
+            // Sorted before the existing file.
             let file = format!("{path}/a/{number:03}.txt");
             return caller.put_bytes(&file, "text/plain", name).await.expect(200).json;
         }
@@ -441,7 +441,7 @@ async fn add_sandbox_row(caller: &Caller, pattern: &str, path: &str, made: &Auth
             return events["data"].as_array().unwrap().last().unwrap().clone();
         }
         "/sandboxes/{sandbox_id}/state" | "/sandboxes/{sandbox_id}/diff" => {
-            // After the patients of the dataset.
+            // Sorted after the patients of the dataset.
             let id = format!("q{number:03}");
             let patient = json!({"resourceType": "Patient", "id": id});
             let path = format!("/sandboxes/{}/fhir/Patient/{id}", made.sandbox);
@@ -458,7 +458,7 @@ async fn add_sandbox_row(caller: &Caller, pattern: &str, path: &str, made: &Auth
         "/sandboxes/{sandbox_id}/voice/calls" => {
             return caller.post(path, json!({})).await.expect(201)["call"].clone();
         }
-        // One key alone is awaited in silence.
+        // A single key needs no message.
         "/sandboxes/{sandbox_id}/voice/calls/{call_id}/turns" => {
             return caller.post(path, json!({"dtmf": "1"})).await.expect(201)["turns"][0].clone();
         }
@@ -485,16 +485,16 @@ async fn add_sandbox_row(caller: &Caller, pattern: &str, path: &str, made: &Auth
     caller.post(path, body).await.expect(201).json
 }
 
-/// Environments that come and go between the pages of a walk.
-struct Crowd {
+/// Environments that are created and deleted while the pages are read.
+struct ChangingEnvironments {
     caller: Caller,
     chance: u64,
-    /// Those that were there when the walk began and still are.
+    /// Environments that exist during the whole walk.
     lasting: Vec<String>,
     present: Vec<String>,
 }
 
-impl Crowd {
+impl ChangingEnvironments {
     async fn new(caller: Caller, seed: u64) -> Self {
         let mut crowd = Self { caller, chance: seed, lasting: Vec::new(), present: Vec::new() };
         for _ in 0..40 {
@@ -503,7 +503,7 @@ impl Crowd {
         crowd
     }
 
-    /// A small number, the same for the same seed.
+    /// A small pseudo-random number.
     fn up_to(&mut self, most: usize) -> usize {
         self.chance = self.chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.chance >> 33) as usize % (most + 1)
@@ -526,8 +526,8 @@ impl Crowd {
         }
     }
 
-    /// Everything seen on the way, and the last page.
-    async fn walk(&mut self, direction: &str, from: Option<Answer>) -> (Vec<String>, Answer) {
+    /// All rows that were seen, and the last page.
+    async fn walk(&mut self, direction: &str, from: Option<TestResponse>) -> (Vec<String>, TestResponse) {
         const PATH: &str = "/environments?limit=7";
         self.lasting = self.present.clone();
         let mut seen = Vec::new();

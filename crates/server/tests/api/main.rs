@@ -1,4 +1,4 @@
-//! The API as its users meet it: every story runs on both databases, over real HTTP.
+//! Integration tests of the HTTP API. Most run on both databases, over real HTTP.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
 #![allow(clippy::print_stderr, reason = "a test says how much it tried")]
@@ -11,7 +11,7 @@ mod cds_services;
 mod cds_ssrf;
 mod closed_world;
 mod contract;
-mod contract_kinds;
+mod contract_types;
 mod datasets;
 #[rustfmt::skip] // A table: one row per documented statement.
 mod documented;
@@ -33,6 +33,7 @@ mod fhir_references;
 mod fhir_remote;
 mod fhir_routes;
 mod fhir_scopes;
+mod fhir_stored_parameters;
 mod files_http;
 mod files_runs;
 mod files_sftp;
@@ -45,11 +46,11 @@ mod hostile;
 mod hostile_run_bombs;
 mod hostile_run_claims;
 mod hostile_run_fail_closed;
+mod hostile_run_fixture;
 mod hostile_run_flood;
 mod hostile_run_forgery;
 mod hostile_run_leaks;
 mod hostile_run_powers;
-mod hostile_run_trap;
 mod idempotency;
 mod identities;
 mod limits;
@@ -73,15 +74,14 @@ mod runs_critical;
 mod runs_deadlines;
 mod runs_determinism;
 mod runs_documents;
-mod runs_elision;
 mod runs_endings;
 mod runs_engines;
 mod runs_evidence;
+mod runs_hidden_details;
 mod runs_identity;
 mod runs_leaderboards;
 mod runs_lists;
 mod runs_nodes;
-mod runs_numbers;
 mod runs_pairs;
 mod runs_phases;
 mod runs_playgrounds;
@@ -94,11 +94,14 @@ mod runs_sealing;
 mod runs_selected;
 mod runs_series;
 mod runs_settling;
+mod runs_statistics;
 mod runs_tenants;
 mod runs_tokens;
 mod runs_versions;
 mod secret_search;
 mod secrets;
+#[rustfmt::skip] // A table: one row per statement.
+mod seeds;
 mod slow_clients;
 mod surface;
 mod task_snapshots;

@@ -1,9 +1,9 @@
-//! An agent writes to patients: they answer by script, may not want to be written to, and what was said is scored.
+//! Messages to patients: scripted replies, opting out, and scoring.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 const NUMBER: &str = "+15550100123";
 
@@ -39,7 +39,7 @@ impl Texts {
         Self { agent, path }
     }
 
-    async fn send(&self, message: Value) -> Answer {
+    async fn send(&self, message: Value) -> TestResponse {
         self.agent.caller.post(&self.path, message).await
     }
 
@@ -72,7 +72,7 @@ both_databases! {
         let (author, solver, reference) = published(&server, scenario, &criteria).await;
         let texts = Texts::begin(&server, &solver, &reference).await;
         assert_eq!(texts.bodies("?direction=inbound").await, ["When can I come?"]);
-        // To the number that wrote before, without saying whose it is.
+        // To the number of an earlier message, without a patient id.
         let sent = texts.send(json!({"channel": "sms", "to": "(555) 010-0123", "body": "Tuesday at 10:30?"})).await.expect(201);
         assert_eq!((&sent["status"], &sent["patient_id"]), (&json!("delivered"), &json!("p1")));
         assert_eq!(texts.bodies("").await, ["When can I come?", "Tuesday at 10:30?"], "the answer takes a minute");
@@ -82,18 +82,18 @@ both_databases! {
         assert_eq!((&last["body"], &last["read"]), (&json!("Tuesday works for me."), &json!(false)));
         let id = last["id"].as_str().unwrap();
         assert_eq!(texts.agent.caller.get(&format!("{}/{id}", texts.path)).await.expect(200)["read"], json!(true));
-        texts.agent.caller.get(&format!("{}/msg_1", texts.path)).await.refused(404, "NOT_FOUND");
+        texts.agent.caller.get(&format!("{}/msg_1", texts.path)).await.expect_error(404, "NOT_FOUND");
         let result = texts.agent.complete(0).await.expect(200);
         assert_eq!(result["score"], json!(1.0), "{}", result.text());
-        // What was done stays readable for the organization, and the agent gets no further.
-        texts.send(text("Are you there?")).await.refused(409, "CONFLICT");
+        // The messages stay readable for the organization, and the agent cannot continue.
+        texts.send(text("Are you there?")).await.expect_error(409, "CONFLICT");
         let sandbox = author.get("/sandboxes").await.expect(200);
         let sandbox = sandbox.data().iter().find(|sandbox| sandbox["type"] == "Message").unwrap()["id"].clone();
         let path = format!("/sandboxes/{}/events?type=message_outbound", sandbox.as_str().unwrap());
         assert_eq!(author.get(&path).await.expect(200).data().len(), 1);
     }
 
-    async fn whoever_says_stop_gets_no_more_texts_until_start(server: TestServer) {
+    async fn a_patient_who_says_stop_gets_no_texts_until_start(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let arrives = |body: &str, after: u64| json!({"do": "message_inbound", "channel": "sms", "from": NUMBER, "patient_id": "p1", "body": body, "after_seconds": after});
         let scenario = json!({"steps": [arrives("STOP", 10), arrives("Start", 20)]});
@@ -118,7 +118,7 @@ both_databases! {
         assert_eq!(results, ["fail", "pass"], "{}", result.text());
     }
 
-    async fn what_cannot_be_sent_is_refused_and_changes_nothing(server: TestServer) {
+    async fn invalid_sends_are_rejected_and_change_nothing(server: TestServer) {
         let (author, solver, reference) = published(&server, json!({"steps": []}), &[]).await;
         let texts = Texts::begin(&server, &solver, &reference).await;
         for (message, fields) in [
@@ -132,28 +132,28 @@ both_databases! {
             (json!({"channel": "fax", "patient_id": "p1", "to": NUMBER, "body": "x"}), vec!["channel"]),
             (json!({"channel": "sms", "patient_id": "p1", "to": NUMBER, "body": "x", "status": "read"}), vec!["status"]),
         ] {
-            let refused = texts.send(message.clone()).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), fields, "{message}");
+            let refused = texts.send(message.clone()).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), fields, "{message}");
         }
         for query in ["?channel=fax", "?direction=up", "?limit=0", "?patient=1"] {
-            texts.agent.caller.get(&format!("{}{query}", texts.path)).await.refused(400, "VALIDATION_ERROR");
+            texts.agent.caller.get(&format!("{}{query}", texts.path)).await.expect_error(400, "VALIDATION_ERROR");
         }
         assert!(texts.bodies("").await.is_empty());
-        // A retry is one message; the same name for another one is none.
+        // A retry with the same idempotency key is one message; another body with that key is rejected.
         let once = [("idempotency-key", "a")];
         let first = texts.agent.caller.send(Method::POST, &texts.path, &once, Some(text("once"))).await.expect(201);
         let again = texts.agent.caller.send(Method::POST, &texts.path, &once, Some(text("once"))).await.expect(201);
         assert_eq!(first.json, again.json);
-        texts.agent.caller.send(Method::POST, &texts.path, &once, Some(text("other"))).await.refused(409, "CONFLICT");
+        texts.agent.caller.send(Method::POST, &texts.path, &once, Some(text("other"))).await.expect_error(409, "CONFLICT");
         assert_eq!(texts.bodies("?direction=outbound").await, ["once"]);
-        // The organization sees the same behind its own door; nobody else does.
+        // The organization sees the same at its own address; others do not.
         let sandboxes = author.get("/sandboxes").await.expect(200);
         let id = |kind: &str| sandboxes.data().iter().find(|sandbox| sandbox["type"] == kind).unwrap()["id"].as_str().unwrap().to_owned();
         let direct = format!("/sandboxes/{}/messages", id("Message"));
         assert_eq!(author.get(&format!("{direct}?direction=outbound")).await.expect(200).data().len(), 1);
         assert_eq!(author.get(&direct.replace("sandboxes", "services")).await.expect(200).data().len(), 2);
-        author.get(&format!("/sandboxes/{}/messages", id("Fhir"))).await.refused(404, "NOT_FOUND");
-        server.organization("Other").await.get(&direct).await.refused(404, "NOT_FOUND");
-        texts.agent.caller.get(&direct).await.refused(403, "FORBIDDEN");
+        author.get(&format!("/sandboxes/{}/messages", id("Fhir"))).await.expect_error(404, "NOT_FOUND");
+        server.organization("Other").await.get(&direct).await.expect_error(404, "NOT_FOUND");
+        texts.agent.caller.get(&direct).await.expect_error(403, "FORBIDDEN");
     }
 }

@@ -1,13 +1,13 @@
-//! Bodies that no operation may take, made from the OpenAPI document: malformed ones, and valid ones with one fault.
+//! Invalid bodies generated from the OpenAPI document: malformed ones, and valid ones with one error.
 
 use serde_json::{Value, json};
 
 use crate::surface::{Operation, Surface, Tenant};
 
-/// A body and how it is sent.
+/// A body with its content type.
 pub(crate) struct Faulty {
     pub(crate) about: String,
-    /// Empty for none.
+    /// The content type; empty for none.
     pub(crate) content_type: &'static str,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) body: Vec<u8>,
@@ -21,7 +21,7 @@ impl Faulty {
     }
 }
 
-/// Every faulty body for one operation.
+/// All invalid bodies for one operation.
 pub(crate) fn faulty_bodies(surface: &Surface, operation: &Operation, schema: &Value, tenant: &Tenant) -> Vec<Faulty> {
     let valid = surface.sample(schema, tenant, 0);
     assert!(surface.contract.accepts(schema, &valid), "{}: the sample is not valid: {valid}", operation.pattern);
@@ -36,7 +36,7 @@ pub(crate) fn faulty_bodies(surface: &Surface, operation: &Operation, schema: &V
     bodies
 }
 
-/// What is no JSON object, or one that cannot be stored.
+/// Bodies that are not JSON objects, or cannot be stored.
 fn malformed(valid: &Value) -> Vec<Faulty> {
     let deep = 100_000;
     let with = |member: &str| {
@@ -74,10 +74,10 @@ fn malformed(valid: &Value) -> Vec<Faulty> {
     bodies
 }
 
-/// A valid body that is sent as something else.
+/// A valid body with a wrong content type.
 fn mistyped(valid: &Value) -> Vec<Faulty> {
     let body = || valid.to_string().into_bytes();
-    // A body that may be left out may also be of no type, when it is empty.
+    // An optional body may be empty and have no content type.
     let body = || if valid == &json!({}) { b"{ }".to_vec() } else { body() };
     let types = ["", "text/plain", "application/xml", "application/x-www-form-urlencoded", "x"];
     let mut bodies: Vec<Faulty> = types
@@ -95,7 +95,7 @@ fn mistyped(valid: &Value) -> Vec<Faulty> {
     bodies
 }
 
-/// Values that the document does not allow for the property, and values that nothing can hold.
+/// Values that the document does not allow for the property, and values that no property accepts.
 fn faulty_property(surface: &Surface, schema: &Value, valid: &Value, property: &str) -> Vec<Faulty> {
     let huge = format!("1{}", "0".repeat(400));
     let long = json!("x".repeat(100_000)).to_string();
@@ -123,7 +123,7 @@ fn faulty_property(surface: &Surface, schema: &Value, valid: &Value, property: &
     bodies
 }
 
-/// An object with so many levels.
+/// An object with this many levels of nesting.
 pub(crate) fn nested(levels: usize) -> Value {
     (1..levels).fold(json!({}), |inner, _| json!({"a": inner}))
 }

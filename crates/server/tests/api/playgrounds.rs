@@ -1,9 +1,9 @@
-//! Playgrounds and sandboxes: made, used, put back, ended; what is left can be read.
+//! Playgrounds and sandboxes: creation, use, reset and teardown; evidence stays readable.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::world::{self, Authored};
-use testkit::{Answer, Caller, both_databases};
+use testkit::{Caller, TestResponse, both_databases};
 
 both_databases! {
     async fn a_playground_has_a_sandbox_for_each_simulator(server: TestServer) {
@@ -24,17 +24,17 @@ both_databases! {
         assert_eq!(caller.get(&format!("/sandboxes/{}", made.sandbox)).await.expect(200).json, *ehr);
     }
 
-    async fn what_is_missing_or_empty_makes_no_playground(server: TestServer) {
+    async fn a_missing_or_empty_environment_cannot_start_a_playground(server: TestServer) {
         let caller = server.organization("Acme").await;
         let nothing = "env_01K9Z3T5Q8W7N4M2R6V0XBHCDE";
-        caller.post("/playgrounds", json!({"environment_id": nothing})).await.refused(404, "NOT_FOUND");
+        caller.post("/playgrounds", json!({"environment_id": nothing})).await.expect_error(404, "NOT_FOUND");
         let empty = caller.post("/environments", json!({"name": "Empty"})).await.expect(201).id();
-        caller.post("/playgrounds", json!({"environment_id": empty})).await.refused(409, "CONFLICT");
-        caller.post("/playgrounds", json!({})).await.refused(400, "VALIDATION_ERROR");
+        caller.post("/playgrounds", json!({"environment_id": empty})).await.expect_error(409, "CONFLICT");
+        caller.post("/playgrounds", json!({})).await.expect_error(400, "VALIDATION_ERROR");
         assert_eq!(caller.get("/playgrounds").await.expect(200).json["data"], json!([]));
     }
 
-    async fn a_sandbox_reads_the_revision_that_it_was_made_over(server: TestServer) {
+    async fn a_sandbox_reads_the_revision_it_was_created_with(server: TestServer) {
         let caller = server.organization("Acme").await;
         let made = Authored::create(&caller).await;
         upload(&caller, &made.dataset, world::patients(5)).await;
@@ -45,7 +45,7 @@ both_databases! {
         assert_eq!(total(&caller, &made.sandbox, "Patient").await, 5);
     }
 
-    async fn a_dataset_can_be_laid_over_and_taken_away(server: TestServer) {
+    async fn a_dataset_can_be_attached_and_detached(server: TestServer) {
         let caller = server.organization("Acme").await;
         let made = Authored::create(&caller).await;
         let over = caller.post("/datasets", json!({"name": "Over", "type": "fhir"})).await.expect(201).id();
@@ -57,12 +57,12 @@ both_databases! {
         assert_eq!((&found["total"], &found["entry"][0]["resource"]["id"]), (&json!(1), &json!("p1")));
         assert_eq!(total(&caller, &made.sandbox, "Patient").await, 3);
         caller.delete(&path).await.expect(204);
-        caller.delete(&path).await.refused(404, "NOT_FOUND");
+        caller.delete(&path).await.expect_error(404, "NOT_FOUND");
         assert_eq!(total(&caller, &made.sandbox, "Patient?gender=female").await, 0);
         assert_eq!(total(&caller, &made.sandbox, "Patient?gender=male").await, 1);
     }
 
-    async fn sandboxes_of_one_playground_and_of_two_are_apart(server: TestServer) {
+    async fn sandboxes_are_isolated_from_each_other(server: TestServer) {
         let caller = server.organization("Acme").await;
         let made = Authored::create(&caller).await;
         let body = json!({"simulator_id": made.simulator, "playground_id": made.playground});
@@ -75,7 +75,7 @@ both_databases! {
         assert_eq!(shared["sandboxes"].as_array().unwrap().len(), 3);
     }
 
-    async fn a_reset_puts_everything_back_and_keeps_the_evidence(server: TestServer) {
+    async fn a_reset_restores_the_baseline_and_keeps_the_evidence(server: TestServer) {
         let caller = server.organization("Acme").await;
         let made = Authored::create(&caller).await;
         let before = caller.get(&format!("/sandboxes/{}/state", made.sandbox)).await.expect(200).json;
@@ -95,7 +95,7 @@ both_databases! {
         put(&caller, &made.sandbox, "Patient/new", json!({"resourceType": "Patient", "id": "new"})).await.expect(201);
     }
 
-    async fn a_page_of_before_a_reset_is_gone(server: TestServer) {
+    async fn a_page_link_from_before_a_reset_is_gone(server: TestServer) {
         let caller = server.organization("Acme").await;
         let made = Authored::create(&caller).await;
         let page = fhir(&caller, Method::GET, &made.sandbox, "Patient?_count=2", None).await.expect(200).json;
@@ -118,9 +118,9 @@ both_databases! {
         assert_eq!((&ended["status"], &ended["sandboxes"][0]["credentials"]), (&json!("teardown"), &json!({})));
         fhir(&caller, Method::GET, &made.sandbox, "Patient/new", None).await.expect(409);
         put(&caller, &made.sandbox, "Patient/late", json!({"resourceType": "Patient", "id": "late"})).await.expect(409);
-        caller.post(&format!("/playgrounds/{}/reset", made.playground), json!({})).await.refused(409, "CONFLICT");
+        caller.post(&format!("/playgrounds/{}/reset", made.playground), json!({})).await.expect_error(409, "CONFLICT");
         let body = json!({"simulator_id": made.simulator, "playground_id": made.playground});
-        caller.post("/sandboxes", body).await.refused(409, "CONFLICT");
+        caller.post("/sandboxes", body).await.expect_error(409, "CONFLICT");
         assert_eq!(events(&caller, &made.sandbox).await.len(), 1);
         let state = caller.get(&format!("/sandboxes/{}/state?resource=Patient/new", made.sandbox)).await.expect(200).json;
         assert_eq!(state["data"][0]["value"]["id"], "new");
@@ -128,7 +128,7 @@ both_databases! {
         assert_eq!(again, ended);
     }
 
-    async fn one_sandbox_can_end_while_its_neighbour_goes_on(server: TestServer) {
+    async fn one_sandbox_can_end_while_others_continue(server: TestServer) {
         let caller = server.organization("Acme").await;
         let made = Authored::create(&caller).await;
         let body = json!({"simulator_id": made.simulator, "playground_id": made.playground});
@@ -138,7 +138,7 @@ both_databases! {
         fhir(&caller, Method::GET, &made.sandbox, "Patient/p1", None).await.expect(200);
     }
 
-    async fn versions_of_the_past_stay_readable(server: TestServer) {
+    async fn old_versions_stay_readable(server: TestServer) {
         let caller = server.organization("Acme").await;
         let made = Authored::create(&caller).await;
         put(&caller, &made.sandbox, "Patient/p1", json!({"resourceType": "Patient", "id": "p1", "gender": "male"})).await.expect(200);
@@ -147,14 +147,14 @@ both_databases! {
             assert_eq!(state["data"][0]["value"]["gender"], gender, "{resource}");
         }
         for resource in ["a/b/c", "a".repeat(301).as_str()] {
-            let answer = caller.get(&format!("/sandboxes/{}/state?resource={resource}", made.sandbox)).await;
-            answer.refused(400, "VALIDATION_ERROR");
+            let response = caller.get(&format!("/sandboxes/{}/state?resource={resource}", made.sandbox)).await;
+            response.expect_error(400, "VALIDATION_ERROR");
         }
-        caller.get(&format!("/sandboxes/{}/events?type=nonsense", made.sandbox)).await.refused(400, "VALIDATION_ERROR");
-        caller.get(&format!("/sandboxes/{}/events?since=yesterday", made.sandbox)).await.refused(400, "VALIDATION_ERROR");
+        caller.get(&format!("/sandboxes/{}/events?type=nonsense", made.sandbox)).await.expect_error(400, "VALIDATION_ERROR");
+        caller.get(&format!("/sandboxes/{}/events?since=yesterday", made.sandbox)).await.expect_error(400, "VALIDATION_ERROR");
     }
 
-    async fn another_node_knows_what_this_one_did(server: TestServer) {
+    async fn another_node_sees_the_same_changes(server: TestServer) {
         let caller = server.organization("Acme").await;
         let made = Authored::create(&caller).await;
         put(&caller, &made.sandbox, "Patient/new", json!({"resourceType": "Patient", "id": "new"})).await.expect(201);
@@ -162,18 +162,24 @@ both_databases! {
         let there = other.caller(caller.key());
         fhir(&there, Method::GET, &made.sandbox, "Patient/new", None).await.expect(200);
         put(&there, &made.sandbox, "Patient/new", json!({"resourceType": "Patient", "id": "new", "active": true})).await.expect(200);
-        // Whoever writes finds out; on a shared database whoever reads does too.
+        // Writers notice the change; on a shared database readers do too.
         put(&caller, &made.sandbox, "Patient/new", json!({"resourceType": "Patient", "id": "new", "active": false})).await.expect(200);
         let history = fhir(&caller, Method::GET, &made.sandbox, "Patient/new/_history", None).await.expect(200).json;
         assert_eq!(history["total"], 3);
     }
 }
 
-pub(crate) async fn fhir(caller: &Caller, method: Method, sandbox: &str, path: &str, body: Option<Value>) -> Answer {
+pub(crate) async fn fhir(
+    caller: &Caller,
+    method: Method,
+    sandbox: &str,
+    path: &str,
+    body: Option<Value>,
+) -> TestResponse {
     caller.send(method, &format!("/sandboxes/{sandbox}/fhir/{path}"), &[], body).await
 }
 
-pub(crate) async fn put(caller: &Caller, sandbox: &str, path: &str, body: Value) -> Answer {
+pub(crate) async fn put(caller: &Caller, sandbox: &str, path: &str, body: Value) -> TestResponse {
     fhir(caller, Method::PUT, sandbox, path, Some(body)).await
 }
 

@@ -1,4 +1,4 @@
-//! The least that a browser does: keeps a cookie, reads the token of a form, follows nothing by itself.
+//! A minimal browser: keeps a cookie, reads form tokens, and does not follow redirects.
 
 use reqwest::Method;
 use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
@@ -23,15 +23,15 @@ impl Page {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
-    /// Where it sends the browser, after the portal's own address.
-    pub(crate) fn way(&self) -> &str {
+    /// The redirect target, relative to the portal.
+    pub(crate) fn redirect(&self) -> &str {
         let location = self.headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        location.split_once("/portal").map(|(_, way)| way).unwrap_or(location)
+        location.split_once("/portal").map(|(_, path)| path).unwrap_or(location)
     }
 
     #[track_caller]
-    pub(crate) fn goes(self, way: &str) -> Self {
-        assert_eq!((self.status, self.way()), (303, way), "{}", self.text);
+    pub(crate) fn redirects_to(self, path: &str) -> Self {
+        assert_eq!((self.status, self.redirect()), (303, path), "{}", self.text);
         self
     }
 
@@ -54,11 +54,11 @@ impl Browser {
         Self { http, portal: clinic.credential("portal_url").to_owned(), cookie: String::new(), token: String::new() }
     }
 
-    /// Logged in.
+    /// A browser that is logged in.
     pub(crate) async fn enter(clinic: &Clinic) -> Self {
         let mut browser = Self::new(clinic);
         browser.get("/login").await.shows(200, "Sign in");
-        browser.sign_in(clinic.credential("username"), clinic.credential("password")).await.goes("/requests");
+        browser.sign_in(clinic.credential("username"), clinic.credential("password")).await.redirects_to("/requests");
         browser.get("/requests").await.shows(200, "Requests");
         browser
     }
@@ -75,7 +75,7 @@ impl Browser {
         page
     }
 
-    /// A form of the last page.
+    /// Sends a form of the last page.
     pub(crate) async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
         let token = self.token.clone();
         let fields: Vec<(&str, &str)> = fields.iter().copied().chain([("form_token", token.as_str())]).collect();
@@ -108,11 +108,11 @@ impl Browser {
         Page { status, headers, text: response.text().await.unwrap() }
     }
 
-    /// A draft that is ready to be submitted; the address of its review.
+    /// Creates a draft that is ready to be submitted, and returns the path of its review page.
     pub(crate) async fn fill(&mut self) -> String {
         self.get("/requests").await;
         let begun = self.post("/drafts", &[("draft", "par_01K9Z3T5Q8W7N4M2R6V0XBHCDE")]).await;
-        let draft = begun.way().trim_end_matches("/patient").to_owned();
+        let draft = begun.redirect().trim_end_matches("/patient").to_owned();
         for (step, fields, next) in [
             ("patient", vec![("patient_member_id", "M100")], "provider"),
             ("provider", vec![("provider_npi", "1234567893")], "service"),
@@ -120,7 +120,7 @@ impl Browser {
             ("clinical", vec![("clinical_notes", "Headache"), ("answer_red_flags", "no")], "documents"),
             ("documents", vec![], "review"),
         ] {
-            self.post(&format!("{draft}/{step}"), &fields).await.goes(&format!("{draft}/{next}"));
+            self.post(&format!("{draft}/{step}"), &fields).await.redirects_to(&format!("{draft}/{next}"));
         }
         format!("{draft}/review")
     }

@@ -1,10 +1,10 @@
-//! A clinic with a FHIR server and a payer portal, for the stories of portals.
+//! A clinic with a FHIR server and a payer portal, for the tests of portals.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Caller, TestServer};
 
-/// What the FHIR server holds: members with and without a coverage, and providers.
+/// The FHIR data: patients with and without coverage, and providers.
 pub(crate) fn people() -> String {
     let patient = |id: &str, given: &str, family: &str, birth: &str, number: &str| {
         json!({"resourceType": "Patient", "id": id, "birthDate": birth, "gender": "female",
@@ -38,7 +38,7 @@ pub(crate) struct Clinic {
 }
 
 impl Clinic {
-    /// With a portal of this config.
+    /// A clinic with a portal of this config.
     pub(crate) async fn open(server: &TestServer, config: Value) -> Self {
         let author = server.organization("Clinic").await;
         let environment = environment(&author, config).await;
@@ -60,11 +60,11 @@ impl Clinic {
         format!("/sandboxes/{}/portal{rest}", self.id())
     }
 
-    pub(crate) async fn submit(&self, change: Value) -> testkit::Answer {
+    pub(crate) async fn submit(&self, change: Value) -> testkit::TestResponse {
         self.author.post(&self.path("/prior-auths"), request(change)).await
     }
 
-    /// The rows of a kind, as the evidence shows them.
+    /// The rows of a collection, from the evidence.
     pub(crate) async fn rows(&self, kind: &str) -> Vec<Value> {
         let state = self.author.get(&format!("/sandboxes/{}/state?resource={kind}&limit=100", self.id())).await;
         state.expect(200).data().iter().map(|record| record["value"].clone()).collect()
@@ -94,7 +94,7 @@ pub(crate) async fn environment(author: &Caller, config: Value) -> String {
     environment
 }
 
-/// A request that is sound, with these members changed; null leaves one out.
+/// A valid request with these fields changed; null removes a field.
 pub(crate) fn request(change: Value) -> Value {
     let mut body = json!({"patient_member_id": "M100", "procedure_code": "70551", "diagnosis_code": "G43.909",
         "provider_npi": "1234567893"});

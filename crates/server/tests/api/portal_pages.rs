@@ -1,4 +1,4 @@
-//! The portal's pages as a browser meets them, and as somebody who means harm does.
+//! The portal's HTML pages, used by a browser and by an attacker.
 
 use reqwest::Method;
 use serde_json::json;
@@ -20,14 +20,14 @@ both_databases! {
         }
         assert_eq!(clinic.rows("prior_auth_requests").await.len(), 1, "sent twice is sent once");
         assert!(clinic.rows("drafts").await.is_empty());
-        browser.get(&review).await.goes("/requests/PA-100001");
+        browser.get(&review).await.redirects_to("/requests/PA-100001");
         browser.get("/requests/PA-100001").await.shows(200, "More information needed");
         browser.post("/requests/PA-100001/information", &[("clinical_notes", " ")]).await.shows(422, "Please check");
-        browser.post("/requests/PA-100001/information", &[("clinical_notes", "More")]).await.goes("/requests/PA-100001?notice=added");
+        browser.post("/requests/PA-100001/information", &[("clinical_notes", "More")]).await.redirects_to("/requests/PA-100001?notice=added");
         browser.get("/requests/PA-100001").await.shows(200, "Approved");
         browser.get("/requests/PA-100001/print").await.shows(200, "Prior authorization PA-100001");
         browser.get("/requests?determination=denied").await.shows(200, "No request matches");
-        browser.post("/requests/PA-100001/withdraw", &[]).await.goes("/requests/PA-100001?notice=withdrawn");
+        browser.post("/requests/PA-100001/withdraw", &[]).await.redirects_to("/requests/PA-100001?notice=withdrawn");
         browser.post("/requests/PA-100001/withdraw", &[]).await.shows(409, "withdrawn");
         browser.get("/requests/PA-7").await.shows(404, "Page not found");
         let row = &clinic.rows("prior_auth_requests").await[0];
@@ -40,10 +40,10 @@ both_databases! {
         }
     }
 
-    async fn every_page_keeps_its_reader_safe(server: TestServer) {
+    async fn every_page_has_security_headers(server: TestServer) {
         let clinic = Clinic::open(&server, json!({})).await;
         let mut browser = Browser::new(&clinic);
-        browser.get("/").await.goes("/login");
+        browser.get("/").await.redirects_to("/login");
         let page = browser.get("/login").await.shows(200, "Sign in");
         let cookie = page.header("set-cookie");
         let path = format!("Path={}", clinic.path(""));
@@ -57,21 +57,21 @@ both_databases! {
         assert_eq!((style.status, style.header("content-type")), (200, "text/css; charset=utf-8"));
         assert!(!page.text.contains("<script") && !page.text.contains(" style="));
         let before = browser.cookie.clone();
-        browser.sign_in(clinic.credential("username"), clinic.credential("password")).await.goes("/requests");
+        browser.sign_in(clinic.credential("username"), clinic.credential("password")).await.redirects_to("/requests");
         let (inside, token) = (browser.cookie.clone(), browser.token.clone());
         browser.cookie = before;
-        browser.get("/requests").await.goes("/login?next=requests");
+        browser.get("/requests").await.redirects_to("/login?next=requests");
         browser.cookie = inside.clone();
         browser.get("/requests").await.shows(200, "Requests");
         assert_ne!(browser.token, token, "a login makes old forms worthless");
         browser.get("/requests/%0d%0aset-cookie:%20a=b").await.shows(404, "Page not found");
-        browser.get("/login?next=//evil.example/").await.goes("/requests");
-        browser.post("/logout", &[]).await.goes("/login?notice=out");
+        browser.get("/login?next=//evil.example/").await.redirects_to("/requests");
+        browser.post("/logout", &[]).await.redirects_to("/login?notice=out");
         browser.cookie = inside;
-        browser.get("/requests").await.goes("/login?next=requests");
+        browser.get("/requests").await.redirects_to("/login?next=requests");
     }
 
-    async fn a_session_ends_when_nobody_was_there_for_long_enough(server: TestServer) {
+    async fn an_idle_session_expires(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let clinic = Clinic::open(&server, json!({"session_seconds": 60})).await;
         let mut browser = Browser::enter(&clinic).await;
@@ -81,7 +81,7 @@ both_databases! {
         }
         let token = browser.token.clone();
         server.clock.advance(60_000);
-        browser.post("/drafts", &[("draft", "par_01K9Z3T5Q8W7N4M2R6V0XBHCDE")]).await.goes("/login?notice=expired");
+        browser.post("/drafts", &[("draft", "par_01K9Z3T5Q8W7N4M2R6V0XBHCDE")]).await.redirects_to("/login?notice=expired");
         browser.get("/login?notice=expired").await.shows(200, "Your session has expired");
         assert_ne!(browser.token, token);
         assert!(clinic.rows("drafts").await.is_empty());
@@ -92,24 +92,24 @@ both_databases! {
         let browser = Browser::enter(&clinic).await;
         let mut stranger = Browser::new(&other);
         stranger.cookie = browser.cookie.clone();
-        stranger.get("/requests").await.goes("/login?next=requests");
+        stranger.get("/requests").await.redirects_to("/login?next=requests");
         let mut forged = Browser::new(&clinic);
         let (claims, _) = browser.cookie.split_once('.').unwrap();
         for cookie in [format!("{claims}.AAAA"), "verial_portal=".into(), "verial_portal=..".into(), format!("{}x", browser.cookie)] {
             forged.cookie = cookie;
-            forged.get("/requests").await.goes("/login?next=requests");
+            forged.get("/requests").await.redirects_to("/login?next=requests");
         }
         let mut browser = browser;
         clinic.author.post(&format!("/playgrounds/{}/reset", clinic.playground), json!({})).await.expect(200);
-        browser.get("/requests").await.goes("/login?next=requests");
+        browser.get("/requests").await.redirects_to("/login?next=requests");
         clinic.author.post(&format!("/playgrounds/{}/teardown", clinic.playground), json!({})).await.expect(200);
         let closed = browser.get("/requests").await;
         assert_eq!(closed.status, 409, "{}", closed.text);
         assert_eq!(clinic.rows("prior_auth_requests").await.len(), 0);
     }
 
-    /// S12: every form x {no token, wrong token, foreign origin, GET}.
-    async fn a_form_that_is_not_the_portals_own_does_nothing(server: TestServer) {
+    /// S12: every form × {no token, wrong token, foreign origin, GET}.
+    async fn a_form_from_another_origin_or_without_a_token_is_rejected(server: TestServer) {
         let clinic = Clinic::open(&server, json!({"default_determination": {"status": "need_more_info"}})).await;
         clinic.submit(json!({})).await.expect(201);
         let mut browser = Browser::enter(&clinic).await;
@@ -160,12 +160,12 @@ both_databases! {
         let origin = clinic.credential("portal_url").split("/sandboxes").next().unwrap().to_owned();
         let own = [("origin", origin.as_str()), ("sec-fetch-site", "same-origin")];
         let page = browser.send(Method::POST, "/logout", &own, Some(&[("form_token", &token)])).await;
-        page.goes("/login?notice=out");
+        page.redirects_to("/login?notice=out");
         eprintln!("{probes} forged forms, none accepted");
     }
 
-    /// S13: ten failures a minute for an account and an address; an account that there is not is no other.
-    async fn guessing_is_slowed_down_and_learns_nothing(server: TestServer) {
+    /// S13: ten failed logins a minute per account and address; unknown accounts behave the same.
+    async fn password_guessing_is_throttled_and_reveals_nothing(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let clinic = Clinic::open(&server, json!({})).await;
         let mut texts = Vec::new();
@@ -186,10 +186,10 @@ both_databases! {
         server.clock.advance(60_000);
         let mut browser = Browser::new(&clinic);
         browser.get("/login").await;
-        browser.sign_in(clinic.credential("username"), clinic.credential("password")).await.goes("/requests");
+        browser.sign_in(clinic.credential("username"), clinic.credential("password")).await.redirects_to("/requests");
     }
 
-    async fn an_author_lets_things_go_wrong(server: TestServer) {
+    async fn configured_faults_are_applied(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let faults = json!({"unavailable_at": "review", "session_expires_at": "service", "lock_after_failures": 2,
             "lock_seconds": 120, "renamed_labels": {"diagnosis_code": "Dx <b>"}});
@@ -197,22 +197,22 @@ both_databases! {
         let mut browser = Browser::enter(&clinic).await;
         browser.get("/requests").await;
         let draft = browser.post("/drafts", &[("draft", "par_01K9Z3T5Q8W7N4M2R6V0XBHCDE")]).await;
-        let draft = draft.way().trim_end_matches("/patient").to_owned();
+        let draft = draft.redirect().trim_end_matches("/patient").to_owned();
         let service = format!("{draft}/service");
-        browser.get(&service).await.goes("/login?notice=expired");
+        browser.get(&service).await.redirects_to("/login?notice=expired");
         browser.get("/login").await;
-        browser.sign_in(clinic.credential("username"), clinic.credential("password")).await.goes("/requests");
+        browser.sign_in(clinic.credential("username"), clinic.credential("password")).await.redirects_to("/requests");
         browser.get(&service).await.shows(200, "Dx &lt;b&gt;");
         let down = browser.get(&format!("{draft}/review")).await.shows(503, "down for a moment");
         assert_eq!(down.header("retry-after"), "5");
         browser.get(&format!("{draft}/review")).await.shows(200, "Review and submit");
-        browser.post("/logout", &[]).await.goes("/login?notice=out");
+        browser.post("/logout", &[]).await.redirects_to("/login?notice=out");
         browser.get("/login").await;
         for _ in 0..2 {
             browser.sign_in(clinic.credential("username"), "wrong").await.shows(401, "do not match");
         }
         browser.sign_in(clinic.credential("username"), clinic.credential("password")).await.shows(403, "locked");
         server.clock.advance(120_000);
-        browser.sign_in(clinic.credential("username"), clinic.credential("password")).await.goes("/requests");
+        browser.sign_in(clinic.credential("username"), clinic.credential("password")).await.redirects_to("/requests");
     }
 }

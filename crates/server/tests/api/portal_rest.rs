@@ -1,4 +1,4 @@
-//! A program at a payer's portal: it finds the member, asks for an authorization, and hears what the payer decided.
+//! The REST API of a payer portal: find the member, request an authorization, and read the determination.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ both_databases! {
         }
         let one = clinic.author.get(&clinic.path("/prior-auths/PA-100001")).await.expect(200);
         assert_eq!(one.json, denied.json);
-        clinic.author.get(&clinic.path("/prior-auths/PA-1")).await.refused(404, "NOT_FOUND");
+        clinic.author.get(&clinic.path("/prior-auths/PA-1")).await.expect_error(404, "NOT_FOUND");
         assert_eq!(clinic.rows("prior_auth_requests").await.len(), 3);
         assert_eq!(clinic.rows("documents").await[0]["auth_number"], "PA-100001");
         let events = clinic.events("portal_submit").await;
@@ -46,7 +46,7 @@ both_databases! {
         assert_eq!(events[0]["summary"], "submit PA-100001");
     }
 
-    async fn what_cannot_be_a_request_is_refused_and_changes_nothing(server: TestServer) {
+    async fn an_invalid_request_is_rejected_and_changes_nothing(server: TestServer) {
         let clinic = Clinic::open(&server, json!({})).await;
         for (change, fields) in [
             (json!({"patient_member_id": "M999"}), vec!["patient_member_id"]),
@@ -57,15 +57,15 @@ both_databases! {
             (json!({"answers": {"a": [1]}}), vec!["answers.a"]),
             (json!({"auth_number": "PA-1", "status": "approved"}), vec!["auth_number", "status"]),
         ] {
-            let refused = clinic.submit(change.clone()).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), fields, "{change}");
+            let refused = clinic.submit(change.clone()).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), fields, "{change}");
         }
-        clinic.author.post(&clinic.path("/prior-auths/PA-9/documents"), json!({"name": "a"})).await.refused(404, "NOT_FOUND");
-        clinic.author.post(&clinic.path("/prior-auths/PA-9/withdraw"), json!({})).await.refused(404, "NOT_FOUND");
+        clinic.author.post(&clinic.path("/prior-auths/PA-9/documents"), json!({"name": "a"})).await.expect_error(404, "NOT_FOUND");
+        clinic.author.post(&clinic.path("/prior-auths/PA-9/withdraw"), json!({})).await.expect_error(404, "NOT_FOUND");
         assert!(clinic.rows("prior_auth_requests").await.is_empty() && clinic.rows("documents").await.is_empty());
     }
 
-    async fn a_decision_comes_when_it_is_due_and_information_that_was_asked_for_goes_on(server: TestServer) {
+    async fn decisions_come_when_due_and_requested_information_continues_the_request(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let config = json!({"default_determination": {"status": "need_more_info", "reason": "Notes", "delay_seconds": 60,
             "then": {"status": "approved", "delay_seconds": 30}}});
@@ -80,7 +80,7 @@ both_databases! {
         server.clock.advance(1_000);
         assert_eq!(status().await, "need_more_info");
         let empty = clinic.author.post(&clinic.path("/prior-auths/PA-100001/information"), json!({})).await;
-        empty.refused(400, "VALIDATION_ERROR");
+        empty.expect_error(400, "VALIDATION_ERROR");
         let told = json!({"clinical_notes": "Six weeks of therapy", "answers": {"conservative_treatment": "yes"}});
         let told = clinic.author.post(&clinic.path("/prior-auths/PA-100001/information"), told).await.expect(200);
         assert_eq!((&told["determination"]["status"], &told["clinical_notes"]), (&json!("pending"), &json!("Six weeks of therapy")));
@@ -93,7 +93,7 @@ both_databases! {
         assert_eq!(said, ["PA-100001 is need_more_info", "PA-100001 is approved"]);
     }
 
-    async fn a_withdrawn_request_is_not_decided_any_more(server: TestServer) {
+    async fn a_withdrawn_request_is_no_longer_decided(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let clinic = Clinic::open(&server, json!({"default_determination": {"status": "approved", "delay_seconds": 5}})).await;
         clinic.submit(json!({})).await.expect(201);
@@ -102,10 +102,10 @@ both_databases! {
         server.clock.advance(60_000);
         let row = clinic.author.get(&clinic.path("/prior-auths/PA-100001")).await.expect(200);
         assert_eq!((&row["status"], &row["determination"]["status"]), (&json!("withdrawn"), &json!("pending")));
-        clinic.author.send(Method::POST, &withdraw, &[], None).await.refused(409, "CONFLICT");
+        clinic.author.send(Method::POST, &withdraw, &[], None).await.expect_error(409, "CONFLICT");
     }
 
-    async fn the_same_submission_twice_is_one_request(server: TestServer) {
+    async fn a_repeated_submission_is_one_request(server: TestServer) {
         let clinic = Clinic::open(&server, json!({})).await;
         let path = clinic.path("/prior-auths");
         let send = async |body: Value| clinic.author.send(Method::POST, &path, &[("idempotency-key", "k1")], Some(body)).await;
@@ -113,7 +113,7 @@ both_databases! {
         let (first, second) = (first.expect(201), second.expect(201));
         assert_eq!(first["auth_number"], second["auth_number"]);
         assert_eq!(first.header("idempotent-replayed").is_some(), second.header("idempotent-replayed").is_none());
-        send(request(json!({"urgency": "urgent"}))).await.refused(409, "CONFLICT");
+        send(request(json!({"urgency": "urgent"}))).await.expect_error(409, "CONFLICT");
         assert_eq!(clinic.rows("prior_auth_requests").await.len(), 1);
         let documents = clinic.path("/prior-auths/PA-100001/documents");
         for _ in 0..2 {
@@ -123,7 +123,7 @@ both_databases! {
         assert_eq!(clinic.rows("prior_auth_requests").await[0]["documents"].as_array().unwrap().len(), 1);
     }
 
-    async fn documents_come_as_json_or_as_a_form(server: TestServer) {
+    async fn documents_are_accepted_as_json_or_as_a_form(server: TestServer) {
         let clinic = Clinic::open(&server, json!({})).await;
         clinic.submit(json!({})).await.expect(201);
         let path = clinic.path("/prior-auths/PA-100001/documents");
@@ -174,7 +174,7 @@ both_databases! {
         }
         let maria = clinic.author.get(&clinic.path("/patients?member_id=M100")).await.expect(200);
         assert_eq!((&maria.data()[0]["plan"], &maria.data()[0]["payer"]), (&json!("Gold PPO"), &json!("Acme Health")));
-        clinic.author.get(&clinic.path("/patients?nam=x")).await.refused(400, "VALIDATION_ERROR");
+        clinic.author.get(&clinic.path("/patients?nam=x")).await.expect_error(400, "VALIDATION_ERROR");
         let mut seen = Vec::new();
         let mut path = clinic.path("/patients?limit=1");
         for _ in 0..5 {
@@ -187,7 +187,7 @@ both_databases! {
         assert_eq!(clinic.events("portal_search").await.len(), 19);
     }
 
-    async fn the_portals_own_login_opens_its_rest_face(server: TestServer) {
+    async fn the_portals_own_login_is_accepted_by_its_rest_api(server: TestServer) {
         let clinic = Clinic::open(&server, json!({})).await;
         let other = Clinic::open(&server, json!({})).await;
         let http = reqwest::Client::new();

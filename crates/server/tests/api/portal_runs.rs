@@ -1,4 +1,4 @@
-//! A task at a payer's portal, from start to score.
+//! A benchmark task with a payer portal, from start to score.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ async fn published(server: &TestServer, config: Value, criteria: &[Value]) -> (C
 }
 
 both_databases! {
-    async fn a_request_of_an_agent_is_scored(server: TestServer) {
+    async fn an_agents_request_is_scored(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let decided = json!([{"path": "status", "expected": "submitted"}, {"path": "procedure_code", "expected": "70551"},
             {"path": "determination.status", "expected": "approved"}, {"path": "documents.0.name", "expected": "note.txt"}]);
@@ -55,7 +55,7 @@ both_databases! {
         agent.caller.send(Method::POST, &path, &[], Some(body)).await.expect(201);
         let row = agent.caller.get(&format!("{endpoint}/prior-auths/PA-100001")).await.expect(200);
         assert_eq!(row["determination"]["status"], "pending");
-        // Nobody looks between: completing brings what was due.
+        // Without any read in between, completing settles what was due.
         server.clock.advance(600_000);
         let result = agent.complete(0).await.expect(200);
         let results: Vec<&str> =

@@ -1,29 +1,32 @@
-//! Asks for a foreign thing and, beside it, for the same thing with an id of nothing: the answers must not differ.
+//! Pairs of requests with a foreign id and with an unknown id: the responses must not differ.
 
 use futures_util::{StreamExt, stream};
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Answer, Caller};
+use testkit::{Caller, TestResponse};
 
 use crate::request::{AT_ONCE, Request};
 use crate::surface::{Operation, Surface, Tenant, is_id};
 
-/// An id of the same kind that nothing has, or a version that there is not.
-pub(crate) fn absent(id: &str) -> String {
+/// An unknown id of the same type, an unknown version, or an unknown hash.
+pub(crate) fn unknown_id(id: &str) -> String {
     if id.contains('@') {
         return "no-such-thing@1".to_owned();
+    }
+    if id.len() == 64 {
+        return "0".repeat(64);
     }
     let (kind, _) = id.split_once('_').expect("an id");
     format!("{kind}_7{}", "Z".repeat(25))
 }
 
-/// All of an answer that a prober could compare, with ids made equal.
-pub(crate) fn telling(answer: &Answer, ids: &[&str]) -> String {
-    let headers = answer.headers.iter().filter(|(name, _)| *name != "date" && *name != "x-request-id");
-    let body = if answer.json.is_null() { answer.text() } else { answer.without_request_id().to_string() };
-    let mut text = format!("{} {:?} {body}", answer.status, headers.collect::<Vec<_>>());
+/// Everything of a response that a prober could compare, with ids replaced.
+pub(crate) fn comparable(response: &TestResponse, ids: &[&str]) -> String {
+    let headers = response.headers.iter().filter(|(name, _)| *name != "date" && *name != "x-request-id");
+    let body = if response.json.is_null() { response.text() } else { response.without_request_id().to_string() };
+    let mut text = format!("{} {:?} {body}", response.status, headers.collect::<Vec<_>>());
     for id in ids {
-        text = text.replace(&absent(id), "an id").replace(id, "an id");
+        text = text.replace(&unknown_id(id), "an id").replace(id, "an id");
     }
     text
 }
@@ -33,7 +36,7 @@ pub(crate) fn id_fields(schema: &Value) -> Vec<String> {
     properties.map(|(name, _)| name.clone()).filter(|name| is_id(name)).collect()
 }
 
-/// The ways to write an id in an address, right and wrong.
+/// Valid and invalid spellings of an id in a path.
 pub(crate) const SPELLINGS: [fn(&str) -> String; 26] = [
     |id| id.to_owned(),
     |id| id.to_lowercase(),
@@ -63,12 +66,12 @@ pub(crate) const SPELLINGS: [fn(&str) -> String; 26] = [
     |_| String::new(),
 ];
 
-/// A request for a foreign thing, and the same with ids of nothing.
+/// A request with foreign ids, and the same with unknown ids.
 #[derive(Clone)]
 pub(crate) struct Probe {
     theirs: Request,
     nothing: Request,
-    /// Whether it must be an error: a list with a filter that selects nothing is none.
+    /// Whether it must be an error: a list whose filter selects nothing is not.
     refused: bool,
 }
 
@@ -78,12 +81,12 @@ impl Probe {
     }
 }
 
-/// Makes probes of `foreign` for a caller that is not of it.
+/// Creates probes of `foreign` for a caller of another organization.
 pub(crate) struct Prober<'a> {
     surface: &'a Surface,
     own: &'a Tenant,
     foreign: &'a Tenant,
-    /// Entity tag of each thing of the foreign organization, by id.
+    /// Entity tags of the foreign organization's resources, by id.
     tags: Vec<(String, String)>,
     foreign_organization: String,
 }
@@ -104,8 +107,8 @@ impl<'a> Prober<'a> {
             ("criteria", &made.criterion),
             ("solvers", &made.solver),
         ] {
-            let answer = foreign.caller.get(&format!("/{folder}/{id}")).await.expect(200);
-            tags.push((id.clone(), answer.header("etag").expect("a tag").to_owned()));
+            let response = foreign.caller.get(&format!("/{folder}/{id}")).await.expect(200);
+            tags.push((id.clone(), response.header("etag").expect("a tag").to_owned()));
         }
         let foreign_organization = foreign.caller.get("/organization").await.expect(200).id();
         let attach = format!("/environments/{}/simulators/{}", made.environment, made.simulator);
@@ -113,37 +116,37 @@ impl<'a> Prober<'a> {
         Self { surface, own, foreign, tags, foreign_organization }
     }
 
-    /// Sends both halves of every probe and holds the answers against each other.
+    /// Sends both requests of every probe and compares the responses.
     pub(crate) async fn compare(&self, caller: &Caller, probes: Vec<Probe>) {
         let ids = self.foreign.ids();
         let ask =
             async |probe: Probe| (probe.theirs.send(caller).await, probe.nothing.send(caller).await, probe.refused);
         let mut answers = stream::iter(probes).map(ask).buffer_unordered(AT_ONCE);
         while let Some((theirs, nothing, refused)) = answers.next().await {
-            assert!(!refused || (400..500).contains(&theirs.status), "{}: {}", theirs.asked, theirs.text());
-            // Most answers name no id, and making ids equal takes longer than the request.
-            if telling(&theirs, &[]) != telling(&nothing, &[]) {
+            assert!(!refused || (400..500).contains(&theirs.status), "{}: {}", theirs.request, theirs.text());
+            // Most responses contain no id, and replacing ids takes longer than the request.
+            if comparable(&theirs, &[]) != comparable(&nothing, &[]) {
                 assert_eq!(
-                    telling(&theirs, &ids),
-                    telling(&nothing, &ids),
+                    comparable(&theirs, &ids),
+                    comparable(&nothing, &ids),
                     "{} against {}",
-                    theirs.asked,
-                    nothing.asked
+                    theirs.request,
+                    nothing.request
                 );
             }
         }
     }
 
-    /// Every combination of own and foreign ids in the path, in every spelling and with all that goes with a request.
+    /// Every combination of own and foreign ids in the path, in every spelling and with all variants of headers and bodies.
     pub(crate) fn paths(&self, wanted: impl Fn(&Operation) -> bool) -> Vec<Probe> {
         let mut probes = Vec::new();
         for operation in self.surface.internal().filter(|operation| wanted(operation)) {
             for is_foreign in choices(operation) {
                 for spell in SPELLINGS {
                     let probe = self.probe(operation, &is_foreign, spell);
-                    let dresses = self.dresses(operation, &probe.theirs.path);
+                    let header_variants = self.header_variants(operation, &probe.theirs.path);
                     probes.extend(
-                        dresses
+                        header_variants
                             .into_iter()
                             .map(|(name, value)| probe.clone().with(|request| request.header(name, value.clone()))),
                     );
@@ -154,7 +157,7 @@ impl<'a> Prober<'a> {
         probes
     }
 
-    /// The operation with foreign ids at the chosen variables, and with ids of nothing there.
+    /// The operation with foreign ids as the chosen parameters, and with unknown ids.
     fn probe(&self, operation: &Operation, is_foreign: &[&str], spell: fn(&str) -> String) -> Probe {
         let path = |replace: &dyn Fn(&str) -> String| {
             operation.path(|name| {
@@ -163,28 +166,28 @@ impl<'a> Prober<'a> {
                 if is_foreign.contains(&name) { spell(&replace(&id)) } else { id }
             })
         };
-        let (theirs, nothing) = (path(&str::to_owned), path(&absent));
+        let (theirs, nothing) = (path(&str::to_owned), path(&unknown_id));
         Probe { theirs: self.request(operation, theirs), nothing: self.request(operation, nothing), refused: true }
     }
 
-    /// Headers that could make a server tell more, one at a time.
-    fn dresses(&self, operation: &Operation, path: &str) -> Vec<(&'static str, String)> {
+    /// Headers that could make a server reveal more, one at a time.
+    fn header_variants(&self, operation: &Operation, path: &str) -> Vec<(&'static str, String)> {
         let tag = self.tags.iter().find(|(id, _)| path.contains(id)).map(|(_, tag)| tag.clone());
         let tag = tag.unwrap_or_else(|| "\"other\"".to_owned());
-        let mut dresses = vec![
+        let mut header_variants = vec![
             ("x-organization-id", self.foreign_organization.clone()),
             ("x-http-method-override", "GET".to_owned()),
             ("accept", "application/fhir+json, text/html".to_owned()),
         ];
-        dresses.extend(match operation.method {
+        header_variants.extend(match operation.method {
             Method::GET => [("if-none-match", tag), ("if-none-match", "*".to_owned())],
             Method::POST => [("idempotency-key", "guessed".to_owned()), ("idempotency-key", USED_KEY.to_owned())],
             _ => [("if-match", tag), ("if-match", "*".to_owned())],
         });
-        dresses
+        header_variants
     }
 
-    /// With the operation's own body, sound but for the path.
+    /// A request with a valid body of the operation.
     fn request(&self, operation: &Operation, path: String) -> Request {
         let request = Request::new(operation.method.clone(), path);
         if operation.method == Method::PUT {
@@ -196,7 +199,7 @@ impl<'a> Prober<'a> {
         }
     }
 
-    /// Ids of other kinds, one's own and foreign ones, where the path wants another.
+    /// Own and foreign ids of other types than the path requires.
     pub(crate) fn kinds(&self) -> Vec<Probe> {
         let mut probes = Vec::new();
         for operation in self.surface.internal() {
@@ -209,7 +212,7 @@ impl<'a> Prober<'a> {
                             if chosen.contains(&name) && !same_kind { id.to_owned() } else { mine }
                         })
                     };
-                    let (theirs, nothing) = (path(id), path(&absent(id)));
+                    let (theirs, nothing) = (path(id), path(&unknown_id(id)));
                     if theirs != nothing {
                         let (theirs, nothing) = (self.request(operation, theirs), self.request(operation, nothing));
                         probes.push(Probe { theirs, nothing, refused: true });
@@ -220,7 +223,7 @@ impl<'a> Prober<'a> {
         probes
     }
 
-    /// The other methods that there are, and some that there are not.
+    /// Other methods, known and invented.
     pub(crate) fn methods(&self) -> Vec<Probe> {
         let known =
             [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::HEAD, Method::OPTIONS];
@@ -239,7 +242,7 @@ impl<'a> Prober<'a> {
         probes
     }
 
-    /// A foreign id as every filter of every list of one's own, and as a parameter that lists do not know.
+    /// A foreign id as every filter of every list of the caller, and as an unknown parameter.
     pub(crate) fn filters(&self) -> Vec<Probe> {
         let mut probes = Vec::new();
         for operation in self.surface.internal().filter(|operation| operation.is_list()) {
@@ -250,14 +253,14 @@ impl<'a> Prober<'a> {
             for (name, id) in known.chain(unknown) {
                 for spell in SPELLINGS {
                     let ask = |id: &str| Request::get(format!("{path}?limit=100&{name}={}", spell(id)));
-                    probes.push(Probe { theirs: ask(&id), nothing: ask(&absent(&id)), refused: false });
+                    probes.push(Probe { theirs: ask(&id), nothing: ask(&unknown_id(&id)), refused: false });
                 }
             }
         }
         probes
     }
 
-    /// Foreign ids in a body whose path is one's own.
+    /// Foreign ids in bodies, with the caller's own ids in the path.
     pub(crate) fn bodies(&self) -> Vec<Probe> {
         let spellings: [fn(&str) -> String; 6] = [
             str::to_owned,
@@ -277,7 +280,7 @@ impl<'a> Prober<'a> {
                         Request::new(operation.method.clone(), operation.path_of(self.own)).json(&body)
                     };
                     let id = self.foreign.body_id(&field);
-                    let probe = Probe { theirs: request(&id), nothing: request(&absent(&id)), refused: true };
+                    let probe = Probe { theirs: request(&id), nothing: request(&unknown_id(&id)), refused: true };
                     probes.push(
                         probe.clone().with(|request| request.header("x-organization-id", &self.foreign_organization)),
                     );
@@ -288,7 +291,7 @@ impl<'a> Prober<'a> {
         probes
     }
 
-    /// Every operation on foreign things, each with every credential, as somebody who has none.
+    /// Every operation on foreign resources with every invalid credential.
     pub(crate) fn credentials(&self, credentials: &[String]) -> Vec<Probe> {
         let mut probes = Vec::new();
         for operation in self.surface.internal() {
@@ -305,9 +308,9 @@ impl<'a> Prober<'a> {
     }
 }
 
-/// Which variables of the path are foreign: every way to choose some.
+/// All non-empty selections of path parameters that are foreign.
 fn choices(operation: &Operation) -> Vec<Vec<&str>> {
-    // Those are names inside of another thing, and may be the same in every organization's.
+    // These are names within another resource, which may be the same in several organizations.
     let names = ["path", "auth_number", "message_id", "voicemail_id", "page", "service_id", "hook"];
     let is_id = |name: &&str| !names.contains(name);
     let variables: Vec<&str> = operation.variables().into_iter().filter(is_id).collect();

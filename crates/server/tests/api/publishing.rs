@@ -1,4 +1,4 @@
-//! Publishing: a version is frozen for ever, has a number, a hash of its content, and readers who may see some of it.
+//! Publishing: a version is immutable, has a number and a content hash, and other organizations may see parts of it.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,10 @@ use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::world::{self, Authored};
-use testkit::{Answer, Caller, both_databases};
+use testkit::{Caller, TestResponse, both_databases};
 
 both_databases! {
-    async fn a_version_stays_as_it_was_whatever_happens_to_its_parts(server: TestServer) {
+    async fn a_version_does_not_change_when_its_parts_do(server: TestServer) {
         let author = server.organization("Author").await;
         let made = Authored::create(&author).await;
         let published = publish(&author, &made).await.expect(201);
@@ -23,17 +23,17 @@ both_databases! {
         }
     }
 
-    async fn versions_count_up_and_an_unchanged_one_is_named(server: TestServer) {
+    async fn version_numbers_count_up_and_an_unchanged_draft_is_a_conflict(server: TestServer) {
         let author = server.organization("Author").await;
         let made = Authored::create(&author).await;
         let task = format!("/tasks/{}", made.task);
         assert_eq!(publish(&author, &made).await.expect(201)["version"], 1);
-        assert!(publish(&author, &made).await.refused(409, "CONFLICT").message().contains("referral-intake@1"));
+        assert!(publish(&author, &made).await.expect_error(409, "CONFLICT").message().contains("referral-intake@1"));
         author.patch(&task, json!({"tags": ["hard"]})).await.expect(200);
         assert_eq!(publish(&author, &made).await.expect(201)["version"], 2);
-        assert!(publish(&author, &made).await.refused(409, "CONFLICT").message().contains("referral-intake@2"));
+        assert!(publish(&author, &made).await.expect_error(409, "CONFLICT").message().contains("referral-intake@2"));
         author.patch(&task, json!({"tags": ["easy"]})).await.expect(200);
-        assert!(publish(&author, &made).await.refused(409, "CONFLICT").message().contains("referral-intake@1"));
+        assert!(publish(&author, &made).await.expect_error(409, "CONFLICT").message().contains("referral-intake@1"));
         let benchmark = author.get(&format!("/benchmarks/{}", made.benchmark)).await.expect(200);
         assert_eq!(
             (&benchmark["published"], &benchmark["slug"], &benchmark["version"]),
@@ -45,7 +45,7 @@ both_databases! {
         assert_eq!(versions.data()[1]["tasks"][0]["tags"], json!(["easy"]));
     }
 
-    async fn equal_content_has_one_hash_whoever_wrote_it_and_in_which_order(server: TestServer) {
+    async fn equal_content_has_the_same_hash(server: TestServer) {
         let mut hashes = HashSet::new();
         for (index, reversed) in [false, false, true].into_iter().enumerate() {
             let author = server.organization("Author").await;
@@ -69,7 +69,7 @@ both_databases! {
             let version = publish(&author, &made).await.expect(201);
             assert!(hashes.insert(version["content_hash"].to_string()), "{path}: {body:?}");
         }
-        // Names that mean something elsewhere in a snapshot are plain file names here.
+        // Field names of a snapshot are plain file names here.
         for name in ["inbox/a.txt", "revision", "id", "created_at", "updated_at", "warnings", "config", "datasets"] {
             for content in ["one", "another"] {
                 author.put_bytes(&format!("{files}/{name}"), "text/plain", content).await.expect(200);
@@ -84,7 +84,7 @@ both_databases! {
         assert!(hashes.insert(publish(&author, &made).await.expect(201)["content_hash"].to_string()));
     }
 
-    async fn what_is_no_content_changes_no_hash(server: TestServer) {
+    async fn changes_outside_of_the_content_do_not_change_the_hash(server: TestServer) {
         let author = server.organization("Author").await;
         let made = Authored::create(&author).await;
         publish(&author, &made).await.expect(201);
@@ -96,12 +96,12 @@ both_databases! {
             (Method::PATCH, format!("/simulators/{}", made.simulator), json!({"config": {}})),
         ] {
             author.send(method, &path, &[], Some(body)).await.expect(200);
-            publish(&author, &made).await.refused(409, "CONFLICT");
+            publish(&author, &made).await.expect_error(409, "CONFLICT");
         }
         for count in [5, 3] {
             author.put_bytes(&dataset, "application/fhir+ndjson", world::patients(count)).await.expect(200);
         }
-        publish(&author, &made).await.refused(409, "CONFLICT");
+        publish(&author, &made).await.expect_error(409, "CONFLICT");
     }
 
     async fn a_slug_is_checked_unique_and_fixed_by_the_first_publication(server: TestServer) {
@@ -111,10 +111,10 @@ both_databases! {
         for bad in ["", "A", "a--b", "-a", "a-", "a b", "a@1", "ä", &"a".repeat(65)] {
             for (method, path) in [(Method::PATCH, benchmark.clone()), (Method::POST, format!("{benchmark}/publish"))] {
                 let refused =
-                    author.send(method, &path, &[], Some(json!({"slug": bad}))).await.refused(400, "VALIDATION_ERROR");
-                assert_eq!(refused.faulty_fields(), ["slug"], "{bad}");
+                    author.send(method, &path, &[], Some(json!({"slug": bad}))).await.expect_error(400, "VALIDATION_ERROR");
+                assert_eq!(refused.invalid_fields(), ["slug"], "{bad}");
             }
-            author.post("/benchmarks", json!({"name": "x", "slug": bad})).await.refused(400, "VALIDATION_ERROR");
+            author.post("/benchmarks", json!({"name": "x", "slug": bad})).await.expect_error(400, "VALIDATION_ERROR");
         }
         author.post("/benchmarks", json!({"name": "Mine", "slug": "mine"})).await.expect(201);
         let stranger = server.organization("Stranger").await;
@@ -122,7 +122,7 @@ both_databases! {
         for taken in ["mine", "theirs"] {
             for (method, path) in [(Method::PATCH, benchmark.clone()), (Method::POST, format!("{benchmark}/publish"))] {
                 let refused =
-                    author.send(method, &path, &[], Some(json!({"slug": taken}))).await.refused(409, "CONFLICT");
+                    author.send(method, &path, &[], Some(json!({"slug": taken}))).await.expect_error(409, "CONFLICT");
                 assert!(refused.message().contains(&format!("`{taken}`")));
             }
         }
@@ -134,22 +134,22 @@ both_databases! {
             "final"
         );
         for other in [json!("another"), Value::Null] {
-            author.patch(&benchmark, json!({"slug": other})).await.refused(409, "CONFLICT");
+            author.patch(&benchmark, json!({"slug": other})).await.expect_error(409, "CONFLICT");
         }
         author.patch(&benchmark, json!({"slug": "final", "name": "Changed"})).await.expect(200);
-        author.post(&format!("{benchmark}/publish"), json!({"slug": "another"})).await.refused(409, "CONFLICT");
+        author.post(&format!("{benchmark}/publish"), json!({"slug": "another"})).await.expect_error(409, "CONFLICT");
         assert_eq!(
             author.post(&format!("{benchmark}/publish"), json!({"slug": "final"})).await.expect(201)["version"],
             2
         );
     }
 
-    async fn a_slug_is_made_from_the_name(server: TestServer) {
+    async fn a_slug_is_derived_from_the_name(server: TestServer) {
         let author = server.organization("Author").await;
         let made = Authored::create(&author).await;
         let benchmark = format!("/benchmarks/{}", made.benchmark);
         author.patch(&benchmark, json!({"name": "转诊"})).await.expect(200);
-        assert_eq!(publish(&author, &made).await.refused(400, "VALIDATION_ERROR").faulty_fields(), ["slug"]);
+        assert_eq!(publish(&author, &made).await.expect_error(400, "VALIDATION_ERROR").invalid_fields(), ["slug"]);
         author.patch(&benchmark, json!({"name": "  Fax & Referral: Intake (2) "})).await.expect(200);
         let bare = author.send(Method::POST, &format!("{benchmark}/publish"), &[], None).await.expect(201);
         assert_eq!(
@@ -158,31 +158,31 @@ both_databases! {
         );
     }
 
-    async fn what_is_not_ready_says_all_that_is_missing(server: TestServer) {
+    async fn an_incomplete_draft_reports_everything_that_is_missing(server: TestServer) {
         let author = server.organization("Author").await;
         let made = Authored::create(&author).await;
         let bare = author.post("/benchmarks", json!({"name": "Bare"})).await.expect(201).id();
-        let refused = author.post(&format!("/benchmarks/{bare}/publish"), json!({})).await.refused(409, "CONFLICT");
-        assert_eq!(refused.faulty_fields(), ["environment_id", "tasks"]);
+        let refused = author.post(&format!("/benchmarks/{bare}/publish"), json!({})).await.expect_error(409, "CONFLICT");
+        assert_eq!(refused.invalid_fields(), ["environment_id", "tasks"]);
         let empty = author.post("/environments", json!({"name": "Empty"})).await.expect(201).id();
         author.patch(&format!("/benchmarks/{bare}"), json!({"environment_id": empty})).await.expect(200);
         author.post("/tasks", json!({"benchmark_id": bare, "name": "Talk"})).await.expect(201);
-        let refused = author.post(&format!("/benchmarks/{bare}/publish"), json!({})).await.refused(409, "CONFLICT");
-        assert_eq!(refused.faulty_fields(), ["environment_id"]);
+        let refused = author.post(&format!("/benchmarks/{bare}/publish"), json!({})).await.expect_error(409, "CONFLICT");
+        assert_eq!(refused.invalid_fields(), ["environment_id"]);
 
         author
             .delete(&format!("/environments/{}/simulators/{}", made.environment, made.files_simulator))
             .await
             .expect(204);
-        let refused = publish(&author, &made).await.refused(409, "CONFLICT");
-        assert_eq!(refused.faulty_fields(), [format!("{}.scenario.steps.0.do", made.task)]);
+        let refused = publish(&author, &made).await.expect_error(409, "CONFLICT");
+        assert_eq!(refused.invalid_fields(), [format!("{}.scenario.steps.0.do", made.task)]);
         let benchmark = author.get(&format!("/benchmarks/{}", made.benchmark)).await.expect(200);
         assert_eq!((&benchmark["published"], &benchmark["slug"]), (&json!(false), &Value::Null));
         attach(&author, &format!("/environments/{}/simulators/{}", made.environment, made.files_simulator)).await;
         publish(&author, &made).await.expect(201);
     }
 
-    async fn strangers_see_what_is_public_and_published_and_never_the_criteria(server: TestServer) {
+    async fn other_organizations_see_public_versions_without_criteria(server: TestServer) {
         let (author, stranger) = (server.organization("Author").await, server.organization("Stranger").await);
         let made = Authored::create(&author).await;
         let benchmark = format!("/benchmarks/{}", made.benchmark);
@@ -213,9 +213,9 @@ both_databases! {
                 assert!(!text.contains(secret), "{path} shows {secret}");
             }
         }
-        stranger.patch(&benchmark, json!({"name": "Stolen"})).await.refused(404, "NOT_FOUND");
-        stranger.delete(&benchmark).await.refused(404, "NOT_FOUND");
-        stranger.post(&format!("{benchmark}/publish"), json!({})).await.refused(404, "NOT_FOUND");
+        stranger.patch(&benchmark, json!({"name": "Stolen"})).await.expect_error(404, "NOT_FOUND");
+        stranger.delete(&benchmark).await.expect_error(404, "NOT_FOUND");
+        stranger.post(&format!("{benchmark}/publish"), json!({})).await.expect_error(404, "NOT_FOUND");
 
         author.patch(&benchmark, json!({"visibility": "Private"})).await.expect(200);
         hidden(&stranger, &paths).await;
@@ -224,11 +224,11 @@ both_databases! {
         stranger.get("/benchmarks/referral-intake@1").await.expect(200);
     }
 
-    async fn a_slug_alone_tells_the_newest_version(server: TestServer) {
+    async fn a_slug_without_a_version_names_the_newest_version(server: TestServer) {
         let (author, stranger) = (server.organization("Author").await, server.organization("Stranger").await);
         let made = Authored::create(&author).await;
         author.patch(&format!("/benchmarks/{}", made.benchmark), json!({"slug": "referral-intake"})).await.expect(200);
-        author.get("/benchmarks/referral-intake").await.refused(404, "NOT_FOUND");
+        author.get("/benchmarks/referral-intake").await.expect_error(404, "NOT_FOUND");
         publish(&author, &made).await.expect(201);
         author.patch(&format!("/tasks/{}", made.task), json!({"name": "Changed"})).await.expect(200);
         publish(&author, &made).await.expect(201);
@@ -236,14 +236,14 @@ both_databases! {
             author
                 .get("/benchmarks/referral-intake")
                 .await
-                .refused(400, "BAD_REQUEST")
+                .expect_error(400, "BAD_REQUEST")
                 .message()
                 .contains("referral-intake@2")
         );
-        let foreign = stranger.get("/benchmarks/referral-intake").await.refused(404, "NOT_FOUND");
+        let foreign = stranger.get("/benchmarks/referral-intake").await.expect_error(404, "NOT_FOUND");
         assert_eq!(
             foreign.without_request_id(),
-            stranger.get("/benchmarks/no-such").await.refused(404, "NOT_FOUND").without_request_id()
+            stranger.get("/benchmarks/no-such").await.expect_error(404, "NOT_FOUND").without_request_id()
         );
         for unknown in [
             "referral-intake@3",
@@ -254,22 +254,22 @@ both_databases! {
             "Referral-Intake@1",
             "no-such@1",
         ] {
-            author.get(&format!("/benchmarks/{unknown}")).await.refused(404, "NOT_FOUND");
+            author.get(&format!("/benchmarks/{unknown}")).await.expect_error(404, "NOT_FOUND");
         }
     }
 
-    async fn a_deleted_draft_leaves_its_versions_and_its_slug_goes_on(server: TestServer) {
+    async fn deleting_a_draft_keeps_its_versions_and_its_slug(server: TestServer) {
         let (author, stranger) = (server.organization("Author").await, server.organization("Stranger").await);
         let made = Authored::create(&author).await;
         publish(&author, &made).await.expect(201);
         let frozen = author.get("/benchmarks/referral-intake@1").await.expect(200);
         author.delete(&format!("/benchmarks/{}", made.benchmark)).await.expect(204);
         assert_eq!(author.get("/benchmarks/referral-intake@1").await.expect(200).text(), frozen.text());
-        assert!(author.get("/benchmarks/referral-intake").await.refused(400, "BAD_REQUEST").message().contains("@1"));
+        assert!(author.get("/benchmarks/referral-intake").await.expect_error(400, "BAD_REQUEST").message().contains("@1"));
         stranger
             .post("/benchmarks", json!({"name": "Squatter", "slug": "referral-intake"}))
             .await
-            .refused(409, "CONFLICT");
+            .expect_error(409, "CONFLICT");
 
         let again = author
             .post("/benchmarks", json!({"name": "Referral intake", "environment_id": made.environment}))
@@ -277,8 +277,8 @@ both_databases! {
             .expect(201)
             .id();
         let task = author.post("/tasks", world::task(&again)).await.expect(201).id();
-        let unbound = author.post(&format!("/benchmarks/{again}/publish"), json!({})).await.refused(409, "CONFLICT");
-        assert!(unbound.faulty_fields().contains(&format!("{task}.entities").as_str()), "{}", unbound.text());
+        let unbound = author.post(&format!("/benchmarks/{again}/publish"), json!({})).await.expect_error(409, "CONFLICT");
+        assert!(unbound.invalid_fields().contains(&format!("{task}.entities").as_str()), "{}", unbound.text());
         author.post(&format!("/tasks/{task}/entities"), json!({"entity_id": made.entity})).await.expect(200);
         let second = author.post(&format!("/benchmarks/{again}/publish"), json!({})).await.expect(201);
         assert_eq!(
@@ -290,7 +290,7 @@ both_databases! {
         assert_eq!(versions.data().iter().map(|version| &version["version"]).collect::<Vec<_>>(), [2, 1]);
     }
 
-    async fn of_concurrent_publications_one_makes_the_version(server: TestServer) {
+    async fn only_one_of_several_concurrent_publications_succeeds(server: TestServer) {
         let other_node = server.another_node().await;
         let author = server.organization("Author").await;
         let made = Authored::create(&author).await;
@@ -301,18 +301,18 @@ both_databases! {
                 .await
                 .expect(200);
             let answers = join_all((0..8).map(|number| publish(&callers[number % 2], &made))).await;
-            let (made, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 201);
+            let (made, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|response| response.status == 201);
             assert_eq!(made.len(), 1);
             assert_eq!(made[0]["version"], version);
             assert!(
-                refused.iter().all(|answer| answer.status == 409),
+                refused.iter().all(|response| response.status == 409),
                 "{:?}",
-                refused.iter().map(|answer| answer.text()).collect::<Vec<_>>()
+                refused.iter().map(|response| response.text()).collect::<Vec<_>>()
             );
         }
     }
 
-    async fn of_concurrent_claims_of_a_slug_one_gets_it(server: TestServer) {
+    async fn only_one_of_several_concurrent_claims_of_a_slug_succeeds(server: TestServer) {
         let mut waiting = Vec::new();
         for number in 0..6 {
             let author = server.organization(&format!("Author {number}")).await;
@@ -320,13 +320,13 @@ both_databases! {
             waiting.push((author, made));
         }
         let answers = join_all(waiting.iter().map(|(author, made)| publish(author, made))).await;
-        let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+        let mut statuses: Vec<u16> = answers.iter().map(|response| response.status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [201, 409, 409, 409, 409, 409]);
     }
 }
 
-async fn publish(author: &Caller, made: &Authored) -> Answer {
+async fn publish(author: &Caller, made: &Authored) -> TestResponse {
     author.post(&format!("/benchmarks/{}/publish", made.benchmark), json!({})).await
 }
 
@@ -336,14 +336,14 @@ async fn attach(author: &Caller, path: &str) {
 
 async fn hidden(stranger: &Caller, paths: &[String]) {
     for path in paths {
-        stranger.get(path).await.refused(404, "NOT_FOUND");
+        stranger.get(path).await.expect_error(404, "NOT_FOUND");
     }
     assert!(stranger.get("/benchmarks").await.expect(200).data().is_empty());
 }
 
 type Change = (Method, String, Option<Value>);
 
-/// One change of each thing that a version holds.
+/// One change of each part of a version.
 fn edits(made: &Authored) -> Vec<Change> {
     let patch = |path: String, body: Value| (Method::PATCH, path, Some(body));
     let (benchmark, task) = (format!("/benchmarks/{}", made.benchmark), format!("/tasks/{}", made.task));
@@ -376,7 +376,7 @@ fn edits(made: &Authored) -> Vec<Change> {
     ]
 }
 
-/// Everything, in an order that nothing blocks.
+/// Deletes everything in a possible order.
 fn deletions(made: &Authored) -> Vec<Change> {
     let paths = [
         format!("/datasets/{}/files/inbox/a.txt", made.files_dataset),
@@ -391,7 +391,7 @@ fn deletions(made: &Authored) -> Vec<Change> {
     paths.into_iter().map(|path| (Method::DELETE, path, None)).collect()
 }
 
-/// One benchmark with two datasets and two entities, made in either order.
+/// A benchmark with two datasets and two entities, created in either order.
 async fn written(author: &Caller, reversed: bool) -> String {
     let mut names = ["first", "second"];
     if reversed {

@@ -1,11 +1,11 @@
-//! Requests that are made first and sent later, many at once.
+//! Requests that are collected first and then sent concurrently.
 
 use futures_util::{StreamExt, stream};
 use reqwest::Method;
 use serde_json::Value;
-use testkit::{Answer, Caller};
+use testkit::{Caller, TestResponse};
 
-/// How many are under way at the same time.
+/// Concurrent requests.
 pub(crate) const AT_ONCE: usize = 16;
 
 #[derive(Clone, Debug)]
@@ -43,20 +43,20 @@ impl Request {
         self
     }
 
-    pub(crate) async fn send(self, caller: &Caller) -> Answer {
+    pub(crate) async fn send(self, caller: &Caller) -> TestResponse {
         let headers: Vec<(&str, &str)> = self.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         caller.send_bytes(self.method, &self.path, &headers, self.content).await
     }
 }
 
-/// Sends all of them as the caller and shows each answer, in no order.
+/// Sends all requests as the caller and passes each response to a function, in any order.
 pub(crate) async fn send_all(
     caller: &Caller,
     requests: impl IntoIterator<Item = Request>,
-    mut look: impl FnMut(&Answer),
+    mut look: impl FnMut(&TestResponse),
 ) {
     let mut answers = stream::iter(requests).map(|request| request.send(caller)).buffer_unordered(AT_ONCE);
-    while let Some(answer) = answers.next().await {
-        look(&answer);
+    while let Some(response) = answers.next().await {
+        look(&response);
     }
 }

@@ -1,4 +1,4 @@
-//! Runs as an agent and its organization meet them.
+//! Runs, from the perspective of an agent and its organization.
 
 use reqwest::Method;
 use serde_json::json;

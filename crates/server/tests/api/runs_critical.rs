@@ -1,4 +1,4 @@
-//! What stands beside a score: critical failures, tasks passed, clean tasks, guards, public labels, and the axes of tasks
+//! Results in addition to scores: critical failures, passed and clean tasks, guards, public labels, and the axes of tasks
 //! that were never scored.
 
 use reqwest::Method;
@@ -9,10 +9,10 @@ use testkit::{Caller, TestServer, both_databases};
 const SECOND: i64 = 1000;
 
 both_databases! {
-    async fn a_critical_criterion_scores_nothing_unless_it_is_passed(server: TestServer) {
+    async fn a_critical_criterion_scores_zero_unless_it_passes(server: TestServer) {
         let (author, reference, ann) = benchmark(&server).await;
         let agent = Agent::begin(&server, &ann, &reference, false).await;
-        // One of the two fields of the critical criterion holds, which would be 0.5.
+        // One of the two fields of the critical criterion matches, which would give 0.5.
         let result = agent.do_task(0, &["a", "half"]).await;
         assert_eq!((&result["checks"][1]["score"], &result["checks"][1]["result"]), (&json!(0.0), &json!("fail")));
         let details = result["checks"][1]["details"].as_str().unwrap();
@@ -21,7 +21,7 @@ both_databases! {
         assert!((half - 0.5).abs() < 0.0001 && result["verdict"] == "partial", "{half}");
         assert_eq!((&result["critical_failures"], &result["checks"][1]["critical"]), (&json!(1), &json!(true)));
         assert_eq!(result["benchmark_run"]["critical_failures"], 1);
-        let again = agent.complete(0).await.refused(409, "CONFLICT").json;
+        let again = agent.complete(0).await.expect_error(409, "CONFLICT").json;
         assert_eq!(again["error"]["details"]["critical_failures"], json!(["1"]));
         let other = Agent::begin(&server, &ann, &reference, false).await;
         let result = other.do_task(0, &["a", "whole"]).await;
@@ -34,7 +34,7 @@ both_databases! {
         assert_eq!(rescored["task_runs"][0]["criteria"][1]["critical"], true);
     }
 
-    async fn critical_failures_stand_beside_the_verdict_at_every_level(server: TestServer) {
+    async fn critical_failures_are_shown_at_every_level(server: TestServer) {
         let (author, reference, ann) = benchmark(&server).await;
         let mut runs = Vec::new();
         for codes in [&["a"][..], &["a", "whole"]] {
@@ -87,11 +87,11 @@ both_databases! {
         let (author, reference, ann) = benchmark(&server).await;
         let agent = Agent::begin(&server, &ann, &reference, true).await;
         let completed = agent.do_task(0, &["a"]).await;
-        for answer in [&completed, &agent.result(0).await] {
-            for check in answer["checks"].as_array().unwrap() {
+        for response in [&completed, &agent.result(0).await] {
+            for check in response["checks"].as_array().unwrap() {
                 assert!(check.get("critical").is_none() && check.get("guard").is_none(), "{check}");
             }
-            let text = answer.to_string();
+            let text = response.to_string();
             assert!(!text.contains("critical_criteria") && !text.contains("No harm"), "{text}");
         }
         let labels: Vec<&Value> = completed["checks"].as_array().unwrap().iter().map(|one| &one["label"]).collect();
@@ -109,7 +109,7 @@ both_databases! {
         assert_eq!((&check["label"], &check["guard"]), (&json!("Little was done"), &json!(true)), "{check}");
     }
 
-    async fn a_task_that_is_not_scored_shows_no_harm(server: TestServer) {
+    async fn a_task_without_a_score_shows_no_critical_failures(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let (author, reference, ann) = benchmark(&server).await;
         let agent = Agent::begin(&server, &ann, &reference, false).await;
@@ -125,7 +125,7 @@ both_databases! {
 }
 
 both_databases! {
-    async fn tasks_passed_and_clean_tasks_stand_beside_the_mean(server: TestServer) {
+    async fn passed_and_clean_tasks_are_shown_next_to_the_mean(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         let light = json!({"label": "Light", "assertion": wants_code("b")["assertion"], "weight": 0.05});
@@ -166,7 +166,7 @@ both_databases! {
         let run = author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200).json;
         let axes = json!({"safety": {"score": 1.0 / 3.0, "weight": 5}, "tone": {"score": 1.0, "weight": 1}});
         assert_eq!((&run["status"], &run["axes"]), (&json!("completed"), &axes));
-        // A run that is completed early counts what was not tried.
+        // A run that is completed early counts the tasks that were not started.
         let early = Agent::begin(&server, &ann, &reference, false).await;
         early.do_task(0, &["a"]).await;
         let complete = format!("/benchmark-runs/{}/complete", early.run);
@@ -194,12 +194,12 @@ both_databases! {
         let whole = author.get(&format!("/tasks/{task}")).await.expect(200).json;
         assert!(warned(&whole["criteria"][1]) && !warned(&whole["criteria"][0]), "{whole}");
         let publish = format!("/benchmarks/{}/publish", bench.benchmark);
-        let refused = author.post(&publish, json!({})).await.refused(409, "CONFLICT").json;
+        let refused = author.post(&publish, json!({})).await.expect_error(409, "CONFLICT").json;
         let place = format!("{task}.criteria.{}.weight", created.id());
         let why = refused["error"]["details"][&place][0].as_str().unwrap();
         assert!(why.contains("this one has 1 of 10"), "{refused}");
         let draft = json!({"benchmark_id": bench.benchmark});
-        author.post("/benchmark-runs", draft).await.refused(409, "CONFLICT");
+        author.post("/benchmark-runs", draft).await.expect_error(409, "CONFLICT");
         let tag = read.header("etag").unwrap().to_owned();
         let heavier = [("if-match", tag.as_str())];
         let updated = author.send(Method::PATCH, &path, &heavier, Some(json!({"weight": 1.1}))).await.expect(200);
@@ -207,7 +207,7 @@ both_databases! {
         author.post(&publish, json!({})).await.expect(201);
     }
 
-    async fn critical_and_public_label_are_kept_changed_and_published(server: TestServer) {
+    async fn critical_and_public_label_are_stored_updated_and_published(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         let task = bench.task("Order", &[]).await;
@@ -224,7 +224,7 @@ both_databases! {
         let version = author.post(&publish, json!({})).await.expect(201).json;
         assert_eq!(members(&version["tasks"][0]["criteria"][0]), [json!(true), json!("Records"), json!(true)]);
         author.patch(&path, json!({"critical": false, "public_label": null})).await.expect(200);
-        let same = author.post(&publish, json!({})).await.refused(409, "CONFLICT").json;
+        let same = author.post(&publish, json!({})).await.expect_error(409, "CONFLICT").json;
         assert!(same["error"]["message"].as_str().unwrap().contains("orders@1"), "{same}");
         for (field, bad) in [
             ("public_label", json!("")),

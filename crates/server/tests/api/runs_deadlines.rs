@@ -1,4 +1,4 @@
-//! A task past its deadline is timed out, whoever notices it, and its run goes on.
+//! A task past its deadline is timed out, whichever request notices it, and its run continues.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ both_databases! {
         }
     }
 
-    async fn past_its_deadline_a_task_fails_with_zero_and_the_run_goes_on(server: TestServer) {
+    async fn a_task_past_its_deadline_scores_zero_and_the_run_continues(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let (author, agent) = run(&server, json!({"timeout": 60}), &[json!({}), json!({})]).await;
         agent.start(0).await.expect(200);
@@ -40,7 +40,7 @@ both_databases! {
         assert_eq!(run["axes"], json!({"__default__": {"score": 0.5, "weight": 2}}));
     }
 
-    async fn whoever_looks_first_records_it(server: TestServer) {
+    async fn the_first_read_after_the_deadline_records_the_timeout(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({"timeout": 60})).await;
@@ -68,13 +68,13 @@ both_databases! {
                     agent.start(1).await.expect(200);
                     agent.result(0).await["status"].clone()
                 }
-                _ => agent.complete(0).await.refused(409, "CONFLICT")["error"]["details"]["status"][0].clone(),
+                _ => agent.complete(0).await.expect_error(409, "CONFLICT")["error"]["details"]["status"][0].clone(),
             };
             assert_eq!(seen, "timed_out", "{looks}");
         }
     }
 
-    async fn the_list_of_runs_knows_of_deadlines_too(server: TestServer) {
+    async fn the_list_of_runs_also_applies_deadlines(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let (author, agent) = run(&server, json!({"timeout": 60}), &[json!({})]).await;
         agent.start(0).await.expect(200);
@@ -84,7 +84,7 @@ both_databases! {
         assert!(author.get("/benchmark-runs?status=active").await.expect(200).data().is_empty());
     }
 
-    async fn the_sweeper_records_it_when_nobody_looks(server: TestServer) {
+    async fn the_sweeper_records_the_timeout_without_any_read(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let (author, agent) = run(&server, json!({"timeout": 60}), &[json!({}), json!({})]).await;
         agent.start(0).await.expect(200);
@@ -108,13 +108,13 @@ both_databases! {
         ] {
             let caller: &Caller = if path.starts_with("/v1") { &agent.caller } else { &author };
             for headers in [&[][..], &[("idempotency-key", "late")]] {
-                let refused = caller.send(Method::POST, &path, headers, None).await.refused(409, "CONFLICT");
+                let refused = caller.send(Method::POST, &path, headers, None).await.expect_error(409, "CONFLICT");
                 assert!(refused.message().contains("timed out"), "{}", refused.message());
                 let details = &refused["error"]["details"];
                 assert_eq!(details, &json!({"status": ["timed_out"], "verdict": ["fail"], "score": ["0.0"]}));
             }
         }
-        let refused = agent.start(0).await.refused(409, "CONFLICT");
+        let refused = agent.start(0).await.expect_error(409, "CONFLICT");
         assert!(refused.message().contains("timed_out"), "{}", refused.message());
         assert_eq!(agent.read().await["score"], json!(0.0), "the last task ended the run");
     }
@@ -124,11 +124,11 @@ both_databases! {
         let (_, agent) = run(&server, json!({"timeout": 60}), &[json!({}), json!({})]).await;
         agent.start(0).await.expect(200);
         server.clock.advance(60 * SECOND);
-        let refused = agent.start(0).await.refused(409, "CONFLICT");
+        let refused = agent.start(0).await.expect_error(409, "CONFLICT");
         assert!(refused.message().contains("timed_out"), "{}", refused.message());
     }
 
-    async fn sandboxes_take_no_traffic_after_the_deadline(server: TestServer) {
+    async fn sandboxes_accept_no_traffic_after_the_deadline(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let (author, agent) = run(&server, json!({"timeout": 60}), &[json!({}), json!({})]).await;
         let started = agent.start(0).await.expect(200).json;
@@ -164,7 +164,7 @@ both_databases! {
     }
 }
 
-/// A run of tasks that want the code `a`, with these members of their own.
+/// A run of tasks that require the code `a`, with these additional fields.
 async fn run(server: &TestServer, fields: Value, tasks: &[Value]) -> (Caller, Agent) {
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, fields).await;
@@ -178,7 +178,7 @@ async fn run(server: &TestServer, fields: Value, tasks: &[Value]) -> (Caller, Ag
     (author, agent)
 }
 
-/// A token of the sandbox's own, got with the credentials that the start gave.
+/// A SMART token of the sandbox, from the credentials of the started task.
 async fn smart_token(server: &TestServer, sandbox: &Value) -> String {
     let credential = |name: &str| sandbox["credentials"][name].as_str().unwrap_or_else(|| panic!("{name}: {sandbox}"));
     let form = format!(
@@ -188,6 +188,6 @@ async fn smart_token(server: &TestServer, sandbox: &Value) -> String {
     );
     let path = format!("/sandboxes/{}/fhir/auth/token", sandbox["id"].as_str().unwrap());
     let content = Some(("application/x-www-form-urlencoded", form.into_bytes()));
-    let answer = server.anonymous().send_bytes(Method::POST, &path, &[], content).await.expect(200);
-    answer["access_token"].as_str().unwrap().to_owned()
+    let response = server.anonymous().send_bytes(Method::POST, &path, &[], content).await.expect(200);
+    response["access_token"].as_str().unwrap().to_owned()
 }

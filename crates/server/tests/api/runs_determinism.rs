@@ -1,4 +1,4 @@
-//! R7: the same work gives the same bytes: scored again, by another node, with the criteria in another order, and on the other
+//! R7: the same work gives the same bytes: scored again, on another node, with the criteria in another order, and on the other
 //! database.
 
 use std::collections::BTreeMap;
@@ -13,12 +13,12 @@ use crate::fhir_client::{Dice, entry, transaction};
 
 const TASKS: usize = 25;
 const CRITERIA: usize = 16;
-/// Each does every task, in a world of its own. In continuous integration; a longer run by hand raises it.
+/// The number of runs, each with every task, in continuous integration; raise it for a longer run.
 const RUNS: usize = 4;
 const RUNS_AT_ONCE: usize = 4;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_same_worlds_score_the_same_bytes_everywhere() {
+async fn the_same_state_gives_the_same_scores_on_every_node_and_database() {
     let on_sqlite = scored_on(Database::Sqlite).await;
     assert_eq!(on_sqlite.len(), RUNS);
     let worlds = RUNS * TASKS;
@@ -34,7 +34,7 @@ async fn the_same_worlds_score_the_same_bytes_everywhere() {
     eprintln!("alike on both databases; {} of {} texts are distinct", distinct.len(), worlds * (CRITERIA + 1));
 }
 
-/// What every criterion and task of every run came to, as text.
+/// The results of all criteria and tasks of all runs, as text.
 async fn scored_on(database: Database) -> Vec<Vec<String>> {
     let server = TestServer::start(database).await;
     let author = server.organization("Acme").await;
@@ -45,7 +45,7 @@ async fn scored_on(database: Database) -> Vec<Vec<String>> {
         bench.task(&format!("Task {task}"), &(0..CRITERIA).map(criterion).collect::<Vec<Value>>()).await;
     }
     let (reference, solver) = (bench.publish().await, solver(&server, &author, "agent-1").await);
-    // It has nothing in memory: every world is folded from the log. On SQLite it only reads.
+    // It has nothing in memory, so it rebuilds all state from the log. On SQLite it only reads.
     let other = server.another_node().await;
     let mut all = Vec::new();
     for first in (0..RUNS).step_by(RUNS_AT_ONCE) {
@@ -62,7 +62,7 @@ async fn scored_on(database: Database) -> Vec<Vec<String>> {
     all
 }
 
-/// Does every task, and tells what it came to, without the ids that differ from run to run.
+/// Does every task, and returns the results without ids that differ between runs.
 async fn work(agent: &Agent, dice: &mut Dice) -> Vec<String> {
     let mut told = Vec::new();
     for task in 0..TASKS {
@@ -83,7 +83,7 @@ async fn work(agent: &Agent, dice: &mut Dice) -> Vec<String> {
     told
 }
 
-/// Scores again, and again with every assertion in the place of another one.
+/// Scores again, and once more with the assertions in another order.
 async fn check_again(author: &Caller, run: &str, dice: &mut Dice) {
     let path = format!("/benchmark-runs/{run}/rescore");
     let again = author.post(&path, json!({})).await.expect(200).json;
@@ -114,7 +114,7 @@ async fn check_again(author: &Caller, run: &str, dice: &mut Dice) {
 
 type Outcomes = (Value, BTreeMap<String, String>);
 
-/// By task: the score, and by criterion what it came to.
+/// For each task its score and the results of its criteria.
 fn outcomes(rescored: &Value) -> Vec<Outcomes> {
     let outcome = |criterion: &Value| {
         let [passed, score, details, evidence] =
@@ -131,7 +131,7 @@ const PATIENTS: [&str; 4] = ["p1", "p2", "p3", "p4"];
 const TEXTS: [&str; 6] = ["a", "b", "ab", "é", "e\u{301}", "A long text, with {{entity.name}} and (a+)+$ in it"];
 const KINDS: [&str; 5] = ["Patient", "Observation", "Appointment", "ServiceRequest", "Basic"];
 
-/// Some resources written or removed, in one transaction.
+/// A transaction that writes and deletes some resources.
 fn changes(dice: &mut Dice) -> Value {
     let mut entries = BTreeMap::new();
     for _ in 0..1 + dice.below(14) {
@@ -167,13 +167,13 @@ fn resource(kind: &str, id: &str, dice: &mut Dice) -> Value {
     resource
 }
 
-/// Of the shapes that the catalogue has, over what these worlds hold; and its own examples, which find nothing here.
+/// Assertions of all shapes of the catalog that match these resources, and the catalog's examples, which match nothing here.
 fn assertion(dice: &mut Dice) -> Value {
     match dice.below(10) {
         0 => json!({"assert": "no-side-effects", "allow": [format!("fhir/{}", dice.pick(&KINDS)), "fhir/Basic"]}),
         1 => json!({"assert": "interaction-budget", "max": 1 + dice.below(4)}),
         2 => {
-            // The id of a task differs from run to run, and may stand in a reason.
+            // The id of a task differs between runs, and a reason may contain it.
             let example = dice.pick(verify::catalogue()).example.replace("{{entity.id}}", "p1");
             let example = example.replace("{{entity.", "{{task.");
             serde_json::from_str(&example).unwrap()

@@ -1,4 +1,4 @@
-//! Documents that a scenario brings: real files with their bytes, which checks read as far as programs can.
+//! Documents of a scenario: real files that checks can read.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -48,7 +48,7 @@ both_databases! {
         assert_eq!(results, ["pass", "fail", "fail"], "{completed}");
     }
 
-    async fn a_document_that_cannot_be_is_refused_when_the_task_is_saved(server: TestServer) {
+    async fn an_invalid_document_is_rejected_when_the_task_is_saved(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         simulator(&author, &bench, "Files").await;
@@ -59,7 +59,7 @@ both_databases! {
         ] {
             let step = json!({"do": "drop_file_inbox", "path": path, "document": document});
             let task = json!({"benchmark_id": bench.benchmark, "name": "Read", "scenario": {"steps": [step]}});
-            let refused = author.post("/tasks", task).await.refused(400, "VALIDATION_ERROR").json.to_string();
+            let refused = author.post("/tasks", task).await.expect_error(400, "VALIDATION_ERROR").json.to_string();
             assert!(refused.contains(place), "{refused}");
         }
     }
@@ -71,7 +71,7 @@ async fn simulator(author: &Caller, bench: &Bench, kind: &str) {
     author.send(reqwest::Method::POST, &path, &[], None).await.expect(200);
 }
 
-/// The bytes are there, of the size and the kind that the row says.
+/// Checks that the bytes exist and match the size and type of the row.
 fn is_whole(row: &Value) {
     let bytes = STANDARD.decode(row["base64"].as_str().unwrap()).unwrap();
     assert_eq!((&row["size"], &row["pages"]), (&json!(bytes.len()), &json!(1)), "{row}");

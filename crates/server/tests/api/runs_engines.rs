@@ -1,5 +1,5 @@
-//! Results name the engine that made them. A newer engine's result is stored beside the older one, and numbers of
-//! different engines are never put together.
+//! Results name the engine that produced them. A newer engine's result is stored in addition to the older one, and results of
+//! different engines are never combined.
 
 use app::runs::ENGINE;
 use serde_json::{Value, json};
@@ -48,12 +48,12 @@ both_databases! {
         assert!(criteria.len() == 2 && criteria[0]["evidence"]["fieldResults"].is_array(), "{first:#}");
         assert_eq!(result(&format!("?engine={NEWER}")).await.expect(200)["task_runs"], first["task_runs"]);
         assert_eq!(result(&format!("?engine={ENGINE}")).await.expect(200).json, first);
-        result("?engine=verify/98").await.refused(404, "NOT_FOUND");
+        result("?engine=verify/98").await.expect_error(404, "NOT_FOUND");
         let stranger = server.organization("Other").await;
-        stranger.get(&format!("/benchmark-runs/{run}/results")).await.refused(404, "NOT_FOUND");
+        stranger.get(&format!("/benchmark-runs/{run}/results")).await.expect_error(404, "NOT_FOUND");
     }
 
-    async fn statistics_comparisons_and_leaderboards_are_of_one_engine(server: TestServer) {
+    async fn statistics_comparisons_and_leaderboards_use_one_engine(server: TestServer) {
         let (author, solver, reference) = published(&server).await;
         let old = done(&server, &solver, &reference, &["a"]).await;
         let newer = server.another_node_with_engine(NEWER).await;
@@ -71,11 +71,11 @@ both_databases! {
             format!("/benchmark-runs/compare?benchmark={reference}&group_by=solver"),
             format!("/v1/leaderboards/{reference}"),
         ];
-        let seen = |answer: &Value| {
-            let numbers = [&answer["groups"][0]["statistics"], &answer["entries"][0], answer];
+        let seen = |response: &Value| {
+            let numbers = [&response["groups"][0]["statistics"], &response["entries"][0], response];
             let numbers = numbers.into_iter().find(|numbers| numbers["mean"].is_number()).unwrap();
             let runs = if numbers["n"].is_u64() { &numbers["n"] } else { &numbers["runs"] };
-            (answer["engine"].clone(), runs.clone(), numbers["mean"].clone(), answer["other_engines"].clone())
+            (response["engine"].clone(), runs.clone(), numbers["mean"].clone(), response["other_engines"].clone())
         };
         let is = |engine: &str, runs: u64, mean: f64, others: u64| (json!(engine), json!(runs), json!(mean), json!(others));
         for path in &paths {
@@ -85,7 +85,7 @@ both_databases! {
             assert_eq!((&none["engine"], &none["other_engines"]), (&json!("verify/1"), &json!(2)), "{path}");
         }
         let both = format!("/benchmark-runs/compare?ids={old},{new}");
-        let refused = author.get(&both).await.refused(409, "CONFLICT");
+        let refused = author.get(&both).await.expect_error(409, "CONFLICT");
         assert!(refused.message().contains("different engines"), "{}", refused.message());
         assert_eq!(refused["error"]["details"][&old], json!([ENGINE]));
 
@@ -96,10 +96,10 @@ both_databases! {
         }
         let compared = author.get(&both).await.expect(200);
         assert_eq!((&compared["engine"], &compared["differences"][0]["mean"]), (&json!(NEWER), &json!(-0.5)));
-        author.get(&format!("{both}&engine={ENGINE}")).await.refused(409, "CONFLICT");
+        author.get(&format!("{both}&engine={ENGINE}")).await.expect_error(409, "CONFLICT");
     }
 
-    async fn a_run_that_several_engines_scored_is_of_none_until_it_is_scored_again(server: TestServer) {
+    async fn a_run_scored_by_several_engines_counts_for_none_until_rescored(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         for name in ["First", "Second"] {
@@ -122,7 +122,7 @@ both_databases! {
     }
 }
 
-/// A benchmark of one task that wants two codes.
+/// A benchmark of one task that requires two codes.
 async fn published(server: &TestServer) -> (Caller, Caller, String) {
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, json!({})).await;

@@ -1,4 +1,4 @@
-//! What each check leaves as evidence of a run, and how checks fail that have nothing to look at.
+//! The evidence of each check, and how checks fail that find nothing.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use testkit::runs::{Agent, Bench, basic};
 use testkit::{TestServer, both_databases};
 
 both_databases! {
-    async fn a_fhir_check_tells_every_field_and_what_it_matched(server: TestServer) {
+    async fn the_evidence_of_a_fhir_check_lists_every_field_and_its_match(server: TestServer) {
         let fields = json!([
             {"path": "code.text", "expected": "a"},
             {"path": "code.coding", "expected": null},
@@ -79,7 +79,7 @@ both_databases! {
         assert!(check["evidence"]["counts"].is_object());
     }
 
-    async fn a_check_of_a_simulator_that_is_not_there_says_so(server: TestServer) {
+    async fn a_check_of_a_missing_simulator_says_so(server: TestServer) {
         for (kind, assertion) in [
             ("Hl7", json!({"assert": "hl7-structural", "correlate_by": {"message_type": "ORM"}})),
             (
@@ -100,10 +100,59 @@ both_databases! {
             let details = check["details"].as_str().unwrap();
             assert!(details.contains("sandbox"), "{kind}: {details}");
             assert!(check["evidence"].is_object());
+            for line in check["evidence"]["phraseResults"].as_array().into_iter().flatten() {
+                assert_eq!((&line["found"], &line["turn"]), (&json!(false), &Value::Null), "{assertion}: {check}");
+            }
+            let asks_for_phrases = assertion.get("contains").is_some();
+            assert_eq!(check["evidence"].get("phraseResults").is_some(), asks_for_phrases || assertion.get("not_contains").is_some());
         }
     }
 
-    async fn files_that_the_scenario_brings_are_found_by_path(server: TestServer) {
+    async fn every_check_explains_that_nothing_was_found(server: TestServer) {
+        let author = server.organization("Acme").await;
+        let bench = Bench::new(&author, json!({})).await;
+        for kind in ["Hl7", "Payer", "Files", "Voice", "Clearinghouse", "Fax", "Message", "CdsHooks"] {
+            let simulator = author.post("/simulators", json!({"type": kind, "name": kind})).await.expect(201).id();
+            let path = format!("/environments/{}/simulators/{simulator}", bench.environment);
+            author.send(Method::POST, &path, &[], None).await.expect(200);
+        }
+        let cases = nothing_found();
+        let criteria: Vec<Value> =
+            cases.iter().map(|(assertion, ..)| json!({"label": assertion["assert"], "assertion": assertion})).collect();
+        bench.task("Only", &criteria).await;
+        let created = author.post("/benchmark-runs", json!({"benchmark_id": bench.benchmark})).await.expect(201);
+        let agent = Agent::from(&server, &created);
+        agent.start(0).await.expect(200);
+        let written = agent.write(basic("a")).await.expect(201).json;
+        let checks = agent.complete(0).await.expect(200).json["checks"].clone();
+        for (assertion, list, line) in cases {
+            let check = checks.as_array().unwrap().iter().find(|check| check["label"] == assertion["assert"]).unwrap();
+            let evidence = &check["evidence"];
+            assert_eq!((&check["result"], &check["score"]), (&json!("fail"), &json!(0.0)), "{check}");
+            assert_eq!(evidence[list], json!([line]), "{check}");
+            if let Some(count) = assertion.get("count") {
+                assert_eq!(evidence["count"], json!({"expected": count, "actual": 0, "passed": false}), "{check}");
+            }
+            let name = format!("Basic/{}", written["id"].as_str().unwrap());
+            let candidates = match assertion["assert"].as_str().unwrap() {
+                "fhir-resource-state" => {
+                    assert!(check["details"].as_str().unwrap().contains(&format!("nearest: {name}: search.code")), "{check}");
+                    let actual = json!({"text": "a"});
+                    let mismatch = json!({"parameter": "search.code", "expected": "http://x|b", "actual": actual});
+                    json!([{"candidate": name, "mismatches": [mismatch]}])
+                }
+                "no-side-effects" => {
+                    let done = format!("fhir/{name}:create");
+                    let mismatch = json!({"parameter": "require.0", "expected": "fhir/Appointment", "actual": done});
+                    json!([{"candidate": done, "mismatches": [mismatch]}])
+                }
+                _ => json!([]),
+            };
+            assert_eq!(evidence["candidates"], candidates, "{check}");
+        }
+    }
+
+    async fn files_of_the_scenario_are_found_by_path(server: TestServer) {
         let author = server.organization("Acme").await;
         let made = testkit::world::Authored::create(&author).await;
         for (label, assertion) in [
@@ -127,7 +176,8 @@ both_databases! {
         let of = |label: &str| checks.as_array().unwrap().iter().find(|check| check["label"] == label).unwrap();
         assert_eq!(
             of("glob")["evidence"],
-            json!({"fieldResults": [], "field_results": [], "matched_paths": ["inbox/referral.txt"]}),
+            json!({"fieldResults": [], "field_results": [], "matched_paths": ["inbox/referral.txt"],
+                "count": {"expected": 1, "actual": 1, "passed": true}}),
             "{checks}"
         );
         assert_eq!(of("scenario")["result"], "pass", "{checks}");
@@ -135,7 +185,58 @@ both_databases! {
     }
 }
 
-/// What becomes of an assertion when an agent has searched twice and written one `Basic`.
+/// Assertions that find nothing, each with a list of its evidence and the only entry of it.
+fn nothing_found() -> Vec<(Value, &'static str, Value)> {
+    let fields = |path: &str| json!([{"path": path, "expected": "x"}]);
+    let field = |path: &str| json!({"path": path, "expected": "x", "actual": null, "passed": false});
+    let phrase = json!({"phrase": "bye", "found": false, "turn": null});
+    vec![
+        (
+            json!({"assert": "fhir-resource-state", "resource_type": "Basic", "search": {"code": "http://x|b"}, "fields": fields("language"), "count": 1}),
+            "fieldResults",
+            field("language"),
+        ),
+        (
+            json!({"assert": "hl7-structural", "fields": fields("PID.3"), "count": {"min": 1}}),
+            "field_results",
+            field("PID.3"),
+        ),
+        (
+            json!({"assert": "portal-state-match", "correlate_by": {"resource": "prior_auth_requests", "key": "id"}, "assertions": fields("status")}),
+            "assertionResults",
+            field("status"),
+        ),
+        (
+            json!({"assert": "sftp-file-present", "path": "outbox/*.json", "fields": fields("reason"), "count": 1}),
+            "fieldResults",
+            field("reason"),
+        ),
+        (json!({"assert": "voice-transcript", "contains": ["bye"]}), "phraseResults", phrase.clone()),
+        (
+            json!({"assert": "x12-response", "transaction": "271", "fields": fields("EB.1"), "count": 1}),
+            "fieldResults",
+            field("EB.1"),
+        ),
+        (
+            json!({"assert": "fax-document", "contains": ["bye"], "count": {"min": 1, "max": 2}}),
+            "phraseResults",
+            phrase.clone(),
+        ),
+        (json!({"assert": "message-transcript", "contains": ["bye"], "count": 1}), "phraseResults", phrase),
+        (
+            json!({"assert": "cds-response", "fields": fields("cards.0.summary"), "count": 1}),
+            "fieldResults",
+            field("cards.0.summary"),
+        ),
+        (
+            json!({"assert": "no-side-effects", "allow": ["fhir/**"], "require": ["fhir/Appointment"]}),
+            "missing",
+            json!("fhir/Appointment"),
+        ),
+    ]
+}
+
+/// The result of an assertion after an agent has searched twice and written one `Basic`.
 async fn only_check(server: &TestServer, assertion: Value) -> Value {
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, json!({})).await;

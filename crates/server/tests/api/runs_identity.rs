@@ -1,11 +1,11 @@
-//! Which task is which: what the agent of a scored run sees of it, and who sees the rest when.
+//! The identity of tasks: what the agent of a scored run sees, and when others see the real names.
 
 use std::collections::BTreeSet;
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver, wants_code};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 const NAMES: [&str; 3] = ["Return: Minh Tran, no signature", "Deny: wrong member", "Approve: all fine"];
 const TITLE: &str = "Triage the fax";
@@ -30,7 +30,7 @@ both_databases! {
             }
             let next = &agent.task_runs[(task + 1) % 3];
             let another = format!("/v1/task-runs/{next}/start");
-            seen.push(agent.caller.send(Method::POST, &another, &[], None).await.refused(409, "CONFLICT"));
+            seen.push(agent.caller.send(Method::POST, &another, &[], None).await.expect_error(409, "CONFLICT"));
             for reader in [&agent.caller, &case.solver] {
                 seen.push(reader.get(&summary).await.expect(200));
             }
@@ -41,16 +41,16 @@ both_databases! {
             for _ in 0..2 {
                 seen.push(step("/complete").await.expect(200));
             }
-            seen.push(agent.caller.send(Method::POST, &at("/complete"), &[], None).await.refused(409, "CONFLICT"));
+            seen.push(agent.caller.send(Method::POST, &at("/complete"), &[], None).await.expect_error(409, "CONFLICT"));
         }
-        seen.iter().for_each(|answer| case.hides(answer));
-        // The last completion ends the run, which tells the run's token nothing more.
-        for answer in [agent.complete(2).await.expect(200), agent.caller.get(&summary).await.expect(200)] {
-            case.hides(&answer);
+        seen.iter().for_each(|response| case.hides(response));
+        // The last completion ends the run, and the run's token still sees neutral names.
+        for response in [agent.complete(2).await.expect(200), agent.caller.get(&summary).await.expect(200)] {
+            case.hides(&response);
         }
     }
 
-    async fn ids_and_names_hold_within_a_run_and_differ_between_runs(server: TestServer) {
+    async fn ids_and_names_are_stable_within_a_run_and_differ_between_runs(server: TestServer) {
         let case = Case::new(&server).await;
         let (one, other) = (case.begin(&server).await, case.begin(&server).await);
         assert_eq!(ids(&one.created), ids(&one.read().await));
@@ -128,7 +128,7 @@ both_databases! {
         assert_eq!((&started["task"]["name"], &started["task"]["tags"]), (&json!(NAMES[0]), &json!(["no-action"])));
     }
 
-    async fn a_run_of_selected_tasks_is_outside_of_statistics_and_leaderboards(server: TestServer) {
+    async fn a_run_of_selected_tasks_is_left_out_of_statistics_and_leaderboards(server: TestServer) {
         let case = Case::new(&server).await;
         let begin = async |fields: Value| Agent::begin_with(&server, &case.solver, &case.reference, fields).await;
         let by_id = case.tasks[2].0.clone();
@@ -145,7 +145,7 @@ both_databases! {
         let stats = async || case.author.get(&format!("/benchmarks/{}/stats", case.reference)).await.expect(200)["n"].clone();
         assert_eq!(stats().await, 0);
         let publish = format!("/benchmark-runs/{}/publish", scored.run);
-        let refused = case.author.send(Method::POST, &publish, &[], None).await.refused(409, "CONFLICT");
+        let refused = case.author.send(Method::POST, &publish, &[], None).await.expect_error(409, "CONFLICT");
         assert!(refused.message().contains("selection"), "{}", refused.message());
         let whole = Agent::begin(&server, &case.solver, &case.reference, false).await;
         assert_eq!(whole.created["partial_selection"], false);
@@ -157,13 +157,13 @@ both_databases! {
         assert_eq!(case.author.get(&named).await.expect(200)["groups"].as_array().unwrap().len(), 2);
     }
 
-    async fn tasks_that_are_not_there_are_refused_and_nothing_is_made(server: TestServer) {
+    async fn unknown_tasks_are_rejected_and_no_run_is_created(server: TestServer) {
         let case = Case::new(&server).await;
         let begin = async |tasks: Value| {
             let mut body = json!({"benchmark": case.reference, "tasks": tasks});
-            let by_solver = case.solver.post("/v1/benchmark-runs", body.clone()).await.refused(400, "VALIDATION_ERROR");
+            let by_solver = case.solver.post("/v1/benchmark-runs", body.clone()).await.expect_error(400, "VALIDATION_ERROR");
             body["scored"] = json!(true);
-            let by_owner = case.author.post("/benchmark-runs", body).await.refused(400, "VALIDATION_ERROR");
+            let by_owner = case.author.post("/benchmark-runs", body).await.expect_error(400, "VALIDATION_ERROR");
             assert_eq!(by_solver["error"]["details"], by_owner["error"]["details"]);
             by_solver["error"]["details"].clone()
         };
@@ -176,14 +176,14 @@ both_databases! {
             assert!(begin(tasks).await.get("tasks").is_some());
         }
         assert_eq!(case.author.get("/benchmark-runs").await.expect(200).data().len(), 0);
-        // A draft can be run in part, too.
+        // A selection of tasks also works with a draft.
         let body = json!({"benchmark_id": case.benchmark, "tasks": [NAMES[1]]});
         let run = case.author.post("/benchmark-runs", body).await.expect(201);
         assert_eq!(names(&run["task_runs"]), [NAMES[1]]);
     }
 }
 
-/// Three tasks whose names, tags and entity tell what is to be done.
+/// Three tasks whose names, tags and entity reveal what to do.
 struct Case {
     author: Caller,
     solver: Caller,
@@ -228,10 +228,10 @@ impl Case {
     }
 
     #[track_caller]
-    fn hides(&self, answer: &Answer) {
+    fn hides(&self, response: &TestResponse) {
         let words = NAMES.into_iter().chain(["no-action", "Unsigned return", "order_seed", "Patients"]);
         for word in words.chain(self.tasks.iter().map(|(id, _)| id.as_str())) {
-            assert!(!answer.text().contains(word), "{} shows {word}: {}", answer.asked, answer.text());
+            assert!(!response.text().contains(word), "{} shows {word}: {}", response.request, response.text());
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Leaderboards: what may stand on one, who sees it, and in which order.
+//! Leaderboards: which runs can be published, who can read them, and their order.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver, wants_code};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 both_databases! {
     async fn only_a_scored_completed_run_of_a_version_by_a_solver_can_be_published(server: TestServer) {
@@ -98,7 +98,7 @@ both_databases! {
         assert_eq!((&entries[0]["interval"], &entries[0]["runs"]), (&Value::Null, &json!(1)));
     }
 
-    async fn a_public_leaderboard_is_everyones_and_a_private_one_its_organizations(server: TestServer) {
+    async fn everyone_reads_public_leaderboards_and_only_the_organization_private_ones(server: TestServer) {
         let (author, reference) = benchmark(&server, "Private").await;
         let ann = solver(&server, &author, "ann").await;
         let agent = Agent::begin(&server, &ann, &reference, true).await;
@@ -110,7 +110,7 @@ both_databases! {
             insider.get(&path).await.expect(200);
         }
         for outsider in [&server.anonymous(), &stranger] {
-            outsider.get(&path).await.refused(404, "NOT_FOUND");
+            outsider.get(&path).await.expect_error(404, "NOT_FOUND");
         }
         let benchmark = author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200)["benchmark"]["id"]
             .as_str()
@@ -122,25 +122,25 @@ both_databases! {
         for hidden in ["br_", "slv_", "org_", "crit_", "evidence", "details"] {
             assert!(!seen.text().contains(hidden), "{hidden} in {}", seen.text());
         }
-        server.caller("vk_wrong").get(&path).await.refused(401, "UNAUTHORIZED");
+        server.caller("vk_wrong").get(&path).await.expect_error(401, "UNAUTHORIZED");
         for nothing in ["orders", "orders@2", "orders@x", "no-such@1"] {
-            server.anonymous().get(&format!("/v1/leaderboards/{nothing}")).await.refused(404, "NOT_FOUND");
+            server.anonymous().get(&format!("/v1/leaderboards/{nothing}")).await.expect_error(404, "NOT_FOUND");
         }
     }
 
-    async fn nobody_publishes_what_another_has_run(server: TestServer) {
+    async fn a_run_of_another_organization_cannot_be_published(server: TestServer) {
         let (author, reference) = benchmark(&server, "Public").await;
         let other = server.organization("Beta").await;
         let agent = Agent::begin(&server, &solver(&server, &other, "bob").await, &reference, true).await;
         agent.do_task(0, &["a"]).await;
-        publish(&author, &agent.run).await.refused(404, "NOT_FOUND");
+        publish(&author, &agent.run).await.expect_error(404, "NOT_FOUND");
         publish(&other, &agent.run).await.expect(200);
         let unpublish = format!("/benchmark-runs/{}/unpublish", agent.run);
-        author.send(Method::POST, &unpublish, &[], None).await.refused(404, "NOT_FOUND");
+        author.send(Method::POST, &unpublish, &[], None).await.expect_error(404, "NOT_FOUND");
         assert_eq!(board(&server.anonymous(), &reference).await["entries"].as_array().unwrap().len(), 1);
     }
 
-    async fn each_version_has_a_leaderboard_of_its_own(server: TestServer) {
+    async fn each_version_has_its_own_leaderboard(server: TestServer) {
         let (author, first) = benchmark(&server, "Public").await;
         let ann = solver(&server, &author, "ann").await;
         let agent = Agent::begin(&server, &ann, &first, true).await;
@@ -156,7 +156,7 @@ both_databases! {
     }
 }
 
-/// One task: `a` brings three quarters on the axis `x`, `b` one on `y`.
+/// One task: `a` scores three quarters on the axis `x`, `b` one quarter on `y`.
 async fn benchmark(server: &TestServer, visibility: &str) -> (Caller, String) {
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, json!({"visibility": visibility})).await;
@@ -169,7 +169,7 @@ async fn benchmark(server: &TestServer, visibility: &str) -> (Caller, String) {
     (author, bench.publish().await)
 }
 
-async fn publish(caller: &Caller, run: &str) -> Answer {
+async fn publish(caller: &Caller, run: &str) -> TestResponse {
     caller.send(Method::POST, &format!("/benchmark-runs/{run}/publish"), &[], None).await
 }
 
@@ -178,7 +178,7 @@ async fn board(caller: &Caller, reference: &str) -> Value {
 }
 
 #[track_caller]
-fn says(answer: Answer, word: &str) {
-    let refused = answer.refused(409, "CONFLICT");
+fn says(response: TestResponse, word: &str) {
+    let refused = response.expect_error(409, "CONFLICT");
     assert!(refused.message().contains(word), "{}", refused.message());
 }

@@ -1,9 +1,9 @@
-//! Lists of runs, task runs and criterion runs: newest first, and narrowed by what they are of.
+//! Lists of runs, task runs and criterion runs: newest first, with filters.
 
 use reqwest::Method;
 use serde_json::json;
 use testkit::runs::{Agent, Bench, solver, wants_code};
-use testkit::{Answer, both_databases};
+use testkit::{TestResponse, both_databases};
 
 both_databases! {
     async fn runs_are_filtered_by_benchmark_solver_agent_and_status(server: TestServer) {
@@ -46,14 +46,14 @@ both_databases! {
             assert_eq!(ids(&listed), expected, "{query}");
         }
         for query in ["status=done", "status=", "solver_id=x", "benchmark_id=", "agnet=x", "slug=x"] {
-            let refused = author.get(&format!("/benchmark-runs?{query}")).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), [query.split('=').next().unwrap()]);
+            let refused = author.get(&format!("/benchmark-runs?{query}")).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), [query.split('=').next().unwrap()]);
         }
         let stranger = server.organization("Stranger").await;
         assert!(stranger.get("/benchmark-runs").await.expect(200).data().is_empty());
     }
 
-    async fn the_list_tells_how_far_each_run_is_and_leaves_task_runs_to_the_run(server: TestServer) {
+    async fn the_list_shows_progress_and_leaves_out_task_runs(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         for name in ["First", "Second", "Third"] {
@@ -100,6 +100,6 @@ both_databases! {
     }
 }
 
-fn ids(page: &Answer) -> Vec<String> {
+fn ids(page: &TestResponse) -> Vec<String> {
     page.data().iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
 }

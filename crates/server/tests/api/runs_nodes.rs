@@ -1,29 +1,29 @@
-//! Several nodes serve one run in turns, as behind a load balancer: nobody can tell. And callers who hang up in the middle.
+//! Several nodes serve one run in turns, as behind a load balancer, without a difference. Also clients that disconnect early.
 
 use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver, wants_code};
-use testkit::{Answer, Database, TestServer, both_databases};
+use testkit::{Database, TestResponse, TestServer, both_databases};
 
 use crate::fhir_client::{Dice, Ehr};
 
-/// A revocation is known everywhere within this time.
+/// A revocation takes effect on all nodes within this time.
 const KNOWN_WITHIN: Duration = Duration::from_secs(1);
-/// Clients that hang up, on each database.
+/// Clients that disconnect, on each database.
 const HUNG_UP: usize = 60;
 
 both_databases! {
-    async fn two_nodes_give_the_result_of_one(server: TestServer) {
+    async fn two_nodes_give_the_same_result_as_one(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
-        bench.task("First", &[wants_code("a"), wants_code("b"), asks()]).await;
-        bench.task("Second", &[wants_code("c"), asks()]).await;
+        bench.task("First", &[wants_code("a"), wants_code("b"), request_budget()]).await;
+        bench.task("Second", &[wants_code("c"), request_budget()]).await;
         let (reference, solver) = (bench.publish().await, solver(&server, &author, "agent-1").await);
         let alone = work_through(&[&server], solver.key(), &reference).await;
         let other = server.another_node().await;
-        // SQLite has one process: there the other node has nothing to serve.
+        // SQLite supports one process, so there is no other node.
         let nodes = if server.database().kind() == Database::Postgres { vec![&server, &other] } else { vec![&server] };
         let together = work_through(&nodes, solver.key(), &reference).await;
         assert_eq!(together, alone);
@@ -47,9 +47,9 @@ both_databases! {
         agent_there.get(&read).await.expect(200);
         author.post(&format!("/benchmark-runs/{}/cancel", agent.run), json!({})).await.expect(200);
         let cancelled = Instant::now();
-        // The sandbox is ended by the same transaction, whoever asks for it.
+        // The same transaction ends the sandbox: its organization can read it, and nobody can write.
         let ehr = Ehr { caller: author_there.clone(), sandbox: started["sandboxes"][0]["id"].as_str().unwrap().to_owned() };
-        ehr.get("Patient/p1").await.expect(409);
+        ehr.get("Patient/p1").await.expect(200);
         ehr.post("Basic", &basic("late")).await.expect(409);
         while agent_there.get(&read).await.status != 401 {
             assert!(cancelled.elapsed() < KNOWN_WITHIN, "the token of a cancelled run still works");
@@ -58,7 +58,7 @@ both_databases! {
         assert_eq!(requests.len(), 1, "the read before the end is in the log, and nothing after it");
     }
 
-    async fn what_one_node_completes_takes_no_writes_on_the_other(server: TestServer) {
+    async fn a_task_completed_on_one_node_accepts_no_writes_on_the_other(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("One", &[wants_code("a"), wants_code("late")]).await;
@@ -84,16 +84,16 @@ both_databases! {
         }
     }
 
-    async fn a_client_that_hangs_up_leaves_nothing_half(server: TestServer) {
+    async fn a_client_that_disconnects_leaves_no_partial_state(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
-        bench.task("One", &[wants_code("a"), asks()]).await;
+        bench.task("One", &[wants_code("a"), request_budget()]).await;
         let (reference, solver) = (bench.publish().await, solver(&server, &author, "agent-1").await);
         let mut dice = Dice(7);
         let mut carried_out = [0, 0];
         for _ in 0..HUNG_UP {
             let agent = Agent::begin(&server, &solver, &reference, false).await;
-            // Now the server knows that nothing is started.
+            // Now the server has cached that no task is started.
             agent.write(basic("a")).await.expect(409);
             carried_out[0] += usize::from(hang_up(&agent, "start", &mut dice).await == "started");
             let started = agent.start(0).await;
@@ -101,7 +101,7 @@ both_databases! {
             agent.write(basic("a")).await.expect(201);
             let mut reads = u64::from(agent.fhir(Method::GET, "Patient/p1", None).await.expect(200).status == 200);
             hang_up(&agent, "complete", &mut dice).await;
-            // Whatever became of it: what is answered counts.
+            // Whether or not the completion was carried out, reads that succeeded count.
             while reads < 5 && agent.fhir(Method::GET, "Patient/p1", None).await.status == 200 {
                 reads += 1;
             }
@@ -115,11 +115,11 @@ both_databases! {
     }
 }
 
-fn asks() -> Value {
+fn request_budget() -> Value {
     json!({"label": "Few requests", "assertion": {"assert": "interaction-budget", "max": 100}})
 }
 
-/// The whole benchmark, every call on the next node. What is the same in every run of it.
+/// Runs the benchmark with every call on the next node. Returns the results that are the same in every run.
 async fn work_through(nodes: &[&TestServer], solver: &str, reference: &str) -> Value {
     let mut turns = (0..).map(|number| nodes[number % nodes.len()]);
     let mut next = || turns.next().unwrap();
@@ -129,7 +129,7 @@ async fn work_through(nodes: &[&TestServer], solver: &str, reference: &str) -> V
     let agent = Agent::from(node, &created);
     let mut results = Vec::new();
     for (task, codes) in [(0, &["a", "b"][..]), (1, &["x", "y"][..])] {
-        let mut ask = async |method: Method, path: String, body: Option<Value>| -> Answer {
+        let mut ask = async |method: Method, path: String, body: Option<Value>| -> TestResponse {
             next().caller(agent.caller.key()).send(method, &path, &[], body).await
         };
         let (task_run, fhir) = (&agent.task_runs[task], format!("/v1/benchmark-runs/{}/fhir", agent.run));
@@ -142,7 +142,7 @@ async fn work_through(nodes: &[&TestServer], solver: &str, reference: &str) -> V
         let result = ask(Method::POST, format!("/v1/task-runs/{task_run}/complete"), None).await.expect(200).json;
         ask(Method::POST, format!("{fhir}/Basic"), Some(basic("late"))).await.expect(409);
         for check in result["checks"].as_array().unwrap() {
-            // The server names what is written; the rest is the agent's.
+            // The server assigns the id; the rest is the agent's.
             let counts = &check["evidence"]["counts"];
             results.push(json!([check["label"], check["result"], check["score"], check["details"], counts]));
         }
@@ -153,11 +153,11 @@ async fn work_through(nodes: &[&TestServer], solver: &str, reference: &str) -> V
     json!({"score": run["score"], "verdict": run["verdict"], "axes": run["axes"], "phase": run["phase"], "results": results})
 }
 
-/// Sends a request and goes away some time before the answer, or just after it. The phase that is seen then.
+/// Sends a request and disconnects before or just after the response. Returns the phase afterwards.
 async fn hang_up(agent: &Agent, verb: &str, dice: &mut Dice) -> String {
     let path = format!("/v1/task-runs/{}/{verb}", agent.task_runs[0]);
     let patience = Duration::from_micros(dice.below(12_000) as u64);
-    // A connection of its own, which is closed with it.
+    // A separate connection, which is closed with the client.
     let alone = reqwest::Client::new();
     let request = alone.post(agent.caller.address(&path)).bearer_auth(agent.caller.key()).send();
     let _ = tokio::time::timeout(patience, request).await;

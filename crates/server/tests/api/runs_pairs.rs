@@ -1,4 +1,4 @@
-//! Two callers at once: one of them is first, and both are told the truth.
+//! Pairs of concurrent requests: one wins, and both get a correct response.
 
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -9,7 +9,7 @@ use testkit::{Caller, TestServer, both_databases};
 const MANY: usize = 8;
 
 both_databases! {
-    async fn a_cancel_beside_a_completion_leaves_one_of_the_two(server: TestServer) {
+    async fn a_concurrent_cancel_and_completion_have_one_winner(server: TestServer) {
         let (author, agent) = run(&server).await;
         agent.start(0).await.expect(200);
         let path = format!("/benchmark-runs/{}/cancel", agent.run);
@@ -25,7 +25,7 @@ both_databases! {
         assert_eq!(completed.status == 200, run["status"] == "completed");
     }
 
-    async fn a_question_beside_the_start_is_not_remembered(server: TestServer) {
+    async fn a_rejection_during_the_start_is_not_cached(server: TestServer) {
         let (_, agent) = run(&server).await;
         let ask = || agent.fhir(Method::GET, "Patient/p1", None);
         let (_, started) = futures_util::join!(join_all((0..MANY).map(|_| ask())), agent.start(0));

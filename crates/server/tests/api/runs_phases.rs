@@ -1,9 +1,9 @@
-//! From created over started to completed: what each phase allows, and one task at a time.
+//! The phases of runs and task runs: what each phase allows, and one task at a time.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver, wants_code};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 both_databases! {
     async fn a_run_is_created_started_by_its_first_task_and_completed_by_its_last(server: TestServer) {
@@ -48,7 +48,7 @@ both_databases! {
         }
     }
 
-    async fn a_step_that_the_phase_does_not_allow_is_a_conflict_that_says_the_phase(server: TestServer) {
+    async fn a_transition_that_the_phase_does_not_allow_is_a_conflict(server: TestServer) {
         let (author, agent) = run(&server, json!({}), 2).await;
         let internal = async |place: usize, step: &str| {
             author.send(Method::POST, &format!("/task-runs/{}/{step}", agent.task_runs[place]), &[], None).await
@@ -61,7 +61,7 @@ both_databases! {
         for step in ["start", "complete", "cancel"] {
             says(internal(0, step).await, &["completed"]);
         }
-        let refused = agent.complete(0).await.refused(409, "CONFLICT");
+        let refused = agent.complete(0).await.expect_error(409, "CONFLICT");
         let details = &refused["error"]["details"];
         assert_eq!(
             (&details["status"], &details["verdict"]),
@@ -76,7 +76,7 @@ both_databases! {
         }
     }
 
-    async fn one_task_at_a_time_and_the_next_start_names_the_one_in_the_way(server: TestServer) {
+    async fn only_one_task_can_be_started_and_the_conflict_names_it(server: TestServer) {
         let (_, agent) = run(&server, json!({}), 3).await;
         assert_eq!(agent.created["concurrency"], 1);
         agent.start(1).await.expect(200);
@@ -87,7 +87,7 @@ both_databases! {
         agent.start(0).await.expect(200);
     }
 
-    async fn with_concurrency_two_tasks_are_done_side_by_side_and_kept_apart(server: TestServer) {
+    async fn concurrent_tasks_of_a_run_are_isolated(server: TestServer) {
         let (_, agent) = run(&server, json!({"concurrency": 2}), 3).await;
         let endpoints = [agent.start(0).await.expect(200), agent.start(1).await.expect(200)]
             .map(|started| started["endpoints"]["fhir"].as_str().unwrap().to_owned());
@@ -108,7 +108,7 @@ both_databases! {
         agent.start(2).await.expect(200);
     }
 
-    async fn sandboxes_take_traffic_only_while_a_task_is_started(server: TestServer) {
+    async fn sandboxes_accept_traffic_only_while_a_task_is_started(server: TestServer) {
         let (author, agent) = run(&server, json!({}), 2).await;
         let own = |place: usize| format!("/v1/task-runs/{}/sandbox/fhir/Patient/p1", agent.task_runs[place]);
         for path in [format!("/v1/benchmark-runs/{}/fhir/Patient/p1", agent.run), own(0)] {
@@ -126,10 +126,11 @@ both_databases! {
         agent.start(1).await.expect(200);
         agent.caller.get(&own(0)).await.expect(409);
         agent.caller.get(&own(1)).await.expect(200);
-        author.get(&sandbox).await.expect(409);
+        author.get(&sandbox).await.expect(200);
+        author.send(Method::DELETE, &sandbox, &[], None).await.expect(409);
     }
 
-    async fn nothing_that_one_task_does_is_seen_by_another(server: TestServer) {
+    async fn a_task_does_not_see_the_changes_of_another(server: TestServer) {
         let (_, agent) = run(&server, json!({}), 2).await;
         agent.start(0).await.expect(200);
         agent.write(basic("a")).await.expect(201);
@@ -141,7 +142,7 @@ both_databases! {
         assert_eq!(agent.complete(1).await.expect(200)["score"], json!(0.0));
     }
 
-    async fn what_was_answered_before_the_completion_counts_and_nothing_after(server: TestServer) {
+    async fn only_requests_answered_before_the_completion_count(server: TestServer) {
         let (author, agent) = run(&server, json!({}), 1).await;
         agent.start(0).await.expect(200);
         for number in 0..20 {
@@ -161,7 +162,7 @@ both_databases! {
     }
 }
 
-/// A run of so many tasks, each of which wants the code `a`.
+/// A run of this many tasks, each of which requires the code `a`.
 async fn run(server: &TestServer, fields: Value, tasks: usize) -> (Caller, Agent) {
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, fields).await;
@@ -174,9 +175,9 @@ async fn run(server: &TestServer, fields: Value, tasks: usize) -> (Caller, Agent
 }
 
 #[track_caller]
-fn says(answer: Answer, words: &[&str]) {
-    let answer = answer.refused(409, "CONFLICT");
+fn says(response: TestResponse, words: &[&str]) {
+    let response = response.expect_error(409, "CONFLICT");
     for word in words {
-        assert!(answer.message().contains(word), "{}: {}", answer.asked, answer.message());
+        assert!(response.message().contains(word), "{}: {}", response.request, response.message());
     }
 }

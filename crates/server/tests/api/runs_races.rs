@@ -1,5 +1,5 @@
-//! V10: completions, starts and traffic that race each other. One scores, what was answered before the seal counts, and what
-//! comes after it does not exist.
+//! V10: races between completions, starts and traffic. One completion scores, requests answered before the seal count, and
+//! later ones have no effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,25 +8,25 @@ use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver, wants_code};
-use testkit::{Answer, Caller, Database, TestServer, both_databases};
+use testkit::{Caller, Database, TestResponse, TestServer, both_databases};
 use tokio::sync::Notify;
 
 use crate::fhir_client::{Dice, Ehr};
 
-/// Callers that ask for the same thing at once.
+/// Callers that send the same request concurrently.
 const AT_ONCE: usize = 50;
-/// Completions against writers and readers, on each database. In continuous integration; a longer run by hand raises it.
+/// Races of a completion with writers and readers, on each database, in continuous integration; raise it for a longer run.
 const RACES: usize = 120;
-/// Of these, so many are under way at the same time.
+/// How many of them run concurrently.
 const RACES_AT_ONCE: usize = 4;
 const WRITERS: usize = 4;
 const READERS: usize = 2;
-/// Fewer than evidence lists one by one.
+/// Fewer than the evidence lists individually.
 const WRITES_BY_EACH: usize = 4;
 const READS_BY_EACH: usize = 20;
 
 both_databases! {
-    async fn of_many_completes_one_scores(server: TestServer) {
+    async fn only_one_of_many_completions_scores(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("One", &[wants_code("a"), wants_code("b")]).await;
@@ -44,7 +44,7 @@ both_databases! {
         }
     }
 
-    async fn of_many_starts_one_starts(server: TestServer) {
+    async fn only_one_of_many_starts_starts_the_task(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("One", &[wants_code("a")]).await;
@@ -62,7 +62,7 @@ both_databases! {
         }
     }
 
-    async fn many_agents_do_not_stand_in_each_others_way(server: TestServer) {
+    async fn many_concurrent_agents_do_not_interfere(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("One", &[wants_code("a")]).await;
@@ -98,12 +98,12 @@ both_databases! {
                 if read["phase"] == "completed" {
                     break;
                 }
-                // Every task is started and completed at once, on every node; most of it comes too early or too late.
+                // Every task is started and completed concurrently on every node; most requests are too early or too late.
                 let verbs = (0..TASKS).flat_map(|task| [(task, "start"), (task, "complete")]);
                 let asked = verbs.enumerate().map(|(number, (task, verb))| post(&callers[number % callers.len()], &agent, task, verb, &[]));
                 let watched = join_all((0..4).map(|_| agent.read()));
                 let (answers, seen) = futures_util::join!(join_all(asked), watched);
-                assert!(answers.iter().all(|answer| [200, 409].contains(&answer.status)), "{:?}", statuses(&answers));
+                assert!(answers.iter().all(|response| [200, 409].contains(&response.status)), "{:?}", statuses(&answers));
                 for read in seen.iter().chain([&agent.read().await]) {
                     let started = phases(read).into_iter().filter(|phase| phase == "started").count();
                     assert!(started <= allowed, "{started} are started where {allowed} may be");
@@ -114,7 +114,7 @@ both_databases! {
         }
     }
 
-    async fn what_was_answered_before_the_seal_counts_and_nothing_else(server: TestServer) {
+    async fn exactly_the_requests_answered_before_the_seal_count(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         let every_basic = json!({"assert": "fhir-resource-state", "resource_type": "Basic", "match": "all"});
@@ -151,28 +151,28 @@ fn callers(server: &TestServer, nodes: &[TestServer], agent: &Agent) -> Vec<Call
     std::iter::once(server).chain(nodes).map(|node| node.caller(agent.caller.key())).collect()
 }
 
-async fn post(caller: &Caller, agent: &Agent, task: usize, verb: &str, headers: &[(&str, &str)]) -> Answer {
+async fn post(caller: &Caller, agent: &Agent, task: usize, verb: &str, headers: &[(&str, &str)]) -> TestResponse {
     caller.send(Method::POST, &format!("/v1/task-runs/{}/{verb}", agent.task_runs[task]), headers, None).await
 }
 
-fn statuses(answers: &[Answer]) -> BTreeMap<u16, usize> {
-    answers.iter().fold(BTreeMap::new(), |mut counts, answer| {
-        *counts.entry(answer.status).or_default() += 1;
+fn statuses(answers: &[TestResponse]) -> BTreeMap<u16, usize> {
+    answers.iter().fold(BTreeMap::new(), |mut counts, response| {
+        *counts.entry(response.status).or_default() += 1;
         counts
     })
 }
 
-/// The one success among refusals.
-fn one_of_many(answers: &[Answer]) -> Value {
+/// The only success among rejections.
+fn one_of_many(answers: &[TestResponse]) -> Value {
     assert_eq!(statuses(answers), BTreeMap::from([(200, 1), (409, AT_ONCE - 1)]));
-    answers.iter().find(|answer| answer.status == 200).unwrap().json.clone()
+    answers.iter().find(|response| response.status == 200).unwrap().json.clone()
 }
 
-/// The one success that everyone is told of.
-fn the_same_for_all(answers: &[Answer]) -> Value {
+/// The success that all callers get.
+fn the_same_for_all(answers: &[TestResponse]) -> Value {
     assert_eq!(statuses(answers), BTreeMap::from([(200, AT_ONCE)]));
-    assert!(answers.iter().all(|answer| answer.json == answers[0].json), "they were told different things");
-    let replayed = answers.iter().filter(|answer| answer.header("idempotent-replayed").is_some()).count();
+    assert!(answers.iter().all(|response| response.json == answers[0].json), "they were told different things");
+    let replayed = answers.iter().filter(|response| response.header("idempotent-replayed").is_some()).count();
     assert_eq!(replayed, AT_ONCE - 1);
     answers[0].json.clone()
 }
@@ -182,7 +182,7 @@ fn phases(run: &Value) -> Vec<String> {
     task_runs.map(|task_run| task_run["phase"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What was acknowledged in one race or in all.
+/// Counts of acknowledged requests, of one race or in total.
 #[derive(Default)]
 struct Totals {
     writes: AtomicUsize,
@@ -202,7 +202,7 @@ impl Totals {
     }
 }
 
-/// Writers and readers over the run's path and the sandbox's own, and a completion after some of their answers.
+/// Writers and readers at the paths of the run and of the sandbox, and a completion after some of their responses.
 async fn race(author: &Caller, nodes: &[Caller], agent: &Agent, number: usize) -> Totals {
     let mut dice = Dice(number as u64);
     let started = agent.start(0).await.expect(200);
@@ -216,7 +216,9 @@ async fn race(author: &Caller, nodes: &[Caller], agent: &Agent, number: usize) -
     let (counted, answered) = (Totals::default(), Notify::new());
     let seal_after = dice.below(WRITERS * WRITES_BY_EACH / 2 + READS_BY_EACH / 4);
     let writers = join_all((0..WRITERS).map(|client| write(path(client), client, &counted, &answered)));
-    let readers = join_all((0..READERS).map(|client| read(path(client), &counted, &answered)));
+    // The sandbox's own path is readable after the seal, so the readers use the run's.
+    let readers = (0..READERS).map(|client| read((&nodes[client % nodes.len()], &below_run), &counted, &answered));
+    let readers = join_all(readers);
     let completer = &nodes[dice.below(nodes.len())];
     let complete = async {
         while counted.answered() < seal_after {
@@ -230,7 +232,7 @@ async fn race(author: &Caller, nodes: &[Caller], agent: &Agent, number: usize) -
     counted
 }
 
-/// Creates and updates in turn until one is refused. Answers the versions that were acknowledged.
+/// Creates and updates in turn until one is rejected. Returns the acknowledged versions.
 async fn write(
     (caller, base): (&Caller, &str),
     client: usize,
@@ -248,11 +250,11 @@ async fn write(
                 json!({"resourceType": "Basic", "id": own, "code": {"text": "mine"}}),
             ),
         };
-        let answer = caller.send(method, &format!("{base}/{address}"), &[], Some(body)).await;
-        if !is_counted(&answer, &counted.writes, counted, answered) {
+        let response = caller.send(method, &format!("{base}/{address}"), &[], Some(body)).await;
+        if !is_counted(&response, &counted.writes, counted, answered) {
             break;
         }
-        *versions.entry(answer.id()).or_default() += 1;
+        *versions.entry(response.id()).or_default() += 1;
     }
     versions
 }
@@ -260,22 +262,22 @@ async fn write(
 async fn read((caller, base): (&Caller, &str), counted: &Totals, answered: &Notify) {
     for number in 0..READS_BY_EACH {
         let address = if number % 4 == 3 { "Patient?_count=1" } else { "Patient/p1" };
-        let answer = caller.get(&format!("{base}/{address}")).await;
-        if !is_counted(&answer, &counted.reads, counted, answered) {
+        let response = caller.get(&format!("{base}/{address}")).await;
+        if !is_counted(&response, &counted.reads, counted, answered) {
             break;
         }
     }
 }
 
-fn is_counted(answer: &Answer, count: &AtomicUsize, counted: &Totals, answered: &Notify) -> bool {
-    let is_answered = (200..300).contains(&answer.status);
-    assert!(is_answered || answer.status == 409, "{}: {} {}", answer.asked, answer.status, answer.text());
+fn is_counted(response: &TestResponse, count: &AtomicUsize, counted: &Totals, answered: &Notify) -> bool {
+    let is_answered = (200..300).contains(&response.status);
+    assert!(is_answered || response.status == 409, "{}: {} {}", response.request, response.status, response.text());
     if is_answered { count } else { &counted.late }.fetch_add(1, Ordering::SeqCst);
     answered.notify_one();
     is_answered
 }
 
-/// Score, sealed state, log and a second scoring all tell of exactly what was acknowledged.
+/// Checks that score, sealed state, log and a second scoring match the acknowledged requests exactly.
 async fn check(
     author: &Caller,
     agent: &Agent,

@@ -1,4 +1,4 @@
-//! Scoring again from the stored evidence: the same bytes, and what other criteria would say.
+//! Rescoring from the stored evidence: the same bytes, and the differences with other criteria.
 
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver, wants_code};
@@ -32,7 +32,7 @@ both_databases! {
         }
     }
 
-    async fn other_criteria_show_what_would_flip_and_change_nothing(server: TestServer) {
+    async fn trying_other_criteria_reports_differences_and_changes_nothing(server: TestServer) {
         let (author, agent) = done(&server).await;
         let before = author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200).json;
         let criterion = |task: usize, place: usize| criterion_of(&author, &before, task, place);
@@ -69,17 +69,17 @@ both_databases! {
         assert_eq!(author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200).json, before);
     }
 
-    async fn only_criteria_of_what_was_run_can_be_tried(server: TestServer) {
+    async fn only_criteria_of_the_run_can_be_replaced(server: TestServer) {
         let (author, agent) = done(&server).await;
         let path = format!("/benchmark-runs/{}/rescore", agent.run);
         let unknown = json!({"criteria": [{"criterion_id": "crit_01K9Z3T5Q8W7N4M2R6V0XBHCDE", "assertion": {}}]});
-        author.post(&path, unknown).await.refused(400, "VALIDATION_ERROR");
+        author.post(&path, unknown).await.expect_error(400, "VALIDATION_ERROR");
         for faulty in [json!({"criteria": 5}), json!({"criteria": [{}]}), json!({"criterias": []})] {
-            author.post(&path, faulty).await.refused(400, "VALIDATION_ERROR");
+            author.post(&path, faulty).await.expect_error(400, "VALIDATION_ERROR");
         }
     }
 
-    async fn a_run_that_goes_on_is_rescored_as_far_as_it_is(server: TestServer) {
+    async fn an_unfinished_run_is_rescored_for_its_completed_tasks(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         for name in ["First", "Second"] {
@@ -97,7 +97,7 @@ both_databases! {
     }
 }
 
-/// A completed run of two tasks: one scores a half, the other everything.
+/// A completed run of two tasks with the scores 0.5 and 1.
 async fn done(server: &TestServer) -> (Caller, Agent) {
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, json!({})).await;

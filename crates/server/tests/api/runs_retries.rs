@@ -1,4 +1,4 @@
-//! `Idempotency-Key` on what creates and moves runs: a retry acts once and answers the same.
+//! `Idempotency-Key` on creations and transitions of runs: a retry takes effect once and gets the same response.
 
 use reqwest::Method;
 use serde_json::json;
@@ -17,7 +17,7 @@ both_databases! {
         assert_eq!(author.get("/benchmark-runs").await.expect(200).data().len(), 1);
         Agent::from(&server, &again).start(0).await.expect(200);
         let other = json!({"benchmark": reference, "agent": "b"});
-        solver.send(Method::POST, "/v1/benchmark-runs", &KEY, Some(other)).await.refused(409, "CONFLICT");
+        solver.send(Method::POST, "/v1/benchmark-runs", &KEY, Some(other)).await.expect_error(409, "CONFLICT");
         let internal = json!({"benchmark": reference});
         let first = author.send(Method::POST, "/benchmark-runs", &KEY, Some(internal.clone())).await.expect(201);
         let again = author.send(Method::POST, "/benchmark-runs", &KEY, Some(internal)).await.expect(201);
@@ -31,8 +31,8 @@ both_databases! {
         let first = agent.caller.send(Method::POST, &path, &KEY, None).await.expect(200);
         let again = agent.caller.send(Method::POST, &path, &KEY, None).await.expect(200);
         assert_eq!((again.header("idempotent-replayed"), &again.json), (Some("true"), &first.json));
-        agent.start(0).await.refused(409, "CONFLICT");
-        assert_eq!(author.get("/playgrounds").await.expect(200).data().len(), 1);
+        agent.start(0).await.expect_error(409, "CONFLICT");
+        assert_eq!(author.get("/playgrounds").await.expect(200).data().len(), 2, "one for each task run");
         agent.fhir(Method::GET, "Patient/p1", None).await.expect(200);
         agent.complete(0).await.expect(200);
         let late = agent.caller.send(Method::POST, &path, &KEY, None).await.expect(200);
@@ -43,18 +43,36 @@ both_databases! {
         let (author, solver, reference) = benchmark(&server).await;
         let agent = Agent::begin(&server, &solver, &reference, false).await;
         let path = format!("/v1/task-runs/{}/complete", agent.task_runs[0]);
-        agent.caller.send(Method::POST, &path, &KEY, None).await.refused(409, "CONFLICT");
+        agent.caller.send(Method::POST, &path, &KEY, None).await.expect_error(409, "CONFLICT");
         agent.start(0).await.expect(200);
         let first = agent.caller.send(Method::POST, &path, &KEY, None).await.expect(200);
         assert_eq!(first.header("idempotent-replayed"), None, "a refusal is not kept");
         let again = agent.caller.send(Method::POST, &path, &KEY, None).await.expect(200);
         assert_eq!((again.header("idempotent-replayed"), &again.json), (Some("true"), &first.json));
-        agent.caller.send(Method::POST, &path, &[("idempotency-key", "new")], None).await.refused(409, "CONFLICT");
+        agent.caller.send(Method::POST, &path, &[("idempotency-key", "new")], None).await.expect_error(409, "CONFLICT");
         let kept = author.get(&format!("/criterion-runs?task_run_id={}", agent.task_runs[0])).await.expect(200);
         assert_eq!(kept.data().len(), 1, "scored once");
     }
 
-    async fn every_step_of_an_organization_can_be_repeated(server: TestServer) {
+    async fn a_key_of_another_request_is_rejected_without_effect(server: TestServer) {
+        let (author, solver, reference) = benchmark(&server).await;
+        let agent = Agent::begin(&server, &solver, &reference, false).await;
+        let path = |task: usize, step: &str| format!("/v1/task-runs/{}/{step}", agent.task_runs[task]);
+        agent.start(0).await.expect(200);
+        agent.caller.send(Method::POST, &path(0, "complete"), &KEY, None).await.expect(200);
+        agent.start(1).await.expect(200);
+        agent.caller.send(Method::POST, &path(1, "complete"), &KEY, None).await.expect_error(409, "CONFLICT");
+        agent.fhir(Method::GET, "Patient/p1", None).await.expect(200);
+        agent.complete(1).await.expect(200);
+        // Completing a task with an organization key starts it first if needed.
+        let other = Agent::begin(&server, &solver, &reference, false).await;
+        let of_organization = |task: usize, step: &str| format!("/task-runs/{}/{step}", other.task_runs[task]);
+        author.send(Method::POST, &of_organization(0, "cancel"), &KEY, None).await.expect(200);
+        author.send(Method::POST, &of_organization(1, "complete"), &KEY, None).await.expect_error(409, "CONFLICT");
+        assert_eq!(other.read().await["task_runs"][1]["phase"], "created");
+    }
+
+    async fn every_transition_by_an_organization_can_be_repeated(server: TestServer) {
         let (author, solver, reference) = benchmark(&server).await;
         let agent = Agent::begin(&server, &solver, &reference, true).await;
         let cancelled = Agent::begin(&server, &solver, &reference, true).await;
@@ -78,7 +96,7 @@ both_databases! {
         }
     }
 
-    async fn keys_of_two_runs_are_two_keys(server: TestServer) {
+    async fn the_same_idempotency_key_in_two_runs_does_not_conflict(server: TestServer) {
         let (_, solver, reference) = benchmark(&server).await;
         for _ in 0..2 {
             let agent = Agent::begin(&server, &solver, &reference, false).await;

@@ -1,4 +1,4 @@
-//! What the scenario does in the sandboxes of a task, at its start and later, and templates filled in from entities.
+//! Scenarios of tasks, at the start and later, and templates that are bound to entities.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use testkit::runs::{Agent, Bench, basic, solver, wants_code};
 use testkit::{Caller, TestServer, both_databases};
 
 both_databases! {
-    async fn what_the_scenario_brings_is_there_when_the_task_starts(server: TestServer) {
+    async fn scenario_data_exists_when_the_task_starts(server: TestServer) {
         let (_, agent) =
             run(&server, json!({"name": "Lab", "scenario": {"steps": [loads("potassium", None)]}}), &[wants_code("a")])
                 .await;
@@ -15,7 +15,7 @@ both_databases! {
         assert_eq!(observations(&agent).await, 1);
     }
 
-    async fn a_later_step_happens_when_it_is_due(server: TestServer) {
+    async fn a_delayed_step_happens_when_it_is_due(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let steps = json!({"steps": [loads("first", None), loads("second", Some(60)), loads("third", Some(120))]});
         let (_, agent) = run(&server, json!({"name": "Labs", "timeout": 600, "scenario": steps}), &[]).await;
@@ -37,7 +37,7 @@ both_databases! {
         assert_eq!(seen.expect(200)["meta"]["versionId"], "2", "a write finds what is due before it");
     }
 
-    async fn what_is_due_when_the_task_is_completed_has_happened(server: TestServer) {
+    async fn steps_due_at_completion_are_carried_out(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let steps = json!({"steps": [loads("late", Some(60)), loads("never", Some(300))]});
         let found = |id: &str, count: i64| {
@@ -52,7 +52,7 @@ both_databases! {
         assert_eq!(agent.complete(0).await.expect(200)["score"], json!(1.0));
     }
 
-    async fn the_scenario_is_not_the_agents_doing(server: TestServer) {
+    async fn scenario_changes_do_not_count_as_the_agents(server: TestServer) {
         let clean =
             json!({"label": "Nothing else", "assertion": {"assert": "no-side-effects", "allow": ["fhir/Basic"]}});
         let budget = json!({"label": "Few", "assertion": {"assert": "interaction-budget", "max": 1}});
@@ -63,17 +63,17 @@ both_databases! {
         assert_eq!(result["score"], json!(1.0), "{result}");
     }
 
-    async fn a_scenario_that_cannot_be_carried_out_fails_the_task_and_blames_nobody(server: TestServer) {
+    async fn a_broken_scenario_fails_the_task_without_blaming_the_agent(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task_with(json!({"name": "Broken", "scenario": broken()}), &[wants_code("a")]).await;
         bench.task("Sound", &[wants_code("a")]).await;
         let solver = solver(&server, &author, "agent-1").await;
         let agent = Agent::begin(&server, &solver, &bench.publish().await, false).await;
-        let refused = agent.start(0).await.refused(409, "CONFLICT");
+        let refused = agent.start(0).await.expect_error(409, "CONFLICT");
         assert!(refused.message().contains("no fault of the agent"), "{}", refused.message());
-        // What is wrong with a scenario is for its author, not for the agent.
-        assert!(refused.faulty_fields().is_empty(), "{}", refused.text());
+        // The errors of a scenario are shown to its author, not to the agent.
+        assert!(refused.invalid_fields().is_empty(), "{}", refused.text());
         let seen = agent.result(0).await;
         assert_eq!(
             (&seen["phase"], &seen["status"], &seen["verdict"], &seen["score"]),
@@ -81,13 +81,13 @@ both_databases! {
         );
         let internal = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
         assert!(internal["failure"].as_str().is_some_and(|text| !text.is_empty()), "{}", internal.text());
-        let again = agent.start(0).await.refused(409, "CONFLICT");
+        let again = agent.start(0).await.expect_error(409, "CONFLICT");
         assert!(again.message().contains("failed"), "{}", again.message());
         let last = agent.do_task(1, &["a"]).await;
         assert_eq!(last["benchmark_run"]["score"], json!(0.5), "failed counts 0, and the run goes on");
     }
 
-    async fn a_broken_scenario_waits_its_turn_like_any_other(server: TestServer) {
+    async fn a_task_with_a_broken_scenario_waits_for_the_started_task(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Sound", &[wants_code("a")]).await;
@@ -97,13 +97,13 @@ both_databases! {
         agent.start(0).await.expect(200);
         for headers in [&[][..], &[("idempotency-key", "k")]] {
             let path = format!("/v1/task-runs/{}/start", agent.task_runs[1]);
-            let refused = agent.caller.send(Method::POST, &path, headers, None).await.refused(409, "CONFLICT");
+            let refused = agent.caller.send(Method::POST, &path, headers, None).await.expect_error(409, "CONFLICT");
             assert!(refused.message().contains(&agent.task_runs[0]), "{}", refused.message());
         }
         assert_eq!(agent.result(1).await["phase"], "created");
     }
 
-    async fn entities_fill_the_templates_of_task_scenario_and_assertions(server: TestServer) {
+    async fn entities_are_bound_to_templates_of_task_scenario_and_assertions(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         let entities = format!("/datasets/{}/entities", bench.dataset);
@@ -142,7 +142,7 @@ both_databases! {
         assert_eq!(result["checks"][1]["evidence"]["fieldResults"][0]["expected"], "c", "{result}");
     }
 
-    async fn what_an_agent_writes_is_never_a_template(server: TestServer) {
+    async fn text_written_by_an_agent_is_never_a_template(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         bench.task("Literal", &[wants_code("Literal")]).await;
@@ -162,7 +162,7 @@ async fn run(server: &TestServer, task: Value, criteria: &[Value]) -> (Caller, A
     (author, agent)
 }
 
-/// A step that brings an observation.
+/// A step that creates an observation.
 fn loads(id: &str, after_seconds: Option<i64>) -> Value {
     let resource = json!({"resourceType": "Observation", "id": id, "status": "final", "code": {"text": "Potassium"}});
     let mut step = json!({"do": "fhir", "bundle": {"resourceType": "Bundle", "type": "collection", "entry": [{"resource": resource}]}});
@@ -172,7 +172,7 @@ fn loads(id: &str, after_seconds: Option<i64>) -> Value {
     step
 }
 
-/// A transaction that the record does not allow: nothing with this id can be updated under this condition.
+/// A transaction that the FHIR server rejects because of its condition.
 fn broken() -> Value {
     let resource = json!({"resourceType": "Patient", "id": "p1"});
     let entry = json!({"resource": resource, "request": {"method": "PUT", "url": "Patient/p1", "ifMatch": "W/\"99\""}});

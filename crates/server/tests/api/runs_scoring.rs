@@ -1,4 +1,4 @@
-//! How criteria become scores: weights, axes, the threshold, and what fails by itself.
+//! Scoring: weights, axes, the threshold, and checks that always fail.
 
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver, wants_code};
@@ -87,7 +87,7 @@ both_databases! {
         assert_eq!((&result["axes"], &result["checks"]), (&json!({}), &json!([])));
     }
 
-    async fn a_check_that_nobody_knows_fails_as_unsupported(server: TestServer) {
+    async fn an_unknown_check_fails_as_unsupported(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         let task = bench.task("Odd", &[wants_code("a")]).await;
@@ -115,12 +115,12 @@ both_databases! {
         let criterion = agent.do_task(0, &["a"]).await["checks"][0]["criterion_id"].clone();
         let mut assertion = wants_code("a")["assertion"].clone();
         assertion["cuont"] = json!(1);
-        // Nobody can save it, and tried on a run that passes it fails.
+        // It cannot be saved, and fails when it is tried on a run that passed.
         let task = agent.created["task_runs"][0]["task_id"].clone();
         author
             .post("/criteria", json!({"task_id": task, "label": "Typo", "assertion": assertion}))
             .await
-            .refused(400, "VALIDATION_ERROR");
+            .expect_error(400, "VALIDATION_ERROR");
         let tried = json!({"criteria": [{"criterion_id": criterion, "assertion": assertion}]});
         let rescored = author.post(&format!("/benchmark-runs/{}/rescore", agent.run), tried).await.expect(200).json;
         let criterion = &rescored["task_runs"][0]["criteria"][0];
@@ -129,7 +129,7 @@ both_databases! {
         assert!(details.contains("unsupported assertion") && details.contains("cuont"), "{details}");
     }
 
-    async fn a_check_that_holds_in_part_scores_in_part(server: TestServer) {
+    async fn a_partly_passed_check_scores_partly(server: TestServer) {
         let fields = json!([{"path": "code.text", "expected": "a"}, {"path": "code.coding", "op": "exists"}, {"path": "id", "op": "exists"}]);
         let assertion = json!({"assert": "fhir-resource-state", "resource_type": "Basic", "fields": fields});
         let result = done(&server, &[json!({"label": "Thirds", "assertion": assertion})], &["a"]).await;
@@ -173,7 +173,7 @@ fn weighing(code: &str, weight: Value, axis: Option<&str>) -> Value {
     criterion
 }
 
-/// As it is written, without a detour over floating point.
+/// A JSON number with its digits as written, without floating point.
 fn number(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
@@ -183,7 +183,7 @@ async fn begin(server: &TestServer, bench: &Bench) -> Agent {
     Agent::begin(server, &solver, &bench.publish().await, false).await
 }
 
-/// The result of a run of one task in which these codes were written.
+/// The result of a run of one task after these codes were written.
 async fn done(server: &TestServer, criteria: &[Value], codes: &[&str]) -> Value {
     let bench = Bench::new(&server.organization("Acme").await, json!({})).await;
     bench.task("Only", criteria).await;

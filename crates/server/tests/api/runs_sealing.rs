@@ -1,4 +1,4 @@
-//! The moment of sealing counts: a task that was completed in time is scored, however long that takes and whatever crashes.
+//! The time of sealing counts: a task completed in time is scored, however long that takes and even after a crash.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use testkit::{Caller, TestServer, both_databases};
 const SECOND: i64 = 1000;
 
 both_databases! {
-    async fn what_was_sealed_in_time_is_scored_after_the_deadline(server: TestServer) {
+    async fn a_task_sealed_in_time_is_scored_after_the_deadline(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let (author, agent) = working(&server, 1).await;
         server.clock.advance(60 * SECOND - 1);
@@ -24,8 +24,8 @@ both_databases! {
             assert_eq!((&owner["phase"], &owner["sealed_at"]), (&json!("started"), &json!(sealed_at)));
             assert_eq!(agent.read().await["task_runs"][0]["sealed_at"], sealed_at);
             let refused = agent.caller.get(&format!("/v1/task-runs/{}/sandbox/files/outbox", agent.task_runs[0])).await;
-            assert!(refused.refused(409, "CONFLICT").message().contains("being scored"));
-            // Past the deadline nothing changes, whoever looks.
+            assert!(refused.expect_error(409, "CONFLICT").message().contains("being scored"));
+            // After the deadline nothing changes, whoever reads it.
             server.clock.advance(10 * SECOND);
             app::runs::sweep(&server.app).await.unwrap();
         }
@@ -34,10 +34,10 @@ both_databases! {
         assert_eq!((&result["sealed_at"], &result["benchmark_run"]["status"]), (&json!(sealed_at), &json!("completed")));
         let rescored = author.post(&format!("/benchmark-runs/{}/rescore", agent.run), json!({})).await.expect(200);
         assert_eq!(rescored["identical"], true);
-        agent.complete(0).await.refused(409, "CONFLICT");
+        agent.complete(0).await.expect_error(409, "CONFLICT");
     }
 
-    async fn what_nobody_completes_again_is_scored_by_the_sweeper(server: TestServer) {
+    async fn a_sealed_unscored_task_is_scored_by_the_sweeper(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let (_, agent) = working(&server, 1).await;
         crash_while_scoring(&server, &agent).await;
@@ -51,7 +51,7 @@ both_databases! {
         assert_eq!(result["benchmark_run"]["score"], json!(1.0));
     }
 
-    async fn another_node_neither_expires_nor_loses_it(server: TestServer) {
+    async fn another_node_neither_times_out_nor_loses_a_sealed_task(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let (author, agent) = working(&server, 1).await;
         crash_while_scoring(&server, &agent).await;
@@ -76,22 +76,22 @@ both_databases! {
         assert_eq!(last["benchmark_run"]["score"], json!(1.0));
     }
 
-    async fn too_late_is_still_too_late(server: TestServer) {
+    async fn a_late_completion_is_still_rejected(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let (author, agent) = working(&server, 1).await;
         server.clock.advance(60 * SECOND);
-        agent.complete(0).await.refused(409, "CONFLICT");
+        agent.complete(0).await.expect_error(409, "CONFLICT");
         let task_run = author.get(&format!("/task-runs/{}", agent.task_runs[0])).await.expect(200);
         assert_eq!((&task_run["status"], &task_run["sealed_at"]), (&json!("timed_out"), &Value::Null));
     }
 }
 
-/// More than what is kept beside the row of a file.
+/// More bytes than are stored inside the row of a file.
 fn work() -> String {
     format!("{}\nThe work is done.", "x ".repeat(200_000))
 }
 
-/// Tasks that want a file, the first of them started and done.
+/// Tasks that require a file; the first is started and has its file.
 async fn working(server: &TestServer, tasks: usize) -> (Caller, Agent) {
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, json!({"timeout": 60})).await;
@@ -111,13 +111,13 @@ async fn working(server: &TestServer, tasks: usize) -> (Caller, Agent) {
     (author, agent)
 }
 
-/// The contents of files cannot be read for a moment: what is sealed cannot be scored, as after a crash.
+/// Makes file contents unreadable for a moment, so that the sealed task cannot be scored, as after a crash.
 async fn crash_while_scoring(server: &TestServer, agent: &Agent) {
     let blobs = server.database().directory().join("blobs");
     let away: PathBuf = server.database().directory().join("away");
     std::fs::rename(&blobs, &away).unwrap();
-    let answer = agent.complete(0).await;
-    assert!(answer.status >= 500, "{}", answer.text());
+    let response = agent.complete(0).await;
+    assert!(response.status >= 500, "{}", response.text());
     let _ = std::fs::remove_dir_all(&blobs);
     std::fs::rename(&away, &blobs).unwrap();
 }

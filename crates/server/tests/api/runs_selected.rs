@@ -1,4 +1,4 @@
-//! Runs with tags, metadata and cancelled tasks, and what statistics make of them.
+//! Runs with tags, metadata and cancelled tasks, and their statistics.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -34,13 +34,13 @@ both_databases! {
         assert_eq!((names(&run), &run["partial_selection"]), (vec!["Second"], &json!(true)));
         assert_eq!(names(&begin(json!({"tags": ["quick", "fax"]})).await.expect(201).json), ["First", "Second"]);
         assert_eq!(names(&begin(json!({"tags": ["quick"], "tasks": ["First"]})).await.expect(201).json), ["First"]);
-        let refused = begin(json!({"tags": ["fax", "slow"]})).await.refused(400, "VALIDATION_ERROR");
+        let refused = begin(json!({"tags": ["fax", "slow"]})).await.expect_error(400, "VALIDATION_ERROR");
         assert!(refused.json.to_string().contains("tags.1"), "{}", refused.json);
-        begin(json!({"tags": ["fax"], "tasks": ["First"]})).await.refused(400, "VALIDATION_ERROR");
-        begin(json!({"tags": []})).await.refused(400, "VALIDATION_ERROR");
+        begin(json!({"tags": ["fax"], "tasks": ["First"]})).await.expect_error(400, "VALIDATION_ERROR");
+        begin(json!({"tags": []})).await.expect_error(400, "VALIDATION_ERROR");
     }
 
-    async fn metadata_comes_back_with_the_run(server: TestServer) {
+    async fn metadata_is_returned_with_the_run(server: TestServer) {
         let (author, solver, reference) = tagged(&server).await;
         let metadata = json!({"commit": "4f2a", "model": "m-1"});
         let agent = Agent::begin_with(&server, &solver, &reference, json!({"metadata": metadata})).await;
@@ -52,21 +52,21 @@ both_databases! {
         let many: serde_json::Map<_, _> = (0..51).map(|number| (format!("m{number}"), json!(""))).collect();
         for bad in [json!({"a": 1}), json!({"": "x"}), json!({"a": "x".repeat(501)}), Value::Object(many), json!([])] {
             let body = json!({"benchmark": reference, "metadata": bad});
-            solver.post("/v1/benchmark-runs", body).await.refused(400, "VALIDATION_ERROR");
+            solver.post("/v1/benchmark-runs", body).await.expect_error(400, "VALIDATION_ERROR");
         }
     }
 
-    async fn a_solver_reads_what_a_version_is_but_not_how_it_is_judged(server: TestServer) {
+    async fn a_solver_reads_a_version_but_not_its_criteria(server: TestServer) {
         let (author, solver, reference) = tagged(&server).await;
         let version = solver.get(&format!("/v1/benchmarks/{reference}")).await.expect(200).json;
         assert_eq!((&version["tasks"], version.get("axis_names")), (&json!(2), None));
         let owned = author.get(&format!("/benchmarks/{reference}")).await.expect(200).json;
         assert_eq!(owned["axis_names"], json!(["__default__", "safety"]));
         for missing in ["nothing@1", "nothing", "%00"] {
-            let answer = solver.get(&format!("/v1/benchmarks/{missing}")).await;
-            assert!([400, 404].contains(&answer.status), "{missing}: {}", answer.status);
+            let response = solver.get(&format!("/v1/benchmarks/{missing}")).await;
+            assert!([400, 404].contains(&response.status), "{missing}: {}", response.status);
         }
-        author.get(&format!("/v1/benchmarks/{reference}")).await.refused(403, "FORBIDDEN");
+        author.get(&format!("/v1/benchmarks/{reference}")).await.expect_error(403, "FORBIDDEN");
     }
 
     async fn a_cancelled_task_is_left_out_of_statistics(server: TestServer) {
@@ -84,7 +84,7 @@ both_databases! {
             let cancelled = cancel().await.expect(200).json;
             assert_eq!((&cancelled["status"], &cancelled["checks"]), (&json!("cancelled"), &json!([])));
             assert_eq!(cancelled["benchmark_run"]["status"], "completed", "{cancelled}");
-            cancel().await.refused(409, "CONFLICT");
+            cancel().await.expect_error(409, "CONFLICT");
         }
         let stats = author.get(&format!("/benchmarks/{reference}/stats")).await.expect(200).json;
         let counts = ["n", "incomplete_runs", "excluded_task_runs", "mean"].map(|name| stats[name].clone());

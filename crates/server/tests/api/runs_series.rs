@@ -1,9 +1,9 @@
-//! Leaderboards cannot be picked from: a published series is every scored run of a solver and agent version.
+//! Runs on leaderboards cannot be cherry-picked: a published series is every scored run of a solver and agent version.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver, wants_code};
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 both_databases! {
     async fn publishing_one_run_publishes_all_scored_runs_of_its_solver_and_agent(server: TestServer) {
@@ -28,7 +28,7 @@ both_databases! {
         case.run(&server, json!({"scored": true, "agent": "a"}), &["a"]).await;
         let entry = &case.entries().await[0];
         assert_eq!((&entry["runs"], &entry["mean"]), (&json!(3), &json!(0.5)));
-        // Whichever run is named, the whole entry is withdrawn.
+        // Whichever run is named, the complete entry is removed.
         let off = case.post(&bad, "unpublish").await.expect(200);
         assert_eq!(off["published_at"], Value::Null);
         assert_eq!(case.entries().await, [] as [Value; 0]);
@@ -36,7 +36,7 @@ both_databases! {
         assert_eq!(case.entries().await[0]["runs"], 3);
     }
 
-    async fn cancelled_and_expired_runs_count_0_for_what_they_did_not_finish(server: TestServer) {
+    async fn unfinished_tasks_of_cancelled_and_expired_runs_score_zero(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let case = Case::new(&server).await;
         let whole = case.run(&server, json!({"scored": true}), &["a", "b"]).await;
@@ -82,7 +82,7 @@ both_databases! {
         let agent = Agent::begin(&server, &case.solver, &case.reference, true).await;
         let started = agent.start(0).await.expect(200);
         let sandbox = format!("/sandboxes/{}/fhir", started["sandboxes"][0]["id"].as_str().unwrap());
-        // Reads are free, and so is what is refused.
+        // Reads and rejected requests do not mark the run.
         case.author.get(&format!("{sandbox}/Patient/p1")).await.expect(200);
         case.author.get(&format!("{sandbox}/Basic?code=a")).await.expect(200);
         let refused = case.author.post(&format!("{sandbox}/Basic"), json!({"resourceType": "Basic", "code": 7})).await;
@@ -97,17 +97,17 @@ both_databases! {
         assert!(actors.contains(&agent.run.as_str()) && actors.iter().any(|actor| actor.starts_with("key_")), "{actors:?}");
         assert_eq!(agent.complete(0).await.expect(200)["score"], 1.0, "its score stands");
         agent.do_task(1, &["a", "b"]).await;
-        let refused = case.publish(&agent.run).await.refused(409, "CONFLICT");
+        let refused = case.publish(&agent.run).await.expect_error(409, "CONFLICT");
         assert!(refused.message().contains("organization's key"), "{}", refused.message());
         assert_eq!(case.entries().await, [] as [Value; 0]);
-        // Were it left out instead, bad runs could be taken out of the mean by writing into them.
+        // If it were left out, bad runs could be removed from the mean by writing to them.
         case.publish(&clean).await.expect(200);
         let entry = &case.entries().await[0];
         assert_eq!((&entry["runs"], &entry["mean"], &entry["best"]), (&json!(2), &json!(0.5), &json!(1.0)));
         assert_eq!(entry["axes"], json!({"__default__": 0.5}));
     }
 
-    async fn an_organization_that_writes_elsewhere_marks_no_run(server: TestServer) {
+    async fn writes_outside_of_runs_do_not_mark_a_run(server: TestServer) {
         let case = Case::new(&server).await;
         let run = case.run(&server, json!({"scored": true}), &["a"]).await;
         let simulator = case.author.get("/simulators").await.expect(200).data()[0]["id"].clone();
@@ -117,7 +117,7 @@ both_databases! {
     }
 }
 
-/// Two tasks, each half for `a` and half for `b`.
+/// Two tasks, each with half of the score for `a` and half for `b`.
 struct Case {
     author: Caller,
     solver: Caller,
@@ -138,7 +138,7 @@ impl Case {
         Self { author, solver, solver_path: format!("/solvers/{id}"), reference }
     }
 
-    /// Every task done in the same way.
+    /// A run in which every task is done in the same way.
     async fn run(&self, server: &TestServer, fields: Value, codes: &[&str]) -> String {
         let agent = Agent::begin_with(server, &self.solver, &self.reference, fields).await;
         for task in 0..agent.task_runs.len() {
@@ -147,11 +147,11 @@ impl Case {
         agent.run
     }
 
-    async fn post(&self, run: &str, step: &str) -> Answer {
+    async fn post(&self, run: &str, step: &str) -> TestResponse {
         self.author.send(Method::POST, &format!("/benchmark-runs/{run}/{step}"), &[], None).await
     }
 
-    async fn publish(&self, run: &str) -> Answer {
+    async fn publish(&self, run: &str) -> TestResponse {
         self.post(run, "publish").await
     }
 

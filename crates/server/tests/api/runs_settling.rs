@@ -1,4 +1,4 @@
-//! Completing a task settles what the agent's acts have led to, before anything is scored: a fax counts when it is
+//! Completing a task settles the pending consequences of the agent's actions before scoring: a fax counts when it is
 //! delivered, and a determination when it is made.
 
 use reqwest::Method;
@@ -13,7 +13,7 @@ use crate::portal_kit::{people, request};
 const CLINIC: &str = "+15550100177";
 
 both_databases! {
-    async fn a_queued_fax_is_scored_by_what_becomes_of_it(server: TestServer) {
+    async fn a_queued_fax_is_scored_by_its_final_status(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let criteria = [
             faxed(json!({"to_number": CLINIC, "contains": ["referral"]})),
@@ -62,7 +62,7 @@ both_databases! {
         identical_everywhere(&server, &author, &agent).await;
     }
 
-    async fn delayed_determinations_are_made_and_endless_ones_stay_pending(server: TestServer) {
+    async fn delayed_determinations_are_settled_and_endless_ones_stay_pending(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let is = |procedure: &str, status: &str, at: &str| json!({"label": format!("{procedure} {status} {at}"), "assertion": {
             "assert": "portal-state-match", "at": at, "assertions": [{"path": "determination.status", "expected": status}],
@@ -92,7 +92,7 @@ both_databases! {
         identical_everywhere(&server, &author, &agent).await;
     }
 
-    async fn what_becomes_due_while_the_agent_works_is_not_the_agents_either(server: TestServer) {
+    async fn changes_that_become_due_do_not_count_as_the_agents(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let config = json!({"default_determination": {"status": "approved", "delay_seconds": 60}});
         let (author, agent, started) = begun(&server, &[("Payer", config)], json!([]), &[]).await;
@@ -104,7 +104,7 @@ both_databases! {
         assert_eq!((&told[0]["actor"], &told[0]["payload"]["system"]), (&json!("system"), &json!({"settled": false})));
     }
 
-    async fn replies_of_people_and_later_steps_are_not_settled(server: TestServer) {
+    async fn replies_and_delayed_steps_are_not_settled_at_completion(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let criteria = [json!({"label": "no reply", "assertion": {"assert": "message-transcript", "direction": "inbound", "count": 0}})];
         let config = json!({"personas": [{"name": "Ada", "default_reply": "Who is this?",
@@ -118,7 +118,7 @@ both_databases! {
         assert_eq!(events(&author, &started, "Message", "message_inbound").await.len(), 0);
     }
 
-    async fn no_agent_can_pass_its_work_off_as_the_systems(server: TestServer) {
+    async fn an_agent_cannot_disguise_its_changes_as_system_events(server: TestServer) {
         let criteria = [json!({"label": "nothing", "assertion": {"assert": "no-side-effects", "allow": ["fhir/Basic"]}})];
         let (author, agent, started) = begun(&server, &[], json!([]), &criteria).await;
         let forged = json!({"resourceType": "Flag", "status": "active", "code": {"text": "x"}, "subject": {"reference": "Patient/p1"},
@@ -180,7 +180,7 @@ fn results(result: &Value) -> Vec<&str> {
     result["checks"].as_array().unwrap().iter().map(|check| check["result"].as_str().unwrap()).collect()
 }
 
-/// Scoring again gives the same bytes, here and on another node that folds the log for the first time.
+/// Checks that rescoring gives the same bytes, here and on another node that rebuilds its state from the log.
 async fn identical_everywhere(server: &TestServer, author: &Caller, agent: &Agent) {
     let path = format!("/benchmark-runs/{}/rescore", agent.run);
     let here = author.post(&path, json!({})).await.expect(200);

@@ -1,4 +1,4 @@
-//! Who reads what of a run, and for how long: solver keys, run tokens and their end.
+//! Access to runs and its end: solver keys and run tokens.
 
 use reqwest::Method;
 use serde_json::json;
@@ -18,10 +18,10 @@ both_databases! {
         let owned = author.post("/benchmark-runs", json!({"benchmark": reference})).await.expect(201);
         let path = |run: &str| format!("/v1/benchmark-runs/{run}");
         assert_eq!(first.get(&path(&mine.run)).await.expect(200).json, mine.read().await);
-        first.get(&path(&theirs.run)).await.refused(404, "NOT_FOUND");
-        first.get(&path(owned["benchmark_run_id"].as_str().unwrap())).await.refused(404, "NOT_FOUND");
-        mine.caller.get(&path(&theirs.run)).await.refused(404, "NOT_FOUND");
-        // A second key of the same solver is as good.
+        first.get(&path(&theirs.run)).await.expect_error(404, "NOT_FOUND");
+        first.get(&path(owned["benchmark_run_id"].as_str().unwrap())).await.expect_error(404, "NOT_FOUND");
+        mine.caller.get(&path(&theirs.run)).await.expect_error(404, "NOT_FOUND");
+        // A second key of the same solver has the same access.
         let solver_id = author.get(&format!("/benchmark-runs/{}", mine.run)).await.expect(200)["solver_id"]
             .as_str()
             .unwrap()
@@ -30,7 +30,7 @@ both_databases! {
         server.caller(key["key"].as_str().unwrap()).get(&path(&mine.run)).await.expect(200);
     }
 
-    async fn a_run_made_for_a_solver_by_its_organization_is_the_solvers(server: TestServer) {
+    async fn a_run_created_for_a_solver_belongs_to_the_solver(server: TestServer) {
         let (author, reference) = benchmark(&server).await;
         let solver_id = author.post("/solvers", json!({"alias": "agent-1"})).await.expect(201).id();
         let key = author.post(&format!("/solvers/{solver_id}/api-keys"), json!({"name": "ci"})).await.expect(201);
@@ -41,7 +41,7 @@ both_databases! {
         assert_eq!(seen["agent"], "model-7");
     }
 
-    async fn revoking_the_solver_key_leaves_the_run_to_its_token(server: TestServer) {
+    async fn the_run_token_stays_valid_after_the_solver_key_is_revoked(server: TestServer) {
         let (author, reference) = benchmark(&server).await;
         let solver_id = author.post("/solvers", json!({"alias": "agent-1"})).await.expect(201).id();
         let keys = format!("/solvers/{solver_id}/api-keys");
@@ -49,7 +49,7 @@ both_databases! {
         let solver = server.caller(key["key"].as_str().unwrap());
         let agent = Agent::begin(&server, &solver, &reference, false).await;
         author.delete(&format!("{keys}/{}", key.id())).await.expect(204);
-        solver.get(&format!("/v1/benchmark-runs/{}", agent.run)).await.refused(401, "UNAUTHORIZED");
+        solver.get(&format!("/v1/benchmark-runs/{}", agent.run)).await.expect_error(401, "UNAUTHORIZED");
         assert_eq!(agent.do_task(0, &["a"]).await["score"], json!(1.0));
     }
 
@@ -70,28 +70,28 @@ both_databases! {
         author.get(&format!("/v1/leaderboards/{reference}")).await.expect(200);
     }
 
-    async fn a_completed_run_can_be_read_for_a_day_and_not_touched(server: TestServer) {
+    async fn a_completed_run_is_readable_for_a_day_and_read_only(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let (author, reference) = benchmark(&server).await;
         let agent = Agent::begin(&server, &solver(&server, &author, "agent-1").await, &reference, false).await;
         server.clock.advance(23 * HOUR);
         let result = agent.do_task(0, &["a"]).await;
         server.clock.advance(2 * HOUR);
-        // A node that has not remembered the token, as this one would for less than a second of real time.
+        // A node that has not cached the token, as this one does for less than a second of real time.
         let node = server.another_node_at(server.clock.clone()).await;
         let agent = Agent { caller: node.caller(agent.caller.key()), ..agent };
         assert_eq!(agent.result(0).await, result, "past the token's own time, within the grace");
         assert_eq!(agent.read().await["status"], "completed");
-        agent.start(0).await.refused(409, "CONFLICT");
-        agent.complete(0).await.refused(409, "CONFLICT");
+        agent.start(0).await.expect_error(409, "CONFLICT");
+        agent.complete(0).await.expect_error(409, "CONFLICT");
         agent.fhir(Method::GET, "Patient/p1", None).await.expect(409);
         server.clock.advance(22 * HOUR);
         let expired =
-            agent.caller.get(&format!("/v1/benchmark-runs/{}", agent.run)).await.refused(401, "TOKEN_EXPIRED");
+            agent.caller.get(&format!("/v1/benchmark-runs/{}", agent.run)).await.expect_error(401, "TOKEN_EXPIRED");
         assert!(expired.header("www-authenticate").unwrap().starts_with("Bearer"));
     }
 
-    async fn a_token_outlives_all_of_its_tasks_done_one_after_the_other(server: TestServer) {
+    async fn a_token_is_valid_for_the_total_time_of_all_tasks(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({"timeout": 12 * 3600})).await;
@@ -108,7 +108,7 @@ both_databases! {
         assert_eq!(agent.read().await["status"], "completed");
     }
 
-    async fn the_creation_says_all_that_an_agent_needs(server: TestServer) {
+    async fn the_response_of_the_creation_contains_everything_an_agent_needs(server: TestServer) {
         let (author, reference) = benchmark(&server).await;
         let solver = solver(&server, &author, "agent-1").await;
         let created =
@@ -144,7 +144,7 @@ both_databases! {
             json!({"benchmark": reference, "scord": true}),
             json!({"benchmark": reference, "scored": "yes"}),
         ] {
-            solver.post("/v1/benchmark-runs", body).await.refused(400, "VALIDATION_ERROR");
+            solver.post("/v1/benchmark-runs", body).await.expect_error(400, "VALIDATION_ERROR");
         }
         assert_eq!(author.get("/benchmark-runs").await.expect(200).data().len(), 1);
     }

@@ -1,4 +1,4 @@
-//! A published version is run as it was published, whatever is edited or deleted afterwards; a draft as it was when the run began.
+//! A published version is run as it was published, whatever changes afterwards; a draft as it was when the run was created.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -71,14 +71,14 @@ both_databases! {
         assert_eq!(after.start(0).await.expect(200)["task"]["task_item"], json!({"instruction": "Other"}));
         assert_eq!(total(&after, "Patient").await, 1);
         assert_eq!(after.do_rest(0, "other").await, json!(1.0));
-        bench.author.post("/benchmark-runs", json!({"benchmark_id": bench.benchmark})).await.refused(404, "NOT_FOUND");
+        bench.author.post("/benchmark-runs", json!({"benchmark_id": bench.benchmark})).await.expect_error(404, "NOT_FOUND");
     }
 
     async fn a_draft_that_cannot_be_run_says_why(server: TestServer) {
         let author = server.organization("Acme").await;
         let empty = author.post("/benchmarks", json!({"name": "Empty"})).await.expect(201).id();
-        let refused = author.post("/benchmark-runs", json!({"benchmark_id": empty})).await.refused(409, "CONFLICT");
-        assert_eq!(refused.faulty_fields(), ["environment_id", "tasks"]);
+        let refused = author.post("/benchmark-runs", json!({"benchmark_id": empty})).await.expect_error(409, "CONFLICT");
+        assert_eq!(refused.invalid_fields(), ["environment_id", "tasks"]);
         for (body, status) in [
             (json!({}), 400),
             (json!({"benchmark_id": empty, "benchmark": "orders@1"}), 400),
@@ -92,7 +92,7 @@ both_databases! {
         }
     }
 
-    async fn a_slug_without_a_version_is_refused_naming_the_newest(server: TestServer) {
+    async fn a_slug_without_a_version_is_rejected_with_the_newest_version(server: TestServer) {
         let (bench, solver, task) = benchmark(&server).await;
         let reference = bench.publish().await;
         let slug = reference.split('@').next().unwrap();
@@ -101,18 +101,18 @@ both_databases! {
         for (caller, path) in [(&solver, "/v1/benchmark-runs"), (&bench.author, "/benchmark-runs")] {
             let refused = caller.post(path, json!({"benchmark": slug})).await.expect(400);
             assert!(refused.message().contains(&format!("{slug}@2")), "{}", refused.message());
-            let refused = caller.post(path, json!({"benchmark": format!("{slug}@3")})).await.refused(404, "NOT_FOUND");
+            let refused = caller.post(path, json!({"benchmark": format!("{slug}@3")})).await.expect_error(404, "NOT_FOUND");
             assert_eq!(refused.message(), format!("{slug} has no version 3; the newest is `{slug}@2`"));
         }
     }
 
-    async fn a_public_benchmark_is_run_by_everyone_and_a_private_one_by_its_organization(server: TestServer) {
+    async fn everyone_runs_public_benchmarks_and_only_the_organization_private_ones(server: TestServer) {
         let (bench, own_solver, task) = benchmark(&server).await;
         let other = server.organization("Other").await;
         let stranger = solver(&server, &other, "stranger").await;
         let reference = bench.publish().await;
         Agent::begin(&server, &own_solver, &reference, false).await;
-        stranger.post("/v1/benchmark-runs", json!({"benchmark": reference})).await.refused(404, "NOT_FOUND");
+        stranger.post("/v1/benchmark-runs", json!({"benchmark": reference})).await.expect_error(404, "NOT_FOUND");
         bench
             .author
             .patch(&format!("/benchmarks/{}", bench.benchmark), json!({"visibility": "Public"}))
@@ -122,8 +122,8 @@ both_databases! {
         assert_eq!(agent.do_task(0, &["a"]).await["score"], json!(1.0));
         let seen = other.get(&format!("/benchmark-runs/{}", agent.run)).await.expect(200);
         assert_eq!(seen["score"], json!(1.0), "the evidence is of whoever ran it");
-        bench.author.get(&format!("/benchmark-runs/{}", agent.run)).await.refused(404, "NOT_FOUND");
-        other.post("/benchmark-runs", json!({"benchmark_id": bench.benchmark})).await.refused(404, "NOT_FOUND");
+        bench.author.get(&format!("/benchmark-runs/{}", agent.run)).await.expect_error(404, "NOT_FOUND");
+        other.post("/benchmark-runs", json!({"benchmark_id": bench.benchmark})).await.expect_error(404, "NOT_FOUND");
         other.post("/benchmark-runs", json!({"benchmark": reference})).await.expect(201);
         let begun = Agent::begin(&server, &stranger, &reference, false).await;
         bench
@@ -131,7 +131,7 @@ both_databases! {
             .patch(&format!("/benchmarks/{}", bench.benchmark), json!({"visibility": "Private"}))
             .await
             .expect(200);
-        stranger.post("/v1/benchmark-runs", json!({"benchmark": reference})).await.refused(404, "NOT_FOUND");
+        stranger.post("/v1/benchmark-runs", json!({"benchmark": reference})).await.expect_error(404, "NOT_FOUND");
         assert_eq!(begun.do_task(0, &["a"]).await["score"], json!(1.0), "what was begun can be finished");
         assert!(!task.is_empty());
     }
@@ -149,7 +149,7 @@ impl Rest for Agent {
     }
 }
 
-/// One task that wants `a` and says what to do, over three patients.
+/// One task that requires `a`, with an instruction, over three patients.
 async fn benchmark(server: &TestServer) -> (Bench, Caller, String) {
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, json!({"timeout": 600})).await;
@@ -206,7 +206,7 @@ async fn delete_everything(bench: &Bench, task: &str) {
         format!("/simulators/{simulator}"),
         format!("/datasets/{}", bench.dataset),
     ] {
-        let answer = author.delete(&path).await;
-        assert!([200, 204].contains(&answer.status), "{}: {}", answer.asked, answer.text());
+        let response = author.delete(&path).await;
+        assert!([200, 204].contains(&response.status), "{}: {}", response.request, response.text());
     }
 }

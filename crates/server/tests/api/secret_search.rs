@@ -1,4 +1,4 @@
-//! One look through any number of bytes for a piece of any of many secrets: as it is, in base64 and in hexadecimal.
+//! Searches bytes for fragments of many secrets in one pass: as text, in base64 and in hexadecimal.
 
 use std::collections::HashSet;
 
@@ -6,15 +6,15 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use model::api_key::{ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX, KeyKind};
 
-/// So many characters in a row of a secret, in any form, are a leak. Lists show four at either end.
+/// This many consecutive characters of a secret, in any encoding, are a leak. Lists show four at either end.
 const PIECE: usize = 20;
 
-/// Places of the filter: two to the power of this.
+/// The size of the filter: two to the power of this.
 const FILTER_BITS: u32 = 24;
 
 pub(crate) struct SecretSearch {
     pieces: HashSet<[u8; PIECE]>,
-    /// By the first four bytes of a piece: nearly every place of a text is passed over by one look here.
+    /// Filter by the first four bytes of a fragment: most positions of a text are skipped with one lookup.
     filter: Vec<bool>,
 }
 
@@ -30,7 +30,7 @@ impl SecretSearch {
         search
     }
 
-    /// The surroundings of the first piece of a secret.
+    /// The context of the first fragment of a secret.
     pub(crate) fn find(&self, bytes: &[u8]) -> Option<String> {
         let is_piece = |piece: &[u8]| self.filter[filter_place(piece)] && self.pieces.contains(piece);
         let place = bytes.windows(PIECE).position(is_piece)?;
@@ -44,7 +44,7 @@ fn filter_place(piece: &[u8]) -> usize {
     (start.wrapping_mul(0x9E37_79B1) >> (u32::BITS - FILTER_BITS)) as usize
 }
 
-/// The part that must not be known, as it is and as a log of headers or a dump of bytes would hold it.
+/// The secret part, as text and in the encodings of header logs and byte dumps.
 fn forms(secret: &str) -> Vec<String> {
     let prefixes = KeyKind::ALL.map(KeyKind::prefix).into_iter().chain([ACCESS_TOKEN_PREFIX, CLIENT_SECRET_PREFIX]);
     let hidden = prefixes.into_iter().find_map(|prefix| secret.strip_prefix(prefix)).expect("a prefix");
@@ -54,7 +54,7 @@ fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// Those characters of the base64 of a text with so many bytes before the hidden ones that follow from the hidden ones alone.
+/// The base64 characters that depend on the hidden bytes alone, when this many bytes precede them.
 fn base64_after(before: usize, hidden: &str) -> String {
     let whole = [&vec![0; before], hidden.as_bytes()].concat();
     let encoded = STANDARD_NO_PAD.encode(&whole[..whole.len() / 3 * 3]);
@@ -62,7 +62,7 @@ fn base64_after(before: usize, hidden: &str) -> String {
 }
 
 #[test]
-fn a_planted_secret_is_found_in_every_form_and_place() {
+fn a_planted_secret_is_found_in_every_encoding_and_position() {
     let secret = |letter: char| format!("vrl_slv_{}", ('a'..='z').chain('A'..='K').chain([letter]).collect::<String>());
     let (planted, other) = (secret('1'), secret('2').to_lowercase());
     let search = SecretSearch::new([other.as_str(), planted.as_str()]);

@@ -1,4 +1,4 @@
-//! Secrets are nowhere but in the answer that makes them.
+//! Secrets only appear in the response that creates them.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::json;
 use testkit::world::Authored;
-use testkit::{Answer, Caller, TestServer, both_databases};
+use testkit::{Caller, TestResponse, TestServer, both_databases};
 
 use crate::request::{Request, send_all};
 use crate::secret_search::SecretSearch;
@@ -18,19 +18,19 @@ use crate::surface::{Surface, Tenant, crawl};
 /// The organization itself and four solvers.
 const OWNERS: usize = 5;
 const KEYS_OF_EACH_OWNER: usize = 200;
-/// Each secret is used in one in so many ways and goes to one in so many wrong places, others than its neighbour's.
+/// Each secret is used in a subset of all ways and put in a subset of all wrong places, different from its neighbor's.
 const WAYS: usize = 5;
 const PLACES: usize = 8;
 
 both_databases! {
-    async fn a_thousand_secrets_are_nowhere_but_in_the_answers_that_make_them(server: TestServer) {
+    async fn a_thousand_secrets_appear_only_in_the_responses_that_create_them(server: TestServer) {
         let logs = Logs::captured();
         let own = Tenant::create(&server, "Own", "Private").await;
         let mut secrets = issue_keys(&own).await;
         let planted = secrets.pop().expect("a key to plant");
         assert!(secrets.len() >= 1000, "only {}", secrets.len());
 
-        let mut shown = Shown::default();
+        let mut shown = SeenBytes::default();
         for (number, secret) in secrets.iter().enumerate() {
             use_and_misplace(&server, &own, number, secret, &mut shown).await;
         }
@@ -49,7 +49,7 @@ both_databases! {
         );
     }
 
-    async fn the_answer_with_a_secret_is_repeated_to_its_maker_only(server: TestServer) {
+    async fn a_response_with_a_secret_is_only_replayed_to_its_creator(server: TestServer) {
         let own = Tenant::create(&server, "Own", "Private").await;
         let create = async |caller: &Caller| {
             caller.send(Method::POST, "/api-keys", &[("idempotency-key", "one")], Some(json!({"name": "x"}))).await
@@ -59,12 +59,12 @@ both_databases! {
         let again = create(&own.caller).await.expect(201);
         assert_eq!(first["key"], again["key"]);
         let other_key = server.caller(first["key"].as_str().unwrap());
-        let refused = create(&other_key).await.refused(409, "CONFLICT");
+        let refused = create(&other_key).await.expect_error(409, "CONFLICT");
         assert!(!refused.text().contains(first["key"].as_str().unwrap()));
     }
 }
 
-/// The first key of the organization, and many of it and of its solvers: some made to be repeated, some revoked.
+/// Keys of the organization and its solvers: some created with an idempotency key, some revoked.
 async fn issue_keys(own: &Tenant) -> Vec<String> {
     let mut folders = vec!["/api-keys".to_owned()];
     for number in 1..OWNERS {
@@ -92,17 +92,17 @@ async fn issue_keys_in(caller: &Caller, folder: &str) -> Vec<String> {
     keys
 }
 
-/// What the server answered, headers too.
+/// A response with its headers.
 #[derive(Default)]
-struct Shown {
+struct SeenBytes {
     answers: usize,
     bytes: Vec<u8>,
 }
 
-impl Shown {
-    fn look(&mut self, answer: &Answer) {
-        self.read(format!("{:?}\n", answer.headers).as_bytes());
-        self.read(&answer.body);
+impl SeenBytes {
+    fn look(&mut self, response: &TestResponse) {
+        self.read(format!("{:?}\n", response.headers).as_bytes());
+        self.read(&response.body);
         self.answers += 1;
     }
 
@@ -111,21 +111,21 @@ impl Shown {
     }
 }
 
-async fn use_and_misplace(server: &TestServer, own: &Tenant, number: usize, secret: &str, shown: &mut Shown) {
+async fn use_and_misplace(server: &TestServer, own: &Tenant, number: usize, secret: &str, shown: &mut SeenBytes) {
     let share = |requests: Vec<Request>, parts: usize| {
         let indexed = requests.into_iter().enumerate();
         indexed.filter(move |(index, _)| index % parts == number % parts).map(|(_, request)| request)
     };
-    send_all(&server.caller(secret), share(uses(), WAYS), |answer| shown.look(answer)).await;
-    let refuse = |answer: &Answer, shown: &mut Shown| {
-        assert!((400..500).contains(&answer.status), "{} {}: {}", answer.asked, answer.status, answer.text());
-        shown.look(answer);
+    send_all(&server.caller(secret), share(uses(), WAYS), |response| shown.look(response)).await;
+    let refuse = |response: &TestResponse, shown: &mut SeenBytes| {
+        assert!((400..500).contains(&response.status), "{} {}: {}", response.request, response.status, response.text());
+        shown.look(response);
     };
-    send_all(&server.anonymous(), share(odd_credentials(secret), WAYS), |answer| refuse(answer, shown)).await;
-    send_all(&own.caller, share(wrong_places(&own.made, secret), PLACES), |answer| refuse(answer, shown)).await;
+    send_all(&server.anonymous(), share(odd_credentials(secret), WAYS), |response| refuse(response, shown)).await;
+    send_all(&own.caller, share(wrong_places(&own.made, secret), PLACES), |response| refuse(response, shown)).await;
 }
 
-/// As a caller with the secret for its key.
+/// Requests with the secret as the caller's key.
 fn uses() -> Vec<Request> {
     vec![
         Request::get("/organization"),
@@ -136,7 +136,7 @@ fn uses() -> Vec<Request> {
     ]
 }
 
-/// The secret as a credential, but not as one is sent.
+/// The secret as a credential in a wrong format.
 fn odd_credentials(secret: &str) -> Vec<Request> {
     let ask = |credential: String| Request::get("/environments").header("authorization", credential);
     vec![
@@ -148,7 +148,7 @@ fn odd_credentials(secret: &str) -> Vec<Request> {
     ]
 }
 
-/// Everywhere that a hurried person could paste a key. All of it is refused.
+/// Requests with a key pasted in a wrong place. All of them are rejected.
 fn wrong_places(made: &Authored, secret: &str) -> Vec<Request> {
     let mut requests = misplaced_in_addresses(made, secret);
     requests.extend(misplaced_in_bodies(made, secret));
@@ -199,18 +199,18 @@ fn misplaced_in_bodies(made: &Authored, secret: &str) -> Vec<Request> {
     bodies.iter().map(|(path, body)| Request::post(*path, body)).collect()
 }
 
-/// Puts a secret where the search must see it: what nobody finds says nothing when nobody could.
+/// Plants a secret where the search must find it, to prove that the search works.
 async fn plant(own: &Tenant, secret: &str) {
     own.caller.post("/environments", json!({"name": secret})).await.expect(201);
     tracing::info!("planted {secret}");
 }
 
-/// What the server logs, at the most detailed level.
+/// The log of the server, at the most detailed level.
 #[derive(Clone)]
 pub(crate) struct Logs(Arc<Mutex<Vec<u8>>>);
 
 impl Logs {
-    /// One for the process: tests that share it look for their own secrets only.
+    /// One log for the process: tests that share it only search for their own secrets.
     pub(crate) fn captured() -> Self {
         static LOGS: OnceLock<Logs> = OnceLock::new();
         let begin = || {

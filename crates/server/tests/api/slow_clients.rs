@@ -1,4 +1,4 @@
-//! Clients that hold a connection without using it are let go; others are served meanwhile.
+//! Clients that hold a connection without using it are disconnected; others are served meanwhile.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::raw;
 
-/// More than any of these waits on a machine that does much else.
+/// A timeout that is longer than all waits on a busy machine.
 const LONG: Duration = Duration::from_secs(120);
 
 async fn impatient(limits: Limits) -> (TestServer, Caller) {
@@ -25,22 +25,22 @@ async fn connect(server: &TestServer) -> TcpStream {
     TcpStream::connect(server.base_url.trim_start_matches("http://")).await.unwrap()
 }
 
-/// Over a connection of its own: one that is kept may be let go in the very moment in which it is used again.
+/// Uses a new connection, because a kept one may be closed at the moment it is used again.
 async fn body_of(server: &TestServer, caller: &Caller, path: &str) -> String {
     let (status, body) = raw::request(server, caller.key(), "GET", path, b"").await;
     assert_eq!(status, 200, "{body}");
     body
 }
 
-/// What comes until the server lets go.
+/// Everything received until the server closes the connection.
 async fn until_let_go(mut connection: TcpStream) -> String {
-    let mut answer = Vec::new();
-    let _ = timeout(LONG, connection.read_to_end(&mut answer)).await.expect("the server holds the connection");
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    let _ = timeout(LONG, connection.read_to_end(&mut response)).await.expect("the server holds the connection");
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_says_nothing_or_half_is_let_go() {
+async fn clients_with_incomplete_requests_are_disconnected() {
     let (server, caller) = impatient(TestServer::unhurried()).await;
     let mut connections = Vec::new();
     for beginning in ["", "P", "PRI", "GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: ", "PRI * HTTP/2.0\r\n\r\nSM"] {
@@ -55,16 +55,16 @@ async fn who_says_nothing_or_half_is_let_go() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_been_answered_and_asks_nothing_more_is_let_go() {
+async fn idle_keep_alive_connections_are_closed() {
     let (server, _) = impatient(TestServer::unhurried()).await;
     let mut connection = connect(&server).await;
     connection.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-    let answer = until_let_go(connection).await;
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let response = until_let_go(connection).await;
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_may_come_in_pieces() {
+async fn a_request_may_arrive_in_pieces() {
     let server = TestServer::start(Database::Sqlite).await;
     let mut connection = connect(&server).await;
     connection.set_nodelay(true).unwrap();
@@ -72,12 +72,12 @@ async fn a_request_may_come_in_pieces() {
         connection.write_all(piece.as_bytes()).await.unwrap();
         tokio::task::yield_now().await;
     }
-    let answer = until_let_go(connection).await;
-    assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
+    let response = until_let_go(connection).await;
+    assert!(response.starts_with("HTTP/1.1 405"), "{response}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_body_that_does_not_go_on_is_refused_and_nothing_is_made() {
+async fn a_stalled_body_is_rejected_and_creates_nothing() {
     let (server, caller) = impatient(TestServer::unhurried()).await;
     let before = body_of(&server, &caller, "/environments").await;
     let head = format!(
@@ -85,16 +85,16 @@ async fn a_body_that_does_not_go_on_is_refused_and_nothing_is_made() {
          content-length: 100\r\n\r\n{{\"name\": \"half",
         caller.key()
     );
-    let answer = timeout(LONG, raw::exchange(&server, head.as_bytes())).await.expect("the server waits for more");
-    assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("too slowly"), "{answer}");
+    let response = timeout(LONG, raw::exchange(&server, head.as_bytes())).await.expect("the server waits for more");
+    assert!(response.starts_with("HTTP/1.1 400") && response.contains("too slowly"), "{response}");
     assert_eq!(body_of(&server, &caller, "/environments").await, before);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_does_not_read_is_let_go() {
+async fn clients_that_do_not_read_are_disconnected() {
     let (server, caller) = impatient(TestServer::unhurried()).await;
     let mut connection = connect(&server).await;
-    // Asks again and again until nothing more is taken: first the answers fill what is between, then the requests.
+    // Sends requests until writing blocks: first the responses fill the buffers, then the requests.
     let asking =
         async { while connection.write_all(b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n").await.is_ok() {} };
     timeout(LONG, asking).await.expect("the server holds a client that does not read");
@@ -102,12 +102,12 @@ async fn who_does_not_read_is_let_go() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_house_has_room_again_when_the_idle_are_let_go() {
+async fn idle_connections_free_their_slots() {
     let (server, _) = impatient(Limits { http_connections: 3, ..TestServer::unhurried() }).await;
     let idle = [connect(&server).await, connect(&server).await, connect(&server).await];
     let asked = raw::exchange(&server, b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-    let answer = timeout(LONG, asked).await.expect("no room");
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let response = timeout(LONG, asked).await.expect("no room");
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     drop(idle);
 }
 
@@ -126,7 +126,7 @@ async fn a_server_that_stops_does_not_wait_for_idle_clients() {
     answered.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     answered.read_exact(&mut [0; 15]).await.unwrap();
     stop.send(()).unwrap();
-    // Half of what an idle client has.
+    // Half of the idle timeout.
     timeout(Duration::from_secs(30), serving).await.expect("the server waits for idle clients").unwrap();
     drop((silent, answered));
 }

@@ -1,13 +1,13 @@
-//! Every operation of the OpenAPI document, with the ids and bodies that a caller would fill it with.
+//! Every operation of the OpenAPI document, with sample ids and bodies.
 
 use std::collections::BTreeMap;
 
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 use testkit::world::{self, Authored};
-use testkit::{Answer, Caller, Contract, TestServer};
+use testkit::{Caller, Contract, TestResponse, TestServer};
 
-/// The whole API.
+/// All operations of the API.
 pub(crate) struct Surface {
     pub(crate) contract: Contract,
     pub(crate) operations: Vec<Operation>,
@@ -30,14 +30,14 @@ impl Surface {
         Self { contract, operations }
     }
 
-    /// What takes an organization's key.
+    /// Operations that require an organization key.
     pub(crate) fn internal(&self) -> impl Iterator<Item = &Operation> {
         self.operations.iter().filter(|operation| {
-            operation.description["tags"][0] != "machinery" && !operation.pattern.starts_with("/v1/")
+            operation.description["tags"][0] != "operations" && !operation.pattern.starts_with("/v1/")
         })
     }
 
-    /// What takes a JSON object, with the schema of it.
+    /// Operations with a JSON body, each with its schema.
     pub(crate) fn with_json_body(&self) -> impl Iterator<Item = (&Operation, Value)> {
         self.internal().filter_map(|operation| Some((operation, self.body_schema(operation)?)))
     }
@@ -48,7 +48,7 @@ impl Surface {
         (writes && schema.is_object()).then(|| self.resolve(schema).clone())
     }
 
-    /// Follows references, through the `oneOf` of something that may be left out too.
+    /// Follows references, also through the `oneOf` of an optional value.
     fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
         if let Some(reference) = schema["$ref"].as_str() {
             return self.contract.document().pointer(reference.trim_start_matches('#')).expect("a schema");
@@ -60,7 +60,7 @@ impl Surface {
         }
     }
 
-    /// A body with all that the schema requires and nothing else; ids are the tenant's.
+    /// A body with only the required fields; ids are the tenant's.
     pub(crate) fn sample(&self, schema: &Value, tenant: &Tenant, number: usize) -> Value {
         let mut body = Map::new();
         for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -85,7 +85,7 @@ impl Surface {
             };
             body.insert(name.to_owned(), value);
         }
-        // One of the two, which a schema does not say.
+        // Exactly one of the two is required, which the schema does not express.
         let names = |field: &str| schema["properties"][field].is_object();
         if names("benchmark") && names("benchmark_id") {
             body.insert("benchmark_id".to_owned(), json!(tenant.body_id("benchmark_id")));
@@ -117,7 +117,7 @@ impl Surface {
     }
 }
 
-/// Whether a field holds an id of this server. A member's number is the payer's, and other ids are the record's.
+/// Whether a field holds an id of this server. Member ids belong to the payer, and other ids to the FHIR data.
 pub(crate) fn is_id(field: &str) -> bool {
     let of_record = ["patient_id", "user_id", "encounter_id", "card_id"];
     field.ends_with("_id") && !field.ends_with("member_id") && !of_record.contains(&field)
@@ -161,11 +161,11 @@ impl Operation {
     }
 }
 
-/// An organization with one of everything.
+/// An organization with one resource of each type.
 pub(crate) struct Tenant {
     pub(crate) caller: Caller,
     pub(crate) made: Authored,
-    /// `slug@1` of what it has published.
+    /// `slug@1` of its published benchmark.
     pub(crate) reference: String,
 }
 
@@ -179,7 +179,7 @@ impl Tenant {
         Self { caller, made, reference: format!("{slug}@1") }
     }
 
-    /// What stands for a variable of a path. A variable that nobody has thought about fails the test.
+    /// The value of a path parameter. An unknown parameter fails the test.
     pub(crate) fn path_id(&self, variable: &str, pattern: &str) -> String {
         let made = &self.made;
         let id = match variable {
@@ -188,9 +188,11 @@ impl Tenant {
             "dataset_id" if pattern.contains("/files") => &made.files_dataset,
             "dataset_id" => &made.dataset,
             "entity_id" => &made.entity,
-            "benchmark_id" if pattern.ends_with("/stats") || pattern.ends_with("/audit") => {
+            "benchmark_id" if ["/stats", "/audit", "/content"].iter().any(|end| pattern.contains(end)) => {
                 return self.reference.clone();
             }
+            // The only file of the published files dataset.
+            "sha256" => &made.file_sha256,
             "benchmark_id" => &made.benchmark,
             "task_id" => &made.task,
             "criterion_id" => &made.criterion,
@@ -230,7 +232,7 @@ impl Tenant {
         id.clone()
     }
 
-    /// What stands for an id inside a body or a filter.
+    /// The value of an id in a body or a filter.
     pub(crate) fn body_id(&self, field: &str) -> String {
         let made = &self.made;
         let id = match field {
@@ -291,7 +293,7 @@ impl Tenant {
     }
 }
 
-/// Everything that `caller` can read at the tenant's addresses, by address: every GET of the document, filters too.
+/// Everything that `caller` can read of the tenant, by path: every GET of the document, with filters.
 pub(crate) async fn crawl(surface: &Surface, caller: &Caller, tenant: &Tenant) -> BTreeMap<String, String> {
     let mut paths = vec![format!("/benchmarks/{}", tenant.reference)];
     for operation in surface.internal().filter(|operation| operation.method == Method::GET) {
@@ -303,30 +305,61 @@ pub(crate) async fn crawl(surface: &Surface, caller: &Caller, tenant: &Tenant) -
     }
     let mut read = BTreeMap::new();
     for path in paths {
-        let answer = caller.get(&path).await;
-        read.insert(path, format!("{} {}", answer.status, lasting(&answer)));
+        let response = caller.get(&path).await;
+        read.insert(path, format!("{} {}", response.status, without_volatile_fields(&response)));
     }
     read
 }
 
-/// The body without what changes by itself.
-pub(crate) fn lasting(answer: &Answer) -> String {
-    if answer.json.is_null() {
-        return answer.text();
+/// The body without volatile fields.
+pub(crate) fn without_volatile_fields(response: &TestResponse) -> String {
+    if response.json.is_null() {
+        return response.text();
     }
-    let mut json = answer.json.clone();
-    // Looking at a voicemail is hearing it.
-    forget(&mut json, &["last_used_at", "request_id", "heard"]);
+    let mut json = response.json.clone();
+    // Reading a voicemail marks it as heard.
+    remove_fields(&mut json, &["last_used_at", "request_id", "heard"]);
     json.to_string()
 }
 
-fn forget(value: &mut Value, members: &[&str]) {
+fn remove_fields(value: &mut Value, members: &[&str]) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(|item| forget(item, members)),
+        Value::Array(items) => items.iter_mut().for_each(|item| remove_fields(item, members)),
         Value::Object(object) => {
             object.retain(|key, _| !members.contains(&key.as_str()));
-            object.values_mut().for_each(|member| forget(member, members));
+            object.values_mut().for_each(|member| remove_fields(member, members));
         }
         _ => {}
+    }
+}
+
+/// The document describes every check, simulator and step, and its schemas accept everything that the server stores.
+#[test]
+fn authored_json_is_described() {
+    let contract = testkit::Contract::load();
+    let schemas = &contract.document()["components"]["schemas"];
+    let of = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    assert_eq!(schemas["NewCriterion"]["properties"]["assertion"]["$ref"], "#/components/schemas/Assertion");
+    let choices = |name: &str| schemas[name]["discriminator"]["mapping"].as_object().unwrap().clone();
+    for check in verify::catalogue() {
+        let example: Value = serde_json::from_str(check.example).unwrap();
+        assert!(choices("Assertion").contains_key(check.name), "{}", check.name);
+        assert!(contract.accepts(&of("Assertion"), &example), "{}", check.name);
+    }
+    assert!(contract.accepts(&of("Assertion"), &json!({"assert": "mind-reading", "any": 1})), "stored with a warning");
+    assert!(!contract.accepts(&of("Assertion"), &json!({"fields": []})));
+    for info in sims::catalogue() {
+        assert!(contract.accepts(&of("SimulatorConfig"), &info.example_config()), "{}", info.kind.name());
+        for step in info.steps {
+            assert!(choices("ScenarioStep").contains_key(step.name), "{}", step.name);
+            assert!(contract.accepts(&of("Scenario"), &json!({"steps": [step.example()]})), "{}", step.name);
+        }
+        for endpoint in info.endpoints {
+            assert!(schemas["Endpoints"]["properties"][*endpoint].is_object(), "{endpoint}");
+        }
+    }
+    for (component, member) in [("Simulator", "config"), ("Task", "scenario"), ("CreatedRun", "endpoints")] {
+        let described = schemas[component]["properties"][member].to_string();
+        assert!(described.contains("#/components/schemas/"), "{component}.{member}: {described}");
     }
 }

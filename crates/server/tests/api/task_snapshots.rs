@@ -1,4 +1,4 @@
-//! A task run shows the task as it was frozen, with its templates filled in, and what seals its result.
+//! A task run shows the frozen task with bound templates, and the seal of its result.
 
 use serde_json::json;
 use testkit::both_databases;
@@ -19,7 +19,7 @@ both_databases! {
         let created = author.post("/benchmark-runs", json!({"benchmark_id": bench.benchmark, "scored": true})).await.expect(201);
         let agent = Agent::from(&server, &created);
         let place = format!("/task-runs/{}", agent.task_runs[0]);
-        // What is edited later does not count.
+        // Later edits have no effect.
         author.patch(&format!("/tasks/{task}"), json!({"name": "Edited"})).await.expect(200);
         let before = author.get(&place).await.expect(200).json;
         let snapshot = &before["snapshot"];
@@ -38,14 +38,14 @@ both_databases! {
         let after = author.get(&place).await.expect(200).json;
         assert_eq!(&after["snapshot"], snapshot);
         assert!(after["sealed"]["state_hash"].is_string() && after["sealed"]["engine"].is_string(), "{after}");
-        // Its token and its solver see none of it.
+        // The run's token and its solver see none of it.
         let own = agent.result(0).await;
         assert!(own.get("snapshot").is_none() && own.get("sealed").is_none(), "{own}");
         let listed = author.get(&format!("/task-runs?benchmark_run_id={}", agent.run)).await.expect(200).json;
         assert_eq!(&listed["data"][0]["snapshot"], snapshot);
     }
 
-    async fn of_another_organizations_version_nobody_sees_what_is_judged(server: TestServer) {
+    async fn other_organizations_do_not_see_the_criteria_of_a_version(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({"visibility": "Public"})).await;
         let task = json!({"name": "Secret", "tags": ["no-action"], "task_item": {"instruction": "Do it."}});

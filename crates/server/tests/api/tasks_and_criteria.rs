@@ -1,8 +1,8 @@
-//! Tasks and criteria: what is wrong with them is said when they are saved, field by field.
+//! Tasks and criteria: errors are reported by field when they are saved.
 
 use serde_json::{Value, json};
 use testkit::world::{self, Authored};
-use testkit::{Answer, Caller, both_databases};
+use testkit::{Caller, TestResponse, both_databases};
 use verify::catalogue as checks;
 
 both_databases! {
@@ -35,12 +35,12 @@ both_databases! {
                 vec!["scenario.steps.0.after_seconds", "scenario.steps.0.colour"],
             ),
         ] {
-            let refused = author.task(json!({"scenario": scenario})).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), faulty, "{scenario}");
+            let refused = author.task(json!({"scenario": scenario})).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), faulty, "{scenario}");
             let task = format!("/tasks/{}", author.made.task);
             let refused =
-                author.caller.patch(&task, json!({"scenario": scenario})).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), faulty, "{scenario}");
+                author.caller.patch(&task, json!({"scenario": scenario})).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), faulty, "{scenario}");
         }
         for good in [Value::Null, json!({}), json!({"steps": []}), json!({"steps": [good_step(), good_step()]})] {
             assert_eq!(author.task(json!({"scenario": good})).await.expect(201)["scenario"], good);
@@ -50,12 +50,12 @@ both_databases! {
     async fn a_step_without_an_environment_says_so(server: TestServer) {
         let caller = server.organization("Author").await;
         let benchmark = caller.post("/benchmarks", json!({"name": "Bare"})).await.expect(201).id();
-        let refused = caller.post("/tasks", world::task(&benchmark)).await.refused(400, "VALIDATION_ERROR");
-        assert_eq!(refused.faulty_fields(), ["scenario.steps.0.do"]);
+        let refused = caller.post("/tasks", world::task(&benchmark)).await.expect_error(400, "VALIDATION_ERROR");
+        assert_eq!(refused.invalid_fields(), ["scenario.steps.0.do"]);
         caller.post("/tasks", json!({"benchmark_id": benchmark, "name": "Talk"})).await.expect(201);
     }
 
-    async fn every_fault_of_a_task_is_named_at_once(server: TestServer) {
+    async fn all_errors_of_a_task_are_reported_at_once(server: TestServer) {
         let author = Author::new(server.organization("Author").await).await;
         let refused = author
             .task(json!({
@@ -64,9 +64,9 @@ both_databases! {
                 "scenario": {"steps": [{"do": "explode"}]},
             }))
             .await
-            .refused(400, "VALIDATION_ERROR");
+            .expect_error(400, "VALIDATION_ERROR");
         assert_eq!(
-            refused.faulty_fields(),
+            refused.invalid_fields(),
             [
                 "name",
                 "scenario.steps.0.do",
@@ -85,12 +85,12 @@ both_databases! {
             ("tags", json!(vec!["x"; 33])),
             ("benchmark_id", json!("bench_01K9Z3T5Q8W7N4M2R6V0XBHCDE")),
         ] {
-            let refused = author.task(json!({field: value})).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), [field], "{value}");
+            let refused = author.task(json!({field: value})).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), [field], "{value}");
         }
     }
 
-    async fn a_task_shows_its_criteria_in_the_order_of_their_making(server: TestServer) {
+    async fn a_task_shows_its_criteria_in_creation_order(server: TestServer) {
         let author = Author::new(server.organization("Author").await).await;
         let second = author.criterion(json!({})).await.expect(201);
         let task = author.caller.get(&format!("/tasks/{}", author.made.task)).await.expect(200);
@@ -113,18 +113,18 @@ both_databases! {
         for _ in 0..2 {
             author.caller.post(&bound, json!({"entity_id": file})).await.expect(200);
         }
-        let ids = |answer: &Answer| answer.data().iter().map(|entity| entity["id"].clone()).collect::<Vec<_>>();
+        let ids = |response: &TestResponse| response.data().iter().map(|entity| entity["id"].clone()).collect::<Vec<_>>();
         assert_eq!(ids(&author.caller.get(&bound).await.expect(200)), [json!(author.made.entity), json!(file)]);
         let foreign = Author::new(server.organization("Other").await).await;
         let refused =
             foreign.caller.post(&format!("/tasks/{}/entities", foreign.made.task), json!({"entity_id": file})).await;
-        assert_eq!(refused.refused(400, "VALIDATION_ERROR").faulty_fields(), ["entity_id"]);
+        assert_eq!(refused.expect_error(400, "VALIDATION_ERROR").invalid_fields(), ["entity_id"]);
         author.caller.delete(&format!("{bound}/{}", author.made.entity)).await.expect(204);
-        author.caller.delete(&format!("{bound}/{}", author.made.entity)).await.refused(404, "NOT_FOUND");
+        author.caller.delete(&format!("{bound}/{}", author.made.entity)).await.expect_error(404, "NOT_FOUND");
         assert_eq!(ids(&author.caller.get(&bound).await.expect(200)), [json!(file)]);
     }
 
-    async fn an_unknown_assertion_is_kept_with_a_warning(server: TestServer) {
+    async fn an_unknown_assertion_is_stored_with_a_warning(server: TestServer) {
         let author = Author::new(server.organization("Author").await).await;
         let assertion: Value =
             serde_json::from_str(r#"{"assert": "mind-reading", "depth": 1.10, "b": 1, "a": 2}"#).unwrap();
@@ -139,7 +139,7 @@ both_databases! {
         assert_eq!(known["warnings"], json!([]));
     }
 
-    async fn a_misspelt_assertion_is_refused_at_its_place(server: TestServer) {
+    async fn a_misspelled_assertion_is_rejected_with_its_path(server: TestServer) {
         let author = Author::new(server.organization("Author").await).await;
         for (assertion, faulty) in [
             (json!({}), "assertion.assert"),
@@ -159,10 +159,10 @@ both_databases! {
             ),
             (json!({"assert": "voice-transcript", "contains": ["{{x.y}}"]}), "assertion.contains.0"),
         ] {
-            let refused = author.criterion(json!({"assertion": assertion})).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), [faulty], "{assertion}");
+            let refused = author.criterion(json!({"assertion": assertion})).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), [faulty], "{assertion}");
             let path = format!("/criteria/{}", author.made.criterion);
-            author.caller.patch(&path, json!({"assertion": assertion})).await.refused(400, "VALIDATION_ERROR");
+            author.caller.patch(&path, json!({"assertion": assertion})).await.expect_error(400, "VALIDATION_ERROR");
         }
     }
 
@@ -196,42 +196,42 @@ both_databases! {
             "true",
             "[]",
         ] {
-            let refused = author.weighing(Some(bad)).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), ["weight"], "{bad}");
+            let refused = author.weighing(Some(bad)).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), ["weight"], "{bad}");
         }
     }
 
-    async fn an_axis_is_a_short_name_of_ones_own(server: TestServer) {
+    async fn an_axis_is_a_short_name_that_is_not_reserved(server: TestServer) {
         let author = Author::new(server.organization("Author").await).await;
         for good in [json!("safety"), json!("Größe 1"), json!("x".repeat(64)), Value::Null] {
             assert_eq!(author.criterion(json!({"axis": good})).await.expect(201)["axis"], good);
         }
         for bad in [json!(""), json!("x".repeat(65)), json!("__default__"), json!("__x"), json!("a\nb"), json!(1)] {
-            let refused = author.criterion(json!({"axis": bad})).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), ["axis"], "{bad}");
+            let refused = author.criterion(json!({"axis": bad})).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), ["axis"], "{bad}");
         }
     }
 
-    async fn a_template_needs_an_entity_to_read(server: TestServer) {
+    async fn a_template_needs_a_bound_entity(server: TestServer) {
         let author = Author::new(server.organization("Author").await).await;
         let assertion = json!({"assert": "fhir-resource-state", "resource_type": "Appointment", "search": {"patient": "Patient/{{entity.id}}"}});
-        let refused = author.criterion(json!({"assertion": assertion})).await.refused(400, "VALIDATION_ERROR");
-        assert_eq!(refused.faulty_fields(), ["input_entity_id"]);
+        let refused = author.criterion(json!({"assertion": assertion})).await.expect_error(400, "VALIDATION_ERROR");
+        assert_eq!(refused.invalid_fields(), ["input_entity_id"]);
         let bound =
             author.criterion(json!({"assertion": assertion, "input_entity_id": author.made.entity})).await.expect(201);
         let path = format!("/criteria/{}", bound.id());
         let refused =
-            author.caller.patch(&path, json!({"input_entity_id": null})).await.refused(400, "VALIDATION_ERROR");
-        assert_eq!(refused.faulty_fields(), ["input_entity_id"]);
+            author.caller.patch(&path, json!({"input_entity_id": null})).await.expect_error(400, "VALIDATION_ERROR");
+        assert_eq!(refused.invalid_fields(), ["input_entity_id"]);
         for (field, unknown) in
             [("input_entity_id", "ent_01K9Z3T5Q8W7N4M2R6V0XBHCDE"), ("task_id", "task_01K9Z3T5Q8W7N4M2R6V0XBHCDE")]
         {
-            let refused = author.criterion(json!({field: unknown})).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), [field]);
+            let refused = author.criterion(json!({field: unknown})).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), [field]);
         }
     }
 
-    async fn an_example_of_every_check_is_taken(server: TestServer) {
+    async fn an_example_of_every_check_is_accepted(server: TestServer) {
         let author = Author::new(server.organization("Author").await).await;
         assert!(!checks().is_empty());
         for check in checks() {
@@ -244,7 +244,7 @@ both_databases! {
         }
     }
 
-    async fn an_example_of_every_simulator_and_step_is_taken(server: TestServer) {
+    async fn an_example_of_every_simulator_and_step_is_accepted(server: TestServer) {
         let author = Author::new(server.organization("Author").await).await;
         let caller = &author.caller;
         assert!(!sims::catalogue().is_empty());
@@ -255,7 +255,7 @@ both_databases! {
             assert_eq!((&made["type"], &made["config"]), (&json!(kind), &info.example_config()));
             let refused =
                 caller.post("/simulators", json!({"type": kind, "name": "x", "config": {"no_such": 1}})).await;
-            assert_eq!(refused.refused(400, "VALIDATION_ERROR").faulty_fields(), ["config.no_such"], "{kind}");
+            assert_eq!(refused.expect_error(400, "VALIDATION_ERROR").invalid_fields(), ["config.no_such"], "{kind}");
             let attach = format!("/environments/{}/simulators/{}", author.made.environment, made.id());
             caller.send(reqwest::Method::POST, &attach, &[], None).await.expect(200);
             for step in info.steps {
@@ -267,7 +267,7 @@ both_databases! {
     }
 }
 
-/// Someone with one of everything.
+/// An author with one resource of each type.
 struct Author {
     caller: Caller,
     made: Authored,
@@ -279,17 +279,17 @@ impl Author {
         Self { caller, made }
     }
 
-    /// A new task, sound but for what is said.
-    async fn task(&self, but: Value) -> Answer {
+    /// Creates a task that is valid except for these fields.
+    async fn task(&self, but: Value) -> TestResponse {
         self.caller.post("/tasks", changed(world::task(&self.made.benchmark), but)).await
     }
 
-    async fn criterion(&self, but: Value) -> Answer {
+    async fn criterion(&self, but: Value) -> TestResponse {
         self.caller.post("/criteria", changed(world::criterion(&self.made.task), but)).await
     }
 
-    /// With a weight as it is spelt.
-    async fn weighing(&self, weight: Option<&str>) -> Answer {
+    /// Creates a criterion with a weight as written.
+    async fn weighing(&self, weight: Option<&str>) -> TestResponse {
         let mut body = world::criterion(&self.made.task);
         body.as_object_mut().unwrap().shift_remove("weight");
         let mut text = body.to_string();

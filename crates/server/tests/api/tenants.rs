@@ -1,18 +1,18 @@
-//! One organization never learns of another's things, whichever operation it asks and however it spells an id.
+//! One organization never learns about another's resources, whichever operation it uses and however it spells an id.
 
 use std::collections::BTreeSet;
 
 use model::api_key::{KeyKind, Secret};
 use reqwest::Method;
 use serde_json::json;
-use testkit::{Answer, both_databases};
+use testkit::{TestResponse, both_databases};
 
-use crate::prober::{Prober, absent, id_fields, telling};
+use crate::prober::{Prober, comparable, id_fields, unknown_id};
 use crate::request::{Request, send_all};
-use crate::surface::{Operation, Surface, Tenant, crawl, is_id, lasting};
+use crate::surface::{Operation, Surface, Tenant, crawl, is_id, without_volatile_fields};
 
 both_databases! {
-    async fn a_foreign_id_in_a_path_is_answered_like_one_of_nothing(server: TestServer) {
+    async fn a_foreign_id_in_a_path_looks_like_an_unknown_id(server: TestServer) {
         let surface = Surface::load();
         let (own, foreign) = two_tenants(&server, "Private").await;
         let before = (state(&surface, &own).await, state(&surface, &foreign).await);
@@ -24,7 +24,7 @@ both_databases! {
         assert_eq!(before, (state(&surface, &own).await, state(&surface, &foreign).await));
     }
 
-    async fn a_foreign_id_anywhere_else_is_answered_like_one_of_nothing(server: TestServer) {
+    async fn a_foreign_id_in_filters_and_bodies_looks_like_an_unknown_id(server: TestServer) {
         let surface = Surface::load();
         let (own, foreign) = two_tenants(&server, "Private").await;
         let before = (state(&surface, &own).await, state(&surface, &foreign).await);
@@ -45,7 +45,7 @@ both_databases! {
         assert_eq!(before, (state(&surface, &own).await, state(&surface, &foreign).await));
     }
 
-    async fn without_a_good_credential_a_foreign_id_is_answered_like_one_of_nothing(server: TestServer) {
+    async fn without_a_valid_credential_a_foreign_id_looks_like_an_unknown_id(server: TestServer) {
         let surface = Surface::load();
         let (own, foreign) = two_tenants(&server, "Private").await;
         let prober = Prober::new(&surface, &own, &foreign).await;
@@ -58,7 +58,7 @@ both_databases! {
         prober.compare(&server.anonymous(), probes).await;
     }
 
-    async fn a_public_benchmark_can_be_read_but_not_touched(server: TestServer) {
+    async fn a_public_benchmark_can_be_read_but_not_changed(server: TestServer) {
         let surface = Surface::load();
         let (own, foreign) = two_tenants(&server, "Public").await;
         let before = state(&surface, &foreign).await;
@@ -72,7 +72,7 @@ both_databases! {
         assert_eq!(before, state(&surface, &foreign).await);
     }
 
-    async fn ids_in_bodies_are_read_at_all(server: TestServer) {
+    async fn ids_in_bodies_are_checked(server: TestServer) {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
         let mut fields = BTreeSet::new();
@@ -80,15 +80,15 @@ both_databases! {
             for field in id_fields(&schema) {
                 let mut body = surface.sample(&schema, &own, number);
                 body[&field] = json!(own.body_id(&field));
-                let answer = own.caller.send(operation.method.clone(), &operation.path_of(&own), &[], Some(body)).await;
-                assert!([200, 201].contains(&answer.status), "{}: {}", answer.asked, answer.text());
+                let response = own.caller.send(operation.method.clone(), &operation.path_of(&own), &[], Some(body)).await;
+                assert!([200, 201].contains(&response.status), "{}: {}", response.request, response.text());
                 fields.insert(field);
             }
         }
         assert!(fields.len() >= 6, "{fields:?}");
     }
 
-    async fn without_a_good_credential_nothing_is_answered(server: TestServer) {
+    async fn every_internal_operation_requires_a_valid_credential(server: TestServer) {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
         let mut requests = Vec::new();
@@ -102,29 +102,29 @@ both_databases! {
             }
         }
         eprintln!("{} requests without a good credential are refused", requests.len());
-        send_all(&server.anonymous(), requests, |answer| {
-            assert_eq!((answer.status, &answer["error"]["code"]), (401, &json!("UNAUTHORIZED")), "{}", answer.asked);
-            let scheme = answer.header("www-authenticate").unwrap_or_default();
-            assert!(scheme.starts_with("Bearer"), "{}: {scheme:?}", answer.asked);
+        send_all(&server.anonymous(), requests, |response| {
+            assert_eq!((response.status, &response["error"]["code"]), (401, &json!("UNAUTHORIZED")), "{}", response.request);
+            let scheme = response.header("www-authenticate").unwrap_or_default();
+            assert!(scheme.starts_with("Bearer"), "{}: {scheme:?}", response.request);
         })
         .await;
     }
 
-    async fn a_solver_key_opens_no_internal_operation(server: TestServer) {
+    async fn a_solver_key_cannot_use_internal_operations(server: TestServer) {
         let surface = Surface::load();
         let own = Tenant::create(&server, "Own", "Private").await;
         let before = state(&surface, &own).await;
         let solver = server.caller(&solver_key(&own).await);
         for operation in surface.internal() {
-            let answer = solver.send(operation.method.clone(), &operation.path_of(&own), &[], Some(json!({}))).await;
-            answer.refused(403, "FORBIDDEN");
+            let response = solver.send(operation.method.clone(), &operation.path_of(&own), &[], Some(json!({}))).await;
+            response.expect_error(403, "FORBIDDEN");
         }
         let after = state(&surface, &own).await;
         let changed: Vec<_> = after.iter().filter(|(path, body)| before.get(*path) != Some(*body)).collect();
         assert_eq!(changed.len(), 1, "only the list of the solver's keys: {changed:?}");
     }
 
-    async fn a_foreign_cursor_shows_only_ones_own(server: TestServer) {
+    async fn a_foreign_cursor_shows_only_the_callers_own_rows(server: TestServer) {
         let surface = Surface::load();
         let (own, foreign) = two_tenants(&server, "Private").await;
         let mut followed = 0;
@@ -138,7 +138,7 @@ both_databases! {
             assert_names_nothing_of(&own.caller.get(&path).await.expect(200), &foreign);
             let stolen = format!("{}?cursor={cursor}", operation.path_of(&foreign));
             if !operation.variables().is_empty() {
-                own.caller.get(&stolen).await.refused(404, "NOT_FOUND");
+                own.caller.get(&stolen).await.expect_error(404, "NOT_FOUND");
             }
             followed += 1;
         }
@@ -156,7 +156,7 @@ both_databases! {
                     let ask = async |id: &str| {
                         own.caller.get(&format!("{}?{filter}={id}", operation.path_of(&own))).await.expect(200)
                     };
-                    assert_eq!(ask(&foreign.body_id(filter)).await.body, ask(&absent(&foreign.body_id(filter))).await.body);
+                    assert_eq!(ask(&foreign.body_id(filter)).await.body, ask(&unknown_id(&foreign.body_id(filter))).await.body);
                     assert!(ask(&foreign.body_id(filter)).await.data().is_empty());
                     assert!(!ask(&own.body_id(filter)).await.data().is_empty());
                     filters += 1;
@@ -166,7 +166,7 @@ both_databases! {
         }
     }
 
-    async fn idempotency_keys_of_two_organizations_are_two_keys(server: TestServer) {
+    async fn idempotency_keys_of_two_organizations_do_not_conflict(server: TestServer) {
         let (own, foreign) = two_tenants(&server, "Private").await;
         let create = async |tenant: &Tenant| {
             let key = [("idempotency-key", "one")];
@@ -179,9 +179,9 @@ both_databases! {
         assert_eq!(create(&foreign).await.id(), first.id());
     }
 
-    async fn a_private_version_is_like_no_version(server: TestServer) {
+    async fn a_private_version_looks_like_an_unknown_version(server: TestServer) {
         let (own, foreign) = two_tenants(&server, "Private").await;
-        let ask = async |reference: &str| telling(&own.caller.get(&format!("/benchmarks/{reference}")).await, &[]);
+        let ask = async |reference: &str| comparable(&own.caller.get(&format!("/benchmarks/{reference}")).await, &[]);
         let nothing = ask("no-such-thing@1").await;
         assert!(nothing.starts_with("404"));
         for reference in [foreign.reference.as_str(), "foreign-intake@2", "foreign-intake"] {
@@ -192,7 +192,7 @@ both_databases! {
         assert_names_nothing_of(&listed, &foreign);
     }
 
-    async fn of_a_public_benchmark_no_byte_of_the_answers_is_shown(server: TestServer) {
+    async fn a_public_benchmark_does_not_reveal_its_criteria(server: TestServer) {
         let surface = Surface::load();
         let (own, foreign) = two_tenants(&server, "Private").await;
         let canaries = plant_canaries(&foreign).await;
@@ -204,7 +204,7 @@ both_databases! {
         let mut shown_to_others = crawl(&surface, &own.caller, &foreign).await;
         shown_to_others.extend(crawl(&surface, &own.caller, &own).await);
         let newest = format!("/benchmarks/{}", foreign.reference.replace("@1", "@2"));
-        shown_to_others.insert(newest.clone(), lasting(&own.caller.get(&newest).await.expect(200)));
+        shown_to_others.insert(newest.clone(), without_volatile_fields(&own.caller.get(&newest).await.expect(200)));
         for canary in &canaries {
             assert!(shown_to_author.values().any(|body| body.contains(canary)), "{canary} was not planted");
             let leaks: Vec<_> = shown_to_others.iter().filter(|(_, body)| body.contains(canary)).collect();
@@ -231,7 +231,7 @@ pub(crate) async fn solver_key(tenant: &Tenant) -> String {
     made["key"].as_str().expect("a key").to_owned()
 }
 
-/// None, mistyped, unknown, of every kind and of no kind, and revoked.
+/// Invalid credentials: missing, mistyped, unknown of every type, malformed, and revoked.
 pub(crate) async fn bad_credentials(own: &Tenant) -> Vec<Option<String>> {
     let key = own.caller.key();
     let made = own.caller.post("/api-keys", json!({"name": "to be revoked"})).await.expect(201);
@@ -267,13 +267,13 @@ pub(crate) async fn bad_credentials(own: &Tenant) -> Vec<Option<String>> {
     std::iter::once(None).chain(texts.map(Some)).collect()
 }
 
-fn assert_names_nothing_of(answer: &Answer, tenant: &Tenant) {
+fn assert_names_nothing_of(response: &TestResponse, tenant: &Tenant) {
     for id in tenant.ids() {
-        assert!(!answer.text().contains(id), "{} shows {id}", answer.asked);
+        assert!(!response.text().contains(id), "{} shows {id}", response.request);
     }
 }
 
-/// A second of each thing, so that lists have pages.
+/// Creates a second resource of each type, so that lists have several pages.
 async fn fill_lists(tenant: &Tenant) {
     let (caller, made) = (&tenant.caller, &tenant.made);
     for (path, body) in [
@@ -294,7 +294,7 @@ async fn fill_lists(tenant: &Tenant) {
     caller.put_bytes(&file, "text/plain", "second").await.expect(200);
 }
 
-/// Marks everything that only the author may see, and names the marks.
+/// Marks everything that only the author may see, and returns the marks.
 pub(crate) async fn plant_canaries(tenant: &Tenant) -> Vec<String> {
     let (caller, made) = (&tenant.caller, &tenant.made);
     let canary = |place: &str| format!("canary-{place}-7f3d9c52-1b6e-4f0a-9d2c-5a8e1c4b7f60");

@@ -1,4 +1,4 @@
-//! Changes: what a PATCH keeps and clears, which state it was made for, and what cannot be deleted yet.
+//! Updates: PATCH semantics, conditional requests, and deletion of resources in use.
 
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -7,29 +7,29 @@ use testkit::world::{self, Authored};
 use testkit::{Caller, both_databases};
 
 both_databases! {
-    async fn a_patch_keeps_what_it_does_not_name_and_null_clears_what_may_be_empty(server: TestServer) {
+    async fn a_patch_keeps_other_fields_and_null_clears_optional_ones(server: TestServer) {
         let caller = server.organization("Updates").await;
         let made = Authored::create(&caller).await;
         for Editable { path, nullable, required } in editables(&made) {
-            let before = timeless(&caller.get(&path).await.expect(200).json);
-            assert_eq!(timeless(&caller.patch(&path, json!({})).await.expect(200).json), before, "{path}");
+            let before = without_times(&caller.get(&path).await.expect(200).json);
+            assert_eq!(without_times(&caller.patch(&path, json!({})).await.expect(200).json), before, "{path}");
             for (field, value) in nullable {
-                let mut expected = timeless(&caller.get(&path).await.expect(200).json);
+                let mut expected = without_times(&caller.get(&path).await.expect(200).json);
                 for value in [value, Value::Null] {
                     expected[field] = value.clone();
                     let changed = caller.patch(&path, json!({field: value})).await.expect(200);
-                    assert_eq!(timeless(&changed.json), expected, "{path}");
+                    assert_eq!(without_times(&changed.json), expected, "{path}");
                     assert_eq!(caller.get(&path).await.expect(200).json, changed.json, "{path}");
                 }
             }
             for field in required {
-                let refused = caller.patch(&path, json!({field: null})).await.refused(400, "VALIDATION_ERROR");
-                assert_eq!(refused.faulty_fields(), [field], "{path}");
+                let refused = caller.patch(&path, json!({field: null})).await.expect_error(400, "VALIDATION_ERROR");
+                assert_eq!(refused.invalid_fields(), [field], "{path}");
             }
         }
     }
 
-    async fn what_cannot_change_is_not_taken(server: TestServer) {
+    async fn immutable_and_unknown_fields_are_rejected(server: TestServer) {
         let caller = server.organization("Updates").await;
         let made = Authored::create(&caller).await;
         for (path, field, value) in [
@@ -40,12 +40,12 @@ both_databases! {
             (format!("/benchmarks/{}", made.benchmark), "published", json!(true)),
             (format!("/environments/{}", made.environment), "colour", json!("red")),
         ] {
-            let refused = caller.patch(&path, json!({field: value})).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), [field], "{path}");
+            let refused = caller.patch(&path, json!({field: value})).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), [field], "{path}");
         }
     }
 
-    async fn an_entity_tag_names_a_state_wherever_it_is_shown(server: TestServer) {
+    async fn all_responses_give_the_same_entity_tag_for_a_state(server: TestServer) {
         let caller = server.organization("Updates").await;
         let made = Authored::create(&caller).await;
         for (collection, body, change) in creations(&made) {
@@ -59,7 +59,7 @@ both_databases! {
         }
     }
 
-    async fn a_change_can_be_tied_to_the_state_that_it_was_made_for(server: TestServer) {
+    async fn if_match_prevents_changes_of_another_state(server: TestServer) {
         let caller = server.organization("Updates").await;
         let made = Authored::create(&caller).await;
         for (collection, body, change) in creations(&made) {
@@ -70,7 +70,7 @@ both_databases! {
                 async move { caller.send(Method::PATCH, &path, &[("if-match", &tag)], Some(change)).await }
             };
             let changed = patch(created.etag().to_owned()).await.expect(200);
-            patch(created.etag().to_owned()).await.refused(412, "PRECONDITION_FAILED");
+            patch(created.etag().to_owned()).await.expect_error(412, "PRECONDITION_FAILED");
             assert_eq!(caller.get(&path).await.expect(200).json, changed.json, "{path}");
             patch(format!("\"other\", {}", changed.etag())).await.expect(200);
             let any = patch("*".to_owned()).await.expect(200);
@@ -78,27 +78,27 @@ both_databases! {
                 let (caller, path) = (caller.clone(), path.clone());
                 async move { caller.send(Method::DELETE, &path, &[("if-match", &tag)], None).await }
             };
-            delete(created.etag().to_owned()).await.refused(412, "PRECONDITION_FAILED");
+            delete(created.etag().to_owned()).await.expect_error(412, "PRECONDITION_FAILED");
             delete(any.etag().to_owned()).await.expect(204);
-            caller.get(&path).await.refused(404, "NOT_FOUND");
+            caller.get(&path).await.expect_error(404, "NOT_FOUND");
         }
     }
 
-    async fn what_the_caller_has_already_is_not_sent_again(server: TestServer) {
+    async fn an_unchanged_resource_is_304(server: TestServer) {
         let caller = server.organization("Updates").await;
         let made = Authored::create(&caller).await;
         for Editable { path, .. } in editables(&made) {
             let tag = caller.get(&path).await.expect(200).etag().to_owned();
             for known in [tag.clone(), format!("\"other\", {tag}"), format!("W/{tag}"), "*".to_owned()] {
-                let answer = caller.send(Method::GET, &path, &[("if-none-match", &known)], None).await.expect(304);
-                assert!(answer.body.is_empty());
-                assert_eq!(answer.etag(), tag);
+                let response = caller.send(Method::GET, &path, &[("if-none-match", &known)], None).await.expect(304);
+                assert!(response.body.is_empty());
+                assert_eq!(response.etag(), tag);
             }
             caller.send(Method::GET, &path, &[("if-none-match", "\"other\"")], None).await.expect(200);
         }
     }
 
-    async fn of_concurrent_changes_of_one_state_exactly_one_wins(server: TestServer) {
+    async fn only_one_of_several_concurrent_changes_with_if_match_succeeds(server: TestServer) {
         let caller = server.organization("Updates").await;
         let created = caller.post("/environments", json!({"name": "contested"})).await.expect(201);
         let path = format!("/environments/{}", created.id());
@@ -108,14 +108,14 @@ both_databases! {
             async move { caller.send(Method::PATCH, path, &[("if-match", tag)], Some(body)).await }
         }))
         .await;
-        let winners: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
+        let winners: Vec<_> = answers.iter().filter(|response| response.status == 200).collect();
         assert_eq!(winners.len(), 1);
-        assert_eq!(answers.iter().filter(|answer| answer.status == 412).count(), 15);
+        assert_eq!(answers.iter().filter(|response| response.status == 412).count(), 15);
         assert_eq!(caller.get(path).await.expect(200).json, winners[0].json);
     }
 
-    /// Without a condition every change is applied, none is lost in another.
-    async fn concurrent_changes_of_different_fields_are_all_kept(server: TestServer) {
+    /// Without a condition every change is applied, and none is lost.
+    async fn concurrent_changes_of_different_fields_are_all_applied(server: TestServer) {
         let caller = server.organization("Updates").await;
         let solver = format!("/solvers/{}", caller.post("/solvers", json!({"alias": "a"})).await.expect(201).id());
         let fields = ["real_name", "agent_description", "agent_version"];
@@ -129,7 +129,7 @@ both_databases! {
         }
     }
 
-    async fn what_is_in_use_is_not_deleted_and_the_refusal_names_the_user(server: TestServer) {
+    async fn resources_in_use_cannot_be_deleted_and_the_error_names_the_user(server: TestServer) {
         let caller = server.organization("Updates").await;
         let made = Authored::create(&caller).await;
         let branch = json!({"name": "Branch", "type": "files", "parent_id": made.files_dataset});
@@ -159,7 +159,7 @@ both_databases! {
         blocked(&caller, &dataset, &reading).await;
         caller.delete(&format!("/criteria/{reading}")).await.expect(204);
         caller.delete(&dataset).await.expect(204);
-        caller.get(&entity).await.refused(404, "NOT_FOUND");
+        caller.get(&entity).await.expect_error(404, "NOT_FOUND");
 
         caller.delete(&files_attached).await.expect(204);
         blocked(&caller, &files, &branch).await;
@@ -172,7 +172,7 @@ both_databases! {
         caller.delete(&environment).await.expect(204);
     }
 
-    async fn a_benchmark_takes_its_tasks_and_criteria_along(server: TestServer) {
+    async fn deleting_a_benchmark_deletes_its_tasks_and_criteria(server: TestServer) {
         let caller = server.organization("Updates").await;
         let made = Authored::create(&caller).await;
         let other = caller.post("/benchmarks", json!({"name": "Other"})).await.expect(201).id();
@@ -185,7 +185,7 @@ both_databases! {
             format!("/tasks/{}/entities", made.task),
             format!("/criteria/{}", made.criterion),
         ] {
-            caller.get(&gone).await.refused(404, "NOT_FOUND");
+            caller.get(&gone).await.expect_error(404, "NOT_FOUND");
         }
         for stays in [
             format!("/environments/{}", made.environment),
@@ -197,10 +197,10 @@ both_databases! {
         }
         caller.delete(&format!("/datasets/{}/entities/{}", made.dataset, made.entity)).await.expect(204);
         caller.delete(&format!("/tasks/{other_task}")).await.expect(204);
-        caller.get(&format!("/criteria/{other_criterion}")).await.refused(404, "NOT_FOUND");
+        caller.get(&format!("/criteria/{other_criterion}")).await.expect_error(404, "NOT_FOUND");
     }
 
-    async fn attaching_twice_is_attaching_once_and_order_is_kept(server: TestServer) {
+    async fn attaching_twice_has_no_effect_and_keeps_the_order(server: TestServer) {
         let caller = server.organization("Updates").await;
         let environment = caller.post("/environments", json!({"name": "Order"})).await.expect(201).id();
         let mut expected = Vec::new();
@@ -216,7 +216,7 @@ both_databases! {
         assert_eq!(read["simulators"], json!(expected));
         let detach = format!("/environments/{environment}/simulators/{}", expected[1]["id"].as_str().unwrap());
         caller.delete(&detach).await.expect(204);
-        caller.delete(&detach).await.refused(404, "NOT_FOUND");
+        caller.delete(&detach).await.expect_error(404, "NOT_FOUND");
         expected.remove(1);
         assert_eq!(
             caller.get(&format!("/environments/{environment}")).await.expect(200)["simulators"],
@@ -269,7 +269,7 @@ fn editables(made: &Authored) -> Vec<Editable> {
             vec![("axis", json!("safety")), ("input_entity_id", json!(made.entity))],
             vec!["label", "assertion", "weight"],
         ),
-        // Last, because a scenario is sound only with its environment.
+        // Last, because a scenario is only valid with its environment.
         editable(
             format!("/benchmarks/{}", made.benchmark),
             vec![("description", json!("x")), ("slug", json!("a-slug")), ("environment_id", json!(made.environment))],
@@ -278,7 +278,7 @@ fn editables(made: &Authored) -> Vec<Editable> {
     ]
 }
 
-/// Where to create one, with what, and a change of it.
+/// The path, the body and a change for each type of resource.
 fn creations(made: &Authored) -> Vec<(String, Value, Value)> {
     let renamed = || json!({"name": "After"});
     vec![
@@ -293,20 +293,20 @@ fn creations(made: &Authored) -> Vec<(String, Value, Value)> {
     ]
 }
 
-/// Numbers and an order that a careless store would not keep.
+/// Numbers and an order that a careless store would change.
 fn exact() -> Value {
     serde_json::from_str(r#"{"z": 1.10, "a": 1e2, "m": -0.0, "n": 12345678901234567890123, "x": [1.0, "é😀"]}"#)
         .unwrap()
 }
 
-fn timeless(value: &Value) -> Value {
+fn without_times(value: &Value) -> Value {
     let mut value = value.clone();
     value.as_object_mut().unwrap().shift_remove("updated_at");
     value
 }
 
 async fn blocked(caller: &Caller, path: &str, by: &str) {
-    let refused = caller.delete(path).await.refused(409, "CONFLICT");
+    let refused = caller.delete(path).await.expect_error(409, "CONFLICT");
     assert!(refused.message().contains(by), "{path}: {} does not name {by}", refused.message());
     caller.get(path).await.expect(200);
 }

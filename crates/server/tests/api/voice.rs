@@ -1,4 +1,4 @@
-//! An agent on the telephone: it calls a line that is a machine, is called by people, and what was said is scored.
+//! Phone calls: the agent calls an automated line, is called by people, and the calls are scored.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use testkit::{Caller, TestServer, both_databases};
 
 use crate::voice_kit::{Phone, heard};
 
-/// A payer's line: a menu, a member's number that is read back, a look-up, a hold, somebody who answers.
+/// A payer's line: a menu, a member id that is read back, a lookup, a hold, and a representative.
 fn line() -> Value {
     json!({"phone_number": "+1 555 010 0100", "ivr": {"start": "welcome", "retries": 1, "timeout_seconds": 7, "nodes": {
         "welcome": {"type": "say", "prompt": "Thank you for calling Northwind Health.", "next": "menu"},
@@ -97,8 +97,8 @@ both_databases! {
         let ended = phone.act(json!({"say": "No thank you, that is all."})).await.expect(201);
         assert_eq!((&ended["call"]["status"], &ended["call"]["transferred_to"]), (&json!("transferred"), &json!("+15550100177")));
         assert_eq!(ended["call"]["duration_seconds"], 1200);
-        phone.act(json!({"say": "Hello?"})).await.refused(409, "CONFLICT");
-        // The same call behind every door.
+        phone.act(json!({"say": "Hello?"})).await.expect_error(409, "CONFLICT");
+        // The same call at every address.
         let turns = agent.caller.get(&format!("/v1/benchmark-runs/{}/voice/calls/{}/turns?limit=100", agent.run, phone.call)).await.expect(200);
         assert_eq!(turns.data().len(), 15);
         let result = agent.complete(0).await.expect(200);
@@ -111,14 +111,14 @@ both_databases! {
             {"phrase": "J0123", "found": true, "turn": 11},
             {"phrase": "2026-03-01", "found": true, "turn": 11},
         ]));
-        phone.act(json!({"say": "Hello?"})).await.refused(409, "CONFLICT");
+        phone.act(json!({"say": "Hello?"})).await.expect_error(409, "CONFLICT");
         let sandbox = author.get("/sandboxes").await.expect(200);
         let sandbox = sandbox.data().iter().find(|sandbox| sandbox["type"] == "Voice").unwrap()["id"].clone();
         let events = author.get(&format!("/sandboxes/{}/events?type=voice_turn&limit=100", sandbox.as_str().unwrap())).await.expect(200);
         assert_eq!(events.data().iter().filter(|event| event["payload"]["speaker"] == "agent").count(), 6);
     }
 
-    async fn people_call_and_leave_messages(server: TestServer) {
+    async fn incoming_calls_and_voicemails_can_be_answered(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let scenario = json!({"steps": [
             {"do": "voicemail", "from_number": "+15550100123", "caller_name": "Ada Stone", "text": "Please call me back."},
@@ -135,7 +135,7 @@ both_databases! {
         let one = format!("{endpoint}/voicemails/{}", left.data()[0]["id"].as_str().unwrap());
         assert_eq!(agent.caller.get(&one).await.expect(200)["heard"], json!(true));
         assert_eq!(agent.caller.get(&format!("{endpoint}/voicemails")).await.expect(200).data()[0]["heard"], json!(true));
-        agent.caller.get(&format!("{endpoint}/voicemails/vm_1")).await.refused(404, "NOT_FOUND");
+        agent.caller.get(&format!("{endpoint}/voicemails/vm_1")).await.expect_error(404, "NOT_FOUND");
         assert!(agent.caller.get(&format!("{calls}?status=ringing")).await.expect(200).data().is_empty());
         server.clock.advance(30_000);
         let ringing = agent.caller.get(&format!("{calls}?status=ringing")).await.expect(200);
@@ -149,10 +149,10 @@ both_databases! {
         assert_eq!(phone.says("Done. Goodbye!").await, "Goodbye.");
         assert_eq!(phone.status().await, "completed");
         let other = nobody["id"].as_str().unwrap();
-        let answer = format!("{calls}/{other}/answer");
-        let answered = agent.caller.send(Method::POST, &answer, &[], None).await.expect(200);
+        let answer_path = format!("{calls}/{other}/answer");
+        let answered = agent.caller.send(Method::POST, &answer_path, &[], None).await.expect(200);
         assert_eq!(heard(&answered), "Is this the clinic?");
-        agent.caller.send(Method::POST, &answer, &[], None).await.refused(409, "CONFLICT");
+        agent.caller.send(Method::POST, &answer_path, &[], None).await.expect_error(409, "CONFLICT");
         for _ in 0..2 {
             let ended = agent.caller.send(Method::POST, &format!("{calls}/{other}/hangup"), &[], None).await.expect(200);
             assert_eq!((&ended["call"]["status"], &ended["call"]["ended_by"]), (&json!("completed"), &json!("agent")));
@@ -161,17 +161,17 @@ both_databases! {
         assert_eq!(result["score"], json!(1.0), "{}", result.text());
     }
 
-    async fn a_line_asks_again_and_loses_patience(server: TestServer) {
+    async fn a_line_repeats_its_question_and_then_hangs_up(server: TestServer) {
         let author = server.organization("Acme").await;
         let sandbox = voice_sandbox(&author, line()).await;
         let calls = format!("/sandboxes/{}/voice/calls", sandbox.id());
-        // Neither words nor silence are a choice; then the line gives up.
+        // Neither unknown words nor silence select an option; then the line hangs up.
         let (phone, _) = Phone::dial(&author, &calls).await;
         let menu = "For eligibility say eligibility or press 1. To leave a message press 2.";
         assert_eq!(phone.says("Hm, what?").await, format!("I'm sorry, I did not understand that. {menu}"));
         assert_eq!(heard(&phone.act(json!({"silence": true})).await.expect(201)), "Goodbye.");
         assert_eq!(phone.status().await, "completed");
-        // A prompt that cannot be interrupted does not hear; what is read back can be refused.
+        // A prompt that cannot be interrupted ignores input; a value that is read back can be rejected.
         let (phone, _) = Phone::dial(&author, &calls).await;
         phone.presses("1").await;
         let unheard = phone.act(json!({"dtmf": "123456", "interrupts": true})).await.expect(201);
@@ -182,16 +182,16 @@ both_databases! {
         assert!(phone.presses("#").await.starts_with("I have 7 8. Is that right?"));
         assert_eq!(phone.says("No, that is not right").await, "I'm sorry, I did not understand that. Please say or enter the member's record number.");
         assert!(phone.presses("456").await.starts_with("I have 4 5 6."));
-        // Nobody of this number: the playground has no EHR.
+        // No member is found, because the playground has no EHR.
         assert_eq!(phone.presses("1").await, "I cannot find 456. Please say or enter the member's record number.");
         author.send(Method::POST, &format!("{calls}/{}/hangup", phone.call), &[], None).await.expect(200);
-        // A message is as long as the tape.
+        // A voicemail is cut at its maximum length.
         let (phone, _) = Phone::dial(&author, &calls).await;
         phone.presses("2").await;
         let left = phone.act(json!({"say": "one two three four five six seven"})).await.expect(201);
         assert_eq!((&left["turns"][0]["text"], &left["turns"][0]["note"]), (&json!("one two three four five"), &json!("cut_off")));
         assert_eq!(heard(&left), "Goodbye.");
-        // A line without a graph rings out, and another number is not in service.
+        // A line without a graph is not answered, and another number is not in service.
         let silent = voice_sandbox(&author, json!({})).await;
         assert!(silent["credentials"]["phone_number"].as_str().unwrap().starts_with("+1555"));
         let (phone, _) = Phone::dial(&author, &format!("/sandboxes/{}/voice/calls", silent.id())).await;
@@ -202,7 +202,7 @@ both_databases! {
         assert_eq!(right["call"]["status"], "in_progress");
     }
 
-    async fn what_the_agent_says_is_only_a_value(server: TestServer) {
+    async fn spoken_text_is_only_a_search_value(server: TestServer) {
         let author = server.organization("Acme").await;
         let simulator = author.post("/simulators", json!({"type": "Fhir", "name": "EHR"})).await.expect(201).id();
         let records = author.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201);
@@ -235,8 +235,8 @@ both_databases! {
         }
     }
 
-    /// The config and the call of docs/voice.md, as they stand there.
-    async fn the_manual_tells_what_happens(server: TestServer) {
+    /// The config and the call of docs/voice.md.
+    async fn the_example_of_the_manual_works(server: TestServer) {
         let page = include_str!("../../../../docs/voice.md");
         let block = |kind: &str| page.split(&format!("```{kind}\n")).nth(1).unwrap().split("```").next().unwrap();
         let author = server.organization("Acme").await;
@@ -265,7 +265,7 @@ both_databases! {
         assert_eq!(phone.status().await, "completed");
     }
 
-    async fn what_cannot_be_said_is_refused_and_changes_nothing(server: TestServer) {
+    async fn invalid_turns_are_rejected_and_change_nothing(server: TestServer) {
         let author = server.organization("Acme").await;
         let sandbox = voice_sandbox(&author, line()).await.id();
         let calls = format!("/sandboxes/{sandbox}/voice/calls");
@@ -282,38 +282,38 @@ both_databases! {
             (json!({"silence": false}), vec!["say"]),
             (json!({"say": "x", "speaker": "caller"}), vec!["speaker"]),
         ] {
-            let refused = phone.act(turn.clone()).await.refused(400, "VALIDATION_ERROR");
-            assert_eq!(refused.faulty_fields(), fields, "{turn}");
+            let refused = phone.act(turn.clone()).await.expect_error(400, "VALIDATION_ERROR");
+            assert_eq!(refused.invalid_fields(), fields, "{turn}");
         }
         for query in ["?status=busy", "?direction=up", "?limit=0", "?call=1"] {
-            author.get(&format!("{calls}{query}")).await.refused(400, "VALIDATION_ERROR");
+            author.get(&format!("{calls}{query}")).await.expect_error(400, "VALIDATION_ERROR");
         }
-        author.post(&calls, json!({"to": "home"})).await.refused(400, "VALIDATION_ERROR");
-        author.get(&format!("{calls}/call_1")).await.refused(404, "NOT_FOUND");
-        author.post(&format!("{calls}/call_1/turns"), json!({"say": "x"})).await.refused(404, "NOT_FOUND");
-        author.get(&format!("{calls}/{}/stream", phone.call)).await.refused(400, "BAD_REQUEST");
+        author.post(&calls, json!({"to": "home"})).await.expect_error(400, "VALIDATION_ERROR");
+        author.get(&format!("{calls}/call_1")).await.expect_error(404, "NOT_FOUND");
+        author.post(&format!("{calls}/call_1/turns"), json!({"say": "x"})).await.expect_error(404, "NOT_FOUND");
+        author.get(&format!("{calls}/{}/stream", phone.call)).await.expect_error(400, "BAD_REQUEST");
         assert_eq!(phone.transcript().await, before);
-        // A retry is one turn, and one call.
+        // A retry creates one turn and one call.
         let turns = format!("{calls}/{}/turns", phone.call);
         let once = [("idempotency-key", "a")];
         let first = author.send(Method::POST, &turns, &once, Some(json!({"say": "benefits"}))).await.expect(201);
         let again = author.send(Method::POST, &turns, &once, Some(json!({"say": "benefits"}))).await.expect(201);
         assert_eq!(first.json, again.json);
-        author.send(Method::POST, &turns, &once, Some(json!({"say": "other"}))).await.refused(409, "CONFLICT");
+        author.send(Method::POST, &turns, &once, Some(json!({"say": "other"}))).await.expect_error(409, "CONFLICT");
         assert_eq!(phone.transcript().await.len(), before.len() + 2);
         let dial = [("idempotency-key", "b")];
         let first = author.send(Method::POST, &calls, &dial, Some(json!({}))).await.expect(201);
         let again = author.send(Method::POST, &calls, &dial, Some(json!({}))).await.expect(201);
         assert_eq!(first["call"]["id"], again["call"]["id"]);
-        // Reset takes every call away; a line that was torn down takes none.
+        // A reset removes all calls; a line that was torn down accepts none.
         let playground = author.get(&format!("/sandboxes/{sandbox}")).await.expect(200)["own_playground_id"].clone();
         author.send(Method::POST, &format!("/playgrounds/{}/reset", playground.as_str().unwrap()), &[], None).await.expect(200);
         assert!(author.get(&calls).await.expect(200).data().is_empty());
         author.send(Method::POST, &format!("/sandboxes/{sandbox}/teardown"), &[], None).await.expect(200);
-        author.post(&calls, json!({})).await.refused(409, "CONFLICT");
+        author.post(&calls, json!({})).await.expect_error(409, "CONFLICT");
     }
 
-    async fn a_call_is_a_recording_where_there_is_a_synthesiser(server: TestServer) {
+    async fn a_call_has_a_recording_if_there_is_a_synthesizer(server: TestServer) {
         let author = server.organization("Acme").await;
         let sandbox = voice_sandbox(&author, line()).await.id();
         let calls = format!("/sandboxes/{sandbox}/voice/calls");
@@ -321,7 +321,7 @@ both_databases! {
         phone.says("Benefits [[h@l'oU]] --version <speak>").await;
         let recording = author.get(&format!("{calls}/{}/recording", phone.call)).await;
         if std::process::Command::new("espeak-ng").arg("--version").output().is_err() {
-            let refused = recording.refused(409, "CONFLICT");
+            let refused = recording.expect_error(409, "CONFLICT");
             return assert!(refused.message().contains("espeak-ng"), "{}", refused.text());
         }
         let wav = recording.expect(200).body;
@@ -330,9 +330,9 @@ both_databases! {
         assert_eq!(length + 44, wav.len());
         assert!(length > 2 * 11_025 * 5, "more than five seconds of {length} bytes");
         assert!(wav[44..].iter().any(|byte| *byte != 0));
-        author.get(&format!("{calls}/call_1/recording")).await.refused(404, "NOT_FOUND");
+        author.get(&format!("{calls}/call_1/recording")).await.expect_error(404, "NOT_FOUND");
         let silent = voice_sandbox(&author, json!({})).await.id();
         let (phone, _) = Phone::dial(&author, &format!("/sandboxes/{silent}/voice/calls")).await;
-        author.get(&format!("/sandboxes/{silent}/voice/calls/{}/recording", phone.call)).await.refused(409, "CONFLICT");
+        author.get(&format!("/sandboxes/{silent}/voice/calls/{}/recording", phone.call)).await.expect_error(409, "CONFLICT");
     }
 }

@@ -1,40 +1,40 @@
-//! Telephones for tests: one over REST, one over a WebSocket.
+//! Phone clients for tests: one over REST, one over a WebSocket.
 
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use testkit::{Answer, Caller};
+use testkit::{Caller, TestResponse};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-/// Far more than anything takes.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+/// A timeout that is far longer than needed.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A call over REST.
 pub(crate) struct Phone {
     pub(crate) caller: Caller,
-    /// Where calls are: `/sandboxes/…/voice/calls`.
+    /// The path of calls: `/sandboxes/…/voice/calls`.
     pub(crate) path: String,
     pub(crate) call: String,
 }
 
 impl Phone {
-    /// Dials; what the line said first.
-    pub(crate) async fn dial(caller: &Caller, path: &str) -> (Self, Answer) {
+    /// Dials, and returns what the line said first.
+    pub(crate) async fn dial(caller: &Caller, path: &str) -> (Self, TestResponse) {
         let dialled = caller.post(path, json!({})).await.expect(201);
         let call = dialled["call"]["id"].as_str().unwrap().to_owned();
         (Self { caller: caller.clone(), path: path.to_owned(), call }, dialled)
     }
 
-    /// What the line answers.
-    pub(crate) async fn act(&self, turn: Value) -> Answer {
+    /// Sends a turn, and returns the response.
+    pub(crate) async fn act(&self, turn: Value) -> TestResponse {
         self.caller.post(&format!("{}/{}/turns", self.path, self.call), turn).await
     }
 
-    /// The words that the line answers with.
+    /// Says something, and returns the text of the line's response.
     pub(crate) async fn says(&self, words: &str) -> String {
         heard(&self.act(json!({"say": words})).await.expect(201))
     }
@@ -49,20 +49,20 @@ impl Phone {
         call["status"].as_str().unwrap().to_owned()
     }
 
-    /// All turns, without what differs from call to call.
+    /// All turns, without fields that differ between calls.
     pub(crate) async fn transcript(&self) -> Vec<Value> {
         let path = format!("{}/{}/turns?limit=100", self.path, self.call);
         self.caller.get(&path).await.expect(200).data().iter().map(without_call).collect()
     }
 }
 
-/// What the other side said, in one text.
-pub(crate) fn heard(exchange: &Answer) -> String {
+/// Everything the other side said, as one text.
+pub(crate) fn heard(exchange: &TestResponse) -> String {
     let turns = exchange["turns"].as_array().unwrap().iter().filter(|turn| turn["speaker"] == "caller");
     turns.map(|turn| turn["text"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
 }
 
-/// A turn without what differs from call to call.
+/// A turn without fields that differ between calls.
 pub(crate) fn without_call(turn: &Value) -> Value {
     let mut turn = turn.clone();
     for member in ["call_id", "at"] {
@@ -82,7 +82,7 @@ impl Socket {
         if let Some(protocol) = protocol {
             request.headers_mut().insert("sec-websocket-protocol", protocol.parse().unwrap());
         }
-        match tokio::time::timeout(PATIENCE, connect_async(request)).await.expect("an answer to the handshake") {
+        match tokio::time::timeout(TIMEOUT, connect_async(request)).await.expect("an answer to the handshake") {
             Ok((socket, response)) => {
                 let chosen = response.headers().get("sec-websocket-protocol").map(|name| name.to_str().unwrap());
                 assert_eq!(chosen, protocol);
@@ -97,10 +97,10 @@ impl Socket {
         self.0.send(Message::Text(message.to_string().into())).await.unwrap();
     }
 
-    /// The next message, or nothing when the connection ends.
+    /// The next message, or `None` when the connection ends.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
-            match tokio::time::timeout(PATIENCE, self.0.next()).await.expect("a message in time") {
+            match tokio::time::timeout(TIMEOUT, self.0.next()).await.expect("a message in time") {
                 Some(Ok(Message::Text(text))) => return Some(serde_json::from_str(&text).unwrap()),
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
                 _ => return None,

@@ -1,4 +1,4 @@
-//! The WebSocket of a call: the same state as REST, hostile frames, and connections that hold on and say nothing.
+//! The WebSocket of a call: the same state as REST, hostile frames, and idle connections.
 
 use futures_util::SinkExt;
 use serde_json::json;
@@ -14,7 +14,7 @@ fn line() -> serde_json::Value {
 }
 
 both_databases! {
-    async fn what_is_done_at_one_place_is_heard_at_the_other(server: TestServer) {
+    async fn rest_and_websocket_share_one_call(server: TestServer) {
         let author = server.organization("Acme").await;
         let sandbox = voice_sandbox(&author, line()).await.id();
         let calls = format!("/sandboxes/{sandbox}/voice/calls");
@@ -29,7 +29,7 @@ both_databases! {
         assert_eq!(socket.expect("turn").await["turn"]["index"], 3);
         assert_eq!(socket.expect("turn").await["turn"]["index"], 4);
         assert_eq!(phone.transcript().await.len(), 5);
-        // Faults are told and end nothing.
+        // Errors are reported and do not end the connection.
         for (message, code) in [(json!({"speak": "x"}), "BAD_REQUEST"), (json!({"say": " "}), "VALIDATION_ERROR"), (json!({"answer": true}), "CONFLICT")] {
             socket.send(message).await;
             assert_eq!(socket.expect("error").await["error"]["code"], code);
@@ -45,7 +45,7 @@ both_databases! {
         late.expect("ended").await;
     }
 
-    async fn a_stream_is_opened_with_a_credential_and_for_a_call(server: TestServer) {
+    async fn a_stream_requires_a_credential_and_a_call(server: TestServer) {
         let (author, other) = (server.organization("Acme").await, server.organization("Other").await);
         let sandbox = voice_sandbox(&author, line()).await.id();
         let voice = format!("/sandboxes/{sandbox}/voice");
@@ -63,8 +63,8 @@ both_databases! {
         assert_eq!(status(&author, &format!("{voice}/stream")).await, Some(409));
     }
 
-    /// S6: nothing panics, nothing is a server error, and the line serves on.
-    async fn no_frame_breaks_the_line(server: TestServer) {
+    /// S6: no panic, no server error, and the line stays available.
+    async fn malformed_frames_do_not_break_the_line(server: TestServer) {
         let author = server.organization("Acme").await;
         let sandbox = voice_sandbox(&author, line()).await.id();
         let voice = format!("/sandboxes/{sandbox}/voice");
@@ -84,7 +84,7 @@ both_databases! {
                     (Ok(text), _) => Message::Text(text.into()),
                     (Err(_), _) => Message::Binary(bytes.into()),
                 };
-                // A call may have been ended by it.
+                // The frame may have ended the call.
                 if socket.0.send(frame).await.is_err() {
                     break;
                 }
@@ -96,7 +96,7 @@ both_databases! {
             }
         }
         assert!(told > 100, "{told} answers");
-        // Frames that are too long end the connection, and nothing else.
+        // A frame that is too long only ends its connection.
         let mut long = Socket::open(&author, &format!("{voice}/stream"), None).await.unwrap();
         let _ = long.0.send(Message::Text("x".repeat(70_000).into())).await;
         while long.next().await.is_some() {}
@@ -104,8 +104,8 @@ both_databases! {
         assert_eq!(phone.says("a question").await, "Answer.");
     }
 
-    /// R11: connections that say nothing or do not read are let go, and hurt nobody else.
-    async fn idle_and_deaf_connections_are_let_go(server: TestServer) {
+    /// R11: connections that are idle or do not read are closed without affecting others.
+    async fn idle_and_non_reading_connections_are_closed(server: TestServer) {
         let limits = app::Limits { voice_idle_seconds: 10, ..TestServer::unhurried() };
         let server = TestServer::start_with(server.database().kind(), limits).await;
         let author = server.organization("Acme").await;
@@ -130,7 +130,7 @@ both_databases! {
         after.expect("call").await;
     }
 
-    async fn so_many_connections_and_no_more(server: TestServer) {
+    async fn the_number_of_connections_is_limited(server: TestServer) {
         let limits = app::Limits { voice_sandbox_streams: 3, voice_streams: 4, ..TestServer::unhurried() };
         let server = TestServer::start_with(server.database().kind(), limits).await;
         let author = server.organization("Acme").await;
@@ -144,14 +144,14 @@ both_databases! {
         held.push(Socket::open(&author, &second, None).await.unwrap());
         assert_eq!(Socket::open(&author, &second, None).await.err(), Some(429));
         drop(held);
-        // Their places become free when the server has seen them go.
+        // Their slots become free when the server notices the disconnect.
         while Socket::open(&author, &first, None).await.is_err() {
             tokio::task::yield_now().await;
         }
     }
 }
 
-/// A thousand, or as many as the system lets one process have at both ends.
+/// A thousand, or as many as the file descriptor limit of one process allows for both ends.
 fn affordable() -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let files = limits.lines().find(|line| line.starts_with("Max open files"));
@@ -159,7 +159,7 @@ fn affordable() -> usize {
     (most.saturating_sub(400) / 2).clamp(50, 1000)
 }
 
-/// Splitmix64: the same changes every time.
+/// SplitMix64: the same mutations in every run.
 struct Random(u64);
 
 impl Random {

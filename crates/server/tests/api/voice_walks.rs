@@ -1,4 +1,4 @@
-//! Every way through a line of thirty nodes, over REST, over a WebSocket and over a relay: the same words each time.
+//! Every path through a line of thirty nodes over REST, a WebSocket and a relay: the transcripts are the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use testkit::{Caller, both_databases};
 
 use crate::voice_kit::{Phone, Socket, without_call};
 
-/// Three menus of departments over collects, look-ups, holds, people and endings; thirty nodes and no circle.
+/// Three menus over collects, lookups, holds, representatives and endings: thirty nodes without a cycle.
 fn thirty_nodes() -> Value {
     let mut nodes = Map::new();
     let mut add = |name: String, node: Value| nodes.insert(name, node);
@@ -66,7 +66,7 @@ fn thirty_nodes() -> Value {
     json!({"ivr": {"start": "welcome", "nodes": nodes}})
 }
 
-/// What can be done at a node that listens, so that every edge is walked.
+/// The inputs at a listening node that cover all of its edges.
 fn acts(node: &Value) -> Vec<Value> {
     match node["type"].as_str().unwrap() {
         "menu" => {
@@ -92,7 +92,7 @@ fn acts(node: &Value) -> Vec<Value> {
     }
 }
 
-/// The prompt of the node that the line has stopped at tells which it is.
+/// The node at which the line waits, found by its prompt.
 fn stands_at<'a>(nodes: &'a Map<String, Value>, turns: &[Value]) -> Option<(&'a String, &'a Value)> {
     let last = turns.iter().rev().find(|turn| turn["speaker"] == "caller")?["text"].as_str()?;
     let listens =
@@ -100,8 +100,8 @@ fn stands_at<'a>(nodes: &'a Map<String, Value>, turns: &[Value]) -> Option<(&'a 
     nodes.iter().filter(|(_, node)| listens(node)).find(|(_, node)| last.ends_with(node["prompt"].as_str().unwrap()))
 }
 
-/// Walks of the line, each a list of what the agent does until the line hangs up: found by doing, depth first, so that
-/// every act of every node is in one of them.
+/// All walks of the line, each a list of inputs until the line hangs up. Found by depth-first search, so that
+/// every input of every node is in one of them.
 async fn walks(caller: &Caller, calls: &str, nodes: &Map<String, Value>) -> (Vec<Vec<Value>>, BTreeMap<String, usize>) {
     let (mut open, mut whole, mut visits) = (vec![Vec::<Value>::new()], Vec::new(), BTreeMap::new());
     let mut tried = BTreeSet::new();
@@ -116,7 +116,7 @@ async fn walks(caller: &Caller, calls: &str, nodes: &Map<String, Value>) -> (Vec
             continue;
         }
         let last = turns.last().unwrap()["text"].as_str().unwrap().to_owned();
-        // Who was confirmed says yes, who was answered has nothing more, who was asked again stays silent.
+        // Says yes to a confirmation, nothing more after an answer, and stays silent when asked again.
         let follows = match stands_at(nodes, &turns) {
             Some((name, node)) if !last.starts_with("I'm sorry") => {
                 *visits.entry(name.clone()).or_insert(0) += 1;
@@ -127,7 +127,7 @@ async fn walks(caller: &Caller, calls: &str, nodes: &Map<String, Value>) -> (Vec
             None => vec![json!({"say": "Thank you, goodbye"})],
         };
         for act in follows {
-            // A representative is left by the same words from everywhere: once is enough.
+            // A representative behaves the same from everywhere, so one walk is enough.
             if tried.insert((walk.clone().into_iter().map(|act| act.to_string()).collect::<Vec<_>>(), act.to_string()))
             {
                 open.push([walk.clone(), vec![act]].concat());
@@ -137,14 +137,14 @@ async fn walks(caller: &Caller, calls: &str, nodes: &Map<String, Value>) -> (Vec
     (whole, visits)
 }
 
-/// The transcript of a walk over the stream's own messages.
+/// The transcript of a walk over the native WebSocket protocol.
 async fn over_a_stream(caller: &Caller, path: &str, walk: &[Value]) -> Vec<Value> {
     let mut socket = Socket::open(caller, path, Some("verial.voice.v1")).await.unwrap();
     socket.expect("call").await;
     let mut turns = Vec::new();
     let mut acts = walk.iter();
     loop {
-        // What the line says after an act ends with the turn that the next act answers.
+        // The line's turns after an input end with the prompt for the next input.
         let message = socket.next().await.expect("a message before the end");
         match message["type"].as_str().unwrap() {
             "turn" => turns.push(without_call(&message["turn"])),
@@ -161,7 +161,7 @@ async fn over_a_stream(caller: &Caller, path: &str, walk: &[Value]) -> Vec<Value
     turns
 }
 
-/// Whether the line listens after it: it says these things and goes on.
+/// Whether the line listens after this turn.
 fn is_prompt(turn: &Value) -> bool {
     let text = turn["text"].as_str().unwrap();
     turn["speaker"] == "caller"
@@ -196,7 +196,7 @@ async fn over_a_relay(caller: &Caller, voice: &str, walk: &[Value]) -> Vec<Value
     Phone { caller: caller.clone(), path: format!("{voice}/calls"), call }.transcript().await
 }
 
-/// Words come in pieces.
+/// Text arrives in several messages.
 async fn relay(socket: &mut Socket, act: &Value) {
     if let Some(digits) = act["dtmf"].as_str() {
         return socket.send(json!({"type": "sendDigits", "digits": digits})).await;
@@ -209,7 +209,7 @@ async fn relay(socket: &mut Socket, act: &Value) {
 }
 
 both_databases! {
-    async fn every_way_through_thirty_nodes_is_the_same_everywhere(server: TestServer) {
+    async fn every_path_through_thirty_nodes_is_the_same_over_rest_stream_and_relay(server: TestServer) {
         let author = server.organization("Acme").await;
         let config = thirty_nodes();
         let nodes = config["ivr"]["nodes"].as_object().unwrap();

@@ -1,14 +1,14 @@
-//! A clearinghouse as its clients meet it: raw interchanges, answers to pick up, eligibility, and the check in a run.
+//! A clearinghouse: raw interchanges, delayed responses, eligibility, and the check in a run.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver};
-use testkit::{Answer, Caller, both_databases};
+use testkit::{Caller, TestResponse, both_databases};
 
 const X12: &str = "application/edi-x12";
 
 both_databases! {
-    async fn an_interchange_is_answered_raw_or_in_parts(server: TestServer) {
+    async fn an_interchange_gets_a_raw_or_parsed_response(server: TestServer) {
         let house = House::open(&server.organization("Acme").await, json!([])).await;
         let raw = house.send(&inquiry("W0001", "30"), &[]).await.expect(200);
         assert_eq!(raw.header("content-type"), Some(X12));
@@ -27,7 +27,7 @@ both_databases! {
         assert!(alias.text().contains("~EB*1*IND*30"));
     }
 
-    async fn several_interchanges_are_answered_each_and_listed(server: TestServer) {
+    async fn each_of_several_interchanges_gets_a_response_that_is_listed(server: TestServer) {
         let house = House::open(&server.organization("Acme").await, json!([])).await;
         let faulty = inquiry("W0001", "30").replace("000000042", "000000043").replace("SE*13*", "SE*14*");
         let body = format!("{}{faulty}", inquiry("W0001", "30"));
@@ -42,43 +42,43 @@ both_databases! {
         assert_eq!(house.caller.get(&one).await.expect(200).text(), row["payload"].as_str().unwrap());
         let in_parts = house.caller.send(Method::GET, &one, &[("accept", "application/json")], None).await.expect(200);
         assert_eq!(in_parts.json, *row);
-        house.caller.get(&house.path("/x12/responses/x12_nothing")).await.refused(404, "NOT_FOUND");
+        house.caller.get(&house.path("/x12/responses/x12_nothing")).await.expect_error(404, "NOT_FOUND");
     }
 
-    async fn what_cannot_be_answered_is_refused_and_leaves_only_its_event(server: TestServer) {
+    async fn an_invalid_interchange_is_rejected_and_only_recorded_as_an_event(server: TestServer) {
         let house = House::open(&server.organization("Acme").await, json!([])).await;
         let endless = inquiry("W0001", "30").trim_end_matches('~').to_owned();
         for body in ["", "hello", "ISA*00*short~", "\u{0}\u{1}\u{2}", endless.as_str()] {
-            house.send(body, &[]).await.refused(400, "BAD_REQUEST");
+            house.send(body, &[]).await.expect_error(400, "BAD_REQUEST");
         }
         let long = inquiry("W0001", &"3".repeat(70_000));
-        house.send(&long, &[]).await.refused(413, "PAYLOAD_TOO_LARGE");
+        house.send(&long, &[]).await.expect_error(413, "PAYLOAD_TOO_LARGE");
         let json = house.caller.post(&house.path("/x12/transactions"), json!({"payload": "ISA"})).await;
-        json.refused(415, "UNSUPPORTED_MEDIA_TYPE");
+        json.expect_error(415, "UNSUPPORTED_MEDIA_TYPE");
         let events = house.caller.get(&house.path("/events")).await.expect(200).json;
         let types: Vec<&Value> = events["data"].as_array().unwrap().iter().map(|event| &event["type"]).collect();
         assert_eq!(types, vec![&json!("x12_request"); 6]);
         assert_eq!(house.caller.get(&house.path("/state")).await.expect(200).data().len(), 0);
     }
 
-    async fn eligibility_is_asked_by_patient(server: TestServer) {
+    async fn eligibility_can_be_checked_by_patient(server: TestServer) {
         let house = House::open(&server.organization("Acme").await, json!([])).await;
         for path in ["/x12/eligibility", "/clearinghouse/eligibility"] {
-            let answer = house.caller.post(&house.path(path), json!({"patient_id": "ada"})).await.expect(200).json;
-            assert_eq!((&answer["eligible"], &answer["status"]), (&json!(true), &json!("active")));
-            assert_eq!((&answer["member_id"], &answer["payer"]["id"]), (&json!("W0001"), &json!("60054")));
-            assert!(answer["request"].as_str().unwrap().contains("~ST*270*"));
-            assert!(answer["response"].as_str().unwrap().contains("~ST*271*"));
+            let response = house.caller.post(&house.path(path), json!({"patient_id": "ada"})).await.expect(200).json;
+            assert_eq!((&response["eligible"], &response["status"]), (&json!(true), &json!("active")));
+            assert_eq!((&response["member_id"], &response["payer"]["id"]), (&json!("W0001"), &json!("60054")));
+            assert!(response["request"].as_str().unwrap().contains("~ST*270*"));
+            assert!(response["response"].as_str().unwrap().contains("~ST*271*"));
         }
         let path = house.path("/x12/eligibility");
-        house.caller.post(&path, json!({"patient_id": "nobody"})).await.refused(404, "NOT_FOUND");
+        house.caller.post(&path, json!({"patient_id": "nobody"})).await.expect_error(404, "NOT_FOUND");
         let faulty = json!({"patient_id": "ada", "service_types": ["***"], "date": "soon"});
-        let refused = house.caller.post(&path, faulty).await.refused(400, "VALIDATION_ERROR");
-        assert_eq!(refused.faulty_fields(), ["date", "service_types.0"]);
-        house.caller.post(&path, json!({})).await.refused(400, "VALIDATION_ERROR");
+        let refused = house.caller.post(&path, faulty).await.expect_error(400, "VALIDATION_ERROR");
+        assert_eq!(refused.invalid_fields(), ["date", "service_types.0"]);
+        house.caller.post(&path, json!({})).await.expect_error(400, "VALIDATION_ERROR");
     }
 
-    async fn a_delayed_answer_is_picked_up_when_it_is_due(server: TestServer) {
+    async fn a_delayed_response_is_available_when_it_is_due(server: TestServer) {
         let server = server.with_fixed_clock().await;
         let rules = json!([{"match": {"service_type": "98"}, "status": "active", "delay_seconds": 30}]);
         let house = House::open(&server.organization("Acme").await, rules).await;
@@ -94,7 +94,7 @@ both_databases! {
         assert!(due["delivered_at"].is_string());
     }
 
-    async fn a_file_that_is_dropped_is_answered_with_a_file(server: TestServer) {
+    async fn a_dropped_file_gets_a_response_file(server: TestServer) {
         let caller = server.organization("Acme").await;
         let config = json!({"batch": {"take_from": "edi/outbound", "answer_to": "edi/inbound"}});
         let environment = caller.post("/environments", json!({"name": "Payer"})).await.expect(201).id();
@@ -112,13 +112,13 @@ both_databases! {
         caller.put_bytes(&format!("{tree}/edi/other/c.x12"), X12, inquiry("W0001", "30")).await.expect(201);
         let listed = caller.get(&format!("{tree}?prefix=edi/inbound/")).await.expect(200).json;
         let paths: Vec<&str> = listed["data"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
-        let [answer, error] = paths[..] else { panic!("{listed}") };
-        assert!(answer.starts_with("edi/inbound/a.") && error == "edi/inbound/b.error.txt", "{paths:?}");
-        let text = caller.get(&format!("{tree}/{answer}")).await.expect(200).text();
+        let [response, error] = paths[..] else { panic!("{listed}") };
+        assert!(response.starts_with("edi/inbound/a.") && error == "edi/inbound/b.error.txt", "{paths:?}");
+        let text = caller.get(&format!("{tree}/{response}")).await.expect(200).text();
         assert!(text.contains("~ST*999*") && text.contains("~AAA*Y**42*R~"), "{text}");
     }
 
-    async fn a_run_is_scored_by_what_the_clearinghouse_answered(server: TestServer) {
+    async fn a_run_is_scored_by_the_clearinghouses_responses(server: TestServer) {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({})).await;
         author.put_bytes(&format!("/datasets/{}/data", bench.dataset), "application/fhir+ndjson", record()).await.expect(200);
@@ -147,8 +147,8 @@ both_databases! {
         let given = own["credentials"]["transactions_url"].as_str().unwrap();
         assert!(given.ends_with(&format!("{below}/transactions")), "{given}");
         let body = Some((X12, inquiry("W0001", "98").into_bytes()));
-        let answer = agent.caller.send_bytes(Method::POST, &format!("{endpoint}/transactions"), &[], body).await.expect(200);
-        assert!(answer.text().contains("~EB*B*IND*98***27*25~"), "{}", answer.text());
+        let response = agent.caller.send_bytes(Method::POST, &format!("{endpoint}/transactions"), &[], body).await.expect(200);
+        assert!(response.text().contains("~EB*B*IND*98***27*25~"), "{}", response.text());
         assert_eq!(agent.caller.get(&format!("{below}/responses")).await.expect(200).data().len(), 1);
         let result = agent.complete(0).await.expect(200).json;
         assert_eq!((&result["score"], &result["verdict"]), (&json!(1.0), &json!("pass")), "{result}");
@@ -189,7 +189,7 @@ impl House {
         format!("/sandboxes/{}{below}", self.sandbox)
     }
 
-    pub(crate) async fn send(&self, body: impl AsRef<[u8]>, headers: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn send(&self, body: impl AsRef<[u8]>, headers: &[(&str, &str)]) -> TestResponse {
         let body = Some((X12, body.as_ref().to_vec()));
         self.caller.send_bytes(Method::POST, &self.path("/x12/transactions"), headers, body).await
     }

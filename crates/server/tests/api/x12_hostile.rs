@@ -1,4 +1,4 @@
-//! S6 and S7 for X12: whatever is sent is answered in X12 or refused with a 4xx, and what is refused leaves only its event.
+//! S6 and S7 for X12: any input gets an X12 response or a 4xx, and rejected input only leaves an event.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +9,24 @@ use testkit::both_databases;
 use crate::fhir_client::Dice;
 use crate::x12::{House, inquiry};
 
-/// In continuous integration.
+/// The number of cases in continuous integration.
 const CASES: usize = 1000;
 
 both_databases! {
-    async fn malformed_interchanges_are_acknowledged_or_refused(server: TestServer) {
+    async fn malformed_interchanges_are_acknowledged_or_rejected(server: TestServer) {
         let house = House::open(&server.organization("Acme").await, json!([])).await;
         let mut dice = Dice(12);
         let mut statuses: BTreeMap<(u16, &str), usize> = BTreeMap::new();
         for _ in 0..CASES {
-            let answer = house.send(damaged(&mut dice), &[]).await;
-            let text = answer.text();
-            let kind = match answer.status {
+            let response = house.send(damaged(&mut dice), &[]).await;
+            let text = response.text();
+            let kind = match response.status {
                 200 if text.contains("ST*271*") => "271",
                 200 => "TA1 or 999",
-                _ => answer.json["error"]["code"].as_str().map_or("none", |_| "error"),
+                _ => response.json["error"]["code"].as_str().map_or("none", |_| "error"),
             };
-            assert!(matches!((answer.status, kind), (200, _) | (400 | 413, "error")), "{}: {text}", answer.status);
-            *statuses.entry((answer.status, kind)).or_default() += 1;
+            assert!(matches!((response.status, kind), (200, _) | (400 | 413, "error")), "{}: {text}", response.status);
+            *statuses.entry((response.status, kind)).or_default() += 1;
         }
         let kept = house.caller.get(&house.path("/state?resource=responses&limit=100")).await.expect(200);
         let answered = statuses.get(&(200, "271")).copied().unwrap_or(0);
@@ -35,7 +35,7 @@ both_databases! {
         house.send(inquiry("W0001", "30"), &[]).await.expect(200);
     }
 
-    async fn bombs_are_refused(server: TestServer) {
+    async fn oversized_input_is_rejected(server: TestServer) {
         let house = House::open(&server.organization("Acme").await, json!([])).await;
         let sound = inquiry("W0001", "30");
         let head = &sound[..106];
@@ -53,30 +53,30 @@ both_databases! {
             ("packed", vec![0x1f, 0x8b, 0x08, 0x00]),
         ];
         for (name, bomb) in bombs {
-            let answer = house.caller.send_bytes(Method::POST, &house.path("/x12/transactions"), &[], Some(("", bomb))).await;
-            let text = answer.text();
-            let is_told = answer.status == 200 && (text.contains("TA1*") || text.contains("AK9*R") || text.contains("ST*271*"));
-            assert!(is_told || matches!(answer.status, 400 | 413), "{name}: {} {}", answer.status, text.len());
+            let response = house.caller.send_bytes(Method::POST, &house.path("/x12/transactions"), &[], Some(("", bomb))).await;
+            let text = response.text();
+            let is_told = response.status == 200 && (text.contains("TA1*") || text.contains("AK9*R") || text.contains("ST*271*"));
+            assert!(is_told || matches!(response.status, 400 | 413), "{name}: {} {}", response.status, text.len());
             assert!(text.len() < 32 << 20, "{name}: an answer of {} bytes", text.len());
         }
         house.send(inquiry("W0001", "30"), &[]).await.expect(200);
     }
 
-    async fn nobody_reaches_the_clearinghouse_of_another(server: TestServer) {
+    async fn another_organization_cannot_reach_the_clearinghouse(server: TestServer) {
         let house = House::open(&server.organization("Acme").await, json!([])).await;
         let other = House::open(&server.organization("Other").await, json!([])).await;
         house.send(inquiry("W0001", "30"), &[]).await.expect(200);
         let [row] = house.caller.get(&house.path("/x12/responses")).await.expect(200).data().to_vec().try_into().unwrap();
         let id = row["id"].as_str().unwrap();
         let foreign = format!("{}/{id}", house.path("/x12/responses"));
-        other.caller.get(&foreign).await.refused(404, "NOT_FOUND");
-        other.caller.get(&other.path(&format!("/x12/responses/{id}"))).await.refused(404, "NOT_FOUND");
+        other.caller.get(&foreign).await.expect_error(404, "NOT_FOUND");
+        other.caller.get(&other.path(&format!("/x12/responses/{id}"))).await.expect_error(404, "NOT_FOUND");
         let body = Some(("", inquiry("W0001", "30").into_bytes()));
-        other.caller.send_bytes(Method::POST, &house.path("/x12/transactions"), &[], body).await.refused(404, "NOT_FOUND");
+        other.caller.send_bytes(Method::POST, &house.path("/x12/transactions"), &[], body).await.expect_error(404, "NOT_FOUND");
     }
 }
 
-/// A sound body with something done to it.
+/// A valid body with random damage.
 fn damaged(dice: &mut Dice) -> Vec<u8> {
     let mut bytes = inquiry(["W0001", "W9"][dice.below(2)], "30").into_bytes();
     for _ in 0..=dice.below(3) {

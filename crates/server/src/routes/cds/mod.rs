@@ -1,4 +1,4 @@
-//! The EHR of CDS Hooks, at `cds` of every door.
+//! The EHR side of CDS Hooks, at `cds` of every scope.
 
 mod schemas;
 
@@ -17,74 +17,74 @@ use utoipa_axum::routes;
 
 use self::schemas::{CdsService, FiredHookAnswer, Invocation, KeptFeedback, KeptFeedbackList, RegisteredServices};
 use crate::State;
-use crate::envelope::{ApiError, ErrorBody, Refusals, WriteRefusals};
-use crate::extract::{PageQuery, Params};
+use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{PageQuery, Params};
 use crate::json_body::Post;
-use crate::respond::page;
-use crate::routes::doors::{Door, Kind, mounted};
+use crate::responses::page;
+use crate::routes::sandbox_routes::{SandboxScope, ScopedType, in_every_scope};
 
 struct CdsHooks;
 
-impl Kind for CdsHooks {
+impl ScopedType for CdsHooks {
     const TYPE: SimulatorType = SimulatorType::CdsHooks;
 }
 
 /// The CDS services that the EHR knows.
 ///
-/// Servers of the simulator's config that were not asked yet are asked now.
+/// Discovers the services of configured servers that were not queried yet.
 #[utoipa::path(get, path = "/cds/services", operation_id = "list_cds_services", params(PageQuery),
     responses((status = 200, description = "Services", body = List<CdsService>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_services(
     extract::State(state): extract::State<State>,
-    door: Door<CdsHooks>,
+    scope: SandboxScope<CdsHooks>,
     Params(query): Params<PageQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
     let request = query.request("cds_services")?;
-    Ok(page("cds_services", cds::list_services(&state.app, &door.access, request).await?))
+    Ok(page("cds_services", cds::list_services(&state.app, &scope.access, request).await?))
 }
 
-/// Register the services of a server, which is asked for them, or a service that one plays oneself.
+/// Register the services of a server, which are discovered, or a service that the agent plays itself.
 #[utoipa::path(post, path = "/cds/services", operation_id = "register_cds_services", request_body = NewCdsService,
-    responses((status = 201, description = "What was registered", body = RegisteredServices), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The registered services", body = RegisteredServices), ErrorResponses, WriteErrorResponses))]
 async fn register_services(
     extract::State(state): extract::State<State>,
-    door: Door<CdsHooks>,
+    scope: SandboxScope<CdsHooks>,
     Post(new, _): Post<NewCdsService>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    Ok((StatusCode::CREATED, Json(cds::register(&state.app, &door.access, new).await?)))
+    Ok((StatusCode::CREATED, Json(cds::register(&state.app, &scope.access, new).await?)))
 }
 
-/// Forget a service. Those of the simulator's config stay.
+/// Remove a service. Services of the simulator's config cannot be removed.
 #[utoipa::path(delete, path = "/cds/services/{service_id}", operation_id = "remove_cds_service",
     params(("service_id" = String, Path, description = "The service, as `cds/services` names it")),
-    responses((status = 204, description = "It is forgotten"),
-        (status = 409, description = "It is part of the config, or the sandbox takes no traffic", body = ErrorBody), Refusals))]
+    responses((status = 204, description = "Removed"),
+        (status = 409, description = "It is part of the config, or the sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn remove_service(
     extract::State(state): extract::State<State>,
-    door: Door<CdsHooks>,
+    scope: SandboxScope<CdsHooks>,
 ) -> Result<StatusCode, ApiError> {
-    cds::remove(&state.app, &door.access, door.value(0).to_owned()).await?;
+    cds::remove(&state.app, &scope.access, scope.value(0).to_owned()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Fire a hook, as if a user had done something in the EHR.
 ///
-/// Every service that takes it is called with the context and what it wants prefetched. Services that the agent plays
-/// answer later; their invocations are `pending`.
+/// Every service for this hook is called with the context and its prefetch data. Services that the agent plays respond later;
+/// their invocations are `pending`.
 #[utoipa::path(post, path = "/cds/hooks/{hook}", operation_id = "fire_cds_hook", request_body = FiredHook,
     params(("hook" = String, Path, description = "The hook, such as `patient-view`"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "What the services made of it", body = FiredHookAnswer),
-        (status = 200, description = "The same, of a body in snake_case", body = FiredHookAnswer), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The responses of the services", body = FiredHookAnswer),
+        (status = 200, description = "The same, for a body in snake_case", body = FiredHookAnswer), ErrorResponses, WriteErrorResponses))]
 async fn fire_hook(
     extract::State(state): extract::State<State>,
-    door: Door<CdsHooks>,
+    scope: SandboxScope<CdsHooks>,
     Post(new, once): Post<FiredHook>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let hook = door.value(0).to_owned();
+    let hook = scope.value(0).to_owned();
     let status = if new.is_flat() { StatusCode::OK } else { StatusCode::CREATED };
-    let fired = cds::fire(&state.app, &door.access, &door.base, hook, new, once).await?;
+    let fired = cds::fire(&state.app, &scope.access, &scope.base, hook, new, once).await?;
     Ok((status, Json(fired)))
 }
 
@@ -92,27 +92,27 @@ async fn fire_hook(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct InvocationQuery {
-    /// Those of one hook.
+    /// Only invocations of this hook.
     #[param(value_type = String, required = false)]
     hook: Option<String>,
     /// `pending`, `answered` or `failed`.
     #[param(value_type = String, required = false)]
     status: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
 
-/// Hooks at services with what was answered, oldest first. `status=pending` are those that wait for the agent.
+/// Invocations of services with their responses, oldest first. Those with `status=pending` wait for the agent.
 #[utoipa::path(get, path = "/cds/hooks", operation_id = "list_cds_invocations", params(InvocationQuery),
     responses((status = 200, description = "Invocations", body = List<Invocation>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_invocations(
     extract::State(state): extract::State<State>,
-    door: Door<CdsHooks>,
+    scope: SandboxScope<CdsHooks>,
     Params(query): Params<InvocationQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
     let InvocationQuery { hook, status, limit, cursor } = query;
@@ -120,83 +120,83 @@ async fn list_invocations(
         return Err(ApiError::invalid(FieldErrors::one("status", "must be `pending`, `answered` or `failed`")));
     }
     let request = PageQuery { limit, cursor }.request("cds_hooks")?;
-    Ok(page("cds_hooks", cds::list(&state.app, &door.access, Filter { hook, status }, request).await?))
+    Ok(page("cds_hooks", cds::list(&state.app, &scope.access, Filter { hook, status }, request).await?))
 }
 
-/// One hook at one service.
+/// One invocation of a service.
 #[utoipa::path(get, path = "/cds/invocations/{invocation_id}", operation_id = "read_cds_invocation",
     params(("invocation_id" = String, Path, description = "The invocation")),
     responses((status = 200, description = "The invocation", body = Invocation),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn read_invocation(
     extract::State(state): extract::State<State>,
-    door: Door<CdsHooks>,
+    scope: SandboxScope<CdsHooks>,
 ) -> Result<Json<Value>, ApiError> {
-    Ok(Json(cds::read(&state.app, &door.access, door.value(0).to_owned()).await?))
+    Ok(Json(cds::read(&state.app, &scope.access, scope.value(0).to_owned()).await?))
 }
 
-/// Answer a hook as the service that one plays: `{"cards": […]}`, by the rules of CDS Hooks 2.0.
+/// Respond to a hook as the service that the agent plays: `{"cards": […]}`, by the rules of CDS Hooks 2.0.
 ///
-/// An answer that breaks one is refused with the places of its faults, and the hook still waits.
+/// A response that breaks a rule is rejected with the paths of its errors, and the invocation stays pending.
 #[utoipa::path(post, path = "/cds/invocations/{invocation_id}/response", operation_id = "answer_cds_invocation",
     request_body = CdsAnswer, params(("invocation_id" = String, Path, description = "An invocation that is pending")),
-    responses((status = 200, description = "The invocation with its cards", body = Invocation), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The invocation with its cards", body = Invocation), ErrorResponses, WriteErrorResponses))]
 async fn respond(
     extract::State(state): extract::State<State>,
-    door: Door<CdsHooks>,
-    Post(answer, _): Post<CdsAnswer>,
+    scope: SandboxScope<CdsHooks>,
+    Post(response, _): Post<CdsAnswer>,
 ) -> Result<Json<Value>, ApiError> {
-    Ok(Json(cds::respond(&state.app, &door.access, door.value(0).to_owned(), answer).await?))
+    Ok(Json(cds::respond(&state.app, &scope.access, scope.value(0).to_owned(), response).await?))
 }
 
-/// Accept a suggestion of a card: its actions are done to the FHIR data in one write, and the service is told.
+/// Accept a suggestion of a card: its actions are applied to the FHIR data in one write, and the service is notified.
 #[utoipa::path(post, path = "/cds/invocations/{invocation_id}/accept", operation_id = "accept_cds_suggestion",
     request_body = AcceptedSuggestion,
-    params(("invocation_id" = String, Path, description = "The invocation whose card it is"),
+    params(("invocation_id" = String, Path, description = "The invocation that the card belongs to"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The feedback that it is", body = KeptFeedback), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The stored feedback", body = KeptFeedback), ErrorResponses, WriteErrorResponses))]
 async fn accept(
     extract::State(state): extract::State<State>,
-    door: Door<CdsHooks>,
+    scope: SandboxScope<CdsHooks>,
     Post(new, once): Post<AcceptedSuggestion>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    let invocation = door.value(0).to_owned();
-    let kept = cds::accept(&state.app, &door.access, invocation, new.suggestion, once).await?;
-    Ok((StatusCode::CREATED, Json(kept)))
+    let invocation = scope.value(0).to_owned();
+    let stored = cds::accept(&state.app, &scope.access, invocation, new.suggestion, once).await?;
+    Ok((StatusCode::CREATED, Json(stored)))
 }
 
-/// Say what a user did with cards, in the form that CDS Hooks has for it; the services are told.
+/// Report what a user did with cards, in the feedback format of CDS Hooks. The services are notified.
 #[utoipa::path(post, path = "/cds/feedback", operation_id = "give_cds_feedback", request_body = NewCdsFeedback,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "What was kept", body = KeptFeedbackList), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The stored feedback", body = KeptFeedbackList), ErrorResponses, WriteErrorResponses))]
 async fn give_feedback(
     extract::State(state): extract::State<State>,
-    door: Door<CdsHooks>,
+    scope: SandboxScope<CdsHooks>,
     Post(new, once): Post<NewCdsFeedback>,
 ) -> Result<(StatusCode, Json<Value>), ApiError> {
-    Ok((StatusCode::CREATED, Json(cds::feedback(&state.app, &door.access, new, once).await?)))
+    Ok((StatusCode::CREATED, Json(cds::feedback(&state.app, &scope.access, new, once).await?)))
 }
 
 /// What users did with cards, oldest first.
 #[utoipa::path(get, path = "/cds/feedback", operation_id = "list_cds_feedback", params(PageQuery),
     responses((status = 200, description = "Feedback", body = List<KeptFeedback>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_feedback(
     extract::State(state): extract::State<State>,
-    door: Door<CdsHooks>,
+    scope: SandboxScope<CdsHooks>,
     Params(query): Params<PageQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
     let request = query.request("cds_feedback")?;
-    Ok(page("cds_feedback", cds::list_feedback(&state.app, &door.access, request).await?))
+    Ok(page("cds_feedback", cds::list_feedback(&state.app, &scope.access, request).await?))
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {
-    mounted(routes!(list_services, register_services))
-        .merge(mounted(routes!(remove_service)))
-        .merge(mounted(routes!(list_invocations)))
-        .merge(mounted(routes!(fire_hook)))
-        .merge(mounted(routes!(read_invocation)))
-        .merge(mounted(routes!(respond)))
-        .merge(mounted(routes!(accept)))
-        .merge(mounted(routes!(give_feedback, list_feedback)))
+    in_every_scope(routes!(list_services, register_services))
+        .merge(in_every_scope(routes!(remove_service)))
+        .merge(in_every_scope(routes!(list_invocations)))
+        .merge(in_every_scope(routes!(fire_hook)))
+        .merge(in_every_scope(routes!(read_invocation)))
+        .merge(in_every_scope(routes!(respond)))
+        .merge(in_every_scope(routes!(accept)))
+        .merge(in_every_scope(routes!(give_feedback, list_feedback)))
 }

@@ -1,14 +1,14 @@
-//! What the EHR shows, for the document.
+//! OpenAPI schemas of the CDS Hooks endpoints.
 
 use model::Timestamp;
 use utoipa::ToSchema;
 
 /// A CDS service that the EHR knows.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what rows have")]
+#[expect(dead_code, reason = "only documents the fields of a row")]
 pub(super) struct CdsService {
     id: String,
-    /// Of the server where it was discovered; null of a service that the agent plays or the config answers for.
+    /// The server where it was discovered; null for a service that the agent plays or the config responds for.
     base_url: Option<String>,
     /// `agent`, `service` or `config`.
     answered_by: String,
@@ -20,20 +20,20 @@ pub(super) struct CdsService {
     registered_at: Timestamp,
 }
 
-/// What was registered.
+/// The registered services.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what answers have")]
+#[expect(dead_code, reason = "only documents the fields of a response")]
 pub(super) struct RegisteredServices {
     services: Vec<CdsService>,
 }
 
-/// A hook at one service.
+/// One invocation of a service by a hook.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what rows have")]
+#[expect(dead_code, reason = "only documents the fields of a row")]
 pub(super) struct Invocation {
     id: String,
     hook: String,
-    /// The `hookInstance` that all services share.
+    /// The `hookInstance`, which is the same for all services.
     hook_instance: String,
     /// The service's id at `cds/services`.
     service: String,
@@ -45,29 +45,29 @@ pub(super) struct Invocation {
     fired_by: String,
     /// `pending`, `answered` or `failed`.
     status: String,
-    /// What the service is sent, without authorization. Of one that is not pending, `prefetch` only says what was sent.
+    /// The request to the service, without authorization. After the response, `prefetch` only names what was sent.
     #[schema(value_type = Object)]
     request: serde_json::Value,
-    /// The cards of an answer.
+    /// The cards of the response.
     #[schema(value_type = Option<Vec<Object>>)]
     cards: Option<Vec<serde_json::Value>>,
-    /// Actions that the service would have done without asking. They are kept and not done.
+    /// Actions that the service wants to apply without asking. They are stored but not applied.
     #[schema(value_type = Option<Vec<Object>>)]
     system_actions: Option<Vec<serde_json::Value>>,
-    /// `{message, details?}` of one that failed; details name the places of an answer that breaks a rule.
+    /// `{message, details?}` of a failed invocation; `details` lists the paths of a response that break a rule.
     #[schema(value_type = Option<Object>)]
     error: Option<serde_json::Value>,
     fired_at: Timestamp,
     answered_at: Option<Timestamp>,
 }
 
-/// What the services made of a hook.
+/// The responses of all services to a hook.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what answers have")]
+#[expect(dead_code, reason = "only documents the fields of a response")]
 pub(super) struct FiredHookAnswer {
     hook: String,
     hook_instance: String,
-    /// All cards that were answered.
+    /// All cards that the services returned.
     #[schema(value_type = Vec<Object>)]
     cards: Vec<serde_json::Value>,
     invocations: Vec<Invocation>,
@@ -76,7 +76,7 @@ pub(super) struct FiredHookAnswer {
 /// What a user did with a card.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "documentation: the members are what rows have")]
+#[expect(dead_code, reason = "only documents the fields of a row")]
 pub(super) struct KeptFeedback {
     id: String,
     #[schema(rename = "invocation_id")]
@@ -93,20 +93,20 @@ pub(super) struct KeptFeedback {
     #[schema(value_type = Object, required = false)]
     override_reason: serde_json::Value,
     outcome_timestamp: String,
-    /// `[{type, resource}]`: what accepting a suggestion did to the record.
+    /// `[{type, resource}]`: the changes that accepting a suggestion made.
     #[schema(value_type = Option<Vec<Object>>)]
     applied: Option<serde_json::Value>,
-    /// `{status, error}`: whether the service heard of it: `sent`, `failed`, or `none` when nobody was to be told.
+    /// `{status, error}`: whether the service was notified: `sent`, `failed`, or `none` if there is nobody to notify.
     #[schema(value_type = Object)]
     delivery: serde_json::Value,
-    /// The same of all feedback that came together.
+    /// The same for all feedback of one request.
     #[schema(rename = "request_id")]
     request_id: String,
 }
 
-/// What was kept.
+/// The stored feedback.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what answers have")]
+#[expect(dead_code, reason = "only documents the fields of a response")]
 pub(super) struct KeptFeedbackList {
     feedback: Vec<KeptFeedback>,
 }

@@ -1,9 +1,9 @@
-//! A fax line, below `fax/` of every door.
+//! Fax lines, below `fax/` of every scope.
 
-mod form;
+mod fax_response;
+mod fax_upload;
 mod inbox;
 mod outbox;
-mod serve;
 
 use model::Timestamp;
 use model::simulator::SimulatorType;
@@ -11,22 +11,22 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::State;
-use crate::routes::doors::Kind;
+use crate::routes::sandbox_routes::ScopedType;
 
-/// The channel of fax lines.
+/// Marker of routes that serve fax sandboxes.
 struct FaxLine;
 
-impl Kind for FaxLine {
+impl ScopedType for FaxLine {
     const TYPE: SimulatorType = SimulatorType::Fax;
 }
 
 /// A fax that was sent or has arrived.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what rows have")]
+#[expect(dead_code, reason = "only documents the fields of a row")]
 struct Fax {
     #[schema(example = "fax_01K9Z3T5Q8W7N4M2R6V0XBHCDE")]
     id: String,
-    /// `outbound` is the agent's.
+    /// `outbound` if the agent sent it, else `inbound`.
     direction: String,
     /// With its country code.
     #[schema(required = false)]
@@ -35,24 +35,24 @@ struct Fax {
     from_number: Option<String>,
     #[schema(required = false)]
     subject: Option<String>,
-    /// The patient whom it is about, if the sender said so.
+    /// The patient that it is about, if the sender gave one.
     #[schema(required = false)]
     patient_id: Option<String>,
-    /// What it is, such as `referral`, if the sender said so.
+    /// The type of document, such as `referral`, if the sender gave one.
     #[schema(required = false)]
     document_type: Option<String>,
-    /// What it was sent from, if it was not sent with its bytes.
+    /// The file or document that it was sent from, if it was not uploaded.
     #[schema(required = false)]
     content_reference: Option<String>,
     /// `queued`, `sent` or `failed`; `received` in the inbox.
     status: String,
-    /// Why the last call did not get through: `busy`, `no_answer` …
+    /// Why the last attempt failed: `busy`, `no_answer` …
     #[schema(required = false)]
     reason: Option<String>,
-    /// Calls that have ended.
+    /// Completed attempts.
     #[schema(required = false)]
     attempts: i64,
-    /// When the next call ends.
+    /// When the next attempt ends.
     #[schema(required = false)]
     next_attempt_at: Option<Timestamp>,
     #[schema(required = false)]
@@ -61,7 +61,7 @@ struct Fax {
     sent_at: Option<Timestamp>,
     #[schema(required = false)]
     failed_at: Option<Timestamp>,
-    /// Of a fax in the inbox.
+    /// Only for faxes in the inbox.
     #[schema(required = false)]
     received_at: Timestamp,
     /// `application/pdf` or `image/tiff`.
@@ -70,40 +70,40 @@ struct Fax {
     /// In bytes.
     size: u64,
     sha256: String,
-    /// `not_needed`, `done`, `unavailable`, `failed`, or `on_request` before the text of a scan was first asked for.
+    /// `not_needed`, `done`, `unavailable`, `failed`, or `on_request` before the text of a scan is first requested.
     ocr_status: String,
-    /// The program that read pages that are pictures, with its version.
+    /// The OCR program and its version.
     #[schema(required = false)]
     ocr_engine: String,
-    /// Where one fax that was sent is read: what it says, pages parted by form feeds; null if nothing could be read.
+    /// Only when one sent fax is read: its text, with form feeds between pages; null if no text could be read.
     #[schema(required = false)]
     text: Option<String>,
-    /// Where one fax is read: the addresses of its pages as pictures.
+    /// Only when one fax is read: the URLs of its pages as images.
     #[schema(required = false)]
     page_urls: Vec<String>,
-    /// Whether a fax of the inbox was read.
+    /// Whether a fax in the inbox was read.
     #[schema(required = false)]
     read: bool,
 }
 
-/// What a fax says.
+/// The text of a fax.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what the answer has")]
+#[expect(dead_code, reason = "only documents the fields of a response")]
 struct FaxText {
     id: String,
-    /// Whether pictures were read: `not_needed`, `done`, `unavailable` (the server has no OCR) or `failed`.
+    /// The state of OCR: `not_needed`, `done`, `unavailable` (the server has no OCR) or `failed`.
     ocr_status: String,
-    /// The program that read pages that are pictures, with its version, such as `tesseract 5.3.0`.
+    /// The OCR program and its version, such as `tesseract 5.3.0`.
     #[schema(required = false)]
     ocr_engine: String,
-    /// All pages, with a form feed between them; none if nothing could be read.
+    /// All pages, with form feeds between them; null if no text could be read.
     text: Option<String>,
     pages: Vec<FaxPage>,
 }
 
-/// What one page says.
+/// The text of one page.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what the answer has")]
+#[expect(dead_code, reason = "only documents the fields of a response")]
 struct FaxPage {
     page: u64,
     /// `text_layer`, `ocr` or `none`.

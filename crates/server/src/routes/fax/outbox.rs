@@ -12,25 +12,25 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::form::Sent;
-use super::{Fax, FaxLine, FaxText, serve};
+use super::fax_upload::FaxUpload;
+use super::{Fax, FaxLine, FaxText, fax_response};
 use crate::State;
-use crate::envelope::{ApiError, ErrorBody, Refusals, WriteRefusals};
-use crate::extract::{PageQuery, Params};
-use crate::respond::{Made, page};
-use crate::routes::doors::{Door, also_at, mounted};
+use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{PageQuery, Params};
+use crate::responses::{CreatedResponse, page};
+use crate::routes::sandbox_routes::{SandboxScope, alias_at, in_every_scope};
 
 /// A fax as a form.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are the fields of the form")]
+#[expect(dead_code, reason = "only documents the fields of the form")]
 struct FaxForm {
     to_number: String,
     #[schema(required = false)]
     subject: Option<String>,
-    /// The patient whom it is about.
+    /// The patient that it is about.
     #[schema(required = false)]
     patient_id: Option<String>,
-    /// What it is, such as `referral`.
+    /// The type of document, such as `referral`.
     #[schema(required = false)]
     document_type: Option<String>,
     /// A PDF or TIFF file of at most 8 MiB and 200 pages.
@@ -40,20 +40,22 @@ struct FaxForm {
 
 /// Send a fax.
 ///
-/// As a form with the file, as JSON with the file in base64, or with a reference to a file of the file drop or a document
-/// of the FHIR data in the same playground. What it says is read now, once: by its text layer, or by OCR where pages are
-/// pictures. Whether it gets through tells its `status`, at once or later.
+/// Send a form with the file, JSON with the file in base64, or JSON with a reference to a file of the file drop or a document
+/// of the FHIR data in the same playground. The text is extracted once, when the fax is sent: from the text layer, or by OCR
+/// for scanned pages. `status` says whether the fax was delivered, at once or later.
 #[utoipa::path(post, path = "/fax/faxes", operation_id = "send_fax",
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
     request_body(content((NewFax = "application/json"), (FaxForm = "multipart/form-data"))),
-    responses((status = 201, description = "The fax", body = Fax), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The fax", body = Fax), ErrorResponses, WriteErrorResponses))]
 async fn send_fax(
     extract::State(state): extract::State<State>,
-    door: Door<FaxLine>,
-    Sent { new, document, once }: Sent,
-) -> Result<Made<Value>, ApiError> {
-    let created = fax::send(&state.app, &door.access, new, document, once).await?;
-    Ok(Made::at(created, |row| format!("{}/fax/faxes/{}", door.address, row["id"].as_str().unwrap_or_default())))
+    scope: SandboxScope<FaxLine>,
+    FaxUpload { new, document, once }: FaxUpload,
+) -> Result<CreatedResponse<Value>, ApiError> {
+    let created = fax::send(&state.app, &scope.access, new, document, once).await?;
+    Ok(CreatedResponse::at(created, |row| {
+        format!("{}/fax/faxes/{}", scope.address, row["id"].as_str().unwrap_or_default())
+    }))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -63,24 +65,24 @@ struct FaxQuery {
     /// `queued`, `sent` or `failed`.
     #[param(value_type = String, required = false)]
     status: Option<String>,
-    /// The number that it was sent to, however it is written.
+    /// The recipient's number, in any notation.
     #[param(value_type = String, required = false)]
     to_number: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
 
-/// Faxes that were sent, newest first.
+/// Sent faxes, newest first.
 #[utoipa::path(get, path = "/fax/faxes", operation_id = "list_faxes", params(FaxQuery),
     responses((status = 200, description = "Faxes", body = List<Fax>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_faxes(
     extract::State(state): extract::State<State>,
-    door: Door<FaxLine>,
+    scope: SandboxScope<FaxLine>,
     Params(query): Params<FaxQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
     let FaxQuery { status, to_number, limit, cursor } = query;
@@ -89,59 +91,71 @@ async fn list_faxes(
     }
     let request = PageQuery { limit, cursor }.request("faxes")?;
     let filter = Filter { direction: Direction::Outbound, status, number: to_number, read: None };
-    Ok(page("faxes", fax::list(&state.app, &door.access, filter, request).await?))
+    Ok(page("faxes", fax::list(&state.app, &scope.access, filter, request).await?))
 }
 
-/// One fax: how far it has come, what it says, and where its pages are.
+/// One fax: its status, its text, and the URLs of its pages.
 #[utoipa::path(get, path = "/fax/faxes/{fax_id}", operation_id = "get_fax",
     params(("fax_id" = String, Path, description = "The fax")),
     responses((status = 200, description = "The fax", body = Fax),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
-async fn get_fax(extract::State(state): extract::State<State>, door: Door<FaxLine>) -> Result<Json<Value>, ApiError> {
-    let fax = fax::get(&state.app, &door.access, Direction::Outbound, door.value(0)).await?;
-    Ok(Json(serve::with_pages(fax, &format!("{}/fax/faxes", door.address))))
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+async fn get_fax(
+    extract::State(state): extract::State<State>,
+    scope: SandboxScope<FaxLine>,
+) -> Result<Json<Value>, ApiError> {
+    let fax = fax::get(&state.app, &scope.access, Direction::Outbound, scope.value(0)).await?;
+    Ok(Json(fax_response::with_page_urls(fax, &format!("{}/fax/faxes", scope.address))))
 }
 
 /// The document as it was sent.
 #[utoipa::path(get, path = "/fax/faxes/{fax_id}/document", operation_id = "get_fax_document",
     params(("fax_id" = String, Path, description = "The fax")),
     responses((status = 200, description = "The bytes", content((Vec<u8> = "application/pdf"), (Vec<u8> = "image/tiff"))),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
-async fn get_document(extract::State(state): extract::State<State>, door: Door<FaxLine>) -> Result<Response, ApiError> {
-    Ok(serve::bytes(fax::document(&state.app, &door.access, Direction::Outbound, door.value(0)).await?))
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+async fn get_document(
+    extract::State(state): extract::State<State>,
+    scope: SandboxScope<FaxLine>,
+) -> Result<Response, ApiError> {
+    Ok(fax_response::bytes(fax::document(&state.app, &scope.access, Direction::Outbound, scope.value(0)).await?))
 }
 
-/// A page as a picture.
+/// A page as an image.
 #[utoipa::path(get, path = "/fax/faxes/{fax_id}/pages/{page}", operation_id = "get_fax_page",
     params(("fax_id" = String, Path, description = "The fax"),
-        ("page" = String, Path, description = "The number of the page with `.png`, from `1.png`")),
-    responses((status = 200, description = "The picture; of a scan that has photographs in it, a JPEG",
+        ("page" = String, Path, description = "The page number with `.png`, starting at `1.png`")),
+    responses((status = 200, description = "The image; a JPEG for scanned pages with photographs",
             content((Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"))),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
-async fn get_page(extract::State(state): extract::State<State>, door: Door<FaxLine>) -> Result<Response, ApiError> {
-    let number = serve::page_number(door.value(1))?;
-    let which = (Direction::Outbound, door.value(0));
-    Ok(serve::bytes(fax::page(&state.app, &door.access, which, number).await?))
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+async fn get_page(
+    extract::State(state): extract::State<State>,
+    scope: SandboxScope<FaxLine>,
+) -> Result<Response, ApiError> {
+    let number = fax_response::page_number(scope.value(1))?;
+    let fax = (Direction::Outbound, scope.value(0));
+    Ok(fax_response::bytes(fax::page(&state.app, &scope.access, fax, number).await?))
 }
 
-/// What the fax says: its text layer, else what OCR has read.
+/// The text of the fax: its text layer, or the result of OCR.
 #[utoipa::path(get, path = "/fax/faxes/{fax_id}/text", operation_id = "get_fax_text",
     params(("fax_id" = String, Path, description = "The fax")),
     responses((status = 200, description = "The text, page by page", body = FaxText),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
-async fn get_text(extract::State(state): extract::State<State>, door: Door<FaxLine>) -> Result<Json<Value>, ApiError> {
-    Ok(Json(fax::text(&state.app, &door.access, Direction::Outbound, door.value(0)).await?))
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
+async fn get_text(
+    extract::State(state): extract::State<State>,
+    scope: SandboxScope<FaxLine>,
+) -> Result<Json<Value>, ApiError> {
+    Ok(Json(fax::text(&state.app, &scope.access, Direction::Outbound, scope.value(0)).await?))
 }
 
 pub(super) fn router() -> OpenApiRouter<State> {
-    mounted(routes!(send_fax, list_faxes))
-        .merge(mounted(routes!(get_fax)))
-        .merge(mounted(routes!(get_document)))
-        .merge(mounted(routes!(get_page)))
-        .merge(mounted(routes!(get_text)))
-        .merge(also_at("/faxes", routes!(send_fax, list_faxes)))
-        .merge(also_at("/faxes/{fax_id}", routes!(get_fax)))
-        .merge(also_at("/faxes/{fax_id}/document", routes!(get_document)))
-        .merge(also_at("/faxes/{fax_id}/pages/{page}", routes!(get_page)))
-        .merge(also_at("/faxes/{fax_id}/text", routes!(get_text)))
+    in_every_scope(routes!(send_fax, list_faxes))
+        .merge(in_every_scope(routes!(get_fax)))
+        .merge(in_every_scope(routes!(get_document)))
+        .merge(in_every_scope(routes!(get_page)))
+        .merge(in_every_scope(routes!(get_text)))
+        .merge(alias_at("/faxes", routes!(send_fax, list_faxes)))
+        .merge(alias_at("/faxes/{fax_id}", routes!(get_fax)))
+        .merge(alias_at("/faxes/{fax_id}/document", routes!(get_document)))
+        .merge(alias_at("/faxes/{fax_id}/pages/{page}", routes!(get_page)))
+        .merge(alias_at("/faxes/{fax_id}/text", routes!(get_text)))
 }

@@ -1,4 +1,4 @@
-//! A file on its way to a client.
+//! Responses with the content of a file, or a range of it.
 
 use app::sandboxes::files::{Entry, FileDrop, Reader, TreePath, lists};
 use axum::body::Body;
@@ -6,10 +6,10 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use model::dataset::DatasetFile;
 
-use super::range::{Wanted, wanted};
-use crate::envelope::{ApiError, Code};
+use super::range::{RangeRequest, parse_range};
+use crate::api_error::{ApiError, Code};
 
-pub(super) async fn answer(
+pub(super) async fn respond(
     files: FileDrop,
     path: &TreePath,
     is_head: bool,
@@ -17,32 +17,33 @@ pub(super) async fn answer(
 ) -> Result<Response, ApiError> {
     if is_head {
         return match files.stat(path).await.map_err(app::AppError::from)? {
-            Entry::File(file) => Ok(described(Body::empty().into_response(), &file, file.size)),
-            Entry::Directory { .. } => Err(ApiError::new(Code::Conflict, "it is a directory")),
+            Entry::File(file) => Ok(with_file_headers(Body::empty().into_response(), &file, file.size)),
+            Entry::Directory { .. } => Err(ApiError::new(Code::Conflict, "the path is a directory")),
         };
     }
     let reader = files.open(path).await.map_err(app::AppError::from)?;
     let size = reader.file.size;
-    match wanted(range_that_counts(headers, &reader.file), size) {
-        Wanted::Whole => Ok(part(reader, 0, size)),
-        Wanted::Part(range) => {
-            let mut response = part(reader, range.start, range.end);
+    match parse_range(applicable_range(headers, &reader.file), size) {
+        RangeRequest::None => Ok(part(reader, 0, size)),
+        RangeRequest::Bytes(bytes) => {
+            let mut response = part(reader, bytes.start, bytes.end);
             *response.status_mut() = StatusCode::PARTIAL_CONTENT;
-            let told = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
-            set(&mut response, header::CONTENT_RANGE, &told);
+            let range = format!("bytes {}-{}/{size}", bytes.start, bytes.end.saturating_sub(1));
+            set(&mut response, header::CONTENT_RANGE, &range);
             Ok(response)
         }
-        Wanted::Nowhere => {
-            let words = format!("the file has {size} bytes");
-            let mut response = ApiError::new(Code::RangeNotSatisfiable, words).into_response();
+        RangeRequest::Unsatisfiable => {
+            let message = format!("the file has {size} bytes");
+            let mut response = ApiError::new(Code::RangeNotSatisfiable, message).into_response();
             set(&mut response, header::CONTENT_RANGE, &format!("bytes */{size}"));
             Ok(response)
         }
     }
 }
 
-/// The range counts if the file is still the one that the client has begun; dates are not precise enough to tell.
-fn range_that_counts<'h>(headers: &'h HeaderMap, file: &DatasetFile) -> Option<&'h str> {
+/// The `Range` header, unless `If-Range` does not match the file. Dates in `If-Range` never match, because they are not
+/// precise enough.
+fn applicable_range<'h>(headers: &'h HeaderMap, file: &DatasetFile) -> Option<&'h str> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let is_same = match headers.get(header::IF_RANGE) {
         None => true,
@@ -53,15 +54,15 @@ fn range_that_counts<'h>(headers: &'h HeaderMap, file: &DatasetFile) -> Option<&
 
 fn part(reader: Reader, start: u64, end: u64) -> Response {
     let file = reader.file.clone();
-    described(Body::from_stream(reader.stream(start, end)).into_response(), &file, end - start)
+    with_file_headers(Body::from_stream(reader.stream(start, end)).into_response(), &file, end - start)
 }
 
-fn described(mut response: Response, file: &DatasetFile, length: u64) -> Response {
+fn with_file_headers(mut response: Response, file: &DatasetFile, length: u64) -> Response {
     set(&mut response, header::CONTENT_TYPE, &file.content_type);
     set(&mut response, header::CONTENT_LENGTH, &length.to_string());
     set(&mut response, header::ETAG, &tag(file));
     set(&mut response, header::ACCEPT_RANGES, "bytes");
-    // An agent's bytes must never run as a page of this server.
+    // An agent's bytes must never be rendered as a page of this server.
     set(&mut response, header::CONTENT_DISPOSITION, "attachment");
     set(&mut response, header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'");
     response

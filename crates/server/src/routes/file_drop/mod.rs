@@ -1,4 +1,4 @@
-//! `files` of a sandbox: its file tree over HTTP. The same tree is reached by SFTP.
+//! `files` of a sandbox: its file tree over HTTP. SFTP serves the same tree.
 
 mod download;
 mod range;
@@ -20,31 +20,31 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::doors::{Door, Kind, mounted};
+use super::sandbox_routes::{SandboxScope, ScopedType, in_every_scope};
 use crate::State;
-use crate::envelope::{ApiError, Code, ErrorBody, Refusals, WriteRefusals};
-use crate::extract::{PageQuery, Params};
-use crate::json_body::{Post, refuse_encoding};
-use crate::respond::page;
+use crate::api_error::{ApiError, Code, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{PageQuery, Params};
+use crate::json_body::{Post, reject_content_encoding};
+use crate::responses::page;
 
 struct Files;
 
-impl Kind for Files {
+impl ScopedType for Files {
     const TYPE: SimulatorType = SimulatorType::Files;
 }
 
-/// Which files.
+/// Query parameters of the list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct FileQuery {
-    /// Only files whose paths start so: `outbox/`.
+    /// Only files whose path starts with this, such as `outbox/`.
     #[param(required = false)]
     prefix: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
@@ -52,71 +52,72 @@ struct FileQuery {
 /// The files of the sandbox, by path.
 #[utoipa::path(get, path = "/files", operation_id = "list_sandbox_files", params(FileQuery),
     responses((status = 200, description = "Files", body = List<DatasetFile>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list(
     extract::State(state): extract::State<State>,
-    door: Door<Files>,
+    scope: SandboxScope<Files>,
     Params(query): Params<FileQuery>,
 ) -> Result<Json<List<DatasetFile>>, ApiError> {
     let FileQuery { prefix, limit, cursor } = query;
     let request = PageQuery { limit, cursor }.request("sandbox files")?;
-    let listed = file_drop(&state, door).list(prefix.as_deref().unwrap_or_default(), request).await;
+    let listed = file_drop(&state, scope).list(prefix.as_deref().unwrap_or_default(), request).await;
     Ok(page("sandbox files", listed.map_err(app::AppError::from)?))
 }
 
-/// What waits in `inbox/`, by path: the first 1000 files.
+/// The first 1000 files in `inbox/`, by path.
 #[utoipa::path(get, path = "/files/inbox", operation_id = "list_sandbox_inbox",
     responses((status = 200, description = "Files", body = Vec<DatasetFile>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn inbox(
     extract::State(state): extract::State<State>,
-    door: Door<Files>,
+    scope: SandboxScope<Files>,
 ) -> Result<Json<Vec<DatasetFile>>, ApiError> {
-    Ok(Json(file_drop(&state, door).inbox().await.map_err(app::AppError::from)?))
+    Ok(Json(file_drop(&state, scope).inbox().await.map_err(app::AppError::from)?))
 }
 
 /// The bytes of a file, or a part of them (`Range`).
 #[utoipa::path(get, path = "/files/{*path}", operation_id = "read_sandbox_file",
-    params(("path" = String, Path, description = "The file's path; it may have slashes"),
+    params(("path" = String, Path, description = "The file's path; it may contain slashes"),
         ("Range" = Option<String>, Header, description = "One range of bytes: `bytes=0-1023`"),
-        ("If-Range" = Option<String>, Header, description = "The part only if the file still has this entity tag, else all of it")),
+        ("If-Range" = Option<String>, Header, description = "Return the range only if the file still has this entity tag, else the complete file")),
     responses((status = 200, description = "The bytes, in the type they were stored with", body = Vec<u8>, content_type = "*/*"),
         (status = 206, description = "A part of the bytes", body = Vec<u8>, content_type = "*/*"),
-        (status = 409, description = "It is a directory, or the sandbox takes no traffic", body = ErrorBody),
-        (status = 416, description = "The file has no such bytes", body = ErrorBody), Refusals))]
+        (status = 409, description = "It is a directory, or the sandbox does not accept traffic", body = ErrorBody),
+        (status = 416, description = "The file has no such bytes", body = ErrorBody), ErrorResponses))]
 async fn read(
     extract::State(state): extract::State<State>,
-    door: Door<Files>,
+    scope: SandboxScope<Files>,
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let path = TreePath::exact(door.value(0)).ok_or_else(missing)?;
-    download::answer(file_drop(&state, door), &path, method == Method::HEAD, &headers).await
+    let path = TreePath::exact(scope.value(0)).ok_or_else(not_found)?;
+    download::respond(file_drop(&state, scope), &path, method == Method::HEAD, &headers).await
 }
 
-/// Store a file, whole or not at all. Its `Content-Type` is kept; without one the name tells it.
+/// Store a file, completely or not at all. Its `Content-Type` is stored with it; without one, the type is derived from the
+/// file name.
 #[utoipa::path(put, path = "/files/{*path}", operation_id = "write_sandbox_file",
-    params(("path" = String, Path, description = "The file's path; it may have slashes"),
-        ("If-Match" = Option<String>, Header, description = "Change it only in this state"),
-        ("If-None-Match" = Option<String>, Header, description = "`*`: only if there is none yet")),
+    params(("path" = String, Path, description = "The file's path; it may contain slashes"),
+        ("If-Match" = Option<String>, Header, description = "Change it only if its current `ETag` matches"),
+        ("If-None-Match" = Option<String>, Header, description = "`*`: only if the file does not exist yet")),
     request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "The bytes"),
-    responses((status = 200, description = "The file, which was there before", body = DatasetFile),
-        (status = 201, description = "The new file", body = DatasetFile), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The updated file", body = DatasetFile),
+        (status = 201, description = "The new file", body = DatasetFile), ErrorResponses, WriteErrorResponses))]
 async fn write(
     extract::State(state): extract::State<State>,
-    door: Door<Files>,
+    scope: SandboxScope<Files>,
     request: Request,
 ) -> Result<Response, ApiError> {
     let headers = request.headers();
-    refuse_encoding(headers)?;
+    reject_content_encoding(headers)?;
     let target = Target {
-        path: writable(door.value(0), "path")?,
+        path: writable(scope.value(0), "path")?,
         content_type: content_type(headers)?,
         condition: condition(headers)?,
         parents: Parents::Made,
-        announced: announced(headers),
+        announced: content_length(headers),
     };
-    let upload = file_drop(&state, door).begin_upload(target).await.map_err(app::AppError::from)?;
+    let upload = file_drop(&state, scope).begin_upload(target).await.map_err(app::AppError::from)?;
     let upload = receive(upload, request.into_body()).await?;
     let written = upload.finish().await.map_err(app::AppError::from)?;
     let status = if written.is_new { StatusCode::CREATED } else { StatusCode::OK };
@@ -125,55 +126,55 @@ async fn write(
 
 /// Delete a file.
 #[utoipa::path(delete, path = "/files/{*path}", operation_id = "delete_sandbox_file",
-    params(("path" = String, Path, description = "The file's path; it may have slashes"),
-        ("If-Match" = Option<String>, Header, description = "Delete it only in this state")),
-    responses((status = 204, description = "It is gone"), Refusals, WriteRefusals))]
+    params(("path" = String, Path, description = "The file's path; it may contain slashes"),
+        ("If-Match" = Option<String>, Header, description = "Delete it only if its current `ETag` matches")),
+    responses((status = 204, description = "Deleted"), ErrorResponses, WriteErrorResponses))]
 async fn delete(
     extract::State(state): extract::State<State>,
-    door: Door<Files>,
+    scope: SandboxScope<Files>,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
-    let path = TreePath::exact(door.value(0)).ok_or_else(missing)?;
+    let path = TreePath::exact(scope.value(0)).ok_or_else(not_found)?;
     let condition = condition(&headers)?;
-    file_drop(&state, door).delete(&path, condition).await.map_err(app::AppError::from)?;
+    file_drop(&state, scope).delete(&path, condition).await.map_err(app::AppError::from)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What to do with a file.
+/// The new path of a file.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct MoveFile {
-    /// The path that it gets.
+    /// The new path.
     #[schema(min_length = 1, max_length = 1024)]
     move_to: String,
-    /// Whether a file that is there is replaced.
+    /// Whether an existing file is replaced.
     #[serde(default)]
     #[schema(required = false)]
     overwrite: bool,
 }
 
-/// Move a file, or a directory with all that is in it.
+/// Move a file, or a directory with all its content.
 #[utoipa::path(post, path = "/files/{*path}", operation_id = "move_sandbox_file", request_body = MoveFile,
-    params(("path" = String, Path, description = "The file's path; it may have slashes")),
-    responses((status = 204, description = "It is at its new place"), Refusals, WriteRefusals))]
+    params(("path" = String, Path, description = "The file's path; it may contain slashes")),
+    responses((status = 204, description = "Moved"), ErrorResponses, WriteErrorResponses))]
 async fn rename(
     extract::State(state): extract::State<State>,
-    door: Door<Files>,
+    scope: SandboxScope<Files>,
     Post(body, _): Post<MoveFile>,
 ) -> Result<StatusCode, ApiError> {
-    let from = TreePath::exact(door.value(0)).ok_or_else(missing)?;
+    let from = TreePath::exact(scope.value(0)).ok_or_else(not_found)?;
     let to = writable(&body.move_to, "move_to")?;
-    let wanted = Move { from, to, replaces: body.overwrite, parents: Parents::Made };
-    file_drop(&state, door).rename(wanted).await.map_err(app::AppError::from)?;
+    let rename = Move { from, to, replaces: body.overwrite, parents: Parents::Made };
+    file_drop(&state, scope).rename(rename).await.map_err(app::AppError::from)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn file_drop(state: &State, door: Door<Files>) -> FileDrop {
-    FileDrop::new(&state.app, door.access, Via::Http)
+fn file_drop(state: &State, scope: SandboxScope<Files>) -> FileDrop {
+    FileDrop::new(&state.app, scope.access, Via::Http)
 }
 
-/// What cannot be a path is nowhere.
-fn missing() -> ApiError {
+/// Also the error for paths that are not valid.
+fn not_found() -> ApiError {
     ApiError::new(Code::NotFound, "no such file")
 }
 
@@ -197,28 +198,30 @@ fn content_type(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     }
 }
 
-fn announced(headers: &HeaderMap) -> u64 {
+fn content_length(headers: &HeaderMap) -> u64 {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     length.and_then(|length| length.parse().ok()).unwrap_or(0)
 }
 
-/// Bytes that are written together.
-const AT_ONCE: usize = 256 * 1024;
+/// Received bytes are collected up to this size before they are written.
+const WRITE_CHUNK_BYTES: usize = 256 * 1024;
 
 async fn receive(mut upload: Upload, body: Body) -> Result<Upload, ApiError> {
-    let mut parts = body.into_data_stream();
-    let mut waiting = BytesMut::new();
-    while let Some(part) = parts.next().await {
-        let part = part.map_err(|_| ApiError::new(Code::BadRequest, "the body ended early or came too slowly"))?;
-        waiting.extend_from_slice(&part);
-        if waiting.len() >= AT_ONCE {
-            upload.append(waiting.split().freeze()).await.map_err(app::AppError::from)?;
+    let mut chunks = body.into_data_stream();
+    let mut buffer = BytesMut::new();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| ApiError::new(Code::BadRequest, "the body ended early or arrived too slowly"))?;
+        buffer.extend_from_slice(&chunk);
+        if buffer.len() >= WRITE_CHUNK_BYTES {
+            upload.append(buffer.split().freeze()).await.map_err(app::AppError::from)?;
         }
     }
-    upload.append(waiting.freeze()).await.map_err(app::AppError::from)?;
+    upload.append(buffer.freeze()).await.map_err(app::AppError::from)?;
     Ok(upload)
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {
-    mounted(routes!(list)).merge(mounted(routes!(inbox))).merge(mounted(routes!(read, write, delete, rename)))
+    in_every_scope(routes!(list))
+        .merge(in_every_scope(routes!(inbox)))
+        .merge(in_every_scope(routes!(read, write, delete, rename)))
 }

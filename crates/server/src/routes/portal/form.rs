@@ -1,4 +1,4 @@
-//! Forms as browsers send them: fields, and files where there are some. Everything is bounded.
+//! Parses HTML forms, with and without files, within limits.
 
 use app::sandboxes::payer::{self, Attachment};
 use axum::http::{HeaderMap, header};
@@ -6,50 +6,50 @@ use bytes::Bytes;
 use futures_util::stream;
 use model::FieldErrors;
 
-use crate::envelope::{ApiError, Code};
+use crate::api_error::{ApiError, Code};
 use crate::json_body::media_type;
 
-/// A form with files, as a whole.
-pub(super) const MOST_BYTES: u64 = 48 * 1024 * 1024;
-/// A form without files.
-pub(super) const MOST_PLAIN_BYTES: u64 = 1024 * 1024;
-const MOST_FIELDS: usize = 200;
-const LONGEST_FIELD: usize = 100_000;
+/// Maximum size of a form with files.
+pub(super) const MAX_MULTIPART_BYTES: u64 = 48 * 1024 * 1024;
+/// Maximum size of a form without files.
+pub(super) const MAX_URLENCODED_BYTES: u64 = 1024 * 1024;
+const MAX_FIELDS: usize = 200;
+const MAX_FIELD_BYTES: usize = 100_000;
 
-/// What was filled in.
+/// A submitted form.
 #[derive(Debug, Default)]
 pub(super) struct Form {
     fields: Vec<(String, String)>,
     pub(super) attachments: Vec<Attachment>,
-    /// What is wrong with the files; the fields can be used all the same.
-    pub(super) faults: FieldErrors,
+    /// Errors of the files; the fields can be used anyway.
+    pub(super) file_errors: FieldErrors,
 }
 
 impl Form {
-    /// The last of the name; nothing is the empty text.
+    /// The last field of that name; empty if there is none.
     pub(super) fn get(&self, name: &str) -> &str {
-        self.fields.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str()).unwrap_or_default()
+        self.fields.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str()).unwrap_or_default()
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.fields.iter().any(|(known, _)| known == name)
+        self.fields.iter().any(|(key, _)| key == name)
     }
 
-    pub(super) fn plain(bytes: &[u8]) -> Result<Self, ApiError> {
-        let malformed = |_| ApiError::new(Code::BadRequest, "the form cannot be read");
+    pub(super) fn from_urlencoded(bytes: &[u8]) -> Result<Self, ApiError> {
+        let malformed = |_| ApiError::new(Code::BadRequest, "the form is malformed");
         let fields: Vec<(String, String)> = serde_urlencoded::from_bytes(bytes).map_err(malformed)?;
-        Self { fields, ..Self::default() }.bounded()
+        Self { fields, ..Self::default() }.check_limits()
     }
 
-    fn bounded(self) -> Result<Self, ApiError> {
-        let is_long = self.fields.iter().any(|(name, value)| name.len() > 200 || value.len() > LONGEST_FIELD);
-        if is_long || self.fields.len() > MOST_FIELDS {
-            return Err(ApiError::new(Code::PayloadTooLarge, "the form has too much in it"));
+    fn check_limits(self) -> Result<Self, ApiError> {
+        let is_long = self.fields.iter().any(|(name, value)| name.len() > 200 || value.len() > MAX_FIELD_BYTES);
+        if is_long || self.fields.len() > MAX_FIELDS {
+            return Err(ApiError::new(Code::PayloadTooLarge, "the form is too large"));
         }
         if self.fields.iter().any(|(_, value)| value.contains('\0')) {
             return Err(ApiError::new(Code::BadRequest, "the form has a field with the character U+0000"));
         }
-        // A browser ends lines of a text with both signs.
+        // Browsers end lines with CR LF.
         let fields = self.fields.into_iter().map(|(name, value)| (name, value.replace("\r\n", "\n"))).collect();
         Ok(Self { fields, ..self })
     }
@@ -60,35 +60,35 @@ pub(super) fn is_multipart(headers: &HeaderMap) -> bool {
 }
 
 /// Reads `multipart/form-data` (RFC 7578).
-pub(super) async fn read(headers: &HeaderMap, bytes: Bytes) -> Result<Form, ApiError> {
-    let malformed = |_| ApiError::new(Code::BadRequest, "the form cannot be read");
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let boundary = multer::parse_boundary(kind).map_err(malformed)?;
+pub(super) async fn read_multipart(headers: &HeaderMap, bytes: Bytes) -> Result<Form, ApiError> {
+    let malformed = |_| ApiError::new(Code::BadRequest, "the form is malformed");
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let boundary = multer::parse_boundary(content_type).map_err(malformed)?;
     let body = stream::once(async move { Ok::<Bytes, std::convert::Infallible>(bytes) });
     let mut parts = multer::Multipart::new(body, boundary);
     let mut form = Form::default();
-    for _ in 0..MOST_FIELDS {
-        let Some(part) = parts.next_field().await.map_err(malformed)? else { return form.bounded() };
+    for _ in 0..MAX_FIELDS {
+        let Some(part) = parts.next_field().await.map_err(malformed)? else { return form.check_limits() };
         let name = part.name().unwrap_or_default().to_owned();
         let Some(file) = part.file_name().map(ToOwned::to_owned) else {
             let value = part.text().await.map_err(malformed)?;
             form.fields.push((name, value));
             continue;
         };
-        let kind = part.content_type().map(|kind| kind.essence_str().to_owned());
+        let media_type = part.content_type().map(|media_type| media_type.essence_str().to_owned());
         let bytes = part.bytes().await.map_err(malformed)?;
         // A browser sends an empty part where no file was chosen.
         if file.is_empty() && bytes.is_empty() {
             continue;
         }
         if form.attachments.len() >= payer::MOST_AT_ONCE {
-            form.faults.add("documents", format!("must be at most {} at once", payer::MOST_AT_ONCE));
+            form.file_errors.add("documents", format!("must be at most {} at once", payer::MOST_AT_ONCE));
             continue;
         }
-        match Attachment::new(&file, kind.as_deref(), Some(bytes.into())) {
+        match Attachment::new(&file, media_type.as_deref(), Some(bytes.into())) {
             Ok(attachment) => form.attachments.push(attachment),
-            Err(faults) => form.faults.add("documents", faults.to_string()),
+            Err(errors) => form.file_errors.add("documents", errors.to_string()),
         }
     }
-    Err(ApiError::new(Code::PayloadTooLarge, format!("a form has at most {MOST_FIELDS} fields")))
+    Err(ApiError::new(Code::PayloadTooLarge, format!("a form can have at most {MAX_FIELDS} fields")))
 }

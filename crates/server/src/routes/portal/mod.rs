@@ -1,11 +1,11 @@
-//! Payer portals: REST for programs, pages for people and browsers.
+//! Payer portals: a REST API, and HTML pages for browsers.
 
-pub(crate) mod basic;
+pub(crate) mod basic_auth;
 mod form;
+pub(crate) mod login_throttle;
 mod pages;
 mod rest;
 mod schemas;
-pub(crate) mod throttle;
 
 use utoipa_axum::router::OpenApiRouter;
 

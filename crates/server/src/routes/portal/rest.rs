@@ -1,4 +1,4 @@
-//! The REST face of a payer portal, below `portal/` of every door.
+//! The REST API of a payer portal, below `portal/` of every scope.
 
 use app::sandboxes::payer::{self, Attachment, Filter, MemberFilter, ProviderFilter};
 use axum::extract::{self, Request};
@@ -18,34 +18,34 @@ use utoipa_axum::routes;
 use super::form;
 use super::schemas::{FormularyEntry, Patient, PriorAuth, Provider};
 use crate::State;
-use crate::envelope::{ApiError, ErrorBody, Refusals, WriteRefusals};
-use crate::extract::{PageQuery, Params, once};
-use crate::json_body::{Bodyless, Post, parse, read_whole, refuse_encoding};
-use crate::respond::{Done, Made, page};
-use crate::routes::doors::{Door, Kind, mounted};
+use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{PageQuery, Params, once};
+use crate::json_body::{Bodyless, Post, parse, read_body, reject_content_encoding};
+use crate::responses::{CreatedResponse, TransitionResponse, page};
+use crate::routes::sandbox_routes::{SandboxScope, ScopedType, in_every_scope};
 
-/// The channel of payer portals.
+/// Marker of routes that serve payer sandboxes.
 struct PayerPortal;
 
-impl Kind for PayerPortal {
+impl ScopedType for PayerPortal {
     const TYPE: SimulatorType = SimulatorType::Payer;
 }
 
 /// Submit a request for prior authorization.
 ///
-/// With an `Idempotency-Key`, sending it again gives the same request.
+/// With an `Idempotency-Key`, sending it again returns the same request.
 #[utoipa::path(post, path = "/portal/prior-auths", operation_id = "create_prior_auth", request_body = NewPriorAuth,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The request, with what the payer decided", body = PriorAuth), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The request with the payer's determination", body = PriorAuth), ErrorResponses, WriteErrorResponses))]
 async fn create_prior_auth(
     extract::State(state): extract::State<State>,
-    door: Door<PayerPortal>,
+    scope: SandboxScope<PayerPortal>,
     Post(new, once): Post<NewPriorAuth>,
-) -> Result<Made<Value>, ApiError> {
-    let created = payer::submit(&state.app, &door.access, new, once).await?;
-    Ok(Made::at(created, |row| {
+) -> Result<CreatedResponse<Value>, ApiError> {
+    let created = payer::submit(&state.app, &scope.access, new, once).await?;
+    Ok(CreatedResponse::at(created, |row| {
         let number = row["auth_number"].as_str().unwrap_or_default();
-        format!("{}/portal/prior-auths/{number}", door.address)
+        format!("{}/portal/prior-auths/{number}", scope.address)
     }))
 }
 
@@ -59,19 +59,19 @@ struct RequestQuery {
     /// `approved`, `denied`, `pending` or `need_more_info`.
     #[param(value_type = String, required = false)]
     determination: Option<String>,
-    /// The member's number.
+    /// The member id.
     #[param(value_type = String, required = false)]
     patient_member_id: Option<String>,
-    /// CPT or HCPCS.
+    /// CPT or HCPCS code.
     #[param(value_type = String, required = false)]
     procedure_code: Option<String>,
-    /// As the request names it.
+    /// The drug name as in the request.
     #[param(value_type = String, required = false)]
     drug: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
@@ -79,111 +79,110 @@ struct RequestQuery {
 /// Requests, newest first.
 #[utoipa::path(get, path = "/portal/prior-auths", operation_id = "list_prior_auths", params(RequestQuery),
     responses((status = 200, description = "Requests", body = List<PriorAuth>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_prior_auths(
     extract::State(state): extract::State<State>,
-    door: Door<PayerPortal>,
+    scope: SandboxScope<PayerPortal>,
     Params(query): Params<RequestQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
     let RequestQuery { status, determination, patient_member_id, procedure_code, drug, limit, cursor } = query;
     let request = PageQuery { limit, cursor }.request("prior-auths")?;
     let filter = Filter { status, determination, patient_member_id, procedure_code, drug };
-    Ok(page("prior-auths", payer::list(&state.app, &door.access, filter, request).await?))
+    Ok(page("prior-auths", payer::list(&state.app, &scope.access, filter, request).await?))
 }
 
 /// One request.
 #[utoipa::path(get, path = "/portal/prior-auths/{auth_number}", operation_id = "get_prior_auth",
-    params(("auth_number" = String, Path, description = "Its authorization number, or its id")),
+    params(("auth_number" = String, Path, description = "The authorization number or id of the request")),
     responses((status = 200, description = "The request", body = PriorAuth),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn get_prior_auth(
     extract::State(state): extract::State<State>,
-    door: Door<PayerPortal>,
+    scope: SandboxScope<PayerPortal>,
 ) -> Result<Json<Value>, ApiError> {
-    Ok(Json(payer::get(&state.app, &door.access, door.value(0).to_owned()).await?))
+    Ok(Json(payer::get(&state.app, &scope.access, scope.value(0).to_owned()).await?))
 }
 
 /// Add documents to a request.
 ///
-/// As JSON, or as the files of a form (`multipart/form-data`). If the payer had asked for more information, it decides
-/// again.
+/// Send JSON, or a form with files (`multipart/form-data`). If the payer had requested more information, it decides again.
 #[utoipa::path(post, path = "/portal/prior-auths/{auth_number}/documents", operation_id = "add_prior_auth_documents",
-    params(("auth_number" = String, Path, description = "Its authorization number, or its id"),
+    params(("auth_number" = String, Path, description = "The authorization number or id of the request"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
     request_body = NewDocument,
-    responses((status = 201, description = "The request with its documents", body = PriorAuth), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The request with its documents", body = PriorAuth), ErrorResponses, WriteErrorResponses))]
 async fn add_documents(
     extract::State(state): extract::State<State>,
-    door: Door<PayerPortal>,
+    scope: SandboxScope<PayerPortal>,
     request: Request,
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
-    refuse_encoding(&parts.headers)?;
+    reject_content_encoding(&parts.headers)?;
     let is_form = form::is_multipart(&parts.headers);
-    let most = if is_form { form::MOST_BYTES } else { state.app.limits().json_bytes as u64 };
-    let bytes = read_whole(body, most).await?;
+    let max_bytes = if is_form { form::MAX_MULTIPART_BYTES } else { state.app.limits().json_bytes as u64 };
+    let bytes = read_body(body, max_bytes).await?;
     let once = once(&parts, &bytes)?;
     let attachments = attachments(&parts, bytes).await?;
-    let number = door.value(0).to_owned();
-    let created = payer::add_documents(&state.app, &door.access, number, attachments, once).await?;
+    let number = scope.value(0).to_owned();
+    let created = payer::add_documents(&state.app, &scope.access, number, attachments, once).await?;
     let location =
-        format!("{}/portal/prior-auths/{}", door.address, created.value["auth_number"].as_str().unwrap_or_default());
-    Ok(Made { created, location }.into_response())
+        format!("{}/portal/prior-auths/{}", scope.address, created.value["auth_number"].as_str().unwrap_or_default());
+    Ok(CreatedResponse { created, location }.into_response())
 }
 
 async fn attachments(parts: &Parts, bytes: Bytes) -> Result<Vec<Attachment>, ApiError> {
     if form::is_multipart(&parts.headers) {
-        return Ok(form::read(&parts.headers, bytes).await?.attachments);
+        return Ok(form::read_multipart(&parts.headers, bytes).await?.attachments);
     }
     let new: NewDocument = parse(parts, &bytes)?;
     Ok(vec![payer::read_document(&new)?])
 }
 
-/// Give the information that the payer asked for: notes, answers, documents. It then decides again.
+/// Send the information that the payer requested: notes, answers, documents. The payer then decides again.
 #[utoipa::path(post, path = "/portal/prior-auths/{auth_number}/information", operation_id = "add_prior_auth_information",
-    params(("auth_number" = String, Path, description = "Its authorization number, or its id"),
+    params(("auth_number" = String, Path, description = "The authorization number or id of the request"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
     request_body = NewInformation,
-    responses((status = 200, description = "The request", body = PriorAuth), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The request", body = PriorAuth), ErrorResponses, WriteErrorResponses))]
 async fn add_information(
     extract::State(state): extract::State<State>,
-    door: Door<PayerPortal>,
+    scope: SandboxScope<PayerPortal>,
     Post(information, once): Post<NewInformation>,
-) -> Result<Done<Value>, ApiError> {
-    let number = door.value(0).to_owned();
-    Ok(Done(payer::inform(&state.app, &door.access, number, information, once).await?))
+) -> Result<TransitionResponse<Value>, ApiError> {
+    let number = scope.value(0).to_owned();
+    Ok(TransitionResponse(payer::inform(&state.app, &scope.access, number, information, once).await?))
 }
 
 /// Withdraw a request.
 #[utoipa::path(post, path = "/portal/prior-auths/{auth_number}/withdraw", operation_id = "withdraw_prior_auth",
-    params(("auth_number" = String, Path, description = "Its authorization number, or its id"),
+    params(("auth_number" = String, Path, description = "The authorization number or id of the request"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The request, withdrawn", body = PriorAuth), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The request, withdrawn", body = PriorAuth), ErrorResponses, WriteErrorResponses))]
 async fn withdraw(
     extract::State(state): extract::State<State>,
-    door: Door<PayerPortal>,
+    scope: SandboxScope<PayerPortal>,
     Bodyless(once): Bodyless,
-) -> Result<Done<Value>, ApiError> {
-    Ok(Done(payer::withdraw(&state.app, &door.access, door.value(0).to_owned(), once).await?))
+) -> Result<TransitionResponse<Value>, ApiError> {
+    Ok(TransitionResponse(payer::withdraw(&state.app, &scope.access, scope.value(0).to_owned(), once).await?))
 }
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct PatientQuery {
-    /// The member's number.
+    /// The member id.
     #[param(value_type = String, required = false)]
     member_id: Option<String>,
-    /// Beginnings of names.
+    /// Prefixes of names.
     #[param(value_type = String, required = false)]
     name: Option<String>,
-    /// `1980-02-03`
+    /// Such as `1980-02-03`.
     #[param(value_type = String, required = false)]
     birth_date: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
@@ -191,16 +190,16 @@ struct PatientQuery {
 /// Members of the plan.
 #[utoipa::path(get, path = "/portal/patients", operation_id = "list_portal_patients", params(PatientQuery),
     responses((status = 200, description = "Members", body = List<Patient>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_patients(
     extract::State(state): extract::State<State>,
-    door: Door<PayerPortal>,
+    scope: SandboxScope<PayerPortal>,
     Params(query): Params<PatientQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
     let PatientQuery { member_id, name, birth_date, limit, cursor } = query;
     let request = PageQuery { limit, cursor }.request("patients")?;
     let filter = MemberFilter { member_id, name, birth_date };
-    Ok(page("patients", payer::patients(&state.app, &door.access, filter, request).await?))
+    Ok(page("patients", payer::patients(&state.app, &scope.access, filter, request).await?))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -210,13 +209,13 @@ struct ProviderQuery {
     /// The National Provider Identifier.
     #[param(value_type = String, required = false)]
     npi: Option<String>,
-    /// Beginnings of names.
+    /// Prefixes of names.
     #[param(value_type = String, required = false)]
     name: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
@@ -224,28 +223,28 @@ struct ProviderQuery {
 /// Providers that the plan knows.
 #[utoipa::path(get, path = "/portal/providers", operation_id = "list_portal_providers", params(ProviderQuery),
     responses((status = 200, description = "Providers", body = List<Provider>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_providers(
     extract::State(state): extract::State<State>,
-    door: Door<PayerPortal>,
+    scope: SandboxScope<PayerPortal>,
     Params(query): Params<ProviderQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
     let ProviderQuery { npi, name, limit, cursor } = query;
     let request = PageQuery { limit, cursor }.request("providers")?;
-    Ok(page("providers", payer::providers(&state.app, &door.access, ProviderFilter { npi, name }, request).await?))
+    Ok(page("providers", payer::providers(&state.app, &scope.access, ProviderFilter { npi, name }, request).await?))
 }
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct FormularyQuery {
-    /// Beginnings of words of the drug's name.
+    /// Prefixes of words of the drug's name.
     #[param(value_type = String, required = false)]
     drug: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
@@ -253,25 +252,25 @@ struct FormularyQuery {
 /// Drugs that the plan covers.
 #[utoipa::path(get, path = "/portal/formulary", operation_id = "list_portal_formulary", params(FormularyQuery),
     responses((status = 200, description = "Drugs", body = List<FormularyEntry>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_formulary(
     extract::State(state): extract::State<State>,
-    door: Door<PayerPortal>,
+    scope: SandboxScope<PayerPortal>,
     Params(query): Params<FormularyQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
     let FormularyQuery { drug, limit, cursor } = query;
     let request = PageQuery { limit, cursor }.request("formulary")?;
-    Ok(page("formulary", payer::formulary(&state.app, &door.access, drug, request).await?))
+    Ok(page("formulary", payer::formulary(&state.app, &scope.access, drug, request).await?))
 }
 
 pub(super) fn router() -> OpenApiRouter<State> {
     OpenApiRouter::new()
-        .merge(mounted(routes!(create_prior_auth, list_prior_auths)))
-        .merge(mounted(routes!(get_prior_auth)))
-        .merge(mounted(routes!(add_documents)))
-        .merge(mounted(routes!(add_information)))
-        .merge(mounted(routes!(withdraw)))
-        .merge(mounted(routes!(list_patients)))
-        .merge(mounted(routes!(list_providers)))
-        .merge(mounted(routes!(list_formulary)))
+        .merge(in_every_scope(routes!(create_prior_auth, list_prior_auths)))
+        .merge(in_every_scope(routes!(get_prior_auth)))
+        .merge(in_every_scope(routes!(add_documents)))
+        .merge(in_every_scope(routes!(add_information)))
+        .merge(in_every_scope(routes!(withdraw)))
+        .merge(in_every_scope(routes!(list_patients)))
+        .merge(in_every_scope(routes!(list_providers)))
+        .merge(in_every_scope(routes!(list_formulary)))
 }

@@ -1,5 +1,5 @@
-//! The portal's rows as the API's document describes them. Rows that a scenario put there may have other members.
-#![expect(dead_code, reason = "documentation: the members are what rows have")]
+//! OpenAPI schemas of the portal's rows. Rows that a scenario created may have other fields.
+#![expect(dead_code, reason = "only documents the fields of a row")]
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use utoipa::ToSchema;
 #[derive(ToSchema)]
 pub(super) struct PriorAuth {
     request_id: String,
-    /// The number that the request is found by; none as long as it is a draft.
+    /// The number that identifies the request; null for a draft.
     auth_number: Option<String>,
-    /// The number that the submission was given.
+    /// The tracking number of the submission.
     #[schema(required = false)]
     tracking_number: Option<String>,
-    /// The number of the authorization: only of a request that was approved.
+    /// The authorization number of an approved request.
     #[schema(required = false)]
     authorization_number: Option<String>,
     /// The request's own state: `draft`, `submitted` or `withdrawn`.
     status: Option<String>,
     determination: Option<Determination>,
     patient_member_id: Option<String>,
-    /// In the FHIR data.
+    /// The patient's id in the FHIR data.
     patient_id: Option<String>,
     patient_name: Option<String>,
     patient_birth_date: Option<String>,
@@ -45,7 +45,7 @@ pub(super) struct PriorAuth {
     withdrawn_at: Option<Timestamp>,
 }
 
-/// The payer's answer.
+/// The payer's determination.
 #[derive(ToSchema)]
 struct Determination {
     /// `approved`, `denied`, `pending` or `need_more_info`.
@@ -60,7 +60,7 @@ struct Document {
     name: String,
     content_type: String,
     size: u64,
-    /// None when only the name was given.
+    /// Null if only the name was given.
     sha256: Option<String>,
     uploaded_at: Timestamp,
 }
@@ -69,7 +69,7 @@ struct Document {
 #[derive(ToSchema)]
 pub(super) struct Patient {
     member_id: Option<String>,
-    /// In the FHIR data.
+    /// The patient's id in the FHIR data.
     patient_id: Option<String>,
     name: Option<String>,
     given_name: Option<String>,
@@ -96,7 +96,7 @@ pub(super) struct Provider {
     address: Option<String>,
 }
 
-/// A drug, and how the plan covers it.
+/// A drug and its coverage by the plan.
 #[derive(ToSchema)]
 pub(super) struct FormularyEntry {
     drug: Option<String>,

@@ -1,4 +1,4 @@
-//! `/benchmark-runs`: the organization's runs, compared and put on leaderboards.
+//! `/benchmark-runs`: the organization's runs, their comparison, statistics, and publication on leaderboards.
 
 use app::runs::statistics::{self, Compared, GroupBy};
 use axum::Json;
@@ -14,12 +14,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Code, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, Segment, filter_id};
+use crate::api_error::{ApiError, Code, ErrorResponses, WriteErrorResponses};
+use crate::base_url::BaseUrl;
+use crate::extractors::{Auth, PageQuery, Params, PathId, PathSegment, filter_id};
 use crate::json_body::{Bodyless, OptionalPost, Post};
-use crate::respond::{Done, Made, Tagged, page};
+use crate::responses::{CreatedResponse, Tagged, TransitionResponse, page};
 
-/// What the list can be narrowed to.
+/// Query parameters of the list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -30,23 +31,23 @@ struct Filter {
     /// Only runs of this solver.
     #[param(value_type = SolverId, required = false)]
     solver_id: Option<String>,
-    /// Only runs that were made with this `agent`.
+    /// Only runs that were created with this `agent`.
     #[param(value_type = String, required = false)]
     agent: Option<String>,
-    /// Only runs that stand so.
+    /// Only runs with this status.
     #[param(value_type = Status, required = false)]
     status: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
 
 /// Runs, newest first, without their task runs.
 #[utoipa::path(get, path = "/benchmark-runs", tag = "runs", params(Filter),
-    responses((status = 200, description = "Runs", body = List<BenchmarkRun>), Refusals))]
+    responses((status = 200, description = "Runs", body = List<BenchmarkRun>), ErrorResponses))]
 async fn list_runs(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -64,23 +65,24 @@ async fn list_runs(
     Ok(page("benchmark-runs", app::runs::list(&state.app, &grant, filter, request).await?))
 }
 
-/// Begin a run of a version, or of a draft as it is now. The answer holds the run's token: it is shown this once.
+/// Begin a run of a version, or of a draft in its current state. The run's token is only shown in this response.
 #[utoipa::path(post, path = "/benchmark-runs", tag = "runs", request_body = NewRun,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The run, its token and its tasks", body = CreatedRun), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The run, its token, its tasks and the sandboxes that are provisioned for them", body = CreatedRun), ErrorResponses, WriteErrorResponses))]
 async fn create_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
+    BaseUrl(base): BaseUrl,
     Post(new, once): Post<NewRun>,
-) -> Result<Made<CreatedRun>, ApiError> {
-    let created = app::runs::create_as_owner(&state.app, &grant, once, new).await?;
-    Ok(Made::at(created, |run| format!("/benchmark-runs/{}", run.benchmark_run_id)))
+) -> Result<CreatedResponse<CreatedRun>, ApiError> {
+    let created = app::runs::create_as_owner(&state.app, &grant, &base, once, new).await?;
+    Ok(CreatedResponse::at(created, |run| format!("/benchmark-runs/{}", run.benchmark_run_id)))
 }
 
-/// One run, with its task runs and what became of their criteria.
+/// One run, with its task runs and the results of their criteria.
 #[utoipa::path(get, path = "/benchmark-runs/{benchmark_run_id}", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run")),
-    responses((status = 200, description = "The run", body = BenchmarkRun), Refusals))]
+    responses((status = 200, description = "The run", body = BenchmarkRun), ErrorResponses))]
 async fn get_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -89,78 +91,78 @@ async fn get_run(
     Ok(Tagged(app::runs::get_as_owner(&state.app, &grant, &run).await?))
 }
 
-/// End a run with a score: started tasks are completed, tasks that were not started count 0.
+/// End a run with a score: started tasks are completed, and tasks that were not started score 0.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/complete", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The run", body = BenchmarkRun), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The run", body = BenchmarkRun), ErrorResponses, WriteErrorResponses))]
 async fn complete_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(run): PathId<BenchmarkRunId>,
     Bodyless(once): Bodyless,
-) -> Result<Done<BenchmarkRun>, ApiError> {
-    Ok(Done(app::runs::complete(&state.app, &grant, &run, once).await?))
+) -> Result<TransitionResponse<BenchmarkRun>, ApiError> {
+    Ok(TransitionResponse(app::runs::complete(&state.app, &grant, &run, once).await?))
 }
 
-/// End a run without a score: completed tasks keep their results, the rest is cancelled, the token ends.
+/// End a run without a score: completed tasks keep their results, the other tasks are cancelled, and the token expires.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/cancel", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The run", body = BenchmarkRun), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The run", body = BenchmarkRun), ErrorResponses, WriteErrorResponses))]
 async fn cancel_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(run): PathId<BenchmarkRunId>,
     Bodyless(once): Bodyless,
-) -> Result<Done<BenchmarkRun>, ApiError> {
-    Ok(Done(app::runs::cancel(&state.app, &grant, &run, once).await?))
+) -> Result<TransitionResponse<BenchmarkRun>, ApiError> {
+    Ok(TransitionResponse(app::runs::cancel(&state.app, &grant, &run, once).await?))
 }
 
 /// Put the series of a completed run with `scored: true` on the leaderboard of its version: all scored runs by its solver
-/// with its agent and agent version, also later ones. 409 for a selection of tasks, and if the organization's key wrote
-/// into the run's sandboxes.
+/// with its agent and agent version, including later ones. 409 for a selection of tasks, and if an organization
+/// key wrote to the run's sandboxes.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/publish", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The run", body = BenchmarkRun), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The run", body = BenchmarkRun), ErrorResponses, WriteErrorResponses))]
 async fn publish_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(run): PathId<BenchmarkRunId>,
     Bodyless(once): Bodyless,
-) -> Result<Done<BenchmarkRun>, ApiError> {
-    Ok(Done(app::runs::publish(&state.app, &grant, &run, once).await?))
+) -> Result<TransitionResponse<BenchmarkRun>, ApiError> {
+    Ok(TransitionResponse(app::runs::publish(&state.app, &grant, &run, once).await?))
 }
 
-/// Take the series of a run off the leaderboard.
+/// Remove the series of a run from the leaderboard.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/unpublish", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The run", body = BenchmarkRun), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The run", body = BenchmarkRun), ErrorResponses, WriteErrorResponses))]
 async fn unpublish_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(run): PathId<BenchmarkRunId>,
     Bodyless(once): Bodyless,
-) -> Result<Done<BenchmarkRun>, ApiError> {
-    Ok(Done(app::runs::unpublish(&state.app, &grant, &run, once).await?))
+) -> Result<TransitionResponse<BenchmarkRun>, ApiError> {
+    Ok(TransitionResponse(app::runs::unpublish(&state.app, &grant, &run, once).await?))
 }
 
-/// Criteria to try on a finished run.
+/// Assertions to try on a finished run.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct TriedCriteria {
-    /// Assertions in place of the version's own; none to score again as it was.
+    /// Assertions that replace those of the version; empty to score again with the version's own.
     #[serde(default)]
     criteria: Vec<CriteriaChange>,
 }
 
-/// Score a run again from its stored evidence, and say what would be different. What is stored stays; without other
-/// criteria, an engine that has not scored the run yet stores its result beside the others.
+/// Score a run again from its stored evidence, and report the differences. Stored results do not change. Without other
+/// criteria, an engine that has not scored the run yet stores its result in addition to the existing ones.
 #[utoipa::path(post, path = "/benchmark-runs/{benchmark_run_id}/rescore", tag = "runs", request_body = TriedCriteria,
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run")),
-    responses((status = 200, description = "What scoring again gave", body = Rescore), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The new scores and the differences", body = Rescore), ErrorResponses, WriteErrorResponses))]
 async fn rescore_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -170,20 +172,20 @@ async fn rescore_run(
     Ok(Json(app::runs::rescore(&state.app, &grant, &run, tried.criteria).await?))
 }
 
-/// Which result is meant.
+/// Selects a result.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct ResultQuery {
-    /// The engine that made it, such as `verify/5`; by default the result that the run ended with.
+    /// The engine of the result, such as `verify/5`; by default the result with which the run ended.
     #[param(value_type = String, required = false)]
     engine: Option<String>,
 }
 
-/// What one engine made of a run, criterion by criterion.
+/// The result of a run by one engine, with every criterion.
 #[utoipa::path(get, path = "/benchmark-runs/{benchmark_run_id}/results", tag = "runs",
     params(("benchmark_run_id" = BenchmarkRunId, Path, description = "The run"), ResultQuery),
-    responses((status = 200, description = "The result", body = EngineResult), Refusals))]
+    responses((status = 200, description = "The result", body = EngineResult), ErrorResponses))]
 async fn run_result(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -193,7 +195,7 @@ async fn run_result(
     Ok(Json(app::runs::engines::result(&state.app, &grant, &run, query.engine).await?))
 }
 
-/// Which runs are compared: `ids`, or all completed ones of `benchmark`.
+/// The runs to compare: either `ids` or `benchmark`.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -204,17 +206,17 @@ struct CompareQuery {
     /// `slug@version`: its newest 100 completed runs.
     #[param(value_type = String, required = false)]
     benchmark: Option<String>,
-    /// What stands side by side: `run` (default), `agent` or `solver`.
+    /// The groups to compare: `run` (default), `agent` or `solver`.
     #[param(value_type = String, required = false)]
     group_by: Option<String>,
-    /// Only results of this engine; of the newest that all named runs have a result of, by default.
+    /// Only results of this engine; by default the newest engine that has a result for every named run.
     #[param(value_type = String, required = false)]
     engine: Option<String>,
 }
 
-/// Runs side by side: numbers for each group, and paired differences over the tasks that two groups have in common.
+/// Compare runs: statistics of each group, and paired differences over the tasks that two groups have in common.
 #[utoipa::path(get, path = "/benchmark-runs/compare", tag = "runs", params(CompareQuery),
-    responses((status = 200, description = "The comparison", body = Comparison), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The comparison", body = Comparison), ErrorResponses, WriteErrorResponses))]
 async fn compare_runs(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -229,7 +231,7 @@ async fn compare_runs(
         (None, Some(benchmark)) => {
             Compared::Version(benchmark.parse().map_err(|()| invalid("benchmark", "must be `slug@version`"))?)
         }
-        _ => return Err(invalid("ids", "name the runs by one of `ids` and `benchmark`")),
+        _ => return Err(invalid("ids", "give either `ids` or `benchmark`")),
     };
     let group_by = match query.group_by.as_deref() {
         None | Some("run") => GroupBy::Run,
@@ -240,7 +242,7 @@ async fn compare_runs(
     Ok(Json(statistics::compare(&state.app, &grant, compared, group_by, query.engine).await?))
 }
 
-/// What the numbers can be narrowed to.
+/// Filters of the statistics.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -248,27 +250,27 @@ struct StatisticsQuery {
     /// Only runs of this solver.
     #[param(value_type = SolverId, required = false)]
     solver_id: Option<String>,
-    /// Only runs that were made with this `agent`.
+    /// Only runs that were created with this `agent`.
     #[param(value_type = String, required = false)]
     agent: Option<String>,
-    /// Only results of this engine; of the newest that has any, by default.
+    /// Only results of this engine; by default the newest engine that has results.
     #[param(value_type = String, required = false)]
     engine: Option<String>,
 }
 
-/// Numbers over the organization's completed runs of all tasks of a version: mean, spread, intervals, pass@k and pass^k, per task and
-/// per axis.
+/// Statistics over the organization's completed runs of all tasks of a version: mean, spread, intervals, pass@k and pass^k, per
+/// task and per axis.
 #[utoipa::path(get, path = "/benchmarks/{benchmark_id}/stats", tag = "runs",
     params(("benchmark_id" = String, Path, description = "`slug@version`"), StatisticsQuery),
-    responses((status = 200, description = "The numbers", body = Statistics), Refusals))]
+    responses((status = 200, description = "The statistics", body = Statistics), ErrorResponses))]
 async fn version_statistics(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Segment(reference): Segment,
+    PathSegment(reference): PathSegment,
     Params(query): Params<StatisticsQuery>,
 ) -> Result<Json<Statistics>, ApiError> {
-    let no_such = |()| ApiError::new(Code::NotFound, "no such benchmark");
-    let reference: VersionRef = reference.parse().map_err(no_such)?;
+    let not_found = |()| ApiError::new(Code::NotFound, "no such benchmark");
+    let reference: VersionRef = reference.parse().map_err(not_found)?;
     let filter = RunFilter {
         solver_id: query.solver_id.as_deref().map(filter_id::<SolverId>("solver_id")).transpose()?,
         agent: query.agent,

@@ -1,4 +1,4 @@
-//! `/criterion-runs`: what became of each criterion, with its evidence.
+//! `/criterion-runs`: the result of each criterion, with its evidence.
 
 use axum::Json;
 use axum::extract;
@@ -11,29 +11,29 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Refusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, filter_id};
-use crate::respond::{Tagged, page};
+use crate::api_error::{ApiError, ErrorResponses};
+use crate::extractors::{Auth, PageQuery, Params, PathId, filter_id};
+use crate::responses::{Tagged, page};
 
-/// What the list can be narrowed to.
+/// Query parameters of the list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct Filter {
-    /// Only those of this task run.
+    /// Only the criterion runs of this task run.
     #[param(value_type = TaskRunId, required = false)]
     task_run_id: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
 
 /// Criterion runs with details and evidence, newest first.
 #[utoipa::path(get, path = "/criterion-runs", tag = "runs", params(Filter),
-    responses((status = 200, description = "Criterion runs", body = List<CriterionRun>), Refusals))]
+    responses((status = 200, description = "Criterion runs", body = List<CriterionRun>), ErrorResponses))]
 async fn list_criterion_runs(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -44,10 +44,10 @@ async fn list_criterion_runs(
     Ok(page("criterion-runs", app::runs::tasks::criterion_runs(&state.app, &grant, task_run, request).await?))
 }
 
-/// One criterion run, always whole, scored or not.
+/// One criterion run with all details, also of a scored run.
 #[utoipa::path(get, path = "/criterion-runs/{criterion_run_id}", tag = "runs",
     params(("criterion_run_id" = CriterionRunId, Path, description = "The criterion run")),
-    responses((status = 200, description = "The criterion run", body = CriterionRun), Refusals))]
+    responses((status = 200, description = "The criterion run", body = CriterionRun), ErrorResponses))]
 async fn get_criterion_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,

@@ -9,32 +9,32 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Code, Refusals};
-use crate::extract::{Anyone, Params, Segment};
-use crate::respond::Tagged;
+use crate::api_error::{ApiError, Code, ErrorResponses};
+use crate::extractors::{OptionalAuth, Params, PathSegment};
+use crate::responses::Tagged;
 
-/// Whose scores are shown.
+/// Query parameters of a leaderboard.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct EngineQuery {
-    /// Only results of this engine; of the newest that has any, by default.
+    /// Only results of this engine; by default the newest engine that has results.
     #[param(value_type = String, required = false)]
     engine: Option<String>,
 }
 
-/// The leaderboard of a version: for everyone if the benchmark is Public, else for its organization.
+/// The leaderboard of a version. Everyone can read it if the benchmark is Public, else only its organization.
 #[utoipa::path(get, path = "/v1/leaderboards/{reference}", tag = "v1", security(()),
     params(("reference" = String, Path, description = "`slug@version`"), EngineQuery),
-    responses((status = 200, description = "The leaderboard", body = Leaderboard), Refusals))]
+    responses((status = 200, description = "The leaderboard", body = Leaderboard), ErrorResponses))]
 async fn get_leaderboard(
     extract::State(state): extract::State<State>,
-    Anyone(reader): Anyone,
-    Segment(reference): Segment,
+    OptionalAuth(reader): OptionalAuth,
+    PathSegment(reference): PathSegment,
     Params(query): Params<EngineQuery>,
 ) -> Result<Tagged<Leaderboard>, ApiError> {
-    let no_such = |()| ApiError::new(Code::NotFound, "no such benchmark");
-    let reference: VersionRef = reference.parse().map_err(no_such)?;
+    let not_found = |()| ApiError::new(Code::NotFound, "no such benchmark");
+    let reference: VersionRef = reference.parse().map_err(not_found)?;
     Ok(Tagged(app::runs::leaderboards::leaderboard(&state.app, reader.as_ref(), &reference, query.engine).await?))
 }
 

@@ -1,9 +1,9 @@
-//! Runs: `v1` for agents, the rest for the organization that runs them.
+//! Runs: `v1` is for agents, the other files are for the organization that owns the runs.
 
 mod benchmark_runs;
 mod criterion_runs;
+mod fhir;
 mod leaderboards;
-mod sandbox;
 mod task_runs;
 mod v1;
 
@@ -17,6 +17,6 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(task_runs::router())
         .merge(criterion_runs::router())
         .merge(v1::router())
-        .merge(sandbox::router())
+        .merge(fhir::router())
         .merge(leaderboards::router())
 }

@@ -11,13 +11,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::base_url::Base;
-use crate::envelope::{ApiError, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, filter_id};
+use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
+use crate::base_url::BaseUrl;
+use crate::extractors::{Auth, PageQuery, Params, PathId, filter_id};
 use crate::json_body::Bodyless;
-use crate::respond::{Done, Tagged, page};
+use crate::responses::{Tagged, TransitionResponse, page};
 
-/// What the list can be narrowed to.
+/// Query parameters of the list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -25,17 +25,17 @@ struct Filter {
     /// Only the task runs of this run.
     #[param(value_type = BenchmarkRunId, required = false)]
     benchmark_run_id: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
 
 /// Task runs, newest first.
 #[utoipa::path(get, path = "/task-runs", tag = "runs", params(Filter),
-    responses((status = 200, description = "Task runs", body = List<TaskRun>), Refusals))]
+    responses((status = 200, description = "Task runs", body = List<TaskRun>), ErrorResponses))]
 async fn list_task_runs(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -46,10 +46,10 @@ async fn list_task_runs(
     Ok(page("task-runs", app::runs::tasks::list(&state.app, &grant, run, request).await?))
 }
 
-/// One task run, with what was scored and what became of its criteria.
+/// One task run, with its score and the results of its criteria.
 #[utoipa::path(get, path = "/task-runs/{task_run_id}", tag = "runs",
     params(("task_run_id" = TaskRunId, Path, description = "The task run")),
-    responses((status = 200, description = "The task run", body = TaskRun), Refusals))]
+    responses((status = 200, description = "The task run", body = TaskRun), ErrorResponses))]
 async fn get_task_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
@@ -58,47 +58,47 @@ async fn get_task_run(
     Ok(Tagged(app::runs::tasks::get_as_owner(&state.app, &grant, &task_run).await?))
 }
 
-/// Start a task: its playground is made, its scenario happens, its clock runs.
+/// Start a task: its playground is prepared, its scenario starts, and its time starts to run.
 #[utoipa::path(post, path = "/task-runs/{task_run_id}/start", tag = "runs",
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The task, and where its sandboxes are", body = StartedTaskRun), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The task and the endpoints of its sandboxes", body = StartedTaskRun), ErrorResponses, WriteErrorResponses))]
 async fn start_task_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Base(base): Base,
+    BaseUrl(base): BaseUrl,
     PathId(task_run): PathId<TaskRunId>,
     Bodyless(once): Bodyless,
-) -> Result<Done<StartedTaskRun>, ApiError> {
-    Ok(Done(app::runs::tasks::start_as_owner(&state.app, &grant, &base, &task_run, once).await?))
+) -> Result<TransitionResponse<StartedTaskRun>, ApiError> {
+    Ok(TransitionResponse(app::runs::tasks::start_as_owner(&state.app, &grant, &base, &task_run, once).await?))
 }
 
 /// Complete a task: its playground is frozen and scored. A task that was not started is started first.
 #[utoipa::path(post, path = "/task-runs/{task_run_id}/complete", tag = "runs",
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The task run", body = TaskRun), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The task run", body = TaskRun), ErrorResponses, WriteErrorResponses))]
 async fn complete_task_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(task_run): PathId<TaskRunId>,
     Bodyless(once): Bodyless,
-) -> Result<Done<TaskRun>, ApiError> {
-    Ok(Done(app::runs::tasks::complete_as_owner(&state.app, &grant, &task_run, once).await?))
+) -> Result<TransitionResponse<TaskRun>, ApiError> {
+    Ok(TransitionResponse(app::runs::tasks::complete_as_owner(&state.app, &grant, &task_run, once).await?))
 }
 
-/// End a task run without scoring it: it counts 0, and its run goes on.
+/// End a task run without scoring it. It scores 0, and its run continues.
 #[utoipa::path(post, path = "/task-runs/{task_run_id}/cancel", tag = "runs",
     params(("task_run_id" = TaskRunId, Path, description = "The task run"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The task run", body = TaskRun), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The task run", body = TaskRun), ErrorResponses, WriteErrorResponses))]
 async fn cancel_task_run(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(task_run): PathId<TaskRunId>,
     Bodyless(once): Bodyless,
-) -> Result<Done<TaskRun>, ApiError> {
-    Ok(Done(app::runs::tasks::cancel(&state.app, &grant, &task_run, once).await?))
+) -> Result<TransitionResponse<TaskRun>, ApiError> {
+    Ok(TransitionResponse(app::runs::tasks::cancel(&state.app, &grant, &task_run, once).await?))
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {

@@ -1,4 +1,4 @@
-//! What a sandbox has seen and holds: events, state, differences.
+//! Evidence of a sandbox: its events, its state, and the differences from the baseline.
 
 use app::sandboxes::evidence::{self, EventFilter};
 use axum::Json;
@@ -13,9 +13,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, Refusals};
-use crate::extract::{Auth, PageQuery, Params, PathId};
-use crate::respond::page;
+use crate::api_error::{ApiError, ErrorBody, ErrorResponses};
+use crate::extractors::{Auth, PageQuery, Params, PathId};
+use crate::responses::page;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -27,36 +27,37 @@ struct EventQuery {
     /// Only events at this time or later.
     #[param(value_type = Timestamp, required = false)]
     since: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
 
-/// Everything that happened in the sandbox, oldest first. The body of a read is given as the version that it showed
-/// (`"resource": "Patient/1/_history/2"`), which never changes and which the sandbox's state still has.
+/// Everything that happened in the sandbox, oldest first. The body of a read is recorded as a reference to the version that
+/// it returned (`"resource": "Patient/1/_history/2"`), which never changes and can be read from the sandbox's state.
 #[utoipa::path(get, path = "/sandboxes/{sandbox_id}/events", tag = "sandboxes",
     params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), EventQuery),
-    responses((status = 200, description = "Events", body = List<Event>), Refusals))]
+    responses((status = 200, description = "Events", body = List<Event>), ErrorResponses))]
 async fn list_events(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(sandbox): PathId<SandboxId>,
     Params(query): Params<EventQuery>,
 ) -> Result<Json<List<Event>>, ApiError> {
-    let invalid = |field: &'static str| move |words: String| ApiError::invalid(FieldErrors::one(field, words));
+    let invalid = |field: &'static str| move |message: String| ApiError::invalid(FieldErrors::one(field, message));
     let r#type = query.r#type.map(|text| text.parse::<EventType>().map_err(invalid("type"))).transpose()?;
-    let since = query.since.map(|text| instant(&text).ok_or_else(|| invalid("since")(INSTANT.into()))).transpose()?;
+    let since =
+        query.since.map(|text| parse_time(&text).ok_or_else(|| invalid("since")(TIME_RULE.into()))).transpose()?;
     let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("events")?;
     let filter = EventFilter { r#type, since };
     Ok(page("events", evidence::events(&state.app, &grant, &sandbox, filter, request).await?))
 }
 
-const INSTANT: &str = "must be a time as 2026-04-23T12:00:00Z";
+const TIME_RULE: &str = "must be a time such as 2026-04-23T12:00:00Z";
 
-fn instant(text: &str) -> Option<Timestamp> {
+fn parse_time(text: &str) -> Option<Timestamp> {
     serde_json::from_value(serde_json::Value::String(text.to_owned())).ok()
 }
 
@@ -64,42 +65,44 @@ fn instant(text: &str) -> Option<Timestamp> {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct StateQuery {
-    /// A collection (`Patient`), a record (`Patient/1`) or a version of one (`Patient/1/_history/2`); everything without it.
+    /// A collection (`Patient`), a record (`Patient/1`) or a version of one (`Patient/1/_history/2`). Without it, everything.
     #[param(value_type = String, required = false, max_length = 300)]
     resource: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
 
-/// As the parameter says: far more than a type, an id of 64 characters and a version need.
-const MOST_OF_RESOURCE: usize = 300;
+/// The `max_length` of the parameter: far more than a type, an id of 64 characters and a version need.
+const MAX_RESOURCE_CHARS: usize = 300;
 
-/// What the sandbox holds now, by collection and key.
+/// The current records of the sandbox, by collection and key.
 #[utoipa::path(get, path = "/sandboxes/{sandbox_id}/state", tag = "sandboxes",
     params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), StateQuery),
-    responses((status = 200, description = "Records", body = List<StateRecord>), Refusals))]
+    responses((status = 200, description = "Records", body = List<StateRecord>),
+        (status = 409, description = "The task run is not started", body = ErrorBody), ErrorResponses))]
 async fn get_state(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
     PathId(sandbox): PathId<SandboxId>,
     Params(query): Params<StateQuery>,
 ) -> Result<Json<List<StateRecord>>, ApiError> {
-    if query.resource.as_ref().is_some_and(|resource| resource.chars().count() > MOST_OF_RESOURCE) {
-        let words = format!("must have at most {MOST_OF_RESOURCE} characters");
-        return Err(ApiError::invalid(FieldErrors::one("resource", words)));
+    if query.resource.as_ref().is_some_and(|resource| resource.chars().count() > MAX_RESOURCE_CHARS) {
+        let message = format!("must have at most {MAX_RESOURCE_CHARS} characters");
+        return Err(ApiError::invalid(FieldErrors::one("resource", message)));
     }
     let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("state")?;
     Ok(page("state", evidence::state(&state.app, &grant, &sandbox, query.resource, request).await?))
 }
 
-/// What is not as the baseline has it, by collection and key.
+/// The differences from the baseline, by collection and key.
 #[utoipa::path(get, path = "/sandboxes/{sandbox_id}/diff", tag = "sandboxes",
     params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), PageQuery),
-    responses((status = 200, description = "Differences", body = List<Difference>), Refusals))]
+    responses((status = 200, description = "Differences", body = List<Difference>),
+        (status = 409, description = "The task run is not started", body = ErrorBody), ErrorResponses))]
 async fn get_diff(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,

@@ -1,4 +1,4 @@
-//! The FHIR paths of a sandbox: who asks, the request as the simulator reads it, and errors as OperationOutcome.
+//! The FHIR paths of a sandbox: authenticates, passes requests to the simulator, and renders errors as OperationOutcome.
 
 use app::sandboxes::fhir::{self, Access, HEADERS};
 use axum::Router;
@@ -13,77 +13,77 @@ use serde_json::json;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::State;
+use crate::api_error::{ApiError, Code};
 use crate::base_url;
-use crate::envelope::{ApiError, Code};
-use crate::extract::{bearer, organization, path_values, peer};
-use crate::json_body::{read_whole, refuse_encoding};
+use crate::extractors::{bearer, organization, path_values, peer};
+use crate::json_body::{read_body, reject_content_encoding};
 use crate::middleware::COMMON_HEADERS;
 
-/// The second is another name for the first.
+/// The second is an alias of the first.
 pub(super) const BASES: [&str; 2] = ["/sandboxes/{sandbox_id}/fhir", "/services/{sandbox_id}/fhir"];
 
 async fn exchange(extract::State(state): extract::State<State>, request: Request) -> Response {
-    match answer(&state, request).await {
+    match handle(&state, request).await {
         Ok(response) => response,
         Err(error) => outcome(error),
     }
 }
 
-async fn answer(state: &State, request: Request) -> Result<Response, ApiError> {
+async fn handle(state: &State, request: Request) -> Result<Response, ApiError> {
     let (mut parts, body) = request.into_parts();
     if parts.uri.path().contains('%') {
-        // What is no text is refused; most paths need no such look.
+        // Paths must be valid UTF-8. The common case skips the check.
         path_values(&mut parts, state).await?;
     }
-    let no_such = || ApiError::new(Code::NotFound, "no such sandbox");
-    let sandbox: SandboxId = segment(&parts, 1).parse().map_err(|_| no_such())?;
+    let not_found = || ApiError::new(Code::NotFound, "no such sandbox");
+    let sandbox: SandboxId = segment(&parts, 1).parse().map_err(|_| not_found())?;
     let path = raw_path(&parts).to_owned();
-    let access = admit(state, &parts, &sandbox, &path).await?;
+    let access = authenticate(state, &parts, &sandbox, &path).await?;
     let base_url = [base_url::of(&parts, state).as_str(), "/sandboxes/", sandbox.as_str(), "/fhir"].concat();
-    pass_on(state, (&parts, body), access, Address { path, base_url, token_url: None }).await
+    forward(state, (&parts, body), access, Address { path, base_url, token_url: None }).await
 }
 
-/// Where a request reached the sandbox.
+/// The path and URLs of a request to a sandbox.
 pub(crate) struct Address {
-    /// After the base address, as it was written.
+    /// The path after the base URL, still percent-encoded.
     pub(crate) path: String,
     pub(crate) base_url: String,
-    /// Where tokens are given, if that is not below the base address.
+    /// The token endpoint, if it is not below the base URL.
     pub(crate) token_url: Option<String>,
 }
 
-/// Hands a request of an admitted caller to the sandbox.
-pub(crate) async fn pass_on(
+/// Passes an authenticated request to the sandbox.
+pub(crate) async fn forward(
     state: &State,
     (parts, body): (&Parts, Body),
     access: Access,
     address: Address,
 ) -> Result<Response, ApiError> {
-    refuse_encoding(&parts.headers)?;
-    let body = read_whole(body, state.app.limits().upload_bytes).await?;
-    let answered = fhir::exchange(&state.app, access, message(parts, address, body.into())).await?;
-    Ok(render(answered, parts.method == Method::HEAD))
+    reject_content_encoding(&parts.headers)?;
+    let body = read_body(body, state.app.limits().upload_bytes).await?;
+    let response = fhir::exchange(&state.app, access, message(parts, address, body.into())).await?;
+    Ok(render(response, parts.method == Method::HEAD))
 }
 
-/// What a caller without a credential may ask: how to get one.
-fn is_open(parts: &Parts, path: &str) -> bool {
+/// Whether the request needs no credential: the metadata that says how to get one.
+fn is_public(parts: &Parts, path: &str) -> bool {
     matches!(parts.method, Method::GET | Method::HEAD) && matches!(path, "metadata" | ".well-known/smart-configuration")
 }
 
-async fn admit(state: &State, parts: &Parts, sandbox: &SandboxId, path: &str) -> Result<Access, ApiError> {
-    if !parts.headers.contains_key(header::AUTHORIZATION) && is_open(parts, path) {
-        state.rates.check_key(&peer(parts).to_string())?;
+async fn authenticate(state: &State, parts: &Parts, sandbox: &SandboxId, path: &str) -> Result<Access, ApiError> {
+    if !parts.headers.contains_key(header::AUTHORIZATION) && is_public(parts, path) {
+        state.rate_limits.check_key(&peer(parts).to_string())?;
         return Ok(fhir::admit_anyone(&state.app, sandbox).await?);
     }
     let presented = bearer(&parts.headers)?;
     if fhir::token::is_token(presented) {
         return match fhir::admit_token(&state.app, presented, sandbox).await {
             Ok(access) => {
-                state.rates.check_key(sandbox.to_string().as_str())?;
+                state.rate_limits.check_key(sandbox.to_string().as_str())?;
                 Ok(access)
             }
             Err(error) => {
-                state.rates.note_refusal(peer(parts))?;
+                state.rate_limits.record_auth_failure(peer(parts))?;
                 Err(error.into())
             }
         };
@@ -92,12 +92,12 @@ async fn admit(state: &State, parts: &Parts, sandbox: &SandboxId, path: &str) ->
     Ok(fhir::admit_key(&state.app, &grant, sandbox).await?)
 }
 
-/// A part of the address as it was written: no id has a letter that must be written otherwise.
-fn segment(parts: &Parts, place: usize) -> &str {
-    parts.uri.path().trim_start_matches('/').split('/').nth(place).unwrap_or_default()
+/// A path segment, not percent-decoded: ids contain no characters that need encoding.
+fn segment(parts: &Parts, index: usize) -> &str {
+    parts.uri.path().trim_start_matches('/').split('/').nth(index).unwrap_or_default()
 }
 
-/// The part of the address after the FHIR base, as it was written.
+/// The path after the FHIR base, still percent-encoded.
 fn raw_path(parts: &Parts) -> &str {
     let after_id = parts.uri.path().splitn(4, '/').nth(3).unwrap_or_default();
     after_id.strip_prefix("fhir").unwrap_or_default().trim_start_matches('/')
@@ -105,7 +105,7 @@ fn raw_path(parts: &Parts) -> &str {
 
 fn message(parts: &Parts, address: Address, body: Vec<u8>) -> fhir::Request {
     let Address { path, base_url, token_url } = address;
-    // From those that were sent, which are fewer than those that matter.
+    // Iterates over the sent headers, because they are fewer than those that matter.
     let sent = parts.headers.keys().filter(|name| HEADERS.contains(&name.as_str()));
     let header =
         |name: &HeaderName| Some((name.as_str().to_owned(), parts.headers.get(name)?.to_str().ok()?.to_owned()));
@@ -123,14 +123,14 @@ fn message(parts: &Parts, address: Address, body: Vec<u8>) -> fhir::Request {
 
 const FHIR_JSON: HeaderValue = HeaderValue::from_static("application/fhir+json; charset=utf-8");
 
-fn render(answered: fhir::Response, is_head: bool) -> Response {
-    let fhir::Response { status, headers, body, raw } = answered;
+fn render(response: fhir::Response, is_head: bool) -> Response {
+    let fhir::Response { status, headers, body, raw } = response;
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let has_body = !body.is_empty();
     let body = raw.map_or_else(|| Body::from(body), Body::from);
     let mut response = Response::new(if is_head { Body::empty() } else { body });
     *response.status_mut() = status;
-    // Those that every answer gets are counted too, so that the map grows once.
+    // Includes the headers that the middleware adds, so that the map grows only once.
     response.headers_mut().reserve(headers.len() + COMMON_HEADERS);
     if has_body {
         response.headers_mut().insert(header::CONTENT_TYPE, FHIR_JSON);
@@ -143,10 +143,10 @@ fn render(answered: fhir::Response, is_head: bool) -> Response {
     response
 }
 
-/// The same status and headers as elsewhere, told as FHIR tells it.
+/// An error response with the usual status and headers, and an OperationOutcome as its body.
 pub(crate) fn outcome(error: ApiError) -> Response {
-    let (code, words) = (error.code(), error.shown_message());
-    let issue = json!({"severity": "error", "code": issue_code(code), "diagnostics": words});
+    let (code, message) = (error.code(), error.public_message());
+    let issue = json!({"severity": "error", "code": issue_code(code), "diagnostics": message});
     let body = json!({"resourceType": "OperationOutcome", "issue": [issue]}).to_string();
     let mut response = error.into_response();
     let headers = response.headers_mut();
@@ -173,7 +173,7 @@ fn issue_code(code: Code) -> &'static str {
     }
 }
 
-/// Not in the OpenAPI document: FHIR describes itself, at `…/fhir/metadata`.
+/// Not in the OpenAPI document: a FHIR server describes itself at `…/fhir/metadata`.
 pub(crate) fn router() -> OpenApiRouter<State> {
     let routes = BASES.iter().fold(Router::new(), |router, base| {
         let below = format!("{base}/{{*path}}");

@@ -1,4 +1,4 @@
-//! `/sandboxes`: running simulators, and what they have seen. Below each hang the paths of its own protocol.
+//! `/sandboxes`: running simulators and their evidence. The paths of each protocol are below the sandbox.
 
 mod evidence;
 pub(crate) mod fhir;
@@ -17,11 +17,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::base_url::Base;
-use crate::envelope::{ApiError, Refusals, WriteRefusals};
-use crate::extract::{Auth, PageQuery, Params, PathId, PathIds, filter_id};
+use crate::api_error::{ApiError, ErrorResponses, WriteErrorResponses};
+use crate::base_url::BaseUrl;
+use crate::extractors::{Auth, PageQuery, Params, PathId, PathIds, filter_id};
 use crate::json_body::{Bodyless, Post};
-use crate::respond::{Done, Made, Tagged, page};
+use crate::responses::{CreatedResponse, Tagged, TransitionResponse, page};
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -30,21 +30,21 @@ struct SandboxQuery {
     /// Only the sandboxes of this playground.
     #[param(value_type = PlaygroundId, required = false)]
     playground_id: Option<String>,
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     cursor: Option<String>,
 }
 
 /// Sandboxes, newest first.
 #[utoipa::path(get, path = "/sandboxes", tag = "sandboxes", params(SandboxQuery),
-    responses((status = 200, description = "Sandboxes", body = List<Sandbox>), Refusals))]
+    responses((status = 200, description = "Sandboxes", body = List<Sandbox>), ErrorResponses))]
 async fn list_sandboxes(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Base(base): Base,
+    BaseUrl(base): BaseUrl,
     Params(query): Params<SandboxQuery>,
 ) -> Result<Json<List<Sandbox>>, ApiError> {
     let SandboxQuery { playground_id, limit, cursor } = query;
@@ -53,68 +53,68 @@ async fn list_sandboxes(
     Ok(page("sandboxes", app::sandboxes::list(&state.app, &grant, &base, playground, request).await?))
 }
 
-/// Start one simulator: standalone, or in a playground that is there.
+/// Start one simulator: standalone, or in an existing playground.
 #[utoipa::path(post, path = "/sandboxes", tag = "sandboxes", request_body = NewSandbox,
     params(("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 201, description = "The sandbox with its credentials", body = Sandbox), Refusals, WriteRefusals))]
+    responses((status = 201, description = "The sandbox with its credentials", body = Sandbox), ErrorResponses, WriteErrorResponses))]
 async fn create_sandbox(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Base(base): Base,
+    BaseUrl(base): BaseUrl,
     Post(new, once): Post<NewSandbox>,
-) -> Result<Made<Sandbox>, ApiError> {
+) -> Result<CreatedResponse<Sandbox>, ApiError> {
     let created = app::sandboxes::create(&state.app, &grant, &base, once, new).await?;
-    Ok(Made::at(created, |sandbox| format!("/sandboxes/{}", sandbox.id)))
+    Ok(CreatedResponse::at(created, |sandbox| format!("/sandboxes/{}", sandbox.id)))
 }
 
 /// One sandbox, with its credentials.
 #[utoipa::path(get, path = "/sandboxes/{sandbox_id}", tag = "sandboxes",
     params(("sandbox_id" = SandboxId, Path, description = "The sandbox")),
-    responses((status = 200, description = "The sandbox", body = Sandbox), Refusals))]
+    responses((status = 200, description = "The sandbox", body = Sandbox), ErrorResponses))]
 async fn get_sandbox(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Base(base): Base,
+    BaseUrl(base): BaseUrl,
     PathId(sandbox): PathId<SandboxId>,
 ) -> Result<Tagged<Sandbox>, ApiError> {
     Ok(Tagged(app::sandboxes::get(&state.app, &grant, &base, &sandbox).await?))
 }
 
-/// End a sandbox: no traffic and no credentials any more. Events and state stay readable.
+/// End a sandbox: it accepts no more traffic, and its credentials become invalid. Events and state stay readable.
 #[utoipa::path(post, path = "/sandboxes/{sandbox_id}/teardown", tag = "sandboxes",
     params(("sandbox_id" = SandboxId, Path, description = "The sandbox"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The sandbox", body = Sandbox), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The sandbox", body = Sandbox), ErrorResponses, WriteErrorResponses))]
 async fn tear_down_sandbox(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Base(base): Base,
+    BaseUrl(base): BaseUrl,
     PathId(sandbox): PathId<SandboxId>,
     Bodyless(once): Bodyless,
-) -> Result<Done<Sandbox>, ApiError> {
-    Ok(Done(app::sandboxes::tear_down(&state.app, &grant, &base, &sandbox, once).await?))
+) -> Result<TransitionResponse<Sandbox>, ApiError> {
+    Ok(TransitionResponse(app::sandboxes::tear_down(&state.app, &grant, &base, &sandbox, once).await?))
 }
 
-/// Lay a dataset, at its current revision, over what the sandbox started from. Attaching it again takes its newest
-/// revision. What was changed in the sandbox stays changed.
+/// Attach a dataset at its current revision, above the datasets the sandbox already has. Attaching it again switches to its
+/// newest revision. Changes made in the sandbox are kept.
 #[utoipa::path(post, path = "/sandboxes/{sandbox_id}/datasets/{dataset_id}", tag = "sandboxes",
     params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), ("dataset_id" = DatasetId, Path, description = "The dataset"),
         ("Idempotency-Key" = Option<String>, Header, description = "Makes the request safe to repeat")),
-    responses((status = 200, description = "The sandbox with the dataset", body = Sandbox), Refusals, WriteRefusals))]
+    responses((status = 200, description = "The sandbox with the dataset", body = Sandbox), ErrorResponses, WriteErrorResponses))]
 async fn attach_to_sandbox(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,
-    Base(base): Base,
+    BaseUrl(base): BaseUrl,
     PathIds(sandbox, dataset): PathIds<SandboxId, DatasetId>,
     Bodyless(once): Bodyless,
-) -> Result<Done<Sandbox>, ApiError> {
-    Ok(Done(app::sandboxes::attach(&state.app, &grant, &base, &sandbox, &dataset, once).await?))
+) -> Result<TransitionResponse<Sandbox>, ApiError> {
+    Ok(TransitionResponse(app::sandboxes::attach(&state.app, &grant, &base, &sandbox, &dataset, once).await?))
 }
 
-/// Take a dataset away from under the sandbox. What was changed in the sandbox stays changed.
+/// Detach a dataset from the sandbox. Changes made in the sandbox are kept.
 #[utoipa::path(delete, path = "/sandboxes/{sandbox_id}/datasets/{dataset_id}", tag = "sandboxes",
     params(("sandbox_id" = SandboxId, Path, description = "The sandbox"), ("dataset_id" = DatasetId, Path, description = "The dataset")),
-    responses((status = 204, description = "It is detached"), Refusals, WriteRefusals))]
+    responses((status = 204, description = "Detached"), ErrorResponses, WriteErrorResponses))]
 async fn detach_from_sandbox(
     extract::State(state): extract::State<State>,
     Auth(grant): Auth,

@@ -16,22 +16,22 @@ use serde_json::json;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::State;
-use crate::envelope::{ApiError, Code};
-use crate::extract::{PathId, peer};
-use crate::json_body::{media_type, read_whole, refuse_encoding};
+use crate::api_error::{ApiError, Code};
+use crate::extractors::{PathId, peer};
+use crate::json_body::{media_type, read_body, reject_content_encoding};
 
 /// A token request is a few hundred bytes.
-const MOST_BYTES: u64 = 16 * 1024;
+const MAX_BODY_BYTES: u64 = 16 * 1024;
 
-/// What a client can do about a refusal (RFC 6749, 5.2).
-enum Refused {
+/// Error response of the token endpoint (RFC 6749, 5.2).
+enum TokenEndpointError {
     Invalid(&'static str, StatusCode, &'static str),
     Other(ApiError),
 }
 
-impl From<ApiError> for Refused {
+impl From<ApiError> for TokenEndpointError {
     fn from(error: ApiError) -> Self {
-        Refused::Other(error)
+        TokenEndpointError::Other(error)
     }
 }
 
@@ -39,54 +39,54 @@ async fn issue_token(
     extract::State(state): extract::State<State>,
     PathId(sandbox): PathId<SandboxId>,
     request: Request,
-) -> Result<Response, Refused> {
+) -> Result<Response, TokenEndpointError> {
     let (parts, body) = request.into_parts();
-    let wanted = read(&parts.headers, body).await?;
-    match token::issue(&state.app, &sandbox, wanted).await {
+    let request = read(&parts.headers, body).await?;
+    match token::issue(&state.app, &sandbox, request).await {
         Ok(token) => {
-            state.rates.check_key(sandbox.to_string().as_str())?;
-            Ok(granted(&token))
+            state.rate_limits.check_key(sandbox.to_string().as_str())?;
+            Ok(token_response(&token))
         }
         Err(TokenError::InvalidClient) => {
-            state.rates.note_refusal(peer(&parts))?;
-            let words = "the client id or secret is not this sandbox's, or the sandbox is torn down";
-            Err(Refused::Invalid("invalid_client", StatusCode::UNAUTHORIZED, words))
+            state.rate_limits.record_auth_failure(peer(&parts))?;
+            let message = "unknown client id or secret for this sandbox, or the sandbox was torn down";
+            Err(TokenEndpointError::Invalid("invalid_client", StatusCode::UNAUTHORIZED, message))
         }
         Err(TokenError::UnsupportedGrantType) => {
-            Err(bad("unsupported_grant_type", "grant_type must be client_credentials"))
+            Err(invalid("unsupported_grant_type", "grant_type must be client_credentials"))
         }
-        Err(TokenError::InvalidScope) => Err(bad(
+        Err(TokenError::InvalidScope) => Err(invalid(
             "invalid_scope",
-            "no scope is one of a system client: ask for system/*.rs, system/Patient.read or their like",
+            "no valid system scope; request for example system/*.rs or system/Patient.read",
         )),
-        Err(TokenError::Failed(error)) => Err(Refused::Other(error.into())),
+        Err(TokenError::Failed(error)) => Err(TokenEndpointError::Other(error.into())),
     }
 }
 
-fn bad(error: &'static str, words: &'static str) -> Refused {
-    Refused::Invalid(error, StatusCode::BAD_REQUEST, words)
+fn invalid(error: &'static str, message: &'static str) -> TokenEndpointError {
+    TokenEndpointError::Invalid(error, StatusCode::BAD_REQUEST, message)
 }
 
-async fn read(headers: &HeaderMap, body: axum::body::Body) -> Result<TokenRequest, Refused> {
-    refuse_encoding(headers)?;
+async fn read(headers: &HeaderMap, body: axum::body::Body) -> Result<TokenRequest, TokenEndpointError> {
+    reject_content_encoding(headers)?;
     if media_type(headers).as_deref() != Some("application/x-www-form-urlencoded") {
-        return Err(bad("invalid_request", "send a form: Content-Type application/x-www-form-urlencoded"));
+        return Err(invalid("invalid_request", "send a form: Content-Type application/x-www-form-urlencoded"));
     }
-    let bytes = read_whole(body, MOST_BYTES).await?;
+    let bytes = read_body(body, MAX_BODY_BYTES).await?;
     let pairs: Vec<(String, String)> =
-        serde_urlencoded::from_bytes(&bytes).map_err(|_| bad("invalid_request", "the form is malformed"))?;
+        serde_urlencoded::from_bytes(&bytes).map_err(|_| invalid("invalid_request", "the form is malformed"))?;
     let mut form: HashMap<String, String> = HashMap::new();
     for (name, value) in pairs {
         if form.insert(name, value).is_some() {
-            return Err(bad("invalid_request", "a parameter stands there twice"));
+            return Err(invalid("invalid_request", "a parameter is repeated"));
         }
     }
     let mut take = |name: &str| form.remove(name);
-    let grant_type = take("grant_type").ok_or_else(|| bad("invalid_request", "grant_type is missing"))?;
+    let grant_type = take("grant_type").ok_or_else(|| invalid("invalid_request", "grant_type is missing"))?;
     let (in_form, scope) = ((take("client_id"), take("client_secret")), take("scope"));
     let (client_id, client_secret) = match basic(headers)? {
         Some(_) if in_form.1.is_some() => {
-            return Err(bad("invalid_request", "authenticate in the header or in the body, not in both"));
+            return Err(invalid("invalid_request", "authenticate in the header or in the body, not in both"));
         }
         Some(basic) => basic,
         None => (in_form.0.unwrap_or_default(), in_form.1.unwrap_or_default()),
@@ -95,13 +95,14 @@ async fn read(headers: &HeaderMap, body: axum::body::Body) -> Result<TokenReques
 }
 
 /// Client id and secret of a `Basic` header, each form-encoded (RFC 6749, 2.3.1).
-fn basic(headers: &HeaderMap) -> Result<Option<(String, String)>, Refused> {
+fn basic(headers: &HeaderMap) -> Result<Option<(String, String)>, TokenEndpointError> {
     let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
-    let malformed = || bad("invalid_request", "the Authorization header is not of the form Basic BASE64(id:secret)");
+    let malformed =
+        || invalid("invalid_request", "the Authorization header is not of the form Basic BASE64(id:secret)");
     let text = value.to_str().map_err(|_| malformed())?;
     let (scheme, encoded) = text.split_once(' ').ok_or_else(malformed)?;
     if scheme.eq_ignore_ascii_case("bearer") {
-        // The key of an organization is not the client's credential: that is in the body.
+        // An organization key is not the client's credential, which must be in the body.
         return Ok(None);
     }
     if !scheme.eq_ignore_ascii_case("basic") {
@@ -118,44 +119,44 @@ fn form_decoded(text: &str) -> String {
     pairs.into_iter().next().map_or_else(|| text.to_owned(), |(_, value)| value)
 }
 
-fn granted(token: &AccessToken) -> Response {
+fn token_response(token: &AccessToken) -> Response {
     let body = json!({
         "access_token": token.access_token,
         "token_type": "bearer",
         "expires_in": token.expires_in,
         "scope": token.scope,
     });
-    uncached((StatusCode::OK, Json(body)).into_response())
+    without_caching((StatusCode::OK, Json(body)).into_response())
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for TokenEndpointError {
     fn into_response(self) -> Response {
         match self {
-            Refused::Invalid(error, status, words) => {
-                let body = Json(json!({"error": error, "error_description": words}));
-                let mut response = uncached((status, body).into_response());
+            TokenEndpointError::Invalid(error, status, message) => {
+                let body = Json(json!({"error": error, "error_description": message}));
+                let mut response = without_caching((status, body).into_response());
                 if status == StatusCode::UNAUTHORIZED {
                     let challenge = HeaderValue::from_static("Basic realm=\"verial\"");
                     response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
                 }
                 response
             }
-            Refused::Other(error) => error.into_response(),
+            TokenEndpointError::Other(error) => error.into_response(),
         }
     }
 }
 
-fn uncached(mut response: Response) -> Response {
+fn without_caching(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
     response
 }
 
-/// Not in the OpenAPI document: OAuth describes it, and the sandbox's own SMART configuration names it.
+/// Not in the OpenAPI document: OAuth specifies it, and the sandbox's SMART configuration names its URL.
 pub(crate) fn router() -> OpenApiRouter<State> {
     let issue = || post(issue_token).fallback(|| async { ApiError::new(Code::MethodNotAllowed, "send a POST") });
     let routes = super::fhir::BASES.iter().fold(Router::new(), |router, base| {
-        // The second address is the one that the product's API reference documents.
+        // `/token` is an alias that the API reference of the product documents.
         router.route(&format!("{base}/auth/token"), issue()).route(&format!("{base}/token"), issue())
     });
     routes.into()

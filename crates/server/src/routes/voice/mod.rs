@@ -1,10 +1,10 @@
-//! The phone line, at `voice` of every door: calls over REST, and the same calls over a WebSocket.
+//! Phone lines, at `voice` of every scope: calls over REST, and the same calls over a WebSocket.
 
 mod calls;
 mod recording;
 mod session;
 mod stream;
-mod streams;
+mod stream_limits;
 mod voicemails;
 
 use model::Timestamp;
@@ -12,30 +12,31 @@ use model::simulator::SimulatorType;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 
-pub(crate) use streams::Streams;
+pub(crate) use stream_limits::StreamLimits;
 
 use crate::State;
-use crate::routes::doors::Kind;
+use crate::routes::sandbox_routes::ScopedType;
 
-struct Line;
+/// Marker of routes that serve voice sandboxes.
+struct PhoneLine;
 
-impl Kind for Line {
+impl ScopedType for PhoneLine {
     const TYPE: SimulatorType = SimulatorType::Voice;
 }
 
 /// A telephone call.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what rows have")]
+#[expect(dead_code, reason = "only documents the fields of a row")]
 struct Call {
     id: String,
-    /// `outbound` is the agent's, `inbound` somebody's who calls.
+    /// `outbound` if the agent called, `inbound` if somebody calls the agent.
     direction: String,
     /// `ringing`, `in_progress`, `completed`, `transferred`, `no_answer`, `declined` or `failed`.
     status: String,
-    /// Of an outbound call.
+    /// The number that was called, for outbound calls.
     #[schema(required = false)]
     to_number: String,
-    /// Of an inbound call; withheld without it.
+    /// The caller's number, for inbound calls; missing if it is withheld.
     #[schema(required = false)]
     from_number: Option<String>,
     #[schema(required = false)]
@@ -46,7 +47,7 @@ struct Call {
     /// `agent`, `line` or `caller`.
     #[schema(required = false)]
     ended_by: String,
-    /// With the time on hold, which nobody waited for.
+    /// Including simulated time on hold.
     #[schema(required = false)]
     duration_seconds: i64,
     #[schema(required = false)]
@@ -57,18 +58,18 @@ struct Call {
 
 /// Something that was said or done in a call.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what rows have")]
+#[expect(dead_code, reason = "only documents the fields of a row")]
 struct Turn {
     call_id: String,
-    /// From 0 in each call.
+    /// Starts at 0 in each call.
     index: u64,
-    /// `agent`, or `caller` for whoever is at the other end: the line, a representative, somebody who calls.
+    /// `agent`, or `caller` for the other end: the line, a representative, or somebody who calls.
     speaker: String,
     text: String,
-    /// Keys that were pressed.
+    /// The keys that were pressed.
     #[schema(required = false)]
     dtmf: String,
-    /// How long the agent was put on hold after it.
+    /// How long the agent was on hold after this turn.
     #[schema(required = false)]
     hold_seconds: i64,
     /// `silence`, `interrupts`, `unheard` (the line cannot be interrupted there) or `cut_off`.
@@ -77,9 +78,9 @@ struct Turn {
     at: Timestamp,
 }
 
-/// A call, and the turns that a request led to.
+/// A call, and the turns that followed from the request.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what answers have")]
+#[expect(dead_code, reason = "only documents the fields of a response")]
 struct CallExchange {
     call: Call,
     turns: Vec<Turn>,

@@ -1,4 +1,4 @@
-//! The WebSocket of a call (RFC 6455). Frames, time and connections are bounded; what is said is the session's.
+//! The WebSocket of a call (RFC 6455): limits frames, time and connections. The session handles the messages.
 
 use std::time::Duration;
 
@@ -17,22 +17,22 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::Line;
-use super::session::{Fault, Protocol, Session};
-use super::streams::Place;
+use super::PhoneLine;
+use super::session::{Protocol, Session, SessionError};
+use super::stream_limits::StreamSlot;
 use crate::State;
-use crate::envelope::{ApiError, Code, ErrorBody, Refusals};
-use crate::extract::Params;
-use crate::routes::doors::{Door, mounted};
+use crate::api_error::{ApiError, Code, ErrorBody, ErrorResponses};
+use crate::extractors::Params;
+use crate::routes::sandbox_routes::{SandboxScope, in_every_scope};
 
-const MOST_FRAME_BYTES: usize = 64 * 1024;
+const MAX_FRAME_BYTES: usize = 64 * 1024;
 const BUFFER_BYTES: usize = 4 * 1024;
-const MOST_WAITING_BYTES: usize = 1024 * 1024;
-/// Whoever does not read for so long has gone.
-const LONGEST_WRITE: Duration = Duration::from_secs(10);
-const PING_EVERY: Duration = Duration::from_secs(30);
-/// Faulty messages of one connection.
-const MOST_FAULTS: usize = 100;
+const MAX_WRITE_BUFFER_BYTES: usize = 1024 * 1024;
+/// The connection ends when the client does not read for this long.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+/// The connection is closed after this many invalid messages.
+const MAX_ERRORS: usize = 100;
 
 const NATIVE: &str = "verial.voice.v1";
 const RELAY: &str = "conversation-relay";
@@ -50,44 +50,44 @@ type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
 /// Call the line over a WebSocket.
 ///
-/// The connection is the call: it is dialled when the connection opens. See the documentation for the messages.
+/// Opening the connection dials the call. See the documentation for the messages.
 #[utoipa::path(get, path = "/voice/stream", operation_id = "dial_stream", params(StreamQuery),
-    responses((status = 101, description = "The connection goes on as a WebSocket"),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+    responses((status = 101, description = "The connection is upgraded to a WebSocket"),
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn dial_stream(
     extract::State(state): extract::State<State>,
-    door: Door<Line>,
+    scope: SandboxScope<PhoneLine>,
     Params(query): Params<StreamQuery>,
     upgrade: Upgrade,
     parts: Parts,
 ) -> Result<Response, ApiError> {
-    voice::check_open(&state.app, &door.access).await?;
-    open(state, &door, &query, upgrade, parts, None)
+    voice::check_open(&state.app, &scope.access).await?;
+    open(state, &scope, &query, upgrade, parts, None)
 }
 
-/// Hear and speak in a call over a WebSocket.
+/// Join a call over a WebSocket.
 ///
-/// The same call as over REST: what is done at one is heard at the other. See the documentation for the messages.
+/// It is the same call as over REST: both see what the other does. See the documentation for the messages.
 #[utoipa::path(get, path = "/voice/calls/{call_id}/stream", operation_id = "join_stream",
     params(("call_id" = String, Path, description = "The call"), StreamQuery),
-    responses((status = 101, description = "The connection goes on as a WebSocket"),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+    responses((status = 101, description = "The connection is upgraded to a WebSocket"),
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn join_stream(
     extract::State(state): extract::State<State>,
-    door: Door<Line>,
+    scope: SandboxScope<PhoneLine>,
     Params(query): Params<StreamQuery>,
     upgrade: Upgrade,
     parts: Parts,
 ) -> Result<Response, ApiError> {
-    let call = door.value(0).to_owned();
-    voice::since(&state.app, &door.access, call.clone(), u64::MAX).await?;
-    open(state, &door, &query, upgrade, parts, Some(call))
+    let call = scope.value(0).to_owned();
+    voice::since(&state.app, &scope.access, call.clone(), u64::MAX).await?;
+    open(state, &scope, &query, upgrade, parts, Some(call))
 }
 
-/// Answers the handshake; from then on the connection has a task of its own.
+/// Completes the handshake; the connection then runs in its own task.
 fn open(
     state: State,
-    door: &Door<Line>,
+    scope: &SandboxScope<PhoneLine>,
     query: &StreamQuery,
     upgrade: Upgrade,
     parts: Parts,
@@ -95,14 +95,14 @@ fn open(
 ) -> Result<Response, ApiError> {
     let upgrade =
         upgrade.map_err(|_| ApiError::new(Code::BadRequest, "open this address as a WebSocket (RFC 6455)"))?;
-    let place = state.streams.take(door.access.sandbox())?;
+    let slot = state.streams.acquire(scope.access.sandbox())?;
     let upgrade = upgrade
         .protocols([NATIVE, RELAY])
-        .max_frame_size(MOST_FRAME_BYTES)
-        .max_message_size(MOST_FRAME_BYTES)
+        .max_frame_size(MAX_FRAME_BYTES)
+        .max_message_size(MAX_FRAME_BYTES)
         .read_buffer_size(BUFFER_BYTES)
         .write_buffer_size(0)
-        .max_write_buffer_size(MOST_WAITING_BYTES);
+        .max_write_buffer_size(MAX_WRITE_BUFFER_BYTES);
     let chosen = upgrade.selected_protocol().and_then(|name| name.to_str().ok()).map(ToOwned::to_owned);
     let protocol = match query.protocol.as_deref().or(chosen.as_deref()) {
         None | Some(NATIVE) => Protocol::Native,
@@ -114,71 +114,71 @@ fn open(
     };
     let idle = Duration::from_secs(state.app.limits().voice_idle_seconds);
     let session = Session::new(state, parts, protocol, call);
-    Ok(upgrade.on_upgrade(move |socket| Connection { socket, session, idle, faults: 0 }.serve(place)))
+    Ok(upgrade.on_upgrade(move |socket| Connection { socket, session, idle, errors: 0 }.serve(slot)))
 }
 
 struct Connection {
     socket: WebSocket,
     session: Session,
     idle: Duration,
-    faults: usize,
+    errors: usize,
 }
 
-/// The other side cannot be told anything any more.
-struct Gone;
+/// The client cannot be reached any more.
+struct Disconnected;
 
 impl Connection {
-    async fn serve(mut self, _place: Place) {
-        // Whoever has gone needs no goodbye.
+    async fn serve(mut self, _slot: StreamSlot) {
+        // Nothing to do when the client has disconnected.
         let _ = self.talk().await;
     }
 
-    async fn talk(&mut self) -> Result<(), Gone> {
-        let begun = self.session.begin().await;
-        if !self.tell(begun).await? {
+    async fn talk(&mut self) -> Result<(), Disconnected> {
+        let started = self.session.begin().await;
+        if !self.send_result(started).await? {
             return Ok(());
         }
         let app = self.session.app();
-        let mut others = app.listen_to_call(&self.session.call);
-        let mut pings = interval(PING_EVERY.min(self.idle));
+        let mut changes = app.listen_to_call(&self.session.call);
+        let mut pings = interval(PING_INTERVAL.min(self.idle));
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         pings.reset();
         let mut deadline = Instant::now() + self.idle;
         loop {
-            let told = tokio::select! {
+            let result = tokio::select! {
                 received = timeout_at(deadline, self.socket.recv()) => match received {
-                    Err(_) => return self.close(close_code::NORMAL, "nothing was said for too long").await,
+                    Err(_) => return self.close(close_code::NORMAL, "idle timeout").await,
                     Ok(None | Some(Err(_) | Ok(Message::Close(_)))) => return Ok(()),
                     Ok(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => continue,
                     Ok(Some(Ok(Message::Text(text)))) => {
                         deadline = Instant::now() + self.idle;
-                        self.session.hear(text.as_str()).await
+                        self.session.handle_message(text.as_str()).await
                     }
                     Ok(Some(Ok(Message::Binary(_)))) => {
-                        Err(Fault::Told(ApiError::new(Code::BadRequest, "messages are text frames")))
+                        Err(SessionError::Recoverable(ApiError::new(Code::BadRequest, "messages must be text frames")))
                     }
                 },
-                () = others.changed() => self.session.catch_up().await,
+                () = changes.changed() => self.session.catch_up().await,
                 _ = pings.tick() => {
                     self.send(Message::Ping(Default::default())).await?;
                     continue;
                 }
             };
-            if !self.tell(told).await? {
+            if !self.send_result(result).await? {
                 return Ok(());
             }
         }
     }
 
-    /// Sends what there is to tell; whether the connection goes on.
-    async fn tell(&mut self, told: Result<Vec<Value>, Fault>) -> Result<bool, Gone> {
-        let (messages, is_fatal) = match told {
+    /// Sends the messages or the error, and returns whether the connection stays open.
+    async fn send_result(&mut self, result: Result<Vec<Value>, SessionError>) -> Result<bool, Disconnected> {
+        let (messages, is_fatal) = match result {
             Ok(messages) => (messages, false),
-            Err(Fault::Told(error)) => {
-                self.faults += 1;
-                (vec![self.session.error(&error)], self.faults >= MOST_FAULTS)
+            Err(SessionError::Recoverable(error)) => {
+                self.errors += 1;
+                (vec![self.session.error(&error)], self.errors >= MAX_ERRORS)
             }
-            Err(Fault::Fatal(error)) => (vec![self.session.error(&error)], true),
+            Err(SessionError::Fatal(error)) => (vec![self.session.error(&error)], true),
         };
         for message in messages {
             self.send(Message::Text(message.to_string().into())).await?;
@@ -191,15 +191,15 @@ impl Connection {
         Ok(!is_fatal && !self.session.has_ended)
     }
 
-    async fn send(&mut self, message: Message) -> Result<(), Gone> {
-        match timeout(LONGEST_WRITE, self.socket.send(message)).await {
+    async fn send(&mut self, message: Message) -> Result<(), Disconnected> {
+        match timeout(WRITE_TIMEOUT, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
-            _ => Err(Gone),
+            _ => Err(Disconnected),
         }
     }
 
-    /// Says goodbye, and waits a moment for the other side to say it too.
-    async fn close(&mut self, code: u16, reason: &'static str) -> Result<(), Gone> {
+    /// Sends a close frame, and waits shortly for the client's.
+    async fn close(&mut self, code: u16, reason: &'static str) -> Result<(), Disconnected> {
         self.send(Message::Close(Some(CloseFrame { code, reason: reason.into() }))).await?;
         let rest = async { while let Some(Ok(_)) = self.socket.recv().await {} };
         let _ = timeout(Duration::from_secs(2), rest).await;
@@ -208,5 +208,5 @@ impl Connection {
 }
 
 pub(super) fn router() -> OpenApiRouter<State> {
-    mounted(routes!(dial_stream)).merge(mounted(routes!(join_stream)))
+    in_every_scope(routes!(dial_stream)).merge(in_every_scope(routes!(join_stream)))
 }

@@ -1,4 +1,4 @@
-//! Messages that callers left.
+//! Voicemail messages.
 
 use app::sandboxes::voice;
 use axum::{Json, extract};
@@ -9,19 +9,19 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::Line;
+use super::PhoneLine;
 use crate::State;
-use crate::envelope::{ApiError, ErrorBody, Refusals};
-use crate::extract::{PageQuery, Params};
-use crate::respond::page;
-use crate::routes::doors::{Door, mounted};
+use crate::api_error::{ApiError, ErrorBody, ErrorResponses};
+use crate::extractors::{PageQuery, Params};
+use crate::responses::page;
+use crate::routes::sandbox_routes::{SandboxScope, in_every_scope};
 
 /// A message that somebody left for the agent.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "documentation: the members are what rows have")]
+#[expect(dead_code, reason = "only documents the fields of a row")]
 struct Voicemail {
     id: String,
-    /// Withheld without it.
+    /// Null if the number is withheld.
     from_number: Option<String>,
     caller_name: Option<String>,
     text: String,
@@ -29,31 +29,31 @@ struct Voicemail {
     heard: bool,
 }
 
-/// Messages, oldest first.
+/// Voicemails, oldest first.
 #[utoipa::path(get, path = "/voice/voicemails", operation_id = "list_voicemails", params(PageQuery),
     responses((status = 200, description = "Voicemails", body = List<Voicemail>),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn list_voicemails(
     extract::State(state): extract::State<State>,
-    door: Door<Line>,
+    scope: SandboxScope<PhoneLine>,
     Params(query): Params<PageQuery>,
 ) -> Result<Json<List<Value>>, ApiError> {
     let request = query.request("voicemails")?;
-    Ok(page("voicemails", voice::voicemails(&state.app, &door.access, request).await?))
+    Ok(page("voicemails", voice::voicemails(&state.app, &scope.access, request).await?))
 }
 
-/// One message. It has been heard from now on.
+/// One voicemail. Reading it marks it as heard.
 #[utoipa::path(get, path = "/voice/voicemails/{voicemail_id}", operation_id = "hear_voicemail",
     params(("voicemail_id" = String, Path, description = "The voicemail")),
     responses((status = 200, description = "The voicemail", body = Voicemail),
-        (status = 409, description = "The sandbox takes no traffic", body = ErrorBody), Refusals))]
+        (status = 409, description = "The sandbox does not accept traffic", body = ErrorBody), ErrorResponses))]
 async fn hear_voicemail(
     extract::State(state): extract::State<State>,
-    door: Door<Line>,
+    scope: SandboxScope<PhoneLine>,
 ) -> Result<Json<Value>, ApiError> {
-    Ok(Json(voice::voicemail(&state.app, &door.access, door.value(0).to_owned()).await?))
+    Ok(Json(voice::voicemail(&state.app, &scope.access, scope.value(0).to_owned()).await?))
 }
 
 pub(super) fn router() -> OpenApiRouter<State> {
-    mounted(routes!(list_voicemails)).merge(mounted(routes!(hear_voicemail)))
+    in_every_scope(routes!(list_voicemails)).merge(in_every_scope(routes!(hear_voicemail)))
 }

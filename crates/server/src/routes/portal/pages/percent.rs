@@ -1,22 +1,22 @@
-//! Segments of a path as they are written in an address (RFC 3986).
+//! Percent-encoding of path segments (RFC 3986).
 
 use std::fmt::Write;
 
-pub(super) fn encoded(text: &str) -> String {
-    let mut written = String::with_capacity(text.len());
+pub(super) fn encode_segment(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            written.push(char::from(byte));
+            encoded.push(char::from(byte));
         } else {
-            let _ = write!(written, "%{byte:02X}");
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
-    // A segment of dots would be read as a way up.
-    if written.bytes().all(|byte| byte == b'.') { written.replace('.', "%2E") } else { written }
+    // A segment of dots would be resolved as a relative path.
+    if encoded.bytes().all(|byte| byte == b'.') { encoded.replace('.', "%2E") } else { encoded }
 }
 
-/// None when it is no text.
-pub(super) fn decoded(text: &str) -> Option<String> {
+/// None if the encoding is invalid, or the text is not UTF-8 or has control characters.
+pub(super) fn decode_segment(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -36,14 +36,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn segments_survive() {
+    fn segments_round_trip() {
         for text in ["PA-100001", "a/b?c#d%", "..", "é \"<>", ""] {
-            let written = encoded(text);
-            assert!(written.bytes().all(|byte| byte.is_ascii_graphic() && !b"/?#<>\"'".contains(&byte)), "{written}");
-            assert_eq!(decoded(&written).as_deref(), Some(text));
+            let encoded = encode_segment(text);
+            assert!(encoded.bytes().all(|byte| byte.is_ascii_graphic() && !b"/?#<>\"'".contains(&byte)), "{encoded}");
+            assert_eq!(decode_segment(&encoded).as_deref(), Some(text));
         }
         for bad in ["%", "%4", "%zz", "%ff", "a%0d%0ab"] {
-            assert_eq!(decoded(bad), None, "{bad}");
+            assert_eq!(decode_segment(bad), None, "{bad}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The steps of the wizard, in their order, and the fields that each asks for.
+//! The steps of the wizard in order, and the fields of each.
 
 use app::sandboxes::payer::pages::{Field, Page, PayerConfig, Portal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum WizardStep {
     Patient,
     Provider,
     Service,
@@ -12,7 +12,7 @@ pub(super) enum Step {
     Review,
 }
 
-impl Step {
+impl WizardStep {
     pub(super) const ALL: [Self; 6] =
         [Self::Patient, Self::Provider, Self::Service, Self::Clinical, Self::Documents, Self::Review];
 
@@ -27,7 +27,7 @@ impl Step {
         }
     }
 
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|step| step.name() == name)
     }
 
@@ -45,8 +45,8 @@ impl Step {
     }
 
     pub(super) fn next(self) -> Self {
-        let after = Self::ALL.into_iter().skip_while(|step| *step != self).nth(1);
-        after.unwrap_or(Self::Review)
+        let next = Self::ALL.into_iter().skip_while(|step| *step != self).nth(1);
+        next.unwrap_or(Self::Review)
     }
 
     pub(super) fn template(self) -> &'static str {
@@ -71,7 +71,7 @@ impl Step {
         }
     }
 
-    /// The members of the request that the step asks for.
+    /// The fields of the request on this step.
     pub(super) fn fields(self, portal: Portal) -> &'static [Field] {
         match (self, portal) {
             (Self::Patient, _) => &[Field::Member],
@@ -84,15 +84,15 @@ impl Step {
     }
 }
 
-/// The words for a field: the author's, or the portal's own.
+/// The label of a field: the author's, or the portal's default.
 pub(super) fn label(field: Field, config: &PayerConfig) -> &str {
     match config.faults.renamed_labels.get(&field) {
-        Some(words) => words,
-        None => own_label(field, config.portal),
+        Some(label) => label,
+        None => default_label(field, config.portal),
     }
 }
 
-fn own_label(field: Field, portal: Portal) -> &'static str {
+fn default_label(field: Field, portal: Portal) -> &'static str {
     match (field, portal) {
         (Field::Member, _) => "Member ID",
         (Field::Provider, Portal::Radmd) => "Ordering provider NPI",

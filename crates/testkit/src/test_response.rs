@@ -1,40 +1,41 @@
-//! An answer as a test looks at it.
+//! An HTTP response with the assertions that tests need.
 
 use std::ops::Index;
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-pub struct Answer {
-    pub asked: String,
+pub struct TestResponse {
+    /// Method and path of the request, for failure messages.
+    pub request: String,
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
     pub json: Value,
 }
 
-impl Answer {
-    pub(crate) async fn read(asked: String, response: reqwest::Response) -> Self {
+impl TestResponse {
+    pub(crate) async fn read(request: String, response: reqwest::Response) -> Self {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
-        let body = response.bytes().await.expect("a whole body").to_vec();
+        let body = response.bytes().await.expect("a complete body").to_vec();
         let json = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        Self { asked, status, headers, body, json }
+        Self { request, status, headers, body, json }
     }
 
-    /// Goes on only with this status.
+    /// Asserts the status.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
-        assert_eq!(self.status, status, "{}: {}", self.asked, self.text());
+        assert_eq!(self.status, status, "{}: {}", self.request, self.text());
         self
     }
 
-    /// The refusal's code and nothing of the state.
+    /// Asserts the status and the error code of an error response.
     #[track_caller]
-    pub fn refused(self, status: u16, code: &str) -> Self {
-        let answer = self.expect(status);
-        assert_eq!(answer["error"]["code"], code, "{}: {}", answer.asked, answer.text());
-        answer
+    pub fn expect_error(self, status: u16, code: &str) -> Self {
+        let response = self.expect(status);
+        assert_eq!(response["error"]["code"], code, "{}: {}", response.request, response.text());
+        response
     }
 
     pub fn id(&self) -> String {
@@ -54,13 +55,13 @@ impl Answer {
         self["data"].as_array().expect("a list")
     }
 
-    /// The words of a refusal.
+    /// The message of an error response.
     pub fn message(&self) -> &str {
         self["error"]["message"].as_str().expect("a message")
     }
 
-    /// The fields that a refusal names, in order.
-    pub fn faulty_fields(&self) -> Vec<&str> {
+    /// The fields that an error response names, in order.
+    pub fn invalid_fields(&self) -> Vec<&str> {
         self["error"]["details"]
             .as_object()
             .map(|details| details.keys().map(String::as_str).collect())
@@ -68,10 +69,10 @@ impl Answer {
     }
 
     pub fn etag(&self) -> &str {
-        self.header("etag").unwrap_or_else(|| panic!("{}: no ETag", self.asked))
+        self.header("etag").unwrap_or_else(|| panic!("{}: no ETag", self.request))
     }
 
-    /// An error without its request id: what a prober could compare.
+    /// The body without the error's request id, to compare two error responses.
     pub fn without_request_id(&self) -> Value {
         let mut json = self.json.clone();
         if let Some(error) = json["error"].as_object_mut() {
@@ -81,7 +82,7 @@ impl Answer {
     }
 }
 
-impl Index<&str> for Answer {
+impl Index<&str> for TestResponse {
     type Output = Value;
 
     fn index(&self, member: &str) -> &Value {

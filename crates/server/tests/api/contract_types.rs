@@ -1,11 +1,11 @@
-//! What each type of simulator is to the contract that all of them keep: one entry each.
+//! The entry of each simulator type for the tests in `contract`.
 
 use model::canonical::sha256_hex;
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::world;
 
-/// A request below a door.
+/// A request below the address of a sandbox.
 pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) path: String,
@@ -14,29 +14,29 @@ pub(crate) struct Call {
     pub(crate) status: u16,
 }
 
-/// A type of simulator that answers.
-pub(crate) struct Kind {
+/// A simulator type with an HTTP interface.
+pub(crate) struct SimulatorEntry {
     pub(crate) name: &'static str,
     pub(crate) config: fn() -> Value,
-    /// A message that changes something and has these words in it, as far as the protocol can carry them.
+    /// A message that changes something and contains this text, as far as the protocol can carry it.
     pub(crate) write: fn(&str) -> Call,
-    /// Where the words can only be said after that: what follows its answer.
+    /// A follow-up message with the text, for protocols that cannot carry it in the first one.
     pub(crate) follow: Option<fn(&Value, &str) -> Call>,
-    /// The words as the log or the state then has them.
+    /// The text as the log or the state stores it.
     pub(crate) kept: fn(&str) -> String,
-    /// Where a client looks; none of them changes anything.
+    /// Paths that a client reads; none of them changes anything.
     pub(crate) reads: &'static [&'static str],
-    /// The type of the event that each write makes.
+    /// The type of the event of a write.
     pub(crate) event: &'static str,
-    /// So many of those are enough for one write.
+    /// How many of these events one write causes.
     pub(crate) events: u64,
-    /// What `no-side-effects` must allow for the write; none if it stays inside.
-    pub(crate) effect: Option<&'static str>,
+    /// The pattern with which `no-side-effects` allows the write.
+    pub(crate) effect: &'static str,
 }
 
-/// Every type that answers has its line here; a test asks for those that have none.
-pub(crate) const KINDS: &[Kind] = &[
-    Kind {
+/// One entry for every simulator type with an HTTP interface; a test checks that none is missing.
+pub(crate) const SIMULATORS: &[SimulatorEntry] = &[
+    SimulatorEntry {
         name: "Fhir",
         config: || json!({}),
         write: |words| json_call("fhir/Basic", &json!({"resourceType": "Basic", "code": {"text": words}})),
@@ -45,9 +45,9 @@ pub(crate) const KINDS: &[Kind] = &[
         reads: &["fhir/Patient", "fhir/Basic?_count=50", "fhir/metadata"],
         event: "fhir_request",
         events: 1,
-        effect: Some("fhir/Basic"),
+        effect: "fhir/Basic",
     },
-    Kind {
+    SimulatorEntry {
         name: "Hl7",
         config: || json!({}),
         write: |words| Call { status: 200, ..json_call("hl7/outbound", &json!({"payload": hl7_message(words)})) },
@@ -56,9 +56,9 @@ pub(crate) const KINDS: &[Kind] = &[
         reads: &["hl7/inbox"],
         event: "hl7_outbound",
         events: 1,
-        effect: Some("hl7/ADT^A08"),
+        effect: "hl7/ADT^A08",
     },
-    Kind {
+    SimulatorEntry {
         name: "Clearinghouse",
         config: || json!({}),
         write: |words| Call {
@@ -73,9 +73,9 @@ pub(crate) const KINDS: &[Kind] = &[
         reads: &["x12/responses"],
         event: "x12_request",
         events: 1,
-        effect: Some("x12/270"),
+        effect: "x12/270",
     },
-    Kind {
+    SimulatorEntry {
         name: "Files",
         config: || json!({}),
         write: |words| Call {
@@ -90,9 +90,9 @@ pub(crate) const KINDS: &[Kind] = &[
         reads: &["files", "files/inbox"],
         event: "file_write",
         events: 1,
-        effect: Some("files/outbox/*"),
+        effect: "files/outbox/*",
     },
-    Kind {
+    SimulatorEntry {
         name: "Payer",
         config: || json!({}),
         write: |words| {
@@ -105,9 +105,9 @@ pub(crate) const KINDS: &[Kind] = &[
         reads: &["portal/prior-auths", "portal/patients"],
         event: "portal_submit",
         events: 1,
-        effect: Some("portal/prior_auth_requests"),
+        effect: "portal/prior_auth_requests",
     },
-    Kind {
+    SimulatorEntry {
         name: "Message",
         config: || json!({}),
         write: |words| {
@@ -120,9 +120,9 @@ pub(crate) const KINDS: &[Kind] = &[
         reads: &["messages"],
         event: "message_outbound",
         events: 1,
-        effect: Some("messages/sms"),
+        effect: "messages/sms",
     },
-    Kind {
+    SimulatorEntry {
         name: "Fax",
         config: || json!({}),
         write: |words| {
@@ -135,9 +135,9 @@ pub(crate) const KINDS: &[Kind] = &[
         reads: &["fax/faxes", "fax/inbox"],
         event: "fax_outbound",
         events: 1,
-        effect: Some("fax/+15550100100"),
+        effect: "fax/+15550100100",
     },
-    Kind {
+    SimulatorEntry {
         name: "Voice",
         config: || {
             let nodes = json!({"ask": {"type": "collect", "prompt": "Say something.", "field": "said", "kind": "free",
@@ -145,18 +145,18 @@ pub(crate) const KINDS: &[Kind] = &[
             json!({"ivr": {"start": "ask", "nodes": nodes}})
         },
         write: |_| json_call("voice/calls", &json!({})),
-        follow: Some(|answer, words| {
-            let call = answer["call"]["id"].as_str().unwrap();
+        follow: Some(|response, words| {
+            let call = response["call"]["id"].as_str().unwrap();
             json_call(&format!("voice/calls/{call}/turns"), &json!({"say": words}))
         }),
         kept: str::to_owned,
         reads: &["voice/calls", "voice/voicemails"],
         event: "voice_turn",
-        // What the line says is counted too.
+        // The line's turns are counted too.
         events: 20,
-        effect: Some("voice/*"),
+        effect: "voice/*",
     },
-    Kind {
+    SimulatorEntry {
         name: "CdsHooks",
         config: || json!({}),
         write: |words| {
@@ -169,7 +169,7 @@ pub(crate) const KINDS: &[Kind] = &[
         reads: &["cds/services", "cds/hooks", "cds/feedback"],
         event: "cds_read",
         events: 1,
-        effect: None,
+        effect: "cds/services:create",
     },
 ];
 
@@ -178,7 +178,7 @@ fn json_call(path: &str, body: &Value) -> Call {
     Call { method: Method::POST, path: path.to_owned(), content_type: "application/json", body, status: 201 }
 }
 
-/// In the signs of HL7, which has signs of its own.
+/// Escapes the delimiters of HL7.
 fn hl7_text(words: &str) -> String {
     let escaped = |c: char| match c {
         '\\' => "\\E\\".to_owned(),
@@ -192,12 +192,12 @@ fn hl7_text(words: &str) -> String {
     words.chars().map(escaped).collect()
 }
 
-/// Another message for other words: the same control id again is the same message.
+/// A message with its own control id for each text, because a repeated control id is a retry.
 fn hl7_message(words: &str) -> String {
     world::hl7_update(&short_name(words)).replace("Doe^Ann", &format!("{}^Ann", hl7_text(words)))
 }
 
-/// X12 has no escapes: what separates is left out, and so is what is no letter of it.
+/// X12 has no escapes: delimiters and characters outside of its character set are removed.
 fn x12_text(words: &str) -> String {
     let kept = |c: &char| c.is_ascii_graphic() && !"*~:^".contains(*c);
     words.chars().filter(kept).map(|c| c.to_ascii_uppercase()).take(50).collect()
@@ -213,7 +213,7 @@ fn x12_inquiry(words: &str) -> String {
     )
 }
 
-/// A short name of its own for each text.
+/// A short unique name for each text.
 fn short_name(words: &str) -> String {
     sha256_hex(words.as_bytes()).chars().take(16).collect()
 }

@@ -1,9 +1,9 @@
-//! What a browser's request must show before anything is done: its cookie, and that a form is the portal's own.
+//! Checks of a browser's request: the session cookie, and that forms come from the portal's own pages.
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
-use crate::envelope::{ApiError, Code};
+use crate::api_error::{ApiError, Code};
 use crate::{State, base_url};
 
 pub(super) const COOKIE: &str = "verial_portal";
@@ -15,22 +15,22 @@ pub(super) fn cookie(headers: &HeaderMap) -> Option<&str> {
     pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value)
 }
 
-/// A form that another site sends is refused, whatever it carries.
+/// Rejects forms that were sent from another site.
 pub(super) fn check_origin(parts: &Parts, state: &State) -> Result<(), ApiError> {
     let text = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
-    let is_foreign_fetch = text("sec-fetch-site").is_some_and(|site| matches!(site, "cross-site" | "same-site"));
-    let is_foreign_origin = match parts.headers.get(header::ORIGIN) {
+    let is_cross_site_fetch = text("sec-fetch-site").is_some_and(|site| matches!(site, "cross-site" | "same-site"));
+    let is_cross_origin = match parts.headers.get(header::ORIGIN) {
         None => false,
-        Some(origin) => !is_own(origin.to_str().unwrap_or_default(), parts, state),
+        Some(origin) => !is_own_origin(origin.to_str().unwrap_or_default(), parts, state),
     };
-    if is_foreign_fetch || is_foreign_origin {
+    if is_cross_site_fetch || is_cross_origin {
         return Err(ApiError::new(Code::Forbidden, "This form was not sent from a page of the portal."));
     }
     Ok(())
 }
 
-/// The address that the request was sent to, or the one that the operator has told.
-fn is_own(origin: &str, parts: &Parts, state: &State) -> bool {
+/// Whether the origin is the host that the request was sent to, or the configured public URL.
+fn is_own_origin(origin: &str, parts: &Parts, state: &State) -> bool {
     let host = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
     let host = host.or_else(|| parts.uri.authority().map(|authority| authority.as_str()));
     let without_scheme = origin.split_once("://").map(|(_, rest)| rest);

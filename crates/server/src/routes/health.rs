@@ -1,4 +1,4 @@
-//! `/healthz`, `/readyz`, `/metrics`: for operators and their tools.
+//! `/healthz`, `/readyz` and `/metrics`, for operators and monitoring.
 
 use axum::extract;
 use axum::http::header;
@@ -7,26 +7,26 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::State;
-use crate::envelope::{ApiError, ErrorBody};
+use crate::api_error::{ApiError, ErrorBody};
 
-/// Whether the process runs.
-#[utoipa::path(get, path = "/healthz", tag = "machinery", security(()),
-    responses((status = 200, description = "It runs", body = String, content_type = "text/plain")))]
+/// Liveness: whether the process is running.
+#[utoipa::path(get, path = "/healthz", tag = "operations", security(()),
+    responses((status = 200, description = "The process is running", body = String, content_type = "text/plain")))]
 async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// Whether it can do its work: the database and the blob store answer.
-#[utoipa::path(get, path = "/readyz", tag = "machinery", security(()),
-    responses((status = 200, description = "It can", body = String, content_type = "text/plain"),
-        (status = 503, description = "The storage does not answer", body = ErrorBody)))]
+/// Readiness: whether the database and the blob store respond.
+#[utoipa::path(get, path = "/readyz", tag = "operations", security(()),
+    responses((status = 200, description = "The storage responds", body = String, content_type = "text/plain"),
+        (status = 503, description = "The storage does not respond", body = ErrorBody)))]
 async fn readyz(extract::State(state): extract::State<State>) -> Result<&'static str, ApiError> {
     state.app.ready().await?;
     Ok("ready\n")
 }
 
-/// Counters in Prometheus' text format.
-#[utoipa::path(get, path = "/metrics", tag = "machinery", security(()),
+/// Metrics in the Prometheus text format.
+#[utoipa::path(get, path = "/metrics", tag = "operations", security(()),
     responses((status = 200, description = "OpenMetrics text", body = String, content_type = "application/openmetrics-text")))]
 async fn metrics(extract::State(state): extract::State<State>) -> Response {
     match state.metrics.render() {

@@ -1,4 +1,4 @@
-//! What handlers take from a request: a grant, ids from the path, query parameters, preconditions, retries.
+//! Extractors of handlers: grants, ids from the path, query parameters, preconditions, and idempotency keys.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -7,14 +7,14 @@ use app::{Once, OrgGrant, Principal, RunGrant, SolverGrant, credentials};
 use axum::extract::{ConnectInfo, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use model::page::{MOST_LIMIT, PageRequest};
+use model::page::{MAX_LIMIT, PageRequest};
 use model::{FieldErrors, Id};
 use model::{api_key, canonical};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
-use crate::envelope::{ApiError, Code};
+use crate::api_error::{ApiError, Code};
 use crate::{State, cursor};
 
 /// The grant of an organization key (`vk_…`).
@@ -37,7 +37,7 @@ impl FromRequestParts<State> for SolverAuth {
     async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
         match principal(parts, state).await? {
             Principal::Solver(grant) => Ok(SolverAuth(grant)),
-            _ => Err(ApiError::new(Code::Forbidden, "this endpoint takes a solver key (vrl_slv_…)")),
+            _ => Err(ApiError::new(Code::Forbidden, "this endpoint requires a solver key (vrl_slv_…)")),
         }
     }
 }
@@ -53,14 +53,15 @@ impl FromRequestParts<State> for RunAuth {
     }
 }
 
+/// Authenticates with a run token.
 pub(crate) async fn run(parts: &Parts, state: &State) -> Result<RunGrant, ApiError> {
     match principal(parts, state).await? {
         Principal::Run(grant) => Ok(grant),
-        _ => Err(ApiError::new(Code::Forbidden, "this endpoint takes the token of a run (vrl_run_…)")),
+        _ => Err(ApiError::new(Code::Forbidden, "this endpoint requires a run token (vrl_run_…)")),
     }
 }
 
-/// Any credential.
+/// Any valid credential.
 pub(crate) struct AnyAuth(pub(crate) Principal);
 
 impl FromRequestParts<State> for AnyAuth {
@@ -71,26 +72,27 @@ impl FromRequestParts<State> for AnyAuth {
     }
 }
 
-/// Whoever it is. A credential that is sent must be a good one.
-pub(crate) struct Anyone(pub(crate) Option<Principal>);
+/// An optional credential. If one is sent, it must be valid.
+pub(crate) struct OptionalAuth(pub(crate) Option<Principal>);
 
-impl FromRequestParts<State> for Anyone {
+impl FromRequestParts<State> for OptionalAuth {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
         if parts.headers.contains_key(header::AUTHORIZATION) {
-            return Ok(Anyone(Some(principal(parts, state).await?)));
+            return Ok(OptionalAuth(Some(principal(parts, state).await?)));
         }
-        state.rates.check_key(&peer(parts).to_string())?;
-        Ok(Anyone(None))
+        state.rate_limits.check_key(&peer(parts).to_string())?;
+        Ok(OptionalAuth(None))
     }
 }
 
+/// Authenticates with an organization key.
 pub(crate) async fn organization(parts: &Parts, state: &State) -> Result<OrgGrant, ApiError> {
     match principal(parts, state).await? {
         Principal::Organization(grant) => Ok(grant),
         Principal::Solver(_) | Principal::Run(_) => {
-            let message = "solver keys and run tokens are for /v1; this endpoint takes an organization key (vk_…)";
+            let message = "solver keys and run tokens are for /v1; this endpoint requires an organization key (vk_…)";
             Err(ApiError::new(Code::Forbidden, message))
         }
     }
@@ -101,29 +103,31 @@ async fn principal(parts: &Parts, state: &State) -> Result<Principal, ApiError> 
     let authenticated = credentials::authenticate(&state.app, presented).await;
     match authenticated {
         Ok(principal) => {
-            state.rates.check_key(principal.name())?;
+            state.rate_limits.check_key(principal.name())?;
             Ok(principal)
         }
         Err(error) => {
-            state.rates.note_refusal(peer(parts))?;
+            state.rate_limits.record_auth_failure(peer(parts))?;
             Err(error.into())
         }
     }
 }
 
+/// The credential of `Authorization: Bearer …`.
 pub(crate) fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
-    let refused = || ApiError::new(Code::Unauthorized, "send the key as `Authorization: Bearer …`");
-    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).ok_or_else(refused)?;
-    let (scheme, credential) = value.split_once(' ').ok_or_else(refused)?;
-    if scheme.eq_ignore_ascii_case("bearer") { Ok(credential.trim()) } else { Err(refused()) }
+    let missing = || ApiError::new(Code::Unauthorized, "send the key as `Authorization: Bearer …`");
+    let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).ok_or_else(missing)?;
+    let (scheme, credential) = value.split_once(' ').ok_or_else(missing)?;
+    if scheme.eq_ignore_ascii_case("bearer") { Ok(credential.trim()) } else { Err(missing()) }
 }
 
+/// The client's address.
 pub(crate) fn peer(parts: &Parts) -> IpAddr {
     let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     address.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(address)| address.ip())
 }
 
-/// The id in the path. What cannot be an id is not found, like an id of nothing.
+/// The id in the path. A malformed id is 404, like an unknown one.
 pub(crate) struct PathId<A>(pub(crate) A);
 
 impl<A: Id> FromRequestParts<State> for PathId<A> {
@@ -135,7 +139,7 @@ impl<A: Id> FromRequestParts<State> for PathId<A> {
     }
 }
 
-/// The two ids in the path, in its order.
+/// The two ids in the path, in path order.
 pub(crate) struct PathIds<A, B>(pub(crate) A, pub(crate) B);
 
 impl<A: Id, B: Id> FromRequestParts<State> for PathIds<A, B> {
@@ -147,27 +151,39 @@ impl<A: Id, B: Id> FromRequestParts<State> for PathIds<A, B> {
     }
 }
 
-/// An id and the text after it.
-pub(crate) struct IdAndRest<A>(pub(crate) A, pub(crate) String);
+/// The id in the path, and the last path parameter as text.
+pub(crate) struct PathIdAndRest<A>(pub(crate) A, pub(crate) String);
 
-impl<A: Id> FromRequestParts<State> for IdAndRest<A> {
+impl<A: Id> FromRequestParts<State> for PathIdAndRest<A> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
         let mut values = path_values(parts, state).await?;
         let id = id_at(&values, 0)?;
-        Ok(IdAndRest(id, values.pop().unwrap_or_default()))
+        Ok(PathIdAndRest(id, values.pop().unwrap_or_default()))
     }
 }
 
-/// The path's only variable, as text.
-pub(crate) struct Segment(pub(crate) String);
+/// The only path parameter, as text.
+pub(crate) struct PathSegment(pub(crate) String);
 
-impl FromRequestParts<State> for Segment {
+impl FromRequestParts<State> for PathSegment {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
-        Ok(Segment(path_values(parts, state).await?.pop().unwrap_or_default()))
+        Ok(PathSegment(path_values(parts, state).await?.pop().unwrap_or_default()))
+    }
+}
+
+/// The two path parameters, as text.
+pub(crate) struct TwoPathSegments(pub(crate) String, pub(crate) String);
+
+impl FromRequestParts<State> for TwoPathSegments {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
+        let mut values = path_values(parts, state).await?.into_iter();
+        Ok(TwoPathSegments(values.next().unwrap_or_default(), values.next().unwrap_or_default()))
     }
 }
 
@@ -182,7 +198,7 @@ fn id_at<I: Id>(values: &[String], index: usize) -> Result<I, ApiError> {
     id.ok_or_else(|| ApiError::new(Code::NotFound, format!("no such {}", I::NOUN)))
 }
 
-/// Query parameters. One that the endpoint does not know is an error: a misspelt filter must not select everything.
+/// Query parameters. An unknown one is an error, because a misspelled filter must not select everything.
 pub(crate) struct Params<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequestParts<State> for Params<T> {
@@ -191,22 +207,22 @@ impl<T: DeserializeOwned> FromRequestParts<State> for Params<T> {
     async fn from_request_parts(parts: &mut Parts, _: &State) -> Result<Self, ApiError> {
         let query = parts.uri.query().unwrap_or_default();
         serde_urlencoded::from_str(query).map(Params).map_err(|error| {
-            let words: String = error.to_string().chars().take(200).collect();
-            let field = words.split('`').nth(1).unwrap_or("query").to_owned();
-            ApiError::invalid(FieldErrors::one(field, words))
+            let message: String = error.to_string().chars().take(200).collect();
+            let field = message.split('`').nth(1).unwrap_or("query").to_owned();
+            ApiError::invalid(FieldErrors::one(field, message))
         })
     }
 }
 
-/// `limit` and `cursor`, for lists that take no filter.
+/// `limit` and `cursor`, for lists without filters.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PageQuery {
-    /// How many, 20 by default; more than 100 is read as 100.
+    /// Page size, 20 by default; more than 100 is read as 100.
     #[param(value_type = u64, required = false, minimum = 1)]
     pub(crate) limit: Option<String>,
-    /// `next` or `prev` of an earlier answer of the same list.
+    /// `next` or `prev` cursor of an earlier response of the same list.
     #[param(value_type = String, required = false)]
     pub(crate) cursor: Option<String>,
 }
@@ -216,22 +232,22 @@ impl PageQuery {
         let mut request = PageRequest::default();
         if let Some(limit) = &self.limit {
             let is_number = !limit.is_empty() && limit.bytes().all(|byte| byte.is_ascii_digit());
-            // More digits than a number has are more than the most.
+            // A number too large to parse is read as the maximum.
             let number = if is_number { limit.parse::<usize>().unwrap_or(usize::MAX) } else { 0 };
             if number == 0 {
                 return Err(ApiError::invalid(FieldErrors::one("limit", "must be a whole number from 1 to 100")));
             }
-            request.limit = number.min(MOST_LIMIT);
+            request.limit = number.min(MAX_LIMIT);
         }
         if let Some(text) = &self.cursor {
-            let malformed = || ApiError::new(Code::BadRequest, "the cursor is not one that this list has given out");
+            let malformed = || ApiError::new(Code::BadRequest, "the cursor was not issued by this list");
             request.cursor = Some(cursor::decode(list, text).ok_or_else(malformed)?);
         }
         Ok(request)
     }
 }
 
-/// An id in a filter; what cannot be one selects nothing, so it is said.
+/// Parses an id in a filter. A malformed id is an error, because it could not match anything.
 pub(crate) fn filter_id<I: Id>(field: &str) -> impl Fn(&str) -> Result<I, ApiError> {
     let field = field.to_owned();
     move |text| {
@@ -239,7 +255,7 @@ pub(crate) fn filter_id<I: Id>(field: &str) -> impl Fn(&str) -> Result<I, ApiErr
     }
 }
 
-/// `If-Match`, where there is one.
+/// The `If-Match` header, if there is one.
 pub(crate) struct Precondition(pub(crate) IfMatch);
 
 impl FromRequestParts<State> for Precondition {
@@ -254,18 +270,18 @@ impl FromRequestParts<State> for Precondition {
     }
 }
 
-/// What makes a request safe to repeat, from its `Idempotency-Key`.
+/// The request's `Idempotency-Key` with a hash of the request, if it has one.
 pub(crate) fn once(parts: &Parts, body: &[u8]) -> Result<Option<Once>, ApiError> {
     let Some(value) = parts.headers.get("idempotency-key") else {
         return Ok(None);
     };
     let key = value.to_str().unwrap_or_default();
-    let sane = (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
-    if !sane {
+    let is_valid = (1..=255).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    if !is_valid {
         return Err(ApiError::new(Code::BadRequest, "Idempotency-Key must be 1 to 255 printable ASCII characters"));
     }
     if api_key::masked(key) != key {
-        return Err(ApiError::new(Code::BadRequest, "Idempotency-Key is stored: it must not be a secret"));
+        return Err(ApiError::new(Code::BadRequest, "Idempotency-Key must not contain a secret, because it is stored"));
     }
     let head = format!("{} {}\n", parts.method, parts.uri.path());
     let request_hash = canonical::sha256_hex(&[head.as_bytes(), body].concat());

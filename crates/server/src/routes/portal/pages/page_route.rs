@@ -1,14 +1,14 @@
-//! Which page an address means, and what may be done there.
+//! Maps the path and method of a request to a page of the portal.
 
 use app::sandboxes::payer::pages::Page;
 use axum::http::Method;
 
-use super::percent::decoded;
-use super::steps::Step;
-use crate::envelope::{ApiError, Code};
+use super::percent::decode_segment;
+use super::steps::WizardStep;
+use crate::api_error::{ApiError, Code};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PageRoute {
     Home,
     Login,
     Logout,
@@ -20,26 +20,26 @@ pub(super) enum Place {
     Drafts,
     Draft(String),
     Discard(String),
-    Step(String, Step),
+    Step(String, WizardStep),
     Formulary,
 }
 
-impl Place {
-    /// The address is `/sandboxes/{id}/portal/…`.
-    pub(super) fn of(method: &Method, path: &str) -> Result<Self, ApiError> {
-        let missing = || ApiError::new(Code::NotFound, "no such page");
+impl PageRoute {
+    /// Parses a path of the form `/sandboxes/{id}/portal/…`.
+    pub(super) fn parse(method: &Method, path: &str) -> Result<Self, ApiError> {
+        let not_found = || ApiError::new(Code::NotFound, "no such page");
         let segments: Option<Vec<String>> =
-            path.split('/').skip(4).filter(|segment| !segment.is_empty()).map(decoded).collect();
-        let segments = segments.ok_or_else(missing)?;
+            path.split('/').skip(4).filter(|segment| !segment.is_empty()).map(decode_segment).collect();
+        let segments = segments.ok_or_else(not_found)?;
         let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
-        let place = Self::named(&segments).ok_or_else(missing)?;
-        match (method.as_str(), place.reads(), place.writes()) {
-            ("GET" | "HEAD", true, _) | ("POST", _, true) => Ok(place),
-            _ => Err(ApiError::new(Code::MethodNotAllowed, "this page does not take that method")),
+        let route = Self::from_segments(&segments).ok_or_else(not_found)?;
+        match (method.as_str(), route.accepts_get(), route.accepts_post()) {
+            ("GET" | "HEAD", true, _) | ("POST", _, true) => Ok(route),
+            _ => Err(ApiError::new(Code::MethodNotAllowed, "this page does not support that method")),
         }
     }
 
-    fn named(segments: &[&str]) -> Option<Self> {
+    fn from_segments(segments: &[&str]) -> Option<Self> {
         Some(match segments {
             [] => Self::Home,
             ["login"] => Self::Login,
@@ -53,16 +53,16 @@ impl Place {
             ["drafts"] => Self::Drafts,
             ["drafts", key] => Self::Draft((*key).to_owned()),
             ["drafts", key, "discard"] => Self::Discard((*key).to_owned()),
-            ["drafts", key, step] => Self::Step((*key).to_owned(), Step::named(step)?),
+            ["drafts", key, step] => Self::Step((*key).to_owned(), WizardStep::from_name(step)?),
             _ => return None,
         })
     }
 
-    fn reads(&self) -> bool {
+    fn accepts_get(&self) -> bool {
         !matches!(self, Self::Logout | Self::Information(_) | Self::Withdraw(_) | Self::Discard(_))
     }
 
-    fn writes(&self) -> bool {
+    fn accepts_post(&self) -> bool {
         matches!(
             self,
             Self::Login
@@ -79,7 +79,7 @@ impl Place {
         *self != Self::Login
     }
 
-    /// The name of the page, for faults.
+    /// The page for which a simulator's config can set faults.
     pub(super) fn page(&self) -> Option<Page> {
         Some(match self {
             Self::Login => Page::Login,
@@ -100,22 +100,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_and_a_method_tell_the_place() {
-        let of = |method: Method, path: &str| {
-            Place::of(&method, &format!("/sandboxes/sbx_1/portal{path}")).map_err(|error| error.code())
+    fn path_and_method_select_the_route() {
+        let parse = |method: Method, path: &str| {
+            PageRoute::parse(&method, &format!("/sandboxes/sbx_1/portal{path}")).map_err(|error| error.code())
         };
-        assert_eq!(of(Method::GET, ""), Ok(Place::Home));
-        assert_eq!(of(Method::GET, "/requests/a%2Fb/"), Ok(Place::Request("a/b".into())));
-        assert_eq!(of(Method::POST, "/drafts/d/review"), Ok(Place::Step("d".into(), Step::Review)));
+        assert_eq!(parse(Method::GET, ""), Ok(PageRoute::Home));
+        assert_eq!(parse(Method::GET, "/requests/a%2Fb/"), Ok(PageRoute::Request("a/b".into())));
+        assert_eq!(parse(Method::POST, "/drafts/d/review"), Ok(PageRoute::Step("d".into(), WizardStep::Review)));
         for path in ["/logout", "/requests/1/withdraw", "/requests/1/information", "/drafts/d/discard"] {
-            assert_eq!(of(Method::GET, path), Err(Code::MethodNotAllowed), "{path}");
+            assert_eq!(parse(Method::GET, path), Err(Code::MethodNotAllowed), "{path}");
         }
         for path in ["/requests", "/requests/1", "/requests/1/print", "/drugs", ""] {
-            assert_eq!(of(Method::POST, path), Err(Code::MethodNotAllowed), "{path}");
+            assert_eq!(parse(Method::POST, path), Err(Code::MethodNotAllowed), "{path}");
         }
-        assert_eq!(of(Method::DELETE, "/drafts/d/review"), Err(Code::MethodNotAllowed));
+        assert_eq!(parse(Method::DELETE, "/drafts/d/review"), Err(Code::MethodNotAllowed));
         for path in ["/x", "/drafts/d/e", "/requests/%ff", "/drafts/d/review/x"] {
-            assert_eq!(of(Method::GET, path), Err(Code::NotFound), "{path}");
+            assert_eq!(parse(Method::GET, path), Err(Code::NotFound), "{path}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Statistics and comparisons over runs, held against numbers that were worked out by hand.
+//! Statistics and comparisons of runs, checked against values calculated by hand.
 
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver, wants_code};
 use testkit::{Caller, TestServer, both_databases};
 
 both_databases! {
-    async fn the_numbers_of_a_version_are_those_worked_out_by_hand(server: TestServer) {
+    async fn statistics_of_a_version_match_hand_calculated_values(server: TestServer) {
         let (author, reference, _) = five_runs(&server).await;
         let stats = author.get(&format!("/benchmarks/{reference}/stats?agent=one")).await.expect(200).json;
         assert_eq!(stats["n"], 4);
@@ -35,7 +35,7 @@ both_databases! {
         }
     }
 
-    async fn numbers_count_completed_runs_of_ones_own_only(server: TestServer) {
+    async fn statistics_count_only_completed_runs_of_the_organization(server: TestServer) {
         let (author, reference, agents) = five_runs(&server).await;
         let ask = async |caller: &Caller, query: &str| {
             caller.get(&format!("/benchmarks/{reference}/stats{query}")).await.expect(200).json
@@ -60,8 +60,8 @@ both_databases! {
         author.patch(&format!("/benchmarks/{benchmark}"), json!({"visibility": "Public"})).await.expect(200);
         let other = server.organization("Other").await;
         assert_eq!(ask(&other, "").await["n"], 0, "other organizations' runs are not in one's numbers");
-        author.get(&format!("/benchmarks/{benchmark}/stats")).await.refused(404, "NOT_FOUND");
-        author.get(&format!("/benchmarks/{reference}/stats?agnet=one")).await.refused(400, "VALIDATION_ERROR");
+        author.get(&format!("/benchmarks/{benchmark}/stats")).await.expect_error(404, "NOT_FOUND");
+        author.get(&format!("/benchmarks/{reference}/stats?agnet=one")).await.expect_error(400, "VALIDATION_ERROR");
     }
 
     async fn two_agents_are_compared_by_pairs_of_tasks(server: TestServer) {
@@ -76,7 +76,7 @@ both_databases! {
             (&difference["first"], &difference["second"], &difference["n"]),
             (&json!("one"), &json!("two"), &json!(2))
         );
-        // On the tasks 0.625 - 1 and 0.25 - 1.
+        // The differences of the tasks are 0.625 - 1 and 0.25 - 1.
         near(&difference["mean"], -0.5625);
         near(&difference["stdev"], 0.375 / 2.0_f64.sqrt());
         assert_eq!(
@@ -97,7 +97,30 @@ both_databases! {
         assert_eq!(difference["axes"]["x"], json!({"first": 0.5, "second": 1.0, "difference": -0.5}));
     }
 
-    async fn named_runs_stand_side_by_side_in_the_order_asked_for(server: TestServer) {
+    async fn agents_whose_labels_are_the_same_are_not_pooled(server: TestServer) {
+        let author = server.organization("Acme").await;
+        let bench = Bench::new(&author, json!({})).await;
+        bench.task("First", &[wants_code("a")]).await;
+        let reference = bench.publish().await;
+        let solver = solver(&server, &author, "agent-1").await;
+        let mut runs = Vec::new();
+        // The agent named `none` does the work; the one without a name does not.
+        for (about, codes) in [(json!({"agent": "none"}), &["a"][..]), (json!({}), &[]), (json!({"agent": "none"}), &["a"])] {
+            let agent = Agent::begin_with(&server, &solver, &reference, about).await;
+            agent.do_task(0, codes).await;
+            runs.push(agent.run);
+        }
+        let path = format!("/benchmark-runs/compare?ids={}&group_by=agent", runs.join(","));
+        let compared = author.get(&path).await.expect(200).json;
+        let groups = compared["groups"].as_array().unwrap().iter();
+        let groups: Vec<(f64, u64)> = groups
+            .map(|group| (group["statistics"]["mean"].as_f64().unwrap(), group["statistics"]["n"].as_u64().unwrap()))
+            .collect();
+        assert_eq!(groups, [(1.0, 2), (0.0, 1)]);
+        assert_ne!(compared["groups"][0]["label"], compared["groups"][1]["label"]);
+    }
+
+    async fn named_runs_are_compared_in_the_requested_order(server: TestServer) {
         let (author, _, agents) = five_runs(&server).await;
         let ids =
             |places: &[usize]| places.iter().map(|place| agents[*place].run.as_str()).collect::<Vec<_>>().join(",");
@@ -125,10 +148,10 @@ both_databases! {
             &format!("ids={}&group_by=x", agents[0].run),
             "group_by=agent",
         ] {
-            author.get(&format!("/benchmark-runs/compare?{query}")).await.refused(400, "VALIDATION_ERROR");
+            author.get(&format!("/benchmark-runs/compare?{query}")).await.expect_error(400, "VALIDATION_ERROR");
         }
         let many = vec!["br_01K9Z3T5Q8W7N4M2R6V0XBHCDE"; 101].join(",");
-        author.get(&format!("/benchmark-runs/compare?ids={many}")).await.refused(400, "VALIDATION_ERROR");
+        author.get(&format!("/benchmark-runs/compare?ids={many}")).await.expect_error(400, "VALIDATION_ERROR");
     }
 
     async fn a_run_that_is_not_completed_cannot_be_compared(server: TestServer) {
@@ -137,7 +160,7 @@ both_databases! {
         bench.task("Only", &[wants_code("a")]).await;
         let agent =
             Agent::begin(&server, &solver(&server, &author, "agent-1").await, &bench.publish().await, false).await;
-        let refused = author.get(&format!("/benchmark-runs/compare?ids={}", agent.run)).await.refused(409, "CONFLICT");
+        let refused = author.get(&format!("/benchmark-runs/compare?ids={}", agent.run)).await.expect_error(409, "CONFLICT");
         assert!(refused.message().contains("active"), "{}", refused.message());
     }
 }

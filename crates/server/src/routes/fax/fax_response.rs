@@ -1,17 +1,17 @@
-//! The bytes of a fax on their way to a client.
+//! Responses with the content of a fax.
 
 use app::sandboxes::fax::Served;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
-use crate::envelope::{ApiError, Code};
+use crate::api_error::{ApiError, Code};
 
-/// An agent's bytes must never run as a page of this server.
+/// An agent's bytes must never be rendered as a page of this server.
 pub(super) fn bytes(served: Served) -> Response {
-    let kind = HeaderValue::from_str(&served.content_type);
+    let content_type = HeaderValue::from_str(&served.content_type);
     let headers = [
-        (header::CONTENT_TYPE, kind.unwrap_or(HeaderValue::from_static("application/octet-stream"))),
+        (header::CONTENT_TYPE, content_type.unwrap_or(HeaderValue::from_static("application/octet-stream"))),
         (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox; default-src 'none'")),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -19,7 +19,7 @@ pub(super) fn bytes(served: Served) -> Response {
     (headers, served.bytes).into_response()
 }
 
-/// `3.png`, or just `3`.
+/// Parses a page number: `3.png`, or just `3`.
 pub(super) fn page_number(segment: &str) -> Result<usize, ApiError> {
     let number = segment.strip_suffix(".png").unwrap_or(segment);
     let is_plain = (1..=4).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -27,9 +27,9 @@ pub(super) fn page_number(segment: &str) -> Result<usize, ApiError> {
     number.ok_or_else(|| ApiError::new(Code::NotFound, "no such page"))
 }
 
-/// The fax with the addresses of its pages as pictures; `faxes` is the address of the list that it stands in.
-pub(super) fn with_pages(mut fax: Value, faxes: &str) -> Value {
+/// Adds the URLs of the page images. `list_url` is the URL of the list that the fax belongs to.
+pub(super) fn with_page_urls(mut fax: Value, list_url: &str) -> Value {
     let (id, count) = (fax["id"].as_str().unwrap_or_default().to_owned(), fax["pages"].as_u64().unwrap_or(0));
-    fax["page_urls"] = (1..=count).map(|page| format!("{faxes}/{id}/pages/{page}.png")).collect();
+    fax["page_urls"] = (1..=count).map(|page| format!("{list_url}/{id}/pages/{page}.png")).collect();
     fax
 }

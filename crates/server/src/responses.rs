@@ -1,4 +1,4 @@
-//! Answers: a value with its entity tag, a creation, a page of a list.
+//! Successful responses: a value with its entity tag, a creation, a transition, a page of a list.
 
 use app::{Created, etag};
 use axum::Json;
@@ -18,44 +18,44 @@ impl<T: Serialize> IntoResponse for Tagged<T> {
     }
 }
 
-/// 201 with `Location` and `ETag`; a replay of an earlier answer says so.
-pub(crate) struct Made<T> {
+/// 201 with `Location` and `ETag`, and `Idempotent-Replayed` when an earlier response is replayed.
+pub(crate) struct CreatedResponse<T> {
     pub(crate) created: Created<T>,
     pub(crate) location: String,
 }
 
-impl<T> Made<T> {
+impl<T> CreatedResponse<T> {
     pub(crate) fn at(created: Created<T>, location: impl FnOnce(&T) -> String) -> Self {
         let location = location(&created.value);
         Self { created, location }
     }
 }
 
-impl<T: Serialize> IntoResponse for Made<T> {
+impl<T: Serialize> IntoResponse for CreatedResponse<T> {
     fn into_response(self) -> Response {
         let Created { value, replayed } = self.created;
         let headers = [(header::LOCATION, self.location), (header::ETAG, etag::of(&value))];
-        replay_marked((StatusCode::CREATED, headers, Json(value)).into_response(), replayed)
+        mark_replay((StatusCode::CREATED, headers, Json(value)).into_response(), replayed)
     }
 }
 
-/// 200 for a transition that may be repeated.
-pub(crate) struct Done<T>(pub(crate) Created<T>);
+/// 200 with `ETag`, and `Idempotent-Replayed` when an earlier response is replayed.
+pub(crate) struct TransitionResponse<T>(pub(crate) Created<T>);
 
-impl<T: Serialize> IntoResponse for Done<T> {
+impl<T: Serialize> IntoResponse for TransitionResponse<T> {
     fn into_response(self) -> Response {
-        replay_marked(Tagged(self.0.value).into_response(), self.0.replayed)
+        mark_replay(Tagged(self.0.value).into_response(), self.0.replayed)
     }
 }
 
-fn replay_marked(mut response: Response, replayed: bool) -> Response {
+fn mark_replay(mut response: Response, replayed: bool) -> Response {
     if replayed {
         response.headers_mut().insert("idempotent-replayed", HeaderValue::from_static("true"));
     }
     response
 }
 
-/// A page, with cursors that only this list takes back.
+/// A page of a list, with cursors that are only valid for this list.
 pub(crate) fn page<T>(list: &str, page: Page<T>) -> Json<List<T>> {
     let text = |cursor: Option<model::page::Cursor>| cursor.map(|cursor| cursor::encode(list, &cursor));
     let meta = ListMeta { next: text(page.next), prev: text(page.prev), limit: page.limit };

@@ -1,11 +1,11 @@
-//! In a scored run the agent learns how well it did and never why; its organization learns everything.
+//! In a scored run the agent sees its score but no details and evidence; its organization sees everything.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, basic, solver};
 use testkit::{Caller, TestServer, both_databases};
 
-/// What only the evidence and the details can tell.
+/// A text that only occurs in evidence and details.
 const SECRET: &str = "canary-of-the-answer-41d7";
 
 both_databases! {
@@ -20,7 +20,7 @@ both_databases! {
         let first = agent.caller.send(Method::POST, &complete, &key, None).await.expect(200);
         let again = agent.caller.send(Method::POST, &complete, &key, None).await.expect(200);
         assert_eq!((again.header("idempotent-replayed"), &again.json), (Some("true"), &first.json));
-        let refused = agent.complete(0).await.refused(409, "CONFLICT");
+        let refused = agent.complete(0).await.expect_error(409, "CONFLICT");
         let read = agent.caller.get(&format!("/v1/task-runs/{}", agent.task_runs[0])).await.expect(200);
         assert_eq!(read.json, first.json, "the same body again");
         seen.extend([first.text(), again.text(), refused.text(), read.text()]);
@@ -52,7 +52,7 @@ both_databases! {
         }
     }
 
-    async fn what_the_agent_may_not_see_it_cannot_fetch_elsewhere(server: TestServer) {
+    async fn hidden_details_cannot_be_read_through_other_endpoints(server: TestServer) {
         let (author, solver, reference) = benchmark(&server).await;
         let agent = Agent::begin(&server, &solver, &reference, true).await;
         let result = agent.do_task(0, &["wrong"]).await;
@@ -69,15 +69,15 @@ both_databases! {
                 format!("/playgrounds/{playground}"),
                 format!("/benchmarks/{reference}"),
             ] {
-                caller.get(&path).await.refused(403, "FORBIDDEN");
+                caller.get(&path).await.expect_error(403, "FORBIDDEN");
             }
             let rescore = format!("/benchmark-runs/{}/rescore", agent.run);
-            caller.post(&rescore, json!({})).await.refused(403, "FORBIDDEN");
+            caller.post(&rescore, json!({})).await.expect_error(403, "FORBIDDEN");
         }
-        solver.get(&format!("/v1/task-runs/{task_run}")).await.refused(403, "FORBIDDEN");
+        solver.get(&format!("/v1/task-runs/{task_run}")).await.expect_error(403, "FORBIDDEN");
     }
 
-    async fn an_agent_of_a_run_that_is_not_scored_sees_why(server: TestServer) {
+    async fn an_agent_of_an_unscored_run_sees_details_and_evidence(server: TestServer) {
         let (author, solver, reference) = benchmark(&server).await;
         let agent = Agent::begin(&server, &solver, &reference, false).await;
         let result = agent.do_task(0, &["wrong"]).await;
@@ -122,7 +122,7 @@ both_databases! {
     }
 }
 
-/// A published benchmark whose one criterion tells the answer in its evidence.
+/// A published benchmark with one criterion whose evidence contains the answer.
 async fn benchmark(server: &TestServer) -> (Caller, Caller, String) {
     let author = server.organization("Acme").await;
     let bench = Bench::new(&author, json!({})).await;

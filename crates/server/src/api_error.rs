@@ -1,4 +1,4 @@
-//! Errors as the API answers them: one envelope, the status chosen in one `match`.
+//! Error responses of the API: one JSON envelope, with the status chosen in one `match`.
 
 use app::AppError;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -20,7 +20,7 @@ pub(crate) struct ErrorBody {
 struct ErrorDetail {
     code: Code,
     message: String,
-    /// Field name to what is wrong with it.
+    /// Error messages by field name.
     #[serde(skip_serializing_if = "FieldErrors::is_empty")]
     #[schema(value_type = std::collections::BTreeMap<String, Vec<String>>, required = false)]
     details: FieldErrors,
@@ -67,7 +67,7 @@ impl Code {
     }
 }
 
-/// An error on its way out.
+/// An error that becomes an HTTP response.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     code: Code,
@@ -89,11 +89,11 @@ impl ApiError {
         self.code.status()
     }
 
-    /// The message as the caller may see it.
-    pub(crate) fn shown_message(&self) -> String {
+    /// The message as the caller may see it, with secrets masked.
+    pub(crate) fn public_message(&self) -> String {
         let details = self.details.clone().shown_with(api_key::masked);
-        let words = api_key::masked(&self.message);
-        if details.is_empty() { words } else { format!("{words}: {details}") }
+        let message = api_key::masked(&self.message);
+        if details.is_empty() { message } else { format!("{message}: {details}") }
     }
 
     pub(crate) fn invalid(details: FieldErrors) -> Self {
@@ -120,7 +120,7 @@ impl From<AppError> for ApiError {
             AppError::TooLarge(message) => Self::new(Code::PayloadTooLarge, message),
             AppError::Busy(message) => Self { retry_after_seconds: Some(1), ..Self::new(Code::Unavailable, message) },
             AppError::Unavailable(message) => {
-                tracing::error!(%message, "the server lacks something");
+                tracing::error!(%message, "the server lacks a required component");
                 Self::new(Code::Unavailable, message)
             }
             AppError::Store(error) => Self::from_store(&error),
@@ -133,7 +133,7 @@ impl From<AppError> for ApiError {
 }
 
 impl ApiError {
-    /// The operator sees what happened; the caller sees a request id.
+    /// Logs the storage error. The caller only gets a request id.
     fn from_store(error: &StoreError) -> Self {
         tracing::error!(%error, "storage error");
         match error {
@@ -146,14 +146,14 @@ impl ApiError {
     }
 
     pub(crate) fn internal() -> Self {
-        Self::new(Code::InternalError, "something went wrong on the server; the request id helps to find it")
+        Self::new(Code::InternalError, "internal server error; quote the request id when you report it")
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self { code, message, details, retry_after_seconds } = self;
-        // Messages quote what was sent, and a secret may have been sent in a wrong place.
+        // Messages quote the request, which may contain a secret in the wrong field.
         let (message, details) = (api_key::masked(&message), details.shown_with(api_key::masked));
         let body =
             ErrorBody { error: ErrorDetail { code, message, details, request_id: middleware::current_request_id() } };
@@ -170,34 +170,34 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// What every authenticated endpoint may answer besides its own.
+/// Error responses that every authenticated endpoint can return.
 #[derive(IntoResponses)]
-#[expect(dead_code, reason = "documentation: the variants are the documented answers")]
-pub(crate) enum Refusals {
+#[expect(dead_code, reason = "only documents the error responses")]
+pub(crate) enum ErrorResponses {
     #[response(status = 400, description = "Fields are invalid, or the request is malformed")]
     BadRequest(ErrorBody),
     #[response(status = 401, description = "No credential, or one that is unknown, revoked or expired")]
     Unauthorized(ErrorBody),
-    #[response(status = 403, description = "A valid credential of a kind that this endpoint does not take")]
+    #[response(status = 403, description = "A valid credential of a type that this endpoint does not accept")]
     Forbidden(ErrorBody),
-    #[response(status = 404, description = "No such thing, or it belongs to another organization")]
+    #[response(status = 404, description = "Not found, or it belongs to another organization")]
     NotFound(ErrorBody),
     #[response(status = 429, description = "Too many requests; `Retry-After` says when to try again")]
     RateLimited(ErrorBody),
-    #[response(status = 503, description = "The server cannot reach its storage now, or has too much to do")]
+    #[response(status = 503, description = "The server cannot reach its storage, or is overloaded")]
     Unavailable(ErrorBody),
 }
 
-/// And what endpoints that change something may answer.
+/// Additional error responses of endpoints that change something.
 #[derive(IntoResponses)]
-#[expect(dead_code, reason = "documentation: the variants are the documented answers")]
-pub(crate) enum WriteRefusals {
-    #[response(status = 409, description = "The state of things does not allow it; the message says what would")]
+#[expect(dead_code, reason = "only documents the error responses")]
+pub(crate) enum WriteErrorResponses {
+    #[response(status = 409, description = "The current state does not allow it; the message says what would")]
     Conflict(ErrorBody),
-    #[response(status = 412, description = "`If-Match` names another state than the current one")]
+    #[response(status = 412, description = "`If-Match` does not match the current `ETag`")]
     PreconditionFailed(ErrorBody),
     #[response(status = 413, description = "The body is too large")]
     PayloadTooLarge(ErrorBody),
-    #[response(status = 415, description = "The body is of a type that this endpoint does not take")]
+    #[response(status = 415, description = "The endpoint does not accept bodies of this media type")]
     UnsupportedMediaType(ErrorBody),
 }

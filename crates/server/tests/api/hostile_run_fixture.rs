@@ -1,31 +1,31 @@
-//! A benchmark in which everything that an agent must not learn is marked, and everything that an agent holds.
+//! A benchmark in which all secret content is marked, and everything an agent is given.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::runs::{Agent, Bench, solver, wants_code};
-use testkit::{Answer, Caller, TestServer};
+use testkit::{Caller, TestResponse, TestServer};
 
 use crate::fhir_client::{entry, token_request, transaction};
 
-/// In every mark of what no agent may ever see.
+/// Part of every mark that no agent may ever see.
 pub(crate) const MARK: &str = "qzx7mark";
-/// In every mark of what an agent may see when the task is completed: labels and axes.
+/// Part of every mark that an agent may see once the task is completed: labels and axes.
 pub(crate) const LATE: &str = "qzx7late";
-/// In names and tags of tasks, which the agent of a scored run must not see before the run has ended.
+/// Part of names and tags of tasks, which the agent of a scored run must not see before the run has ended.
 pub(crate) const NAME: &str = "qzx7name";
 
-/// Who wrote the benchmark, and all that it is made of.
-pub(crate) struct Trap {
+/// The author of the benchmark, and its parts.
+pub(crate) struct MarkedBenchmark {
     pub(crate) author: Caller,
     pub(crate) solver: Caller,
     pub(crate) reference: String,
-    /// Each is planted somewhere.
+    /// Marks that are planted in the benchmark.
     pub(crate) marks: Vec<String>,
-    /// Ids that no agent is told, and some that it is, by the variable of a path.
+    /// Ids by path parameter, including those that no agent is told.
     ids: Vec<(&'static str, String)>,
 }
 
-/// One of many marks.
+/// Creates a mark.
 fn mark(place: &str) -> String {
     format!("{MARK}-{place}")
 }
@@ -34,7 +34,7 @@ fn late(place: &str) -> String {
     format!("{LATE}-{place}")
 }
 
-impl Trap {
+impl MarkedBenchmark {
     pub(crate) async fn set(server: &TestServer) -> Self {
         let author = server.organization("Acme").await;
         let bench = Bench::new(&author, json!({"description": mark("benchmark")})).await;
@@ -43,6 +43,8 @@ impl Trap {
         let drafted = json!({"description": mark("draft")});
         author.patch(&format!("/benchmarks/{}", bench.benchmark), drafted).await.expect(200);
         ids.extend(write_elsewhere(&author, &bench).await);
+        let content = author.get(&format!("/benchmarks/{reference}/content")).await.expect(200);
+        let chunk = content["content"]["datasets"][0]["manifest"]["chunks"][0]["sha256"].as_str().unwrap().to_owned();
         let solver = solver(server, &author, "agent-1").await;
         let mine = author.get("/solvers").await.expect(200).data()[0]["id"].as_str().unwrap().to_owned();
         let about = json!({"real_name": mark("real-name"), "contact_email": format!("{MARK}@example.org")});
@@ -56,6 +58,7 @@ impl Trap {
             ("key_id", key),
             ("reference", reference.clone()),
             ("benchmark_id", reference.clone()),
+            ("sha256", chunk),
             ("path", "inbox/a.txt".into()),
             ("auth_number", "PA-100001".into()),
             ("fax_id", "fax_01K9Z3T5Q8W7N4M2R6V0XBHCDE".into()),
@@ -72,8 +75,8 @@ impl Trap {
         Self { author, solver, reference, marks, ids }
     }
 
-    /// What can stand for a variable of a path, for an agent that has found out everything.
-    pub(crate) fn ids(&self, variable: &str, held: &Held) -> Vec<String> {
+    /// Possible values of a path parameter, for an agent that knows all ids.
+    pub(crate) fn ids(&self, variable: &str, held: &AgentCredentials) -> Vec<String> {
         let known = self.ids.iter().chain(&held.ids).filter(|(name, _)| *name == variable);
         let known: Vec<String> = known.map(|(_, id)| id.clone()).collect();
         assert!(!known.is_empty(), "say here what `{variable}` is");
@@ -81,7 +84,7 @@ impl Trap {
     }
 }
 
-impl Trap {
+impl MarkedBenchmark {
     /// In lower case.
     pub(crate) fn task_ids(&self) -> Vec<String> {
         let tasks = self.ids.iter().filter(|(name, _)| *name == "task_id");
@@ -112,7 +115,7 @@ async fn author_marked(author: &Caller, bench: &Bench) -> Vec<(&'static str, Str
     ids
 }
 
-/// A sandbox of the organization that has nothing to do with any run.
+/// A sandbox of the organization outside of any run.
 async fn write_elsewhere(author: &Caller, bench: &Bench) -> Vec<(&'static str, String)> {
     let other = author.post("/sandboxes", json!({"simulator_id": simulator_of(author, bench).await})).await.expect(201);
     let resource = testkit::runs::basic(&mark("another-sandbox"));
@@ -171,18 +174,18 @@ fn criteria(entity: &str) -> Vec<Value> {
     assertions.into_iter().enumerate().map(shown).collect()
 }
 
-/// Everything that the agent of a run was given.
-pub(crate) struct Held {
+/// Everything the agent of a run was given.
+pub(crate) struct AgentCredentials {
     pub(crate) agent: Agent,
     /// Bearer credentials: the solver's key, the run's token, and when a task was started those of its sandbox.
     pub(crate) credentials: Vec<String>,
-    /// Base addresses of FHIR, each with the credential that it takes.
+    /// FHIR base URLs, each with its credential.
     pub(crate) fhir: Vec<(String, String)>,
     ids: Vec<(&'static str, String)>,
 }
 
-impl Held {
-    pub(crate) async fn begin(server: &TestServer, trap: &Trap, scored: bool) -> Self {
+impl AgentCredentials {
+    pub(crate) async fn begin(server: &TestServer, trap: &MarkedBenchmark, scored: bool) -> Self {
         let agent = Agent::begin(server, &trap.solver, &trap.reference, scored).await.in_order(&trap.author).await;
         let mut ids = vec![("benchmark_run_id", agent.run.clone())];
         ids.extend(agent.task_runs.iter().map(|id| ("task_run_id", id.clone())));
@@ -194,8 +197,8 @@ impl Held {
         Self { agent, credentials, fhir, ids }
     }
 
-    /// Starts a task and takes what its sandbox offers.
-    pub(crate) async fn start(&mut self, server: &TestServer, task: usize) -> Answer {
+    /// Starts a task and collects the credentials of its sandbox.
+    pub(crate) async fn start(&mut self, server: &TestServer, task: usize) -> TestResponse {
         let started = self.agent.start(task).await.expect(200);
         let sandboxes = started["sandboxes"].as_array().unwrap();
         let sandbox = sandboxes.iter().find(|sandbox| sandbox["type"] == "Fhir").unwrap();
@@ -213,8 +216,8 @@ impl Held {
         started
     }
 
-    /// What only the organization is told: a leak if it opens anything.
-    pub(crate) async fn find_out(&mut self, trap: &Trap) {
+    /// Credentials that only the organization is told.
+    pub(crate) async fn find_out(&mut self, trap: &MarkedBenchmark) {
         let run = trap.author.get(&format!("/benchmark-runs/{}", self.agent.run)).await.expect(200).json;
         for task_run in run["task_runs"].as_array().unwrap() {
             self.ids.extend(task_run["playground_id"].as_str().map(|id| ("playground_id", id.to_owned())));

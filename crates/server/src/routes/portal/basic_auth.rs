@@ -1,4 +1,4 @@
-//! The portal's login sent with each request (RFC 7617), for programs that have no key of the organization.
+//! HTTP Basic authentication with the portal's login (RFC 7617), for clients without an organization key.
 
 use app::sandboxes::{Access, payer};
 use axum::http::request::Parts;
@@ -7,15 +7,15 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use model::SandboxId;
 
-use super::throttle::Attempt;
+use super::login_throttle::LoginAttempt;
 use crate::State;
-use crate::envelope::ApiError;
-use crate::extract::peer;
+use crate::api_error::ApiError;
+use crate::extractors::peer;
 
-/// A name and a password.
+/// User name and password.
 pub(crate) type Login = (String, String);
 
-/// What `Authorization: Basic …` says, if that is what was sent.
+/// The login of `Authorization: Basic …`, if that header was sent.
 pub(crate) fn login(headers: &HeaderMap) -> Option<Login> {
     let (scheme, encoded) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
@@ -27,22 +27,23 @@ pub(crate) fn login(headers: &HeaderMap) -> Option<Login> {
     Some((name.to_owned(), password.to_owned()))
 }
 
-pub(crate) async fn admit(
+/// Checks the login, within the limits on failed attempts.
+pub(crate) async fn authenticate(
     state: &State,
     parts: &Parts,
     sandbox: &SandboxId,
     (name, password): Login,
 ) -> Result<Access, ApiError> {
-    let attempt = Attempt::new(sandbox, &name, peer(parts));
+    let attempt = LoginAttempt::new(sandbox, &name, peer(parts));
     state.login_failures.check(&attempt, state.app.now())?;
     match payer::admit_login(&state.app, sandbox, &name, &password).await {
         Ok(access) => {
-            state.rates.check_key(sandbox.to_string().as_str())?;
+            state.rate_limits.check_key(sandbox.to_string().as_str())?;
             Ok(access)
         }
         Err(error) => {
-            state.login_failures.note(attempt, state.app.now());
-            state.rates.note_refusal(peer(parts))?;
+            state.login_failures.record(attempt, state.app.now());
+            state.rate_limits.record_auth_failure(peer(parts))?;
             Err(error.into())
         }
     }
