@@ -1,6 +1,6 @@
-//! Puts the bundled benchmarks into the binary: the files below `benchmarks/`, by slug and path.
+//! Embeds the bundled benchmarks (the files in `benchmarks/`) in the binary.
 
-#![expect(clippy::disallowed_methods, reason = "cargo speaks to build scripts by variables")]
+#![expect(clippy::disallowed_methods, reason = "Cargo passes settings to build scripts in environment variables")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -28,9 +28,9 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) {
         let path = entry.path();
         if path.is_dir() {
             collect(root, &path, files);
-        } else if let (Ok(inside), Ok(whole)) = (path.strip_prefix(root), path.canonicalize()) {
-            let inside: Vec<String> = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-            files.push((inside.join("/"), whole));
+        } else if let (Ok(relative), Ok(absolute)) = (path.strip_prefix(root), path.canonicalize()) {
+            let parts: Vec<String> = relative.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+            files.push((parts.join("/"), absolute));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Claim status: asks what became of the claims that are due, files what the payer says, and hands on what went wrong.
+//! Reference agent of `claim-status`: asks the payer about due claims, files the responses, and creates follow-up tasks.
 
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
@@ -6,53 +6,53 @@ use serde_json::{Value, json};
 use crate::sandbox::Sandbox;
 use crate::x12::{Parties, compact, interchange, read};
 
-pub(crate) async fn work(sandbox: &Sandbox) -> anyhow::Result<()> {
-    let payer_reference = sandbox.told("payer")?;
+pub(crate) async fn solve(sandbox: &Sandbox) -> anyhow::Result<()> {
+    let payer_reference = sandbox.item_text("payer")?;
     let payer = sandbox.get(&format!("fhir/{payer_reference}")).await?;
-    let before = sandbox.told("created_before")?;
+    let before = sandbox.item_text("created_before")?;
     let claims = sandbox.search(&format!("Claim?insurer={payer_reference}&status=active&use=claim")).await?;
     let is_due = |claim: &&Value| claim["created"].as_str().is_some_and(|created| created < before);
     let due: Vec<&Value> = claims.iter().filter(is_due).collect();
     if due.is_empty() {
-        let content = json!({"payer_id": payer["identifier"][0]["value"], "as_of": sandbox.told("today")?});
+        let content = json!({"payer_id": payer["identifier"][0]["value"], "as_of": sandbox.item_text("today")?});
         return file(sandbox, "none", &content).await;
     }
     for claim in due {
-        let status = ask(sandbox, claim, &payer).await?;
+        let status = query_status(sandbox, claim, &payer).await?;
         let number = number(claim)?;
-        let content = json!({"claim_number": number, "status": status.word, "paid_amount": status.paid});
+        let content = json!({"claim_number": number, "status": status.name, "paid_amount": status.paid});
         file(sandbox, number, &content).await?;
         if let Some(code) = status.follow_up() {
-            hand_on(sandbox, claim, code).await?;
+            create_follow_up(sandbox, claim, code).await?;
         }
     }
     Ok(())
 }
 
-/// What a 277 says of a claim.
+/// The status of a claim in a 277 response.
 struct Status {
-    word: &'static str,
+    name: &'static str,
     paid: Value,
 }
 
 impl Status {
-    fn of(answer: &str) -> anyhow::Result<Self> {
-        let segments = read(answer)?;
-        let status = segments.iter().find(|segment| segment.name() == "STC").context("the answer has no status")?;
-        let word = match status.first_of(1) {
+    fn of(response: &str) -> anyhow::Result<Self> {
+        let segments = read(response)?;
+        let status = segments.iter().find(|segment| segment.name() == "STC").context("the response has no status")?;
+        let name = match status.first_of(1) {
             "F1" => "paid",
             "F2" => "denied",
             "P1" => "pending",
             "P3" => "information_requested",
             "A4" => "not_found",
-            other => bail!("the payer says {other}"),
+            other => bail!("unknown claim status {other}"),
         };
         let paid = serde_json::from_str(status.at(5)).unwrap_or_else(|_| json!(0));
-        Ok(Self { word, paid })
+        Ok(Self { name, paid })
     }
 
     fn follow_up(&self) -> Option<&'static str> {
-        match self.word {
+        match self.name {
             "denied" => Some("appeal"),
             "information_requested" => Some("send_records"),
             "not_found" => Some("resubmit"),
@@ -65,7 +65,7 @@ fn number(claim: &Value) -> anyhow::Result<&str> {
     claim["identifier"][0]["value"].as_str().context("the claim has no number")
 }
 
-async fn ask(sandbox: &Sandbox, claim: &Value, payer: &Value) -> anyhow::Result<Status> {
+async fn query_status(sandbox: &Sandbox, claim: &Value, payer: &Value) -> anyhow::Result<Status> {
     let follow = async |reference: &Value| {
         let reference = reference["reference"].as_str().context("the claim lacks a reference")?;
         sandbox.get(&format!("fhir/{reference}")).await
@@ -75,12 +75,13 @@ async fn ask(sandbox: &Sandbox, claim: &Value, payer: &Value) -> anyhow::Result<
     let coverage = follow(&claim["insurance"][0]["coverage"]).await?;
     let member = coverage["subscriberId"].as_str().context("the insurance has no member number")?;
     let parties = Parties { payer, provider: &provider, patient: &patient, member };
-    let today = sandbox.told("today")?;
-    let edge = |name: &str| claim["billablePeriod"][name].as_str().map(compact).context("the claim has no day");
-    let (first, last) = (edge("start")?, edge("end")?);
+    let (today, claim_number) = (sandbox.item_text("today")?, number(claim)?);
+    let date =
+        |name: &str| claim["billablePeriod"][name].as_str().map(compact).context("the claim has no service date");
+    let (first, last) = (date("start")?, date("end")?);
     let days = if first == last { format!("D8*{first}") } else { format!("RD8*{first}-{last}") };
     let segments = [
-        format!("BHT*0010*13*STATUS*{}*0800", compact(today)),
+        format!("BHT*0010*13*{claim_number}*{}*0800", compact(today)),
         "HL*1**20*1".to_owned(),
         parties.payer()?,
         "HL*2*1*21*1".to_owned(),
@@ -90,8 +91,8 @@ async fn ask(sandbox: &Sandbox, claim: &Value, payer: &Value) -> anyhow::Result<
         "HL*4*3*22*0".to_owned(),
         parties.demographics()?,
         parties.subscriber()?,
-        "TRN*1*1".to_owned(),
-        format!("REF*EJ*{}", number(claim)?),
+        format!("TRN*1*{claim_number}"),
+        format!("REF*EJ*{claim_number}"),
         format!("AMT*T3*{}", claim["total"]["value"]),
         format!("DTP*472*{days}"),
     ];
@@ -103,7 +104,7 @@ async fn file(sandbox: &Sandbox, name: &str, content: &Value) -> anyhow::Result<
     sandbox.put_file(&path, "application/json", content.to_string().into_bytes()).await
 }
 
-async fn hand_on(sandbox: &Sandbox, claim: &Value, code: &str) -> anyhow::Result<()> {
+async fn create_follow_up(sandbox: &Sandbox, claim: &Value, code: &str) -> anyhow::Result<()> {
     let id = claim["id"].as_str().context("the claim has no id")?;
     let task = json!({
         "resourceType": "Task",
@@ -112,7 +113,7 @@ async fn hand_on(sandbox: &Sandbox, claim: &Value, code: &str) -> anyhow::Result
         "code": {"coding": [{"code": code}]},
         "focus": {"reference": format!("Claim/{id}")},
         "for": claim["patient"],
-        "authoredOn": sandbox.told("today")?,
+        "authoredOn": sandbox.item_text("today")?,
     });
     sandbox.create(&task).await.map(drop)
 }

@@ -1,4 +1,5 @@
-//! Eligibility: asks the payer about the insurance of a visit, files what it says, and tells the desk what to put right.
+//! Reference agent of `eligibility`: asks the payer about the insurance for a visit, files the response, and creates a
+//! follow-up task where something must be corrected.
 
 use anyhow::{Context, anyhow};
 use base64::Engine;
@@ -9,20 +10,20 @@ use crate::insurance::in_force;
 use crate::sandbox::Sandbox;
 use crate::x12::{Parties, Segment, compact, interchange, read};
 
-pub(crate) async fn work(sandbox: &Sandbox) -> anyhow::Result<()> {
+pub(crate) async fn solve(sandbox: &Sandbox) -> anyhow::Result<()> {
     let visit = Visit::read(sandbox).await?;
     let finding = match in_force(sandbox, &visit.patient_reference()?, &visit.day).await? {
         None => Finding::self_pay(),
-        Some(coverage) => visit.ask(sandbox, &coverage).await?,
+        Some(coverage) => visit.query(sandbox, &coverage).await?,
     };
     visit.file(sandbox, &finding).await?;
     match finding.follow_up() {
         None => Ok(()),
-        Some(code) => visit.hand_on(sandbox, code).await,
+        Some(code) => visit.create_follow_up(sandbox, code).await,
     }
 }
 
-/// The appointment, and what of it a payer is asked for.
+/// The appointment, with what an inquiry needs.
 struct Visit {
     reference: String,
     patient: Value,
@@ -32,14 +33,14 @@ struct Visit {
 
 impl Visit {
     async fn read(sandbox: &Sandbox) -> anyhow::Result<Self> {
-        let reference = sandbox.told("appointment")?.to_owned();
+        let reference = sandbox.item_text("appointment")?.to_owned();
         let appointment = sandbox.get(&format!("fhir/{reference}")).await?;
-        let participants = appointment["participant"].as_array().context("nobody takes part")?;
+        let participants = appointment["participant"].as_array().context("the appointment has no participants")?;
         let mut references = participants.iter().filter_map(|one| one["actor"]["reference"].as_str());
         let patient =
-            references.find(|reference| reference.starts_with("Patient/")).context("no patient takes part")?;
+            references.find(|reference| reference.starts_with("Patient/")).context("the appointment has no patient")?;
         let patient = sandbox.get(&format!("fhir/{patient}")).await?;
-        let day = appointment["start"].as_str().and_then(|start| start.get(..10)).context("the visit has no day")?;
+        let day = appointment["start"].as_str().and_then(|start| start.get(..10)).context("the visit has no date")?;
         let service = appointment["serviceType"][0]["coding"][0]["code"].as_str().context("the visit has no type")?;
         Ok(Self { reference, patient, day: day.to_owned(), service: service.to_owned() })
     }
@@ -48,32 +49,32 @@ impl Visit {
         Ok(format!("Patient/{}", self.patient["id"].as_str().context("the patient has no id")?))
     }
 
-    /// Once, and once more with the number on the card if the payer does not know the first.
-    async fn ask(&self, sandbox: &Sandbox, coverage: &Value) -> anyhow::Result<Finding> {
+    /// Asks the payer, and again with the member number on the insurance card if the payer does not know the first one.
+    async fn query(&self, sandbox: &Sandbox, coverage: &Value) -> anyhow::Result<Finding> {
         let member = coverage["subscriberId"].as_str().context("the insurance has no member number")?;
-        let first = self.ask_for(sandbox, coverage, member).await?;
+        let first = self.query_member(sandbox, coverage, member).await?;
         if first.reject_code.as_deref() != Some("72") {
             return Ok(first);
         }
         match self.number_on_card(sandbox).await? {
             None => Ok(first),
             Some(number) => {
-                let second = self.ask_for(sandbox, coverage, &number).await?;
+                let second = self.query_member(sandbox, coverage, &number).await?;
                 Ok(Finding { is_corrected: second.status == "active", ..second })
             }
         }
     }
 
-    async fn ask_for(&self, sandbox: &Sandbox, coverage: &Value, member: &str) -> anyhow::Result<Finding> {
-        let answer = match sandbox.told("ask_at")? {
+    async fn query_member(&self, sandbox: &Sandbox, coverage: &Value, member: &str) -> anyhow::Result<Finding> {
+        let response = match sandbox.item_text("ask_at")? {
             "x12/eligibility" => {
                 let body = json!({"patient_id": self.patient["id"], "service_types": [self.service], "date": self.day});
-                let told = sandbox.post("x12/eligibility", &body).await?;
-                told["response"].as_str().context("there is no 271")?.to_owned()
+                let result = sandbox.post("x12/eligibility", &body).await?;
+                result["response"].as_str().context("the response has no 271")?.to_owned()
             }
             _ => sandbox.send_x12(&self.inquiry(sandbox, coverage, member).await?).await?,
         };
-        Ok(Finding::of(&read(&answer)?, member, &self.service))
+        Ok(Finding::of(&read(&response)?, member, &self.service))
     }
 
     async fn inquiry(&self, sandbox: &Sandbox, coverage: &Value, member: &str) -> anyhow::Result<String> {
@@ -82,15 +83,16 @@ impl Visit {
         let practices = sandbox.search("Organization?name=Harbor%20Family%20Practice").await?;
         let provider = practices.first().context("the practice is not in the chart")?;
         let parties = Parties { payer: &payer, provider, patient: &self.patient, member };
-        let today = sandbox.told("today")?;
+        let today = sandbox.item_text("today")?;
+        let visit = sandbox.item_text("appointment")?.trim_start_matches("Appointment/");
         let segments = [
-            format!("BHT*0022*13*ELIGIBILITY*{}*0800", compact(today)),
+            format!("BHT*0022*13*{visit}*{}*0800", compact(today)),
             "HL*1**20*1".to_owned(),
             parties.payer()?,
             "HL*2*1*21*1".to_owned(),
             parties.provider("1P")?,
             "HL*3*2*22*0".to_owned(),
-            "TRN*1*1*9PRACTICE0".to_owned(),
+            format!("TRN*1*{visit}*9PRACTICE0"),
             parties.subscriber()?,
             parties.demographics()?,
             format!("DTP*291*D8*{}", compact(&self.day)),
@@ -99,7 +101,7 @@ impl Visit {
         interchange("270", today, &segments)
     }
 
-    /// Of the newest card.
+    /// The member number on the newest insurance card.
     async fn number_on_card(&self, sandbox: &Sandbox) -> anyhow::Result<Option<String>> {
         let query = format!("DocumentReference?patient={}&type=64290-0", self.patient_reference()?);
         let cards = sandbox.search(&query).await?;
@@ -126,7 +128,7 @@ impl Visit {
         sandbox.put_file(&path, "application/json", content.to_string().into_bytes()).await
     }
 
-    async fn hand_on(&self, sandbox: &Sandbox, code: &str) -> anyhow::Result<()> {
+    async fn create_follow_up(&self, sandbox: &Sandbox, code: &str) -> anyhow::Result<()> {
         let task = json!({
             "resourceType": "Task",
             "status": "requested",
@@ -134,13 +136,13 @@ impl Visit {
             "code": {"coding": [{"code": code}]},
             "focus": {"reference": self.reference},
             "for": {"reference": self.patient_reference()?},
-            "authoredOn": sandbox.told("today")?,
+            "authoredOn": sandbox.item_text("today")?,
         });
         sandbox.create(&task).await.map(drop)
     }
 }
 
-/// What the payer said.
+/// The payer's response.
 struct Finding {
     member: Option<String>,
     status: &'static str,
@@ -175,14 +177,14 @@ impl Finding {
         };
         let of_service = |benefit: &&&Segment| benefit.at(3) == service && benefit.at(12) != "N";
         let copay = benefits.iter().filter(of_service).find(|benefit| benefit.at(1) == "B");
-        let is_left = |benefit: &&&Segment| {
+        let is_remaining_deductible = |benefit: &&&Segment| {
             benefit.at(1) == "C" && benefit.at(2) == "IND" && benefit.at(6) == "29" && benefit.at(12) != "N"
         };
         Self {
             member: Some(member.to_owned()),
             status,
             copay: amount(copay.copied()),
-            deductible: amount(benefits.iter().find(is_left).copied()),
+            deductible: amount(benefits.iter().find(is_remaining_deductible).copied()),
             reject_code,
             needs_authorization: benefits.iter().filter(of_service).any(|benefit| benefit.at(11) == "Y"),
             is_corrected: false,
@@ -200,13 +202,13 @@ impl Finding {
     }
 }
 
-/// EB07 as a number, or null.
+/// The amount (EB07) of a benefit, or null.
 fn amount(benefit: Option<&Segment>) -> Value {
     benefit.and_then(|benefit| serde_json::from_str(benefit.at(7)).ok()).unwrap_or_default()
 }
 
-/// An attachment that is text.
+/// Decodes a text attachment.
 fn decoded(data: &str) -> anyhow::Result<String> {
-    let bytes = STANDARD.decode(data).map_err(|fault| anyhow!("the card is not base64: {fault}"))?;
-    String::from_utf8(bytes).context("the card is no text")
+    let bytes = STANDARD.decode(data).map_err(|error| anyhow!("the card is not base64: {error}"))?;
+    String::from_utf8(bytes).context("the card is not UTF-8 text")
 }

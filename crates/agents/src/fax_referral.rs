@@ -1,4 +1,5 @@
-//! Referral intake: reads each referral of the inbox, and orders the consultation or returns the paper with a reason.
+//! Reference agent of `fax-referral`: reads each referral in the inbox, and orders the consultation or returns the document
+//! with a reason.
 
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
@@ -6,43 +7,43 @@ use serde_json::{Value, json};
 use crate::hl7::segment;
 use crate::sandbox::Sandbox;
 
-pub(crate) async fn work(sandbox: &Sandbox) -> anyhow::Result<()> {
+pub(crate) async fn solve(sandbox: &Sandbox) -> anyhow::Result<()> {
     for path in sandbox.inbox().await? {
         let bytes = sandbox.file(&path).await?;
         let referral = Referral::read(&bytes).with_context(|| path.clone())?;
-        match referral.fault(sandbox).await? {
+        match referral.return_reason(sandbox).await? {
             None => sandbox.send_hl7(&referral.order(sandbox)?).await?,
-            Some(reason) => give_back(sandbox, &path, &bytes, &referral, reason).await?,
+            Some(reason) => return_referral(sandbox, &path, &bytes, &referral, reason).await?,
         }
     }
     Ok(())
 }
 
-/// What the paper says, by the labels of its fields.
+/// The text of a referral, whose fields are found by their labels.
 struct Referral {
     text: String,
 }
 
 impl Referral {
     fn read(bytes: &[u8]) -> anyhow::Result<Self> {
-        let pages = documents::text(bytes).map_err(|fault| anyhow!("{fault}"))?;
+        let pages = documents::text(bytes).map_err(|error| anyhow!("{error}"))?;
         Ok(Self { text: pages.joined() })
     }
 
-    /// The value beside a label, or nothing.
+    /// The value after a label, if there is one.
     fn field(&self, label: &str) -> Option<&str> {
         let label = format!("{label}:");
-        let mut after = self.text.match_indices(&label).map(|(place, _)| &self.text[place + label.len()..]);
+        let mut after = self.text.match_indices(&label).map(|(at, _)| &self.text[at + label.len()..]);
         let value = after.next()?.trim_start_matches(['\t', ' ']).split(['\t', '\n']).next()?.trim();
         (!value.is_empty()).then_some(value)
     }
 
     fn number(&self) -> anyhow::Result<&str> {
-        self.field("Referral number").context("the paper has no referral number")
+        self.field("Referral number").context("the referral has no number")
     }
 
-    /// Why it must go back, as the task's rules say, or nothing.
-    async fn fault(&self, sandbox: &Sandbox) -> anyhow::Result<Option<&'static str>> {
+    /// Why the referral must be returned by the rules of the task, if so.
+    async fn return_reason(&self, sandbox: &Sandbox) -> anyhow::Result<Option<&'static str>> {
         if self.field("Refer to").is_none_or(|to| !to.eq_ignore_ascii_case("cardiology")) {
             return Ok(Some("wrong_specialty"));
         }
@@ -68,7 +69,7 @@ impl Referral {
         Ok(found.into_iter().next())
     }
 
-    /// Family and given name; the paper has `Family, Given`.
+    /// Family and given name, from `Family, Given`.
     fn name(&self) -> (String, String) {
         let name = self.field("Patient").unwrap_or_default();
         let (family, given) = name.split_once(',').unwrap_or((name, ""));
@@ -77,14 +78,14 @@ impl Referral {
 
     fn order(&self, sandbox: &Sandbox) -> anyhow::Result<String> {
         let (family, given) = self.name();
-        let field = |label: &str| self.field(label).with_context(|| format!("the paper has no {label}"));
+        let field = |label: &str| self.field(label).with_context(|| format!("the referral has no {label}"));
         let born = field("Date of birth")?.replace('-', "");
         let (code, meaning) = field("Diagnosis")?.split_once(' ').unwrap_or((field("Diagnosis")?, ""));
         let provider = field("Referring provider")?;
         let (doctor_given, doctor_family) = provider.rsplit_once(' ').unwrap_or(("", provider));
         let (npi, number, mrn) = (field("NPI")?, self.number()?, field("MRN")?);
         let priority = if field("Priority")?.eq_ignore_ascii_case("urgent") { "S" } else { "R" };
-        let stamp = sandbox.told("today")?.replace('-', "");
+        let stamp = sandbox.item_text("today")?.replace('-', "");
         let doctor = format!("{npi}^{doctor_family}^{doctor_given}");
         let (timing, reason) = (format!("^^^^^{priority}"), format!("{code}^{meaning}^I10"));
         Ok([
@@ -94,23 +95,13 @@ impl Referral {
                 &[(1, "1"), (3, &format!("{mrn}^^^HEARTCENTER^MR")), (5, &format!("{family}^{given}")), (7, &born)],
             ),
             segment("ORC", &[(1, "NW"), (2, number), (7, &timing), (12, &doctor)]),
-            segment(
-                "OBR",
-                &[
-                    (1, "1"),
-                    (2, number),
-                    (4, "CARDCONS^Cardiology consultation^L"),
-                    (16, &doctor),
-                    (27, &timing),
-                    (31, &reason),
-                ],
-            ),
+            segment("OBR", &[(1, "1"), (2, number), (4, "CARDCONS^Cardiology consultation^L"), (31, &reason)]),
         ]
         .join("\r"))
     }
 }
 
-async fn give_back(
+async fn return_referral(
     sandbox: &Sandbox,
     path: &str,
     bytes: &[u8],

@@ -1,11 +1,11 @@
-//! Laboratory results: files each result of the inbox, and sees to those that cannot wait.
+//! Reference agent of `lab-followup`: files each result in the inbox, and follows up on abnormal and critical ones.
 
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
-pub(crate) async fn work(sandbox: &Sandbox) -> anyhow::Result<()> {
+pub(crate) async fn solve(sandbox: &Sandbox) -> anyhow::Result<()> {
     let listed = sandbox.get("hl7/inbox").await?;
     for message in listed["data"].as_array().into_iter().flatten() {
         let report = Report::read(message["payload"].as_str().unwrap_or_default())?;
@@ -18,7 +18,8 @@ async fn follow_up(sandbox: &Sandbox, report: &Report) -> anyhow::Result<()> {
     let found = sandbox.search(&format!("Patient?identifier={}", report.mrn)).await?;
     let patient = found.first().filter(|patient| report.is_about(patient));
     let Some(patient) = patient.and_then(|patient| patient["id"].as_str()) else {
-        let task = task("patient-mismatch", "urgent", &json!({"description": format!("Result {}", report.filler)}));
+        let description = format!("Result {}: patient does not match the chart.", report.filler);
+        let task = task("patient-mismatch", "urgent", &json!({"description": description}));
         return sandbox.create(&task).await.map(drop);
     };
     let filed = file(sandbox, report, patient).await?;
@@ -27,8 +28,8 @@ async fn follow_up(sandbox: &Sandbox, report: &Report) -> anyhow::Result<()> {
         let more = json!({"for": {"reference": format!("Patient/{patient}")}, "focus": reference});
         sandbox.create(&task("critical-result", "stat", &more)).await?;
         let body = format!(
-            "Please call the clinic today at {}: the care team needs to speak with you.",
-            sandbox.told("clinic_phone")?
+            "Please call the clinic today at {}. The care team needs to speak with you.",
+            sandbox.item_text("clinic_phone")?
         );
         sandbox.post("messages", &json!({"channel": "sms", "patient_id": patient, "body": body})).await?;
     } else if report.is_abnormal() {
@@ -38,7 +39,7 @@ async fn follow_up(sandbox: &Sandbox, report: &Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A corrected result takes the place of the one that it corrects.
+/// Files a result and returns its id. A corrected result replaces the original one.
 async fn file(sandbox: &Sandbox, report: &Report, patient: &str) -> anyhow::Result<String> {
     let known = sandbox.search(&format!("Observation?identifier={}", report.filler)).await?;
     let mut observation = match known.into_iter().next() {
@@ -51,27 +52,27 @@ async fn file(sandbox: &Sandbox, report: &Report, patient: &str) -> anyhow::Resu
         json!({"coding": [{"system": "http://loinc.org", "code": report.code, "display": report.name}]});
     observation["subject"] = json!({"reference": format!("Patient/{patient}")});
     observation["effectiveDateTime"] = report.taken_on.as_str().into();
-    let value: serde_json::Number = report.value.parse().map_err(|_| anyhow!("{} is no number", report.value))?;
+    let value: serde_json::Number = report.value.parse().map_err(|_| anyhow!("`{}` is not a number", report.value))?;
     observation["valueQuantity"] =
         json!({"value": value, "unit": report.unit, "system": "http://unitsofmeasure.org", "code": report.unit});
-    let kept = if observation["id"].is_string() {
+    let saved = if observation["id"].is_string() {
         sandbox.replace(&observation).await
     } else {
         sandbox.create(&observation).await
     };
-    Ok(kept?["id"].as_str().unwrap_or("unknown").to_owned())
+    Ok(saved?["id"].as_str().unwrap_or("unknown").to_owned())
 }
 
-fn task(kind: &str, priority: &str, more: &Value) -> Value {
+fn task(code: &str, priority: &str, more: &Value) -> Value {
     let mut task = json!({"resourceType": "Task", "status": "requested", "intent": "order", "priority": priority,
-        "code": {"text": kind}});
+        "code": {"text": code}});
     for (name, value) in more.as_object().into_iter().flatten() {
         task[name] = value.clone();
     }
     task
 }
 
-/// What the message says.
+/// A laboratory result from an HL7 v2 message.
 struct Report {
     mrn: String,
     family: String,
@@ -88,15 +89,15 @@ struct Report {
 
 impl Report {
     fn read(message: &str) -> anyhow::Result<Self> {
-        let field = |segment: &str, place: usize, component: usize| {
+        let field = |segment: &str, number: usize, component: usize| {
             let line = message.split(['\r', '\n']).find(|line| line.starts_with(segment));
-            let field = line.and_then(|line| line.split('|').nth(place));
+            let field = line.and_then(|line| line.split('|').nth(number));
             let part = field.and_then(|field| field.split('^').nth(component - 1)).unwrap_or_default();
             part.to_owned()
         };
         let day = |text: &str| match (text.get(..4), text.get(4..6), text.get(6..8)) {
             (Some(year), Some(month), Some(day)) => Ok(format!("{year}-{month}-{day}")),
-            _ => Err(anyhow!("`{text}` is no date")),
+            _ => Err(anyhow!("`{text}` is not a valid date")),
         };
         Ok(Self {
             mrn: field("PID", 3, 1),
@@ -122,7 +123,7 @@ impl Report {
         matches!(self.flag.as_str(), "H" | "L" | "HH" | "LL" | "A")
     }
 
-    /// By the limits of the instruction.
+    /// Whether the value is critical, by the limits of the instruction.
     fn is_critical(&self) -> bool {
         let value: f64 = self.value.parse().unwrap_or_default();
         match self.code.as_str() {

@@ -1,111 +1,114 @@
-//! The bundled benchmarks and their reference agents: each does its benchmark's work as the instruction says, over the public
-//! API alone, and knows of a task only what any agent is told.
+//! The bundled benchmarks, their reference agents, and the audit of a benchmark.
+//!
+//! A reference agent does the work of its benchmark as the instruction says. It uses only the public API and knows about a
+//! task only what any agent sees.
 
 pub mod attacks;
 pub mod audit;
+mod baselines;
 pub mod bundled;
 mod cds_triage;
 mod claim_status;
-mod courier;
-pub mod drive;
 mod eligibility;
+mod equivalents;
 mod fax_referral;
 pub mod floors;
-pub mod guess;
+pub mod guessability;
 mod hl7;
 mod insurance;
 mod lab_followup;
 mod med_reconciliation;
 mod message;
-mod near;
+mod mutants;
+mod mutating_proxy;
 mod phone_scheduling;
 mod prior_auth;
 mod prior_auth_imaging;
 mod prior_auth_pharmacy;
 pub mod record;
 mod records_release;
+pub mod runner;
 mod sandbox;
-mod ways;
-mod wrong;
 mod x12;
 
-pub use courier::Courier;
+pub use equivalents::Equivalent;
 pub use message::Message;
-pub use near::{Kind, NearMiss, Plan};
+pub use mutants::{Mutant, MutationKind, Plan};
+pub use mutating_proxy::MutatingProxy;
 pub use sandbox::Assignment;
-pub use ways::Variant;
 
 use anyhow::bail;
-use drive::{Started, Worked, Worker};
+use runner::{RunRecord, StartedTask, TaskAgent};
 use sandbox::Sandbox;
 
-/// What to do with a task: the work itself, or something that must not score.
+/// How an agent handles a task: it does the work, does it in a modified way, or does something that must not score.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub enum AgentMode {
     /// Does the work.
     Reference,
-    /// Does nothing at all.
+    /// Does nothing.
     Nothing,
-    /// Looks at everything, says that all is done, and writes to every place it can find.
-    Spray,
-    /// Does the work with one thing wrong.
-    Mutant(NearMiss),
-    /// Does the work in another way that must score the same.
-    Variant(Variant),
-    /// Does the work, and first reads resources of these types and all files.
+    /// Ignores the task and writes a little of everything to every channel.
+    Shotgun,
+    /// Does the work with one error in it.
+    Mutant(Mutant),
+    /// Does the work in an equivalent way that must score the same.
+    Equivalent(Equivalent),
+    /// Reads resources of these types and all files, then does the work.
     Survey(Vec<String>),
     /// Attacks the benchmark.
-    Attack(attacks::Case),
+    Attack(attacks::AttackCase),
 }
 
-/// The agents of this crate.
-pub struct Ours;
+/// The bundled agents: reference agents, baselines and attackers, by [`AgentMode`].
+pub struct ReferenceAgent;
 
-impl Worker for Ours {
-    async fn work(&self, manner: Manner, started: &Started) -> anyhow::Result<Worked> {
-        work(manner, &started.assignment).await
+impl TaskAgent for ReferenceAgent {
+    async fn run_task(&self, mode: AgentMode, started: &StartedTask) -> anyhow::Result<RunRecord> {
+        run_task(mode, &started.assignment).await
     }
 }
 
-/// Does the work of one started task.
-pub async fn work(manner: Manner, assignment: &Assignment) -> anyhow::Result<Worked> {
-    let sandbox = Sandbox::new(assignment, manner.clone())?;
-    let done = match manner {
-        Manner::Nothing => Ok(()),
-        Manner::Spray => wrong::spray(&sandbox).await,
-        Manner::Attack(case) if case.replayed().is_some() => {
+/// Runs the bundled agent on one started task.
+pub async fn run_task(mode: AgentMode, assignment: &Assignment) -> anyhow::Result<RunRecord> {
+    let sandbox = Sandbox::new(assignment, mode.clone())?;
+    let outcome = match mode {
+        AgentMode::Nothing => Ok(()),
+        AgentMode::Shotgun => baselines::shotgun(&sandbox).await,
+        AgentMode::Attack(case) if case.replayed().is_some() => {
             let recorded = case.replayed().unwrap_or_default();
-            sandbox.courier().replay(recorded).await.map_err(Into::into)
+            sandbox.proxy().replay(recorded).await.map_err(Into::into)
         }
         _ => {
-            sandbox.courier().begin().await;
-            let done = reference(&sandbox, &assignment.benchmark).await;
-            sandbox.courier().finish().await?;
-            done
+            sandbox.proxy().begin().await;
+            let outcome = solve(&sandbox, &assignment.benchmark).await;
+            sandbox.proxy().finish().await?;
+            outcome
         }
     };
-    let complaint = done.err().map(|error| format!("{error:#}"));
-    Ok(sandbox.courier().worked(complaint))
+    let agent_error = outcome.err().map(|error| format!("{error:#}"));
+    Ok(sandbox.proxy().run_record(agent_error))
 }
 
-/// Whether there is one for this `slug@version`.
+/// Whether there is a reference agent for this `slug@version`.
 pub fn has_reference(benchmark: &str) -> bool {
     bundled::slugs().contains(&benchmark.split('@').next().unwrap_or_default())
 }
 
-async fn reference(sandbox: &Sandbox, benchmark: &str) -> anyhow::Result<()> {
+/// Does the work of a task with the reference agent of its benchmark.
+async fn solve(sandbox: &Sandbox, benchmark: &str) -> anyhow::Result<()> {
     let slug = benchmark.split('@').next().unwrap_or_default();
     match slug {
-        "cds-triage" => cds_triage::work(sandbox).await,
-        "fax-referral" => fax_referral::work(sandbox).await,
-        "lab-followup" => lab_followup::work(sandbox).await,
-        "med-reconciliation" => med_reconciliation::work(sandbox).await,
-        "claim-status" => claim_status::work(sandbox).await,
-        "eligibility" => eligibility::work(sandbox).await,
-        "phone-scheduling" => phone_scheduling::work(sandbox).await,
-        "prior-auth-imaging" => prior_auth_imaging::work(sandbox).await,
-        "prior-auth-pharmacy" => prior_auth_pharmacy::work(sandbox).await,
-        "records-release" => records_release::work(sandbox).await,
+        "cds-triage" => cds_triage::solve(sandbox).await,
+        "fax-referral" => fax_referral::solve(sandbox).await,
+        "lab-followup" => lab_followup::solve(sandbox).await,
+        "med-reconciliation" => med_reconciliation::solve(sandbox).await,
+        "claim-status" => claim_status::solve(sandbox).await,
+        "eligibility" => eligibility::solve(sandbox).await,
+        "phone-scheduling" => phone_scheduling::solve(sandbox).await,
+        "prior-auth-imaging" => prior_auth_imaging::solve(sandbox).await,
+        "prior-auth-pharmacy" => prior_auth_pharmacy::solve(sandbox).await,
+        "records-release" => records_release::solve(sandbox).await,
         other => bail!("there is no reference agent for `{other}`"),
     }
 }

@@ -1,4 +1,4 @@
-//! Medication reconciliation: brings the chart's list in line with a discharge summary.
+//! Reference agent of `med-reconciliation`: updates the medication list of the chart from a discharge summary.
 
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
@@ -7,15 +7,15 @@ use crate::sandbox::Sandbox;
 
 const RXNORM: &str = "http://www.nlm.nih.gov/research/umls/rxnorm";
 
-pub(crate) async fn work(sandbox: &Sandbox) -> anyhow::Result<()> {
-    let mrn = sandbox.told("mrn")?;
+pub(crate) async fn solve(sandbox: &Sandbox) -> anyhow::Result<()> {
+    let mrn = sandbox.item_text("mrn")?;
     let found = sandbox.search(&format!("Patient?identifier={mrn}")).await?;
-    let patient = found.first().and_then(|patient| patient["id"].as_str()).context("no such patient")?.to_owned();
+    let patient = found.first().and_then(|patient| patient["id"].as_str()).context("patient not found")?.to_owned();
     let path = sandbox.inbox().await?.into_iter().next().context("the inbox is empty")?;
-    let paper = documents::text(&sandbox.file(&path).await?).map_err(|fault| anyhow!("{fault}"))?.joined();
+    let summary = documents::text(&sandbox.file(&path).await?).map_err(|error| anyhow!("{error}"))?.joined();
     let allergies = allergies(sandbox, &patient).await?;
     let mut active = sandbox.search(&format!("MedicationRequest?subject=Patient/{patient}&status=active")).await?;
-    for line in paper.lines().filter_map(Line::read) {
+    for line in summary.lines().filter_map(MedicationLine::read) {
         apply(sandbox, &patient, &line, &allergies, &mut active).await?;
     }
     let entries: Vec<Value> = active
@@ -34,10 +34,11 @@ async fn allergies(sandbox: &Sandbox, patient: &str) -> anyhow::Result<Vec<Strin
     Ok(found.iter().filter_map(|one| one["code"]["text"].as_str()).map(str::to_lowercase).collect())
 }
 
+/// Applies one line of the summary to the chart.
 async fn apply(
     sandbox: &Sandbox,
     patient: &str,
-    line: &Line,
+    line: &MedicationLine,
     allergies: &[String],
     active: &mut Vec<Value>,
 ) -> anyhow::Result<()> {
@@ -47,18 +48,19 @@ async fn apply(
         name.starts_with(&ingredient)
     };
     if matches!(line.status.as_str(), "Stop" | "Changed") {
-        let place =
+        let index =
             active.iter().position(is_same_drug).with_context(|| format!("{} is not in the chart", line.drug))?;
-        let mut old = active.remove(place);
+        let mut old = active.remove(index);
         old["status"] = "stopped".into();
         sandbox.replace(&old).await?;
     }
     if !matches!(line.status.as_str(), "New" | "Changed") {
         return Ok(());
     }
-    if line.is_against(allergies) {
+    if line.conflicts_with(allergies) {
+        let description = format!("{} conflicts with a documented allergy. Do not start.", line.drug);
         let task = json!({"resourceType": "Task", "status": "requested", "intent": "order", "priority": "urgent",
-            "code": {"text": "allergy-conflict"}, "description": line.drug,
+            "code": {"text": "allergy-conflict"}, "description": description,
             "for": {"reference": format!("Patient/{patient}")}});
         return sandbox.create(&task).await.map(drop);
     }
@@ -66,8 +68,8 @@ async fn apply(
     Ok(())
 }
 
-/// One line of the summary's table.
-struct Line {
+/// One row of the summary's medication table.
+struct MedicationLine {
     drug: String,
     code: String,
     dose: String,
@@ -76,7 +78,7 @@ struct Line {
     status: String,
 }
 
-impl Line {
+impl MedicationLine {
     fn read(line: &str) -> Option<Self> {
         let cells: Vec<&str> = line.split('\t').map(str::trim).collect();
         let [drug, code, dose, times, status] = cells.as_slice() else {
@@ -94,8 +96,8 @@ impl Line {
         })
     }
 
-    /// The penicillins are one family.
-    fn is_against(&self, allergies: &[String]) -> bool {
+    /// Whether the patient is allergic to the drug. All penicillins count as one.
+    fn conflicts_with(&self, allergies: &[String]) -> bool {
         let drug = self.drug.to_lowercase();
         let is_penicillin = drug.contains("cillin");
         allergies
@@ -104,7 +106,7 @@ impl Line {
     }
 
     fn order(&self, patient: &str) -> anyhow::Result<Value> {
-        let number = |text: &str| text.parse::<serde_json::Number>().map_err(|_| anyhow!("`{text}` is no number"));
+        let number = |text: &str| text.parse::<serde_json::Number>().map_err(|_| anyhow!("`{text}` is not a number"));
         Ok(json!({
             "resourceType": "MedicationRequest", "status": "active", "intent": "order",
             "medicationCodeableConcept": {"coding": [{"system": RXNORM, "code": self.code}], "text": self.drug},

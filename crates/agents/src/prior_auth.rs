@@ -1,4 +1,4 @@
-//! What both kinds of prior authorization share: the request with what the payer asks for, and the record of the outcome.
+//! Shared parts of the prior authorization agents: the request to the payer, and the record of the outcome.
 
 use anyhow::{Context, bail};
 use client::segment;
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::insurance::{in_force, npi};
 use crate::sandbox::Sandbox;
 
-/// How an order ended.
+/// The outcome of an order.
 pub(crate) struct Outcome {
     code: &'static str,
-    /// A label with its text.
+    /// A labeled text for the task's output.
     output: Option<(&'static str, String)>,
 }
 
@@ -29,7 +29,7 @@ impl Outcome {
     }
 }
 
-/// An order or a prescription, as the chart has it.
+/// An order or a prescription in the chart.
 pub(crate) struct Order {
     pub(crate) reference: String,
     pub(crate) resource: Value,
@@ -50,7 +50,7 @@ impl Order {
         coverage["subscriberId"].as_str().map(str::to_owned).context("the insurance has no member number")
     }
 
-    /// What every request says; the rest is added to it.
+    /// The members that every request has. The caller adds the rest.
     pub(crate) async fn request(&self, sandbox: &Sandbox, member: &str) -> anyhow::Result<Value> {
         let requester = self.resource["requester"]["reference"].as_str().context("the order has no requester")?;
         let practitioner = sandbox.get(&format!("fhir/{requester}")).await?;
@@ -63,11 +63,11 @@ impl Order {
         }))
     }
 
-    /// Submits, and goes on until the payer has decided.
+    /// Submits a request, adds a document if the payer asks for one, and returns the payer's decision.
     pub(crate) async fn submit(&self, sandbox: &Sandbox, request: &Value) -> anyhow::Result<Outcome> {
         let mut row = sandbox.post("portal/prior-auths", request).await?;
         if row["determination"]["status"] == "need_more_info" {
-            row = self.inform(sandbox, &row).await?;
+            row = self.add_document(sandbox, &row).await?;
         }
         let decision = &row["determination"];
         match decision["status"].as_str() {
@@ -79,17 +79,18 @@ impl Order {
         }
     }
 
-    /// Adds the newest document of the type that the payer's reason names. Of two types the longer name is meant.
-    async fn inform(&self, sandbox: &Sandbox, row: &Value) -> anyhow::Result<Value> {
+    /// Adds the newest document of the type that the payer's reason names. If it matches several types, the longest name wins.
+    async fn add_document(&self, sandbox: &Sandbox, row: &Value) -> anyhow::Result<Value> {
         let reason = row["determination"]["reason"].as_str().unwrap_or_default().to_lowercase();
         let number = row["auth_number"].as_str().unwrap_or_default();
         let documents = sandbox.search(&format!("DocumentReference?patient={}", self.patient()?)).await?;
-        let kind = |document: &Value| document["type"]["text"].as_str().unwrap_or_default().to_lowercase();
-        let named = documents.iter().filter(|document| reason.contains(&kind(document)));
-        let meant = named.max_by_key(|document| (kind(document).len(), document["date"].as_str().unwrap_or_default()));
-        let meant = meant.with_context(|| format!("no document is meant by \"{reason}\""))?;
-        let attachment = &meant["content"][0]["attachment"];
-        let name = meant["id"].as_str().unwrap_or_default();
+        let type_name = |document: &Value| document["type"]["text"].as_str().unwrap_or_default().to_lowercase();
+        let named = documents.iter().filter(|document| reason.contains(&type_name(document)));
+        let newest =
+            named.max_by_key(|document| (type_name(document).len(), document["date"].as_str().unwrap_or_default()));
+        let document = newest.with_context(|| format!("no document matches the payer's reason \"{reason}\""))?;
+        let attachment = &document["content"][0]["attachment"];
+        let name = document["id"].as_str().unwrap_or_default();
         let body = json!({
             "name": format!("{name}.txt"),
             "content_type": attachment["contentType"],
@@ -105,7 +106,7 @@ impl Order {
             "intent": "order",
             "focus": {"reference": self.reference},
             "for": {"reference": self.patient()?},
-            "authoredOn": sandbox.told("today")?,
+            "authoredOn": sandbox.item_text("today")?,
             "businessStatus": {"coding": [{"code": outcome.code}]},
         });
         if let Some((label, text)) = &outcome.output {

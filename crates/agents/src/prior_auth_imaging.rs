@@ -1,4 +1,4 @@
-//! Prior authorization of imaging: from the order to the payer's word, and a record of it.
+//! Reference agent of `prior-auth-imaging`: requests authorization for an imaging order and records the outcome.
 
 use anyhow::Context;
 use client::segment;
@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::prior_auth::{Order, Outcome};
 use crate::sandbox::Sandbox;
 
-pub(crate) async fn work(sandbox: &Sandbox) -> anyhow::Result<()> {
-    let order = Order::read(sandbox, sandbox.told("order")?).await?;
+pub(crate) async fn solve(sandbox: &Sandbox) -> anyhow::Result<()> {
+    let order = Order::read(sandbox, sandbox.item_text("order")?).await?;
     let outcome = outcome(sandbox, &order).await?;
     order.record(sandbox, &outcome).await
 }
@@ -22,10 +22,10 @@ async fn outcome(sandbox: &Sandbox, order: &Order) -> anyhow::Result<Outcome> {
     if listed.iter().all(|listed| listed != code) {
         return Ok(Outcome::plain("not_required"));
     }
-    let moment = order.resource["occurrenceDateTime"].as_str().context("the order has no day")?;
-    let day = moment.get(..10).unwrap_or(moment);
+    let timestamp = order.resource["occurrenceDateTime"].as_str().context("the order has no date")?;
+    let day = timestamp.get(..10).unwrap_or(timestamp);
     let member = order.member(sandbox, day).await?;
-    if let Some(request) = earlier(sandbox, &member, code).await? {
+    if let Some(request) = approved_before(sandbox, &member, code).await? {
         return Outcome::approved(&request);
     }
     let mut request = order.request(sandbox, &member).await?;
@@ -34,11 +34,11 @@ async fn outcome(sandbox: &Sandbox, order: &Order) -> anyhow::Result<Outcome> {
     order.submit(sandbox, &request).await
 }
 
-/// A request for the same that the payer has approved.
-async fn earlier(sandbox: &Sandbox, member: &str, code: &str) -> anyhow::Result<Option<Value>> {
+/// An earlier request for the same procedure that the payer has approved.
+async fn approved_before(sandbox: &Sandbox, member: &str, code: &str) -> anyhow::Result<Option<Value>> {
     let (member, code) = (segment(member, false), segment(code, false));
     let listed = sandbox.get(&format!("portal/prior-auths?patient_member_id={member}&procedure_code={code}")).await?;
     let rows = listed["data"].as_array().cloned().unwrap_or_default();
-    let holds = |row: &Value| row["determination"]["status"] == "approved" && row["status"] != "withdrawn";
-    Ok(rows.into_iter().find(holds))
+    let is_valid = |row: &Value| row["determination"]["status"] == "approved" && row["status"] != "withdrawn";
+    Ok(rows.into_iter().find(is_valid))
 }

@@ -1,4 +1,5 @@
-//! Prior authorization of drugs: from the prescription through the formulary to the plan's word, and a record of it.
+//! Reference agent of `prior-auth-pharmacy`: checks the formulary, requests authorization for a prescription, and records the
+//! outcome.
 
 use anyhow::Context;
 use client::segment;
@@ -7,15 +8,15 @@ use serde_json::{Value, json};
 use crate::prior_auth::{Order, Outcome};
 use crate::sandbox::Sandbox;
 
-pub(crate) async fn work(sandbox: &Sandbox) -> anyhow::Result<()> {
-    let order = Order::read(sandbox, sandbox.told("prescription")?).await?;
+pub(crate) async fn solve(sandbox: &Sandbox) -> anyhow::Result<()> {
+    let order = Order::read(sandbox, sandbox.item_text("prescription")?).await?;
     let outcome = outcome(sandbox, &order).await?;
     order.record(sandbox, &outcome).await
 }
 
 async fn outcome(sandbox: &Sandbox, order: &Order) -> anyhow::Result<Outcome> {
     let drug = drug(&order.resource);
-    let Some(entry) = entry(sandbox, drug).await? else {
+    let Some(entry) = formulary_entry(sandbox, drug).await? else {
         return Ok(Outcome::plain("not_covered"));
     };
     if entry["prior_auth_required"] != true {
@@ -27,7 +28,7 @@ async fn outcome(sandbox: &Sandbox, order: &Order) -> anyhow::Result<Outcome> {
     {
         return Ok(Outcome::with("step_therapy_needed", "alternative", step));
     }
-    let member = order.member(sandbox, sandbox.told("today")?).await?;
+    let member = order.member(sandbox, sandbox.item_text("today")?).await?;
     let mut request = order.request(sandbox, &member).await?;
     request["drug"] = entry["drug"].clone();
     if let Some(step) = step {
@@ -40,8 +41,8 @@ fn drug(prescription: &Value) -> &str {
     prescription["medicationCodeableConcept"]["text"].as_str().unwrap_or_default()
 }
 
-/// The formulary finds names that only begin so as well.
-async fn entry(sandbox: &Sandbox, drug: &str) -> anyhow::Result<Option<Value>> {
+/// The formulary entry of a drug. The portal also returns drugs whose names only start with the text.
+async fn formulary_entry(sandbox: &Sandbox, drug: &str) -> anyhow::Result<Option<Value>> {
     let listed = sandbox.get(&format!("portal/formulary?drug={}", segment(drug, false))).await?;
     let entries = listed["data"].as_array().context("the portal has no formulary")?.clone();
     let is_this = |entry: &Value| entry["drug"].as_str().is_some_and(|name| name.eq_ignore_ascii_case(drug));

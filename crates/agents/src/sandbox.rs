@@ -1,15 +1,15 @@
-//! The doors of a task run, as an agent uses them.
+//! A client for the sandboxes of a task run, as the reference agents use it.
 
 use anyhow::{Context, anyhow};
 use bytes::Bytes;
 use client::{Client, ClientError, Method, segment};
 use serde_json::{Value, json};
 
-use crate::Manner;
-use crate::courier::Courier;
+use crate::AgentMode;
 use crate::message::Message;
+use crate::mutating_proxy::MutatingProxy;
 
-/// What an agent is told of its task, as `verial run` puts it into the environment.
+/// What an agent learns about its task, as `verial run` passes it in environment variables.
 #[derive(Clone, Debug)]
 pub struct Assignment {
     pub base_url: String,
@@ -21,11 +21,12 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// From `VERIAL_…` variables.
-    #[expect(clippy::disallowed_methods, reason = "that is how an agent is told its task")]
+    /// Reads the `VERIAL_…` environment variables.
+    #[expect(clippy::disallowed_methods, reason = "agents receive their task in environment variables")]
     pub fn from_environment() -> anyhow::Result<Self> {
-        let read =
-            |name: &str| std::env::var(name).with_context(|| format!("{name} is not set: start me with `verial run`"));
+        let read = |name: &str| {
+            std::env::var(name).with_context(|| format!("{name} is not set: start this agent with `verial run`"))
+        };
         Ok(Self {
             base_url: read("VERIAL_BASE_URL")?,
             token: read("VERIAL_RUN_TOKEN")?,
@@ -36,38 +37,39 @@ impl Assignment {
     }
 }
 
+/// The sandboxes of one task run.
 pub(crate) struct Sandbox {
-    courier: Courier,
+    proxy: MutatingProxy,
     pub(crate) item: Value,
 }
 
 impl Sandbox {
-    pub(crate) fn new(assignment: &Assignment, manner: Manner) -> anyhow::Result<Self> {
+    pub(crate) fn new(assignment: &Assignment, mode: AgentMode) -> anyhow::Result<Self> {
         let client = Client::new(&assignment.base_url, &assignment.token)?;
-        let courier = Courier::new(client, &assignment.task_run_id, manner);
-        Ok(Self { courier, item: assignment.item.clone() })
+        let proxy = MutatingProxy::new(client, &assignment.task_run_id, mode);
+        Ok(Self { proxy, item: assignment.item.clone() })
     }
 
-    pub(crate) fn courier(&self) -> &Courier {
-        &self.courier
+    pub(crate) fn proxy(&self) -> &MutatingProxy {
+        &self.proxy
     }
 
-    /// A text of the task item.
-    pub(crate) fn told(&self, name: &str) -> anyhow::Result<&str> {
-        self.item[name].as_str().ok_or_else(|| anyhow!("the task does not say `{name}`"))
+    /// A text member of the task item.
+    pub(crate) fn item_text(&self, name: &str) -> anyhow::Result<&str> {
+        self.item[name].as_str().ok_or_else(|| anyhow!("the task item has no text member `{name}`"))
     }
 
-    /// One call of a door.
+    /// Sends a request and returns the JSON response, or null if it has no body.
     pub(crate) async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, ClientError> {
         let message = match body {
             Some(body) => Message::json(method, path, body),
             None => Message { method, ..Message::read(path) },
         };
-        let answer = self.courier.carry(message).await?.checked()?;
-        if answer.is_empty() {
+        let body = self.proxy.forward(message).await?.into_success()?;
+        if body.is_empty() {
             return Ok(Value::Null);
         }
-        serde_json::from_slice(&answer).map_err(|error| ClientError::Garbled(error.to_string()))
+        serde_json::from_slice(&body).map_err(|error| ClientError::InvalidResponse(error.to_string()))
     }
 
     pub(crate) async fn get(&self, path: &str) -> anyhow::Result<Value> {
@@ -79,8 +81,8 @@ impl Sandbox {
     }
 
     pub(crate) async fn bytes(&self, path: &str) -> anyhow::Result<Bytes> {
-        let answer = self.courier.carry(Message::read(path)).await;
-        answer.and_then(client::Answer::checked).with_context(|| format!("GET {path}"))
+        let response = self.proxy.forward(Message::read(path)).await;
+        response.and_then(client::ApiResponse::into_success).with_context(|| format!("GET {path}"))
     }
 
     /// The resources that a FHIR search finds.
@@ -91,11 +93,11 @@ impl Sandbox {
     }
 
     pub(crate) async fn create(&self, resource: &Value) -> anyhow::Result<Value> {
-        let kind = resource["resourceType"].as_str().unwrap_or_default();
-        self.post(&format!("fhir/{kind}"), resource).await
+        let resource_type = resource["resourceType"].as_str().unwrap_or_default();
+        self.post(&format!("fhir/{resource_type}"), resource).await
     }
 
-    /// Writes a resource in the place of what is there.
+    /// Replaces a resource with a PUT request.
     pub(crate) async fn replace(&self, resource: &Value) -> anyhow::Result<Value> {
         let text = |name: &str| resource[name].as_str().unwrap_or_default();
         let path = format!("fhir/{}/{}", text("resourceType"), text("id"));
@@ -103,20 +105,21 @@ impl Sandbox {
     }
 
     pub(crate) async fn send_hl7(&self, message: &str) -> anyhow::Result<()> {
-        let answer = self.post("hl7/outbound", &json!({"payload": message})).await?;
-        match answer["ack_code"].as_str() {
+        let response = self.post("hl7/outbound", &json!({"payload": message})).await?;
+        match response["ack_code"].as_str() {
             Some("AA" | "CA") => Ok(()),
-            _ => Err(anyhow!("the interface refused the message: {}", answer["ack"])),
+            _ => Err(anyhow!("the interface rejected the message: {}", response["ack"])),
         }
     }
 
-    /// Sends interchanges to the clearinghouse; its answer.
+    /// Sends an interchange to the clearinghouse and returns its response.
     pub(crate) async fn send_x12(&self, interchange: &str) -> anyhow::Result<String> {
-        let answer = self.send(Method::POST, "x12/transactions", "application/edi-x12", interchange.to_owned()).await?;
-        String::from_utf8(answer.to_vec()).context("the answer is not UTF-8")
+        let response =
+            self.send(Method::POST, "x12/transactions", "application/edi-x12", interchange.to_owned()).await?;
+        String::from_utf8(response.to_vec()).context("the response is not UTF-8")
     }
 
-    /// Paths of what lies in the inbox.
+    /// The paths of the files in the inbox.
     pub(crate) async fn inbox(&self) -> anyhow::Result<Vec<String>> {
         let listed = self.get("files/inbox").await?;
         let items = listed.as_array().or_else(|| listed["data"].as_array()).cloned().unwrap_or_default();
@@ -127,14 +130,20 @@ impl Sandbox {
         self.bytes(&format!("files/{}", segment(path, true))).await
     }
 
-    pub(crate) async fn put_file(&self, path: &str, kind: &str, bytes: Vec<u8>) -> anyhow::Result<()> {
-        self.send(Method::PUT, &format!("files/{}", segment(path, true)), kind, bytes).await.map(drop)
+    pub(crate) async fn put_file(&self, path: &str, content_type: &str, bytes: Vec<u8>) -> anyhow::Result<()> {
+        self.send(Method::PUT, &format!("files/{}", segment(path, true)), content_type, bytes).await.map(drop)
     }
 
-    async fn send(&self, method: Method, path: &str, kind: &str, body: impl Into<Bytes>) -> anyhow::Result<Bytes> {
-        let headers = vec![("content-type".to_owned(), kind.to_owned())];
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        content_type: &str,
+        body: impl Into<Bytes>,
+    ) -> anyhow::Result<Bytes> {
+        let headers = vec![("content-type".to_owned(), content_type.to_owned())];
         let message = Message { method, root: None, path: path.to_owned(), headers, body: body.into() };
-        let told = format!("{} {path}", message.method);
-        self.courier.carry(message).await.and_then(client::Answer::checked).context(told)
+        let request = format!("{} {path}", message.method);
+        self.proxy.forward(message).await.and_then(client::ApiResponse::into_success).context(request)
     }
 }

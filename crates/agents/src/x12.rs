@@ -1,11 +1,11 @@
-//! X12 as an agent writes and reads it: one question in an interchange, and the segments of what comes back.
+//! Writes X12 inquiries and reads the segments of the responses.
 
 use anyhow::{Context, bail};
 use serde_json::Value;
 
 use crate::insurance::npi;
 
-/// Whom a question is about, as the chart has them.
+/// The parties of an inquiry, from the chart.
 pub(crate) struct Parties<'v> {
     pub(crate) payer: &'v Value,
     pub(crate) provider: &'v Value,
@@ -20,7 +20,7 @@ impl Parties<'_> {
         Ok(format!("NM1*PR*2*{name}*****PI*{number}"))
     }
 
-    /// The practice, in the part that `entity` says: `1P` provider, `41` submitter.
+    /// The practice with this entity identifier code: `1P` provider, `41` submitter.
     pub(crate) fn provider(&self, entity: &str) -> anyhow::Result<String> {
         let name = self.provider["name"].as_str().context("the practice has no name")?.to_uppercase();
         let number = npi(self.provider).context("the practice has no NPI")?;
@@ -51,12 +51,12 @@ pub(crate) fn compact(day: &str) -> String {
     day.chars().filter(char::is_ascii_digit).take(8).collect()
 }
 
-/// One transaction, from ISA to IEA. `today` is a date of FHIR.
+/// Formats an interchange with one transaction, from ISA to IEA. `today` is a FHIR date.
 pub(crate) fn interchange(set: &str, today: &str, segments: &[String]) -> anyhow::Result<String> {
     let (function, version) = match set {
         "270" => ("HS", "005010X279A1"),
         "276" => ("HR", "005010X212"),
-        other => bail!("{other} is not asked here"),
+        other => bail!("transaction set {other} is not supported"),
     };
     let today = compact(today);
     let short = today.get(2..).unwrap_or_default();
@@ -71,7 +71,7 @@ pub(crate) fn interchange(set: &str, today: &str, segments: &[String]) -> anyhow
     ))
 }
 
-/// A segment of an answer.
+/// A segment of a response.
 pub(crate) struct Segment {
     elements: Vec<String>,
     component: char,
@@ -82,7 +82,7 @@ impl Segment {
         self.at(0)
     }
 
-    /// Empty where there is nothing.
+    /// An element by its number. Empty if it is missing.
     pub(crate) fn at(&self, number: usize) -> &str {
         self.elements.get(number).map_or("", String::as_str)
     }
@@ -93,11 +93,11 @@ impl Segment {
     }
 }
 
-/// By the separators that the answer's own ISA has.
-pub(crate) fn read(answer: &str) -> anyhow::Result<Vec<Segment>> {
-    let at = |place: usize| answer.chars().nth(place).context("the answer is no interchange");
+/// Splits a response into segments, with the delimiters of its ISA segment.
+pub(crate) fn read(response: &str) -> anyhow::Result<Vec<Segment>> {
+    let at = |index: usize| response.chars().nth(index).context("the response is not an X12 interchange");
     let (element, component, terminator) = (at(3)?, at(104)?, at(105)?);
-    let segments = answer.split(terminator).map(str::trim).filter(|segment| !segment.is_empty());
+    let segments = response.split(terminator).map(str::trim).filter(|segment| !segment.is_empty());
     let read = |segment: &str| Segment { elements: segment.split(element).map(str::to_owned).collect(), component };
     Ok(segments.map(read).collect())
 }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn a_written_interchange_can_be_read() {
         let written = interchange("276", "2026-08-24", &["STC*F1:65*20260824**225*170".to_owned()]).unwrap();
         let segments = read(&written).unwrap();
         let status = segments.iter().find(|segment| segment.name() == "STC").unwrap();

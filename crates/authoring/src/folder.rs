@@ -1,11 +1,11 @@
-//! What the files of a benchmark say.
+//! The files of a benchmark folder, and how they are read.
 //!
 //! ```text
 //! benchmark.yaml               slug, name, limits, the environment with its simulators
 //! datasets/<key>/dataset.yaml  name, type, entities
-//! datasets/<key>/data.ndjson   FHIR resources, one a line (or data.json, a Bundle)
+//! datasets/<key>/data.ndjson   FHIR resources, one per line (or data.json, a Bundle)
 //! datasets/<key>/files/…       the files of a `files` dataset
-//! tasks/<any>.yaml             a task with its criteria, or one for each of several entities
+//! tasks/<any>.yaml             a task with its criteria, or a template for one task per entity
 //! ```
 
 use std::collections::BTreeMap;
@@ -18,33 +18,34 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::lint::{Finding, Findings, Places};
+use crate::lint::{Finding, Findings, SourceLines};
 use crate::source::Files;
 use crate::{Error, lint, yaml};
 
-/// A benchmark as its files have it; tasks in the order of their files' names.
+/// The content of a benchmark folder. Tasks are ordered by file name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Folder {
     pub benchmark: Benchmark,
     pub datasets: BTreeMap<String, Dataset>,
     pub tasks: Vec<(String, Task)>,
-    /// Files that are no part of the benchmark, such as a README.
-    pub others: Vec<String>,
-    /// Where in the files everything stands.
-    pub places: Places,
+    /// Files that are not part of the benchmark, such as a README.
+    pub other_files: Vec<String>,
+    /// The line numbers of all values, for findings.
+    pub source_lines: SourceLines,
 }
 
+/// The content of `benchmark.yaml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Benchmark {
     pub slug: String,
-    /// The number that this content is published under; without it the next one.
+    /// The version number to publish this content under. Defaults to the next one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<i64>,
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Seconds for each task.
+    /// Time limit of each task, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,20 +71,21 @@ pub struct Simulator {
     pub r#type: SimulatorType,
     #[serde(default, skip_serializing_if = "is_empty")]
     pub config: Value,
-    /// Keys of datasets.
+    /// Dataset keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub datasets: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
-    pub about: DatasetAbout,
+    pub metadata: DatasetMetadata,
     pub content: Content,
 }
 
+/// The content of `dataset.yaml`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DatasetAbout {
+pub struct DatasetMetadata {
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -104,7 +106,7 @@ pub struct Entity {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     Empty,
-    /// With the type it is uploaded as.
+    /// FHIR data, with the content type of its upload.
     Fhir {
         content_type: &'static str,
         bytes: Vec<u8>,
@@ -112,8 +114,8 @@ pub enum Content {
     Files(Files),
 }
 
-/// A task file. With `each` it stands for one task for each of these entities, which then also is the input of its
-/// criteria; `{{entity.…}}` may then stand in the name.
+/// The content of a task file. With `each` it is a template for one task per entity. The entity is then also the input of the
+/// criteria, and the name may contain `{{entity.…}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
@@ -124,7 +126,7 @@ pub struct Task {
     pub timeout: Option<i64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Bound to the task, as `dataset/Entity name`; the first is `{{entity.…}}` of the task.
+    /// The entities of the task, as `dataset/Entity name`. Templates of the task read the first one as `{{entity.…}}`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<String>,
     #[serde(default, skip_serializing_if = "is_empty")]
@@ -143,10 +145,10 @@ pub struct Criterion {
     pub weight: Option<Weight>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<String>,
-    /// Failing it means harm.
+    /// Whether failing the criterion means harm to a patient.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub critical: bool,
-    /// What agents read in place of the label in scored runs.
+    /// The label that agents see instead of `label` in scored runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_label: Option<String>,
     /// The input entity, as `dataset/Entity name`.
@@ -160,46 +162,46 @@ fn is_empty(value: &Value) -> bool {
 }
 
 impl Folder {
-    /// The entity that `dataset/Entity name` names.
+    /// Finds an entity by `dataset/Entity name`.
     pub fn entity(&self, reference: &str) -> Option<&Entity> {
         let (key, name) = reference.split_once('/')?;
-        self.datasets.get(key)?.about.entities.iter().find(|entity| entity.name == name)
+        self.datasets.get(key)?.metadata.entities.iter().find(|entity| entity.name == name)
     }
 }
 
-/// Reads a folder; all faults of form in all files together.
+/// Reads a folder. Reports the format errors of all files together.
 pub fn read(files: &Files) -> Result<Folder, Error> {
     let mut findings = Findings::default();
-    let bytes = files.get("benchmark.yaml").ok_or_else(|| without_benchmark(files))?;
-    let benchmark: Option<Benchmark> = file("benchmark.yaml", bytes, &mut findings);
-    let datasets = datasets(files, &mut findings);
+    let bytes = files.get("benchmark.yaml").ok_or_else(|| missing_benchmark_file(files))?;
+    let benchmark: Option<Benchmark> = read_file("benchmark.yaml", bytes, &mut findings);
+    let datasets = read_datasets(files, &mut findings);
     let tasks = files.iter().filter(|(path, _)| is_task(path));
     let tasks: Vec<(String, Task)> =
-        tasks.filter_map(|(path, bytes)| Some((path.clone(), file(path, bytes, &mut findings)?))).collect();
-    let others = files.keys().filter(|path| !is_part(path, &datasets)).cloned().collect();
+        tasks.filter_map(|(path, bytes)| Some((path.clone(), read_file(path, bytes, &mut findings)?))).collect();
+    let other_files = files.keys().filter(|path| !is_benchmark_file(path, &datasets)).cloned().collect();
     match benchmark {
         Some(benchmark) if findings.is_empty() => {
-            Ok(Folder { benchmark, datasets, tasks, others, places: Places::of(files) })
+            Ok(Folder { benchmark, datasets, tasks, other_files, source_lines: SourceLines::of(files) })
         }
         _ => {
-            assertions(files, &mut findings);
-            Err(Error::Faults(findings.into_list(&Places::of(files))))
+            lint_assertions(files, &mut findings);
+            Err(Error::Findings(findings.into_sorted(&SourceLines::of(files))))
         }
     }
 }
 
-fn without_benchmark(files: &Files) -> Error {
+fn missing_benchmark_file(files: &Files) -> Error {
     let message = match files.contains_key("benchmark.yml") {
-        true => "there is no benchmark.yaml: benchmark.yml must be called that",
-        false => "there is no benchmark.yaml; `verial benchmarks init DIR` makes one",
+        true => "benchmark.yaml not found: rename benchmark.yml to benchmark.yaml",
+        false => "benchmark.yaml not found; `verial benchmarks init DIR` creates one",
     };
-    Error::Missing(message.to_owned())
+    Error::Message(message.to_owned())
 }
 
-/// A fault of form must not hide what is wrong with the criteria beside it.
-fn assertions(files: &Files, findings: &mut Findings) {
+/// Lints the assertions of all tasks, so that a format error does not hide errors in the criteria.
+fn lint_assertions(files: &Files, findings: &mut Findings) {
     for (path, bytes) in files.iter().filter(|(path, _)| is_task(path)) {
-        let task = parsed(bytes).unwrap_or_default();
+        let task = parse(bytes).unwrap_or_default();
         for (index, criterion) in task["criteria"].as_array().into_iter().flatten().enumerate() {
             if let Some(assertion) = criterion.get("assertion") {
                 lint::criteria::read(path, index, assertion, findings);
@@ -212,49 +214,52 @@ fn is_task(path: &str) -> bool {
     path.starts_with("tasks/") && path.ends_with(".yaml")
 }
 
-fn is_part(path: &str, datasets: &BTreeMap<String, Dataset>) -> bool {
-    path == "benchmark.yaml" || is_task(path) || is_of_dataset(path, datasets).unwrap_or(false)
+fn is_benchmark_file(path: &str, datasets: &BTreeMap<String, Dataset>) -> bool {
+    path == "benchmark.yaml" || is_task(path) || is_dataset_file(path, datasets).unwrap_or(false)
 }
 
-fn is_of_dataset(path: &str, datasets: &BTreeMap<String, Dataset>) -> Option<bool> {
+fn is_dataset_file(path: &str, datasets: &BTreeMap<String, Dataset>) -> Option<bool> {
     let (key, name) = path.strip_prefix("datasets/")?.split_once('/')?;
-    let is_content = match datasets.get(key)?.about.r#type {
+    let is_content = match datasets.get(key)?.metadata.r#type {
         DatasetType::Fhir => matches!(name, "data.ndjson" | "data.json"),
         DatasetType::Files => name.starts_with("files/"),
     };
     Some(name == "dataset.yaml" || is_content)
 }
 
-fn datasets(files: &Files, findings: &mut Findings) -> BTreeMap<String, Dataset> {
-    let abouts = files.iter().filter_map(|(path, bytes)| {
+fn read_datasets(files: &Files, findings: &mut Findings) -> BTreeMap<String, Dataset> {
+    let metadata_files = files.iter().filter_map(|(path, bytes)| {
         let key = path.strip_prefix("datasets/")?.strip_suffix("/dataset.yaml")?;
         (!key.contains('/')).then_some((key, path, bytes))
     });
     let mut datasets = BTreeMap::new();
-    for (key, path, bytes) in abouts {
-        if let Some(about) = file::<DatasetAbout>(path, bytes, findings) {
-            let content = content(key, &about, files, findings);
-            datasets.insert(key.to_owned(), Dataset { about, content });
+    for (key, path, bytes) in metadata_files {
+        if let Some(metadata) = read_file::<DatasetMetadata>(path, bytes, findings) {
+            let content = read_content(key, &metadata, files, findings);
+            datasets.insert(key.to_owned(), Dataset { metadata, content });
         }
     }
     datasets
 }
 
-fn content(key: &str, about: &DatasetAbout, files: &Files, findings: &mut Findings) -> Content {
+fn read_content(key: &str, metadata: &DatasetMetadata, files: &Files, findings: &mut Findings) -> Content {
     let root = format!("datasets/{key}/");
-    match about.r#type {
+    match metadata.r#type {
         DatasetType::Files => {
             let prefix = format!("{root}files/");
-            let inside = files.iter().filter_map(|(path, bytes)| Some((path.strip_prefix(&prefix)?, bytes)));
-            let inside: Files = inside.map(|(path, bytes)| (path.to_owned(), bytes.clone())).collect();
-            if inside.is_empty() { Content::Empty } else { Content::Files(inside) }
+            let contents = files.iter().filter_map(|(path, bytes)| Some((path.strip_prefix(&prefix)?, bytes)));
+            let contents: Files = contents.map(|(path, bytes)| (path.to_owned(), bytes.clone())).collect();
+            if contents.is_empty() { Content::Empty } else { Content::Files(contents) }
         }
         DatasetType::Fhir => {
-            let lines = files.get(&format!("{root}data.ndjson"));
+            let ndjson = files.get(&format!("{root}data.ndjson"));
             let bundle = files.get(&format!("{root}data.json"));
-            match (lines, bundle) {
+            match (ndjson, bundle) {
                 (Some(_), Some(_)) => {
-                    findings.add(Finding::error(format!("{root}data.json"), "stands beside data.ndjson: keep one"));
+                    findings.add(Finding::error(
+                        format!("{root}data.json"),
+                        "cannot be combined with data.ndjson: remove one of them",
+                    ));
                     Content::Empty
                 }
                 (Some(bytes), None) => Content::Fhir { content_type: "application/fhir+ndjson", bytes: bytes.clone() },
@@ -265,20 +270,21 @@ fn content(key: &str, about: &DatasetAbout, files: &Files, findings: &mut Findin
     }
 }
 
-fn file<T: DeserializeOwned>(path: &str, bytes: &[u8], findings: &mut Findings) -> Option<T> {
-    match parsed(bytes).map(|value| reading::read_owned::<T>(value, Hints::default()).into_result()) {
+/// Reads a YAML file. Reports what is wrong with it as findings.
+fn read_file<T: DeserializeOwned>(path: &str, bytes: &[u8], findings: &mut Findings) -> Option<T> {
+    match parse(bytes).map(|value| reading::read_owned::<T>(value, Hints::default()).into_result()) {
         Ok(Ok(read)) => Some(read),
-        Ok(Err(faults)) => {
-            findings.add_fields(path, "", &faults);
+        Ok(Err(errors)) => {
+            findings.add_fields(path, "", &errors);
             None
         }
-        Err(fault) => {
-            findings.add(Finding::error(path, fault));
+        Err(error) => {
+            findings.add(Finding::error(path, error));
             None
         }
     }
 }
 
-fn parsed(bytes: &[u8]) -> Result<Value, String> {
+fn parse(bytes: &[u8]) -> Result<Value, String> {
     std::str::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned()).and_then(yaml::parse)
 }

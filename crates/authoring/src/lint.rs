@@ -1,14 +1,15 @@
-//! What is wrong with a folder, or likely to be, told without a server: what the server would refuse, what leads
-//! nowhere, what is never used, what no agent can fail or pass, and what depends on the day.
+//! Lints a benchmark folder offline.
+//!
+//! Reports what the server would reject, broken references, unused parts, tasks that no agent can fail or pass, and tasks that
+//! depend on the current date.
 
 mod answer_leaks;
 pub(crate) mod criteria;
 mod data;
-mod fields;
 mod limits;
-mod places;
 mod resources;
 mod rules;
+mod source_lines;
 #[cfg(test)]
 mod tests;
 mod weights;
@@ -18,28 +19,29 @@ use std::fmt;
 use model::FieldErrors;
 use serde::Serialize;
 
+use crate::Error;
 use crate::folder::Folder;
 
-pub use places::Places;
 pub use rules::lint;
+pub use source_lines::SourceLines;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It cannot be published, or cannot work.
+    /// The folder cannot be published, or cannot work.
     Error,
-    /// It is probably not what was meant.
+    /// Probably a mistake.
     Warning,
-    /// It works, and could be stricter. `--strict` does not count these.
+    /// Correct, but could be stricter. `--strict` ignores hints.
     Hint,
 }
 
-/// One sentence about one place.
+/// A problem in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub severity: Severity,
     pub file: String,
-    /// Counted from 1, where it is known.
+    /// The line, counted from 1, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     pub message: String,
@@ -62,8 +64,8 @@ impl Finding {
         Self { line: Some(line), ..self }
     }
 
-    /// `tasks/10-order.yaml:12`.
-    pub fn place(&self) -> String {
+    /// The file and line, such as `tasks/10-order.yaml:12`.
+    pub fn location(&self) -> String {
         self.line.map_or_else(|| self.file.clone(), |line| format!("{}:{line}", self.file))
     }
 }
@@ -75,11 +77,11 @@ impl fmt::Display for Finding {
             Severity::Warning => "warning",
             Severity::Hint => "hint",
         };
-        write!(f, "{severity}: {}: {}", self.place(), self.message)
+        write!(f, "{severity}: {}: {}", self.location(), self.message)
     }
 }
 
-/// What was found, each once.
+/// A list of findings without duplicates.
 #[derive(Debug, Default)]
 pub(crate) struct Findings(Vec<Finding>);
 
@@ -90,17 +92,17 @@ impl Findings {
         }
     }
 
-    /// Faults by dotted path, below `prefix`.
-    pub(crate) fn add_fields(&mut self, file: &str, prefix: &str, faults: &FieldErrors) {
-        for (path, messages) in faults.iter() {
-            let place = match (prefix.is_empty(), path.is_empty()) {
+    /// Adds field errors. Their dotted paths are prefixed with `prefix`.
+    pub(crate) fn add_fields(&mut self, file: &str, prefix: &str, errors: &FieldErrors) {
+        for (path, messages) in errors.iter() {
+            let full_path = match (prefix.is_empty(), path.is_empty()) {
                 (true, _) => path.to_owned(),
                 (false, true) => prefix.to_owned(),
                 (false, false) => format!("{prefix}.{path}"),
             };
             for message in messages {
-                let separator = if place.is_empty() { "" } else { ": " };
-                self.add(Finding::error(file, format!("{place}{separator}{message}")));
+                let separator = if full_path.is_empty() { "" } else { ": " };
+                self.add(Finding::error(file, format!("{full_path}{separator}{message}")));
             }
         }
     }
@@ -109,9 +111,9 @@ impl Findings {
         self.0.is_empty()
     }
 
-    /// Errors first, in the order of files and lines.
-    pub(crate) fn into_list(mut self, places: &Places) -> Vec<Finding> {
-        self.0.iter_mut().for_each(|finding| places.locate(finding));
+    /// Adds line numbers and sorts by severity, file and line.
+    pub(crate) fn into_sorted(mut self, source_lines: &SourceLines) -> Vec<Finding> {
+        self.0.iter_mut().for_each(|finding| source_lines.locate(finding));
         self.0.sort_by(|left, right| {
             let key = |one: &Finding| (one.severity, one.file.clone(), one.line);
             key(left).cmp(&key(right))
@@ -120,13 +122,22 @@ impl Findings {
     }
 }
 
-/// Whether there is anything that keeps the folder from being pushed.
+/// Whether any finding is an error, so that the folder cannot be pushed.
 pub fn has_errors(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.severity == Severity::Error)
 }
 
-/// How many of the tasks carry a tag.
-pub fn tagged(folder: &Folder, tag: &str) -> usize {
+/// Lints a folder. Fails if there are errors, which prevent it from being pushed or run.
+pub fn lint_or_fail(folder: &Folder) -> Result<Vec<Finding>, Error> {
+    let findings = lint(folder);
+    match has_errors(&findings) {
+        true => Err(Error::Findings(findings.into_iter().filter(|one| one.severity == Severity::Error).collect())),
+        false => Ok(findings),
+    }
+}
+
+/// Counts the expanded tasks with a tag.
+pub fn count_tagged(folder: &Folder, tag: &str) -> usize {
     folder
         .tasks
         .iter()

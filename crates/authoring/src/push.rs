@@ -1,5 +1,7 @@
-//! Puts a folder on a server: everything new beside what is there, then the benchmark is turned to it, what it used before
-//! is taken away where nothing else uses it, and its tasks are made. A push that was cut off is taken up by the next one.
+//! Pushes a folder to a server.
+//!
+//! A push creates a new environment with its datasets, points the benchmark to it, deletes the old parts that nothing else
+//! uses, and creates the tasks. If a push is interrupted, the next one continues it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,75 +10,72 @@ use client::{Client, ClientError, Method};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::expand::expand;
+use crate::expansion::expand;
 use crate::folder::{Content, Dataset, Folder, Task};
-use crate::keys::Keys;
-use crate::lint::{has_errors, lint};
-use crate::{Error, Finding, Severity};
+use crate::idempotency_keys::IdempotencyKeys;
+use crate::{Error, Finding, lint_or_fail};
 
-/// What a push came to.
+/// The result of a push.
 #[derive(Clone, Debug, Serialize)]
-pub struct Pushed {
+pub struct PushResult {
     pub benchmark_id: String,
     pub slug: String,
-    /// None when nothing was published.
+    /// The published version, if the push published one.
     pub version: Option<u64>,
-    /// Whether the server had this content already under that version.
+    /// Whether that version already had this content.
     pub unchanged: bool,
     pub tasks: usize,
     pub criteria: usize,
     pub warnings: Vec<Finding>,
 }
 
-/// Pushes, and publishes when asked to.
-pub async fn push(client: &Client, folder: &Folder, publish: bool) -> Result<Pushed, Error> {
-    let findings = lint(folder);
-    if has_errors(&findings) {
-        return Err(Error::Faults(findings.into_iter().filter(|one| one.severity == Severity::Error).collect()));
-    }
-    let tasks = expand(folder).map_err(Error::Faults)?;
+/// Pushes a folder, and publishes it if `publish`.
+pub async fn push(client: &Client, folder: &Folder, publish: bool) -> Result<PushResult, Error> {
+    let findings = lint_or_fail(folder)?;
+    let tasks = expand(folder).map_err(Error::Findings)?;
     let server = Server { client };
     let before = server.benchmark(&folder.benchmark.slug).await?;
     let old = match &before {
-        Some(benchmark) => server.parts(benchmark).await?,
-        None => Parts::default(),
+        Some(benchmark) => server.existing_parts(benchmark).await?,
+        None => ExistingParts::default(),
     };
-    let taken_up = server.environment(folder, &Keys::of(folder, before.as_ref())).await;
-    let (environment, entities) = match taken_up {
-        // Something of what an earlier push had made was deleted since: all of it is made anew.
-        Err(error) if error.is_missing() => server.environment(folder, &Keys::none()).await?,
+    let environment = server.create_environment(folder, &IdempotencyKeys::of(folder, before.as_ref())).await;
+    let (environment, entities) = match environment {
+        // Some of what an interrupted push created was deleted since: create all of it again.
+        Err(error) if error.is_not_found() => server.create_environment(folder, &IdempotencyKeys::none()).await?,
         other => other?,
     };
-    let benchmark_id = server.settle(folder, before.as_ref(), &environment).await?;
+    let benchmark_id = server.save_benchmark(folder, before.as_ref(), &environment).await?;
     for task in &old.tasks {
         server.delete(&format!("/tasks/{task}")).await?;
     }
-    server.clear(&old).await;
+    server.delete_unused(&old).await;
     for (path, task) in &tasks {
-        server.task(path, task, &benchmark_id, &entities).await?;
+        server.create_task(path, task, &benchmark_id, &entities).await?;
     }
     let (version, unchanged) =
         if publish { server.publish(&benchmark_id, folder.benchmark.version).await? } else { (None, false) };
     let criteria = tasks.iter().map(|(_, task)| task.criteria.len()).sum();
     let slug = folder.benchmark.slug.clone();
-    Ok(Pushed { benchmark_id, slug, version, unchanged, tasks: tasks.len(), criteria, warnings: findings })
+    Ok(PushResult { benchmark_id, slug, version, unchanged, tasks: tasks.len(), criteria, warnings: findings })
 }
 
-/// Ids of entities by `dataset/name`.
-type Entities = BTreeMap<String, String>;
+/// Entity ids by `dataset/name`.
+type EntityIds = BTreeMap<String, String>;
 
-/// What a benchmark was made of before.
+/// The ids of the parts that an existing benchmark consists of.
 #[derive(Default)]
-struct Parts {
+struct ExistingParts {
     environment: Option<String>,
     simulators: Vec<String>,
     datasets: Vec<String>,
     tasks: Vec<String>,
 }
 
-/// An upload may take its time; a creation does not.
-const LONGEST: Duration = Duration::from_secs(120);
+/// Timeout of a create request.
+const CREATE_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// The server's API, with errors that name the path.
 pub(crate) struct Server<'a> {
     pub(crate) client: &'a Client,
 }
@@ -87,15 +86,15 @@ impl Server<'_> {
     }
 
     async fn post(&self, path: &str, body: &Value) -> Result<Value, Error> {
-        let answer = self.client.call(Method::POST, path, &[], Some(body)).await;
-        answer.map_err(|reason| failed(path, reason))
+        let response = self.client.call(Method::POST, path, &[], Some(body)).await;
+        response.map_err(|reason| failed(path, reason))
     }
 
-    /// Where the same key was sent with it before, what was made then.
+    /// Creates something, or returns what an earlier request with the same idempotency key created.
     async fn post_once(&self, path: &str, body: &Value, key: Option<String>) -> Result<Value, Error> {
         let Some(key) = key else { return self.post(path, body).await };
-        let answer = self.client.post_once(path, Some(body), &key, LONGEST).await;
-        answer.map_err(|reason| failed(path, reason))
+        let response = self.client.post_once(path, Some(body), &key, CREATE_TIMEOUT).await;
+        response.map_err(|reason| failed(path, reason))
     }
 
     async fn delete(&self, path: &str) -> Result<(), Error> {
@@ -107,22 +106,23 @@ impl Server<'_> {
     }
 
     /// All items of a list, oldest first.
-    pub(crate) async fn all(&self, path: &str, query: &[(&str, &str)]) -> Result<Vec<Value>, Error> {
+    pub(crate) async fn list_all(&self, path: &str, query: &[(&str, &str)]) -> Result<Vec<Value>, Error> {
         let query: Vec<(String, String)> =
             query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let mut items = self.client.all(path, &query).await.map_err(|reason| failed(path, reason))?;
+        let mut items = self.client.list_all(path, &query).await.map_err(|reason| failed(path, reason))?;
         items.reverse();
         Ok(items)
     }
 
-    /// The organization's own benchmark with this slug.
+    /// Finds the organization's own benchmark with this slug.
     pub(crate) async fn benchmark(&self, slug: &str) -> Result<Option<Value>, Error> {
-        let is_it = |one: &Value| one["slug"].as_str() == Some(slug) && one["owned"].as_bool() == Some(true);
-        Ok(self.all("/benchmarks", &[]).await?.into_iter().find(is_it))
+        let is_match = |one: &Value| one["slug"].as_str() == Some(slug) && one["owned"].as_bool() == Some(true);
+        Ok(self.list_all("/benchmarks", &[]).await?.into_iter().find(is_match))
     }
 
-    async fn parts(&self, benchmark: &Value) -> Result<Parts, Error> {
-        let mut parts = Parts::default();
+    /// Lists the parts of an existing benchmark.
+    async fn existing_parts(&self, benchmark: &Value) -> Result<ExistingParts, Error> {
+        let mut parts = ExistingParts::default();
         if let Some(environment) = benchmark["environment_id"].as_str() {
             let environment = self.get(&format!("/environments/{environment}")).await?;
             parts.environment = environment["id"].as_str().map(str::to_owned);
@@ -131,11 +131,11 @@ impl Server<'_> {
                 parts.datasets.extend(ids(&simulator["datasets"]));
             }
         }
-        let tasks = self.all("/tasks", &[("benchmark_id", &text(&benchmark["id"]))]).await?;
+        let tasks = self.list_all("/tasks", &[("benchmark_id", &text(&benchmark["id"]))]).await?;
         parts.tasks = tasks.iter().map(|task| text(&task["id"])).collect();
-        // Entities may stand in datasets that no simulator starts from.
+        // Entities may be in datasets that no simulator uses.
         for task in &parts.tasks {
-            let entities = self.all(&format!("/tasks/{task}/entities"), &[]).await?;
+            let entities = self.list_all(&format!("/tasks/{task}/entities"), &[]).await?;
             parts.datasets.extend(entities.iter().map(|entity| text(&entity["dataset_id"])));
         }
         parts.datasets.sort();
@@ -143,86 +143,93 @@ impl Server<'_> {
         Ok(parts)
     }
 
-    async fn environment(&self, folder: &Folder, keys: &Keys) -> Result<(String, Entities), Error> {
-        let mut entities = Entities::new();
+    async fn create_environment(&self, folder: &Folder, keys: &IdempotencyKeys) -> Result<(String, EntityIds), Error> {
+        let mut entities = EntityIds::new();
         let mut datasets = BTreeMap::new();
         for (key, dataset) in &folder.datasets {
-            datasets.insert(key.as_str(), self.dataset(key, dataset, keys, &mut entities).await?);
+            datasets.insert(key.as_str(), self.create_dataset(key, dataset, keys, &mut entities).await?);
         }
-        let about = &folder.benchmark.environment;
-        let body = json!({"name": about.name, "description": about.description});
-        let environment = text(&self.post_once("/environments", &body, keys.of_part("environment")).await?["id"]);
-        for (place, simulator) in about.simulators.iter().enumerate() {
+        let definition = &folder.benchmark.environment;
+        let body = json!({"name": definition.name, "description": definition.description});
+        let environment = text(&self.post_once("/environments", &body, keys.for_part("environment")).await?["id"]);
+        for (index, simulator) in definition.simulators.iter().enumerate() {
             let body = json!({"type": simulator.r#type, "name": simulator.name, "config": simulator.config});
-            let key = keys.of_part(&format!("simulator {place}"));
-            let made = text(&self.post_once("/simulators", &body, key).await?["id"]);
+            let key = keys.for_part(&format!("simulator {index}"));
+            let simulator_id = text(&self.post_once("/simulators", &body, key).await?["id"]);
             for dataset in simulator.datasets.iter().filter_map(|key| datasets.get(key.as_str())) {
-                self.post(&format!("/simulators/{made}/datasets/{dataset}"), &Value::Null).await?;
+                self.post(&format!("/simulators/{simulator_id}/datasets/{dataset}"), &Value::Null).await?;
             }
-            self.post(&format!("/environments/{environment}/simulators/{made}"), &Value::Null).await?;
+            self.post(&format!("/environments/{environment}/simulators/{simulator_id}"), &Value::Null).await?;
         }
         Ok((environment, entities))
     }
 
-    async fn dataset(
+    async fn create_dataset(
         &self,
         key: &str,
         dataset: &Dataset,
-        keys: &Keys,
-        entities: &mut Entities,
+        keys: &IdempotencyKeys,
+        entities: &mut EntityIds,
     ) -> Result<String, Error> {
-        let about = &dataset.about;
-        let body = json!({"name": about.name, "description": about.description, "type": about.r#type});
-        let made = text(&self.post_once("/datasets", &body, keys.of_part(&format!("dataset {key}"))).await?["id"]);
+        let metadata = &dataset.metadata;
+        let body = json!({"name": metadata.name, "description": metadata.description, "type": metadata.r#type});
+        let id = text(&self.post_once("/datasets", &body, keys.for_part(&format!("dataset {key}"))).await?["id"]);
         match &dataset.content {
             Content::Empty => {}
-            // As a new dataset is.
+            // A new dataset is empty already.
             Content::Fhir { bytes, .. } if bytes.is_empty() => {}
             Content::Fhir { content_type, bytes } => {
-                self.put(&format!("/datasets/{made}/data"), content_type, bytes).await?;
+                self.put(&format!("/datasets/{id}/data"), content_type, bytes).await?;
             }
             Content::Files(files) => {
                 for (path, bytes) in files {
-                    let place = format!("/datasets/{made}/files/{}", client::segment(path, true));
-                    self.put(&place, content_type(path), bytes).await?;
+                    let url_path = format!("/datasets/{id}/files/{}", client::segment(path, true));
+                    self.put(&url_path, content_type(path), bytes).await?;
                 }
             }
         }
-        for entity in &about.entities {
+        for entity in &metadata.entities {
             let data = if entity.data.is_null() { json!({}) } else { entity.data.clone() };
             let body = json!({"name": entity.name, "ref": entity.r#ref, "data": data});
             let part = format!("entity {key}/{}", entity.name);
-            let id = self.post_once(&format!("/datasets/{made}/entities"), &body, keys.of_part(&part)).await?;
-            entities.insert(format!("{key}/{}", entity.name), text(&id["id"]));
+            let created = self.post_once(&format!("/datasets/{id}/entities"), &body, keys.for_part(&part)).await?;
+            entities.insert(format!("{key}/{}", entity.name), text(&created["id"]));
         }
-        Ok(made)
+        Ok(id)
     }
 
     async fn put(&self, path: &str, content_type: &str, bytes: &[u8]) -> Result<(), Error> {
-        let answer = self.client.put_bytes(path, content_type, bytes.to_vec()).await;
-        answer.map(drop).map_err(|reason| failed(path, reason))
+        let response = self.client.put_bytes(path, content_type, bytes.to_vec()).await;
+        response.map(drop).map_err(|reason| failed(path, reason))
     }
 
-    async fn settle(&self, folder: &Folder, before: Option<&Value>, environment: &str) -> Result<String, Error> {
-        let about = &folder.benchmark;
-        let mut body = json!({"name": about.name, "description": about.description, "environment_id": environment});
-        body["timeout"] = about.timeout.unwrap_or(3600).into();
-        body["concurrency"] = about.concurrency.unwrap_or(1).into();
-        body["visibility"] = json!(about.visibility.unwrap_or(model::benchmark::Visibility::Private));
+    /// Creates the benchmark, or updates it to the new environment.
+    async fn save_benchmark(
+        &self,
+        folder: &Folder,
+        before: Option<&Value>,
+        environment: &str,
+    ) -> Result<String, Error> {
+        let definition = &folder.benchmark;
+        let mut body =
+            json!({"name": definition.name, "description": definition.description, "environment_id": environment});
+        body["timeout"] = definition.timeout.unwrap_or(3600).into();
+        body["concurrency"] = definition.concurrency.unwrap_or(1).into();
+        body["visibility"] = json!(definition.visibility.unwrap_or(model::benchmark::Visibility::Private));
         match before {
             None => {
-                body["slug"] = about.slug.as_str().into();
+                body["slug"] = definition.slug.as_str().into();
                 Ok(text(&self.post("/benchmarks", &body).await?["id"]))
             }
             Some(benchmark) => {
                 let path = format!("/benchmarks/{}", text(&benchmark["id"]));
-                let answer = self.client.call(Method::PATCH, &path, &[], Some(&body)).await;
-                answer.map(|benchmark| text(&benchmark["id"])).map_err(|reason| failed(&path, reason))
+                let response = self.client.call(Method::PATCH, &path, &[], Some(&body)).await;
+                response.map(|benchmark| text(&benchmark["id"])).map_err(|reason| failed(&path, reason))
             }
         }
     }
 
-    async fn task(&self, path: &str, task: &Task, benchmark: &str, entities: &Entities) -> Result<(), Error> {
+    async fn create_task(&self, path: &str, task: &Task, benchmark: &str, entities: &EntityIds) -> Result<(), Error> {
         let mut body = json!({"benchmark_id": benchmark, "name": task.name, "tags": task.tags});
         for (name, value) in [("task_item", &task.task_item), ("scenario", &task.scenario)] {
             if !value.is_null() {
@@ -233,14 +240,14 @@ impl Server<'_> {
             body["timeout"] = timeout.into();
         }
         let id = |reference: &String| {
-            entities.get(reference).ok_or_else(|| Error::Missing(format!("{path}: there is no entity `{reference}`")))
+            entities.get(reference).ok_or_else(|| Error::Message(format!("{path}: there is no entity `{reference}`")))
         };
-        let made = text(&self.post("/tasks", &body).await?["id"]);
+        let task_id = text(&self.post("/tasks", &body).await?["id"]);
         for reference in &task.entities {
-            self.post(&format!("/tasks/{made}/entities"), &json!({"entity_id": id(reference)?})).await?;
+            self.post(&format!("/tasks/{task_id}/entities"), &json!({"entity_id": id(reference)?})).await?;
         }
         for criterion in &task.criteria {
-            let mut body = json!({"task_id": made, "label": criterion.label, "assertion": criterion.assertion});
+            let mut body = json!({"task_id": task_id, "label": criterion.label, "assertion": criterion.assertion});
             if let Some(weight) = criterion.weight {
                 body["weight"] = json!(weight);
             }
@@ -261,8 +268,8 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// What something else uses stays, and that is no fault.
-    async fn clear(&self, old: &Parts) {
+    /// Deletes old parts. Those that something else uses cannot be deleted; that is not an error.
+    async fn delete_unused(&self, old: &ExistingParts) {
         let environment = old.environment.iter().map(|id| format!("/environments/{id}"));
         let simulators = old.simulators.iter().map(|id| format!("/simulators/{id}"));
         let datasets = old.datasets.iter().map(|id| format!("/datasets/{id}"));
@@ -276,16 +283,18 @@ impl Server<'_> {
         let body = version.map_or_else(|| json!({}), |version| json!({"version": version}));
         match self.client.call(Method::POST, &path, &[], Some(&body)).await {
             Ok(version) => Ok((version["version"].as_u64(), false)),
-            Err(ClientError::Refused(refusal)) if refusal.status == 409 => match equal_version(&refusal.message) {
+            Err(ClientError::Rejected(rejection)) if rejection.status == 409 => match equal_version(&rejection.message)
+            {
                 Some(version) => Ok((Some(version), true)),
-                None => Err(failed(&path, ClientError::Refused(refusal))),
+                None => Err(failed(&path, ClientError::Rejected(rejection))),
             },
             Err(reason) => Err(failed(&path, reason)),
         }
     }
 }
 
-/// The version that a refusal to publish says this content has: `nothing has changed: this is `slug@3``.
+/// The version number in the message with which the server refuses to publish unchanged content:
+/// `nothing has changed: this is `slug@3``.
 fn equal_version(message: &str) -> Option<u64> {
     let (_, after) = message.strip_prefix("nothing has changed")?.split_once('@')?;
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
@@ -293,14 +302,14 @@ fn equal_version(message: &str) -> Option<u64> {
 }
 
 fn failed(path: &str, reason: ClientError) -> Error {
-    Error::Server { doing: path.to_owned(), reason }
+    Error::Server { path: path.to_owned(), reason }
 }
 
 pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Ids, or the ids of objects.
+/// The ids of a list of ids or of objects with ids.
 fn ids(list: &Value) -> Vec<String> {
     let items = list.as_array().into_iter().flatten();
     items.filter_map(|item| item.as_str().or_else(|| item["id"].as_str())).map(str::to_owned).collect()

@@ -1,12 +1,12 @@
-//! JSON Schemas of the files of a benchmark folder, for editors.
+//! JSON Schemas for the files of a benchmark folder, for use in editors.
 
 use model::simulator::SimulatorType;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// Where the schemas of a folder are, seen from the folder. Names with a dot are no part of the benchmark.
-pub const FOLDER: &str = ".schemas";
+/// The subfolder with the schemas. Names that start with a dot are not part of the benchmark.
+pub const SCHEMA_FOLDER: &str = ".schemas";
 
-/// A kind of file.
+/// A kind of file that has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     Benchmark,
@@ -25,7 +25,7 @@ impl FileKind {
         }
     }
 
-    /// The kind of a file of a folder, if it has a schema.
+    /// The kind of a file by its path in the folder, if it has a schema.
     pub fn of(path: &str) -> Option<Self> {
         match path {
             "benchmark.yaml" => Some(FileKind::Benchmark),
@@ -35,13 +35,14 @@ impl FileKind {
         }
     }
 
-    /// The comment by which editors find the schema of a file.
+    /// The comment that tells editors where the schema of a file is.
     pub fn comment(self, path: &str) -> String {
         let up = "../".repeat(path.matches('/').count());
-        format!("# yaml-language-server: $schema={up}{FOLDER}/{}.json\n", self.name())
+        format!("# yaml-language-server: $schema={up}{SCHEMA_FOLDER}/{}.json\n", self.name())
     }
 }
 
+/// The JSON Schema of a kind of file.
 pub fn schema(kind: FileKind) -> Value {
     let mut schema = match kind {
         FileKind::Benchmark => benchmark(),
@@ -136,7 +137,7 @@ fn task() -> Value {
     )
 }
 
-/// One case for each check; editors then complete and explain its members.
+/// One `if`/`then` case per check, so that editors can complete and explain its parameters.
 fn assertion() -> Value {
     let checks = verify::catalogue();
     let names: Vec<&str> = checks.iter().map(|check| check.name).collect();
@@ -145,21 +146,7 @@ fn assertion() -> Value {
 }
 
 fn case(check: &verify::CheckInfo) -> Value {
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    for member in check.members {
-        let mut about = json!({"description": member.about});
-        match member.without {
-            verify::manual::Without::Fault if member.also.is_empty() => required.push(member.name),
-            verify::manual::Without::Value(default) => {
-                about["default"] = serde_json::from_str(default).unwrap_or_else(|_| json!(default));
-            }
-            _ => {}
-        }
-        for name in member.also.iter().chain([&member.name]) {
-            properties.insert((*name).to_owned(), about.clone());
-        }
-    }
+    let (properties, required) = verify::schema::parameters(check);
     json!({
         "if": {"properties": {"assert": {"const": check.name}}},
         "then": {"description": check.summary, "properties": properties, "required": required},
@@ -170,12 +157,12 @@ fn object(required: &[&str], properties: &Value) -> Value {
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
 }
 
-fn text(least: usize, most: usize) -> Value {
-    json!({"type": "string", "minLength": least, "maxLength": most})
+fn text(min: usize, max: usize) -> Value {
+    json!({"type": "string", "minLength": min, "maxLength": max})
 }
 
-fn nullable_text(most: usize) -> Value {
-    json!({"type": ["string", "null"], "maxLength": most})
+fn nullable_text(max: usize) -> Value {
+    json!({"type": ["string", "null"], "maxLength": max})
 }
 
 #[cfg(test)]
@@ -185,29 +172,29 @@ mod tests {
     use super::*;
     use crate::{source, yaml};
 
-    /// Every file of every bundled benchmark fits its schema, as far as names and required members go.
+    /// Checks unknown and required members only.
     #[test]
-    fn schemas_name_all_members_of_the_bundled_benchmarks() {
+    fn files_of_the_bundled_benchmarks_match_their_schemas() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks");
         let folders = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
         for folder in folders.filter(|path| path.is_dir()) {
-            for (path, bytes) in source::directory(&folder).unwrap() {
+            for (path, bytes) in source::read_directory(&folder).unwrap() {
                 let Some(kind) = FileKind::of(&path) else { continue };
                 let value = yaml::parse(std::str::from_utf8(&bytes).unwrap()).unwrap();
-                fits(&schema(kind), &value, &path);
+                check_members(&schema(kind), &value, &path);
             }
         }
     }
 
-    fn fits(schema: &Value, value: &Value, place: &str) {
+    fn check_members(schema: &Value, value: &Value, place: &str) {
         if let Some(items) = value.as_array() {
-            items.iter().for_each(|item| fits(&schema["items"], item, place));
+            items.iter().for_each(|item| check_members(&schema["items"], item, place));
         }
         let Some(members) = value.as_object().filter(|_| schema["additionalProperties"] == false) else { return };
         for (name, member) in members {
             let known = &schema["properties"][name];
             assert!(!known.is_null(), "{place}: the schema has no `{name}`");
-            fits(known, member, place);
+            check_members(known, member, place);
         }
         for name in schema["required"].as_array().unwrap() {
             assert!(members.contains_key(name.as_str().unwrap()), "{place}: {name} is required");
@@ -215,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_names_its_schema_by_a_relative_path() {
+    fn the_schema_comment_has_a_relative_path() {
         let comment = |path: &str| FileKind::of(path).unwrap().comment(path);
         assert_eq!(comment("benchmark.yaml"), "# yaml-language-server: $schema=.schemas/benchmark.json\n");
         assert!(comment("datasets/chart/dataset.yaml").contains("=../../.schemas/dataset.json"));

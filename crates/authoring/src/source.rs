@@ -1,36 +1,36 @@
-//! Where the files of a folder are: on disk, or inside the binary.
+//! Reads and writes the files of a folder on disk.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::Error;
 
-/// Relative paths with `/`, in order, with their content.
+/// File contents by relative path, with `/` as separator.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// A benchmark folder is small; a mistaken `push /` must end.
-const MOST_FILES: usize = 20_000;
-const MOST_BYTES: u64 = 1 << 30;
+/// Limits of a benchmark folder, so that a mistaken `push /` fails.
+const MAX_FILES: usize = 20_000;
+const MAX_BYTES: u64 = 1 << 30;
 
-/// All files of a directory. What starts with a dot, and links, are left out.
-pub fn directory(root: &Path) -> Result<Files, Error> {
-    is_folder(root)?;
+/// Reads all files of a directory, except symbolic links and names that start with a dot.
+pub fn read_directory(root: &Path) -> Result<Files, Error> {
+    check_folder(root)?;
     let mut files = Files::new();
-    let mut left = MOST_BYTES;
-    walk(root, "", &mut files, &mut left)?;
+    let mut remaining_bytes = MAX_BYTES;
+    walk(root, "", &mut files, &mut remaining_bytes)?;
     Ok(files)
 }
 
-fn is_folder(root: &Path) -> Result<(), Error> {
-    let fault = match std::fs::metadata(root) {
-        Ok(about) if !about.is_dir() => "is no folder",
-        Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => "is not there",
+fn check_folder(root: &Path) -> Result<(), Error> {
+    let problem = match std::fs::metadata(root) {
+        Ok(metadata) if !metadata.is_dir() => "is not a folder",
+        Err(reason) if reason.kind() == std::io::ErrorKind::NotFound => "does not exist",
         _ => return Ok(()),
     };
-    Err(Error::Missing(format!("`{}` {fault}: give the folder of the benchmark", root.display())))
+    Err(Error::Message(format!("`{}` {problem}: specify the folder of the benchmark", root.display())))
 }
 
-fn walk(folder: &Path, prefix: &str, files: &mut Files, left: &mut u64) -> Result<(), Error> {
+fn walk(folder: &Path, prefix: &str, files: &mut Files, remaining_bytes: &mut u64) -> Result<(), Error> {
     let failed = |reason| Error::File { path: folder.display().to_string(), reason };
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
@@ -39,35 +39,35 @@ fn walk(folder: &Path, prefix: &str, files: &mut Files, left: &mut u64) -> Resul
             continue;
         }
         let path = format!("{prefix}{name}");
-        let kind = entry.file_type().map_err(failed)?;
-        if kind.is_dir() {
-            walk(&entry.path(), &format!("{path}/"), files, left)?;
-        } else if kind.is_file() {
-            let content = read(&entry.path(), left)?;
+        let file_type = entry.file_type().map_err(failed)?;
+        if file_type.is_dir() {
+            walk(&entry.path(), &format!("{path}/"), files, remaining_bytes)?;
+        } else if file_type.is_file() {
+            let content = read(&entry.path(), remaining_bytes)?;
             files.insert(path, content);
         }
-        if files.len() > MOST_FILES {
-            return Err(Error::Missing(format!("more than {MOST_FILES} files: this is no benchmark folder")));
+        if files.len() > MAX_FILES {
+            return Err(Error::Message(format!("more than {MAX_FILES} files: this is not a benchmark folder")));
         }
     }
     Ok(())
 }
 
-fn read(path: &Path, left: &mut u64) -> Result<Vec<u8>, Error> {
+fn read(path: &Path, remaining_bytes: &mut u64) -> Result<Vec<u8>, Error> {
     let failed = |reason| Error::File { path: path.display().to_string(), reason };
     let size = std::fs::metadata(path).map_err(failed)?.len();
-    *left = left
+    *remaining_bytes = remaining_bytes
         .checked_sub(size)
-        .ok_or_else(|| Error::Missing("more than 1 GiB: this is no benchmark folder".to_owned()))?;
+        .ok_or_else(|| Error::Message("more than 1 GiB: this is not a benchmark folder".to_owned()))?;
     std::fs::read(path).map_err(failed)
 }
 
-/// Writes files below a directory; those that are there already are replaced.
-pub fn save(root: &Path, files: &Files) -> Result<(), Error> {
+/// Writes files to a directory. Replaces existing files.
+pub fn write_directory(root: &Path, files: &Files) -> Result<(), Error> {
     for (path, content) in files {
-        // The names may come from a server: none may lead out of the folder.
+        // Paths may come from a server: none may point outside the folder.
         if !Path::new(path).components().all(|part| matches!(part, std::path::Component::Normal(_))) {
-            return Err(Error::Missing(format!("`{path}` is no path inside a folder")));
+            return Err(Error::Message(format!("`{path}` is not a relative path inside the folder")));
         }
         let target = root.join(path);
         let failed = |reason| Error::File { path: target.display().to_string(), reason };
@@ -84,14 +84,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_folder_is_told() {
+    fn reading_something_other_than_a_folder_fails() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        for (path, said) in
-            [("nope", "nope` is not there: give the folder"), ("Cargo.toml", "Cargo.toml` is no folder")]
+        for (path, expected) in
+            [("nope", "nope` does not exist: specify the folder"), ("Cargo.toml", "Cargo.toml` is not a folder")]
         {
-            let fault = directory(&here.join(path)).unwrap_err().to_string();
-            assert!(fault.contains(said), "{fault}");
+            let error = read_directory(&here.join(path)).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
         }
-        assert!(directory(here).unwrap().contains_key("src/source.rs"));
+        assert!(read_directory(here).unwrap().contains_key("src/source.rs"));
     }
 }

@@ -1,4 +1,4 @@
-//! Content that is in memory already.
+//! Uploads of content that is already in memory.
 
 use bytes::Bytes;
 use reqwest::Method;
@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::{Client, ClientError};
 
 impl Client {
-    /// Puts these bytes at a path of the API.
+    /// Sends a PUT request with these bytes as its body.
     pub async fn put_bytes(&self, path: &str, content_type: &str, bytes: Vec<u8>) -> Result<Value, ClientError> {
         self.send(self.request(Method::PUT, path).header("content-type", content_type).body(bytes)).await
     }
 
-    /// Sends these bytes to a path of the API; the answer is as it is.
+    /// Sends a POST request with these bytes as its body and returns the raw response body.
     pub async fn post_bytes(&self, path: &str, content_type: &str, bytes: Vec<u8>) -> Result<Bytes, ClientError> {
-        self.bytes_of(self.request(Method::POST, path).header("content-type", content_type).body(bytes)).await
+        self.send_for_bytes(self.request(Method::POST, path).header("content-type", content_type).body(bytes)).await
     }
 }

@@ -1,4 +1,4 @@
-//! Datasets: their content goes over the wire in pieces.
+//! Dataset uploads, streamed in chunks.
 
 use bytes::Bytes;
 use futures_util::Stream;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{Client, ClientError, segment};
 
 impl Client {
-    /// Streams the content of a FHIR dataset; nothing is held as a whole.
+    /// Streams the content of a FHIR dataset, never holding all of it in memory.
     pub async fn upload_data<S>(
         &self,
         dataset: &DatasetId,
@@ -24,7 +24,7 @@ impl Client {
         self.put_stream(&format!("/datasets/{dataset}/data"), content_type, length, content).await
     }
 
-    /// Streams one file of a dataset.
+    /// Streams one file into a dataset.
     pub async fn upload_file<S>(
         &self,
         dataset: &DatasetId,

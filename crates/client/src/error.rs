@@ -1,70 +1,70 @@
-//! What can go wrong between a caller and the server, and whose fault it is.
+//! Errors of API calls: rejected by the server, server unreachable, or an unreadable response.
 
 use reqwest::StatusCode;
 use serde_json::Value;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The server understood and said no.
+    /// The server responded with an error status.
     #[error("{0}")]
-    Refused(Box<Refusal>),
+    Rejected(Box<ErrorResponse>),
     #[error("{url} cannot be reached: {reason}")]
     Unreachable { url: String, reason: String },
-    #[error("the server's answer cannot be understood: {0}")]
-    Garbled(String),
+    #[error("the server's response is not valid: {0}")]
+    InvalidResponse(String),
 }
 
-/// The error of an answer.
+/// The error envelope of a response.
 #[derive(Debug, Clone)]
-pub struct Refusal {
+pub struct ErrorResponse {
     pub status: u16,
     pub code: String,
     pub message: String,
-    /// Field name to what is wrong with it.
+    /// Maps each field name to a list of messages about it.
     pub details: Value,
     pub request_id: String,
 }
 
 impl ClientError {
-    /// Whether asking again may help: nobody answered, or the server has a problem of its own.
+    /// Whether a retry may help: the server is unreachable, overloaded or failing.
     pub fn is_infrastructure(&self) -> bool {
         match self {
-            ClientError::Refused(refusal) => refusal.status >= 500 || refusal.status == 429,
-            ClientError::Unreachable { .. } | ClientError::Garbled(_) => true,
+            ClientError::Rejected(response) => response.status >= 500 || response.status == 429,
+            ClientError::Unreachable { .. } | ClientError::InvalidResponse(_) => true,
         }
     }
 
     pub fn status(&self) -> Option<u16> {
         match self {
-            ClientError::Refused(refusal) => Some(refusal.status),
+            ClientError::Rejected(response) => Some(response.status),
             _ => None,
         }
     }
 }
 
-impl Refusal {
-    /// Each fault of a field, as `field: what is wrong`.
-    pub fn faults(&self) -> Vec<String> {
-        let words = |(place, words): (&String, &Value)| {
-            let words = words.as_array().into_iter().flatten().filter_map(Value::as_str);
-            words.map(|word| format!("{place}: {word}")).collect::<Vec<_>>()
+impl ErrorResponse {
+    /// Lists the field errors as `field: message`.
+    pub fn field_errors(&self) -> Vec<String> {
+        let of_field = |(field, messages): (&String, &Value)| {
+            let messages = messages.as_array().into_iter().flatten().filter_map(Value::as_str);
+            messages.map(|message| format!("{field}: {message}")).collect::<Vec<_>>()
         };
-        self.details.as_object().into_iter().flatten().flat_map(words).collect()
+        self.details.as_object().into_iter().flatten().flat_map(of_field).collect()
     }
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for ErrorResponse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.message)?;
-        for fault in self.faults() {
-            write!(f, "; {fault}")?;
+        for error in self.field_errors() {
+            write!(f, "; {error}")?;
         }
         write!(f, " ({}, request {})", self.code, self.request_id)
     }
 }
 
-/// The reason that a person can act on is at the end of the chain.
-pub(crate) fn innermost(error: &dyn std::error::Error) -> String {
+/// Formats the last error of the source chain, which names the cause that a user can act on.
+pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
     let mut deepest = error;
     while let Some(source) = deepest.source() {
         deepest = source;
@@ -72,30 +72,32 @@ pub(crate) fn innermost(error: &dyn std::error::Error) -> String {
     deepest.to_string()
 }
 
-pub(crate) fn refusal(status: StatusCode, body: &[u8]) -> ClientError {
+/// Builds the error for a response with an error status.
+pub(crate) fn error_response(status: StatusCode, body: &[u8]) -> ClientError {
     let envelope: Value = serde_json::from_slice(body).unwrap_or_default();
     let error = &envelope["error"];
-    let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
+    let member = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
     if error.is_null() {
-        return of_another_form(status, body);
+        return without_envelope(status, body);
     }
-    ClientError::Refused(Box::new(Refusal {
+    ClientError::Rejected(Box::new(ErrorResponse {
         status: status.as_u16(),
-        code: text("code"),
-        message: text("message"),
+        code: member("code"),
+        message: member("message"),
         details: error["details"].clone(),
-        request_id: text("request_id"),
+        request_id: member("request_id"),
     }))
 }
 
-/// Protocols answer errors in their own form (an `OperationOutcome`, an acknowledgement), and proxies in theirs.
-fn of_another_form(status: StatusCode, body: &[u8]) -> ClientError {
-    const MOST: usize = 2_000;
-    let words: String = String::from_utf8_lossy(body).chars().take(MOST).collect();
-    ClientError::Refused(Box::new(Refusal {
+/// Builds the error for a body without the API's error envelope, such as an `OperationOutcome`, an HL7 v2
+/// acknowledgement or a proxy's error page.
+fn without_envelope(status: StatusCode, body: &[u8]) -> ClientError {
+    const MAX_CHARS: usize = 2_000;
+    let text: String = String::from_utf8_lossy(body).chars().take(MAX_CHARS).collect();
+    ClientError::Rejected(Box::new(ErrorResponse {
         status: status.as_u16(),
         code: status.to_string(),
-        message: if words.trim().is_empty() { "no reason was given".into() } else { words },
+        message: if text.trim().is_empty() { "no reason was given".into() } else { text },
         details: Value::Null,
         request_id: "-".into(),
     }))

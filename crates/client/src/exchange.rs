@@ -1,40 +1,41 @@
-//! Requests and answers as they are, for whoever passes them on.
+//! Raw requests and responses, for callers that forward them (such as the audit's proxy).
 
 use bytes::Bytes;
 use reqwest::{Method, StatusCode};
 
-use crate::error::{innermost, refusal};
+use crate::error::{error_response, root_cause};
 use crate::{Client, ClientError};
 
-/// An answer as it came, a refusal as well.
+/// A raw HTTP response of the API, with any status.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct ApiResponse {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Bytes,
 }
 
-impl Answer {
+impl ApiResponse {
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// The body of a success.
-    pub fn checked(self) -> Result<Bytes, ClientError> {
+    /// Returns the body of a successful response, or an error.
+    pub fn into_success(self) -> Result<Bytes, ClientError> {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::BAD_GATEWAY);
-        if status.is_success() { Ok(self.body) } else { Err(refusal(status, &self.body)) }
+        if status.is_success() { Ok(self.body) } else { Err(error_response(status, &self.body)) }
     }
 }
 
 impl Client {
-    /// The client's own key is sent unless the headers have one.
+    /// Sends a request and returns the response whatever its status is. Adds the client's own API key unless `headers`
+    /// contains `Authorization`.
     pub async fn exchange(
         &self,
         method: Method,
         path: &str,
         headers: &[(String, String)],
         body: Bytes,
-    ) -> Result<Answer, ClientError> {
+    ) -> Result<ApiResponse, ClientError> {
         let mut request = self.http.request(method, format!("{}{path}", self.base_url));
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
             request = request.bearer_auth(&self.api_key);
@@ -47,14 +48,14 @@ impl Client {
         }
         let unreachable = |error: reqwest::Error| ClientError::Unreachable {
             url: self.base_url.clone(),
-            reason: innermost(&error.without_url()),
+            reason: root_cause(&error.without_url()),
         };
-        let answer = request.send().await.map_err(unreachable)?;
-        let told = |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
+        let response = request.send().await.map_err(unreachable)?;
+        let header = |(name, value): (&reqwest::header::HeaderName, &reqwest::header::HeaderValue)| {
             Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
         };
-        let (status, headers) = (answer.status().as_u16(), answer.headers().iter().filter_map(told).collect());
-        let body = answer.bytes().await.map_err(unreachable)?;
-        Ok(Answer { status, headers, body })
+        let (status, headers) = (response.status().as_u16(), response.headers().iter().filter_map(header).collect());
+        let body = response.bytes().await.map_err(unreachable)?;
+        Ok(ApiResponse { status, headers, body })
     }
 }

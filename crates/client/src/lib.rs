@@ -1,4 +1,4 @@
-//! A typed client of the HTTP API, for the command line and for tests.
+//! A typed client for the HTTP API, used by the command line and by tests.
 
 mod content;
 mod datasets;
@@ -9,18 +9,18 @@ mod runs;
 use std::time::Duration;
 
 use bytes::Bytes;
-pub use error::{ClientError, Refusal};
-pub use exchange::Answer;
+pub use error::{ClientError, ErrorResponse};
+pub use exchange::ApiResponse;
 pub use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use error::{innermost, refusal};
+use error::{error_response, root_cause};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// One server, with one key.
+/// A connection to one server with one API key.
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -34,11 +34,11 @@ impl Client {
             .user_agent(concat!("verial/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
             .build();
-        let http = http.map_err(|error| ClientError::Garbled(error.to_string()))?;
+        let http = http.map_err(|error| ClientError::InvalidResponse(error.to_string()))?;
         Ok(Self { http, base_url: base_url.trim_end_matches('/').to_owned(), api_key: api_key.to_owned() })
     }
 
-    /// The same server with another key or token.
+    /// Returns a client for the same server with another key or token.
     pub fn with_key(&self, api_key: &str) -> Self {
         Self { api_key: api_key.to_owned(), ..self.clone() }
     }
@@ -55,7 +55,8 @@ impl Client {
         self.send(self.request(Method::POST, path).json(body)).await
     }
 
-    /// A POST that may be sent again: the server answers the same key with the first answer.
+    /// Sends a POST request with an idempotency key, so that it can be retried: for a repeated key the server returns the
+    /// first response.
     pub async fn post_once<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -70,7 +71,7 @@ impl Client {
         self.send(request).await
     }
 
-    /// Any call of the API. Null stands for an answer without a body.
+    /// Makes any call of the API. Returns null for a response without a body.
     pub async fn call(
         &self,
         method: Method,
@@ -82,22 +83,22 @@ impl Client {
         if let Some(body) = body {
             request = request.json(body);
         }
-        let answer = self.bytes_of(request).await?;
-        if answer.is_empty() {
+        let body = self.send_for_bytes(request).await?;
+        if body.is_empty() {
             return Ok(Value::Null);
         }
-        serde_json::from_slice(&answer).map_err(|error| ClientError::Garbled(error.to_string()))
+        serde_json::from_slice(&body).map_err(|error| ClientError::InvalidResponse(error.to_string()))
     }
 
-    /// The body of an answer as it is.
-    pub async fn bytes(&self, path: &str) -> Result<Bytes, ClientError> {
-        self.bytes_of(self.request(Method::GET, path)).await
+    /// Sends a GET request and returns the raw response body.
+    pub async fn get_bytes(&self, path: &str) -> Result<Bytes, ClientError> {
+        self.send_for_bytes(self.request(Method::GET, path)).await
     }
 
-    /// Whether the server answers that it is well.
-    pub async fn is_well(&self, timeout: Duration) -> bool {
+    /// Whether the server's health check succeeds.
+    pub async fn is_healthy(&self, timeout: Duration) -> bool {
         let request = self.http.get(format!("{}/healthz", self.base_url)).timeout(timeout);
-        request.send().await.is_ok_and(|answer| answer.status().is_success())
+        request.send().await.is_ok_and(|response| response.status().is_success())
     }
 
     fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
@@ -105,23 +106,23 @@ impl Client {
     }
 
     async fn send<T: DeserializeOwned>(&self, request: reqwest::RequestBuilder) -> Result<T, ClientError> {
-        let body = self.bytes_of(request).await?;
-        serde_json::from_slice(&body).map_err(|error| ClientError::Garbled(error.to_string()))
+        let body = self.send_for_bytes(request).await?;
+        serde_json::from_slice(&body).map_err(|error| ClientError::InvalidResponse(error.to_string()))
     }
 
-    async fn bytes_of(&self, request: reqwest::RequestBuilder) -> Result<Bytes, ClientError> {
+    async fn send_for_bytes(&self, request: reqwest::RequestBuilder) -> Result<Bytes, ClientError> {
         let unreachable = |error: reqwest::Error| ClientError::Unreachable {
             url: self.base_url.clone(),
-            reason: innermost(&error.without_url()),
+            reason: root_cause(&error.without_url()),
         };
-        let answer = request.send().await.map_err(unreachable)?;
-        let status = answer.status();
-        let body = answer.bytes().await.map_err(unreachable)?;
-        if status.is_success() { Ok(body) } else { Err(refusal(status, &body)) }
+        let response = request.send().await.map_err(unreachable)?;
+        let status = response.status();
+        let body = response.bytes().await.map_err(unreachable)?;
+        if status.is_success() { Ok(body) } else { Err(error_response(status, &body)) }
     }
 }
 
-/// A text as one segment of a path; what is a slash in it stays one when it is the path of a file.
+/// Percent-encodes a text for use as a URL path segment. `keep_slashes` leaves slashes as they are, for file paths.
 pub fn segment(text: &str, keep_slashes: bool) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_user_writes_cannot_leave_its_place_in_the_path() {
+    fn user_input_is_escaped_in_paths_and_queries() {
         assert_eq!(segment("../a b?c#d", false), "..%2Fa%20b%3Fc%23d");
         assert_eq!(segment("inbox/é.pdf", true), "inbox/%C3%A9.pdf");
         assert_eq!(with_query("/x", &[("a".into(), "1&2".into())]), "/x?a=1%262");

@@ -1,4 +1,4 @@
-//! One attack on one task: what is changed in the messages of the reference agent, or sent besides them.
+//! One attack on one task: changes to the messages of the reference agent, or additional messages.
 
 use std::sync::Arc;
 
@@ -12,51 +12,49 @@ use crate::message::Message;
 
 /// Changes a message; `None` when it does not apply to it.
 pub(crate) type Rewrite = Arc<dyn Fn(&Message) -> Option<Message> + Send + Sync>;
-/// Makes the messages to send after the work from what was exchanged in it.
+/// Makes messages to send after the work from the requests and responses of the work.
 pub(crate) type Followup = Arc<dyn Fn(&[Exchange]) -> Vec<Message> + Send + Sync>;
 
-/// In a message that is sent after the work: the id that the response to the message before it has.
+/// Placeholder in messages that are sent after the work: the id in the response to the previous message.
 pub(crate) const LAST_ID: &str = "id-of-the-last-response";
 
+/// An attack on a task, as the steps that carry it out.
 #[derive(Clone)]
-pub struct Case {
+pub struct AttackCase {
     /// Set by the catalog.
     pub(super) attack: Option<&'static Attack>,
     /// What was done, in one line.
     pub description: String,
-    /// What it touches, such as `fhir/Task` or `messages`.
+    /// The channel under attack, such as `fhir/Task` or `messages`.
     pub(crate) channel: String,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<AttackStep>,
 }
 
-/// Writes of the agent are counted from zero.
+/// A step of an attack. The writes of the agent are numbered from zero.
 #[derive(Clone)]
-pub(crate) enum Step {
+pub(crate) enum AttackStep {
     /// Changes one write of the agent.
     Rewrite(usize, Rewrite),
-    /// Sends another message (or none) in place of a write, and gives the agent this response.
-    Substitute {
-        number: usize,
-        message: Option<Box<Message>>,
-        response: Box<Exchange>,
-    },
-    /// Sends these after the work.
-    Finally(Vec<Message>),
+    /// Sends another message (or none) instead of a write, and gives the agent this response.
+    Substitute { number: usize, message: Option<Box<Message>>, response: Box<Exchange> },
+    /// Sends these messages after the work.
+    SendAfterwards(Vec<Message>),
+    /// Sends messages after the work that depend on its responses.
     Followup(Followup),
-    /// Tells the agent that what is still under way has arrived.
-    BelieveQueued,
+    /// Tells the agent that queued or pending items are delivered or approved.
+    ReportDelivered,
     /// Completes the task before the work.
     Late,
-    /// Sends these again instead of working, with the ids of the new run.
+    /// Sends recorded requests instead of working, with the ids of the new run.
     Replay(Arc<Vec<Exchange>>),
 }
 
-impl Case {
+impl AttackCase {
     pub(super) fn new(channel: impl Into<String>, description: impl Into<String>) -> Self {
         Self { attack: None, description: description.into(), channel: channel.into(), steps: Vec::new() }
     }
 
-    pub(super) fn step(mut self, step: Step) -> Self {
+    pub(super) fn step(mut self, step: AttackStep) -> Self {
         self.steps.push(step);
         self
     }
@@ -66,7 +64,7 @@ impl Case {
         number: usize,
         rewrite: impl Fn(&Message) -> Option<Message> + Send + Sync + 'static,
     ) -> Self {
-        self.step(Step::Rewrite(number, Arc::new(rewrite)))
+        self.step(AttackStep::Rewrite(number, Arc::new(rewrite)))
     }
 
     /// Changes the JSON body of a write.
@@ -88,20 +86,20 @@ impl Case {
         self.rewrite(number, move |message| with_text(message, &change))
     }
 
-    pub(super) fn finally(self, messages: impl IntoIterator<Item = Message>) -> Self {
-        self.step(Step::Finally(messages.into_iter().collect()))
+    pub(super) fn then_send(self, messages: impl IntoIterator<Item = Message>) -> Self {
+        self.step(AttackStep::SendAfterwards(messages.into_iter().collect()))
     }
 
-    /// Keeps rewrites from messages that are not like those they were made for, as an agent may send another one in their place.
+    /// Restricts rewrites to messages with the structure of the recorded ones: an agent may send another message instead.
     pub(super) fn for_plan(mut self, sent: &[Message]) -> Self {
         for step in &mut self.steps {
-            if let Step::Rewrite(number, rewrite) = step {
+            if let AttackStep::Rewrite(number, rewrite) = step {
                 let (recorded, rewrite) = (sent.get(*number).and_then(Message::content), rewrite.clone());
-                *step = Step::Rewrite(
+                *step = AttackStep::Rewrite(
                     *number,
                     Arc::new(move |message| {
                         let is_same = match (&recorded, message.content()) {
-                            (Some(recorded), Some(live)) => is_alike(recorded, &live),
+                            (Some(recorded), Some(live)) => has_same_structure(recorded, &live),
                             (recorded, live) => recorded.is_none() && live.is_none(),
                         };
                         if is_same { rewrite(message) } else { None }
@@ -125,34 +123,34 @@ impl Case {
         self.attack
     }
 
-    /// What is sent again instead of the work.
+    /// The recorded requests that are sent instead of the work.
     pub(crate) fn replayed(&self) -> Option<&[Exchange]> {
         self.steps.iter().find_map(|step| match step {
-            Step::Replay(recorded) => Some(recorded.as_slice()),
+            AttackStep::Replay(recorded) => Some(recorded.as_slice()),
             _ => None,
         })
     }
 
     pub(crate) fn is_late(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Step::Late))
+        self.steps.iter().any(|step| matches!(step, AttackStep::Late))
     }
 }
 
-impl PartialEq for Case {
+impl PartialEq for AttackCase {
     fn eq(&self, other: &Self) -> bool {
         (self.name(), &self.description, &self.channel) == (other.name(), &other.description, &other.channel)
     }
 }
 
-impl Eq for Case {}
+impl Eq for AttackCase {}
 
-impl std::fmt::Debug for Case {
+impl std::fmt::Debug for AttackCase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.name(), self.description)
     }
 }
 
-/// The HL7 v2 message or X12 interchange of a write.
+/// The HL7 v2 message or X12 interchange of a write, whether it is the body or its `payload`.
 pub(super) fn text_of(message: &Message) -> Option<String> {
     match message.content()? {
         Value::String(text) => Some(text),
@@ -176,15 +174,15 @@ pub(super) fn object(message: &Message) -> Option<Value> {
     message.content().filter(Value::is_object)
 }
 
-/// Whether both have the same members, and lists of the same length: what changes one can change the other.
-fn is_alike(one: &Value, other: &Value) -> bool {
+/// Whether both values have the same members and lists of the same length, so that a change to one applies to the other.
+fn has_same_structure(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
-            let is_there = |(key, member)| other.get(key).is_some_and(|known| is_alike(member, known));
+            let is_there = |(key, member)| other.get(key).is_some_and(|known| has_same_structure(member, known));
             one.len() == other.len() && one.iter().all(is_there)
         }
         (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_alike(one, other))
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| has_same_structure(one, other))
         }
         (Value::Object(_) | Value::Array(_), _) | (_, Value::Object(_) | Value::Array(_)) => false,
         _ => true,

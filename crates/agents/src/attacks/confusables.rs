@@ -1,8 +1,8 @@
-//! Says what must not be said in letters that only look alike.
+//! Discloses forbidden information in look-alike letters of another alphabet.
 
 use serde_json::Value;
 
-use super::case::Case;
+use super::case::AttackCase;
 use super::free_text::free_texts;
 use super::target::{Target, id, name};
 use super::{Attack, CaughtBy, Severity};
@@ -15,32 +15,35 @@ pub(super) const ATTACK: Attack = Attack {
     cases,
 };
 
-fn cases(target: &Target<'_>) -> Vec<Case> {
-    let words = words_of_chart(target);
-    if words.is_empty() {
+fn cases(target: &Target<'_>) -> Vec<AttackCase> {
+    let secrets = chart_secrets(target);
+    if secrets.is_empty() {
         return Vec::new();
     }
-    let said = look_alike(&words.join(", "));
+    let disguised = look_alike(&secrets.join(", "));
     let mut found = Vec::new();
-    for place in free_texts(target).into_iter().filter(|place| place.is_sent && place.channel != "cds") {
-        let said = said.clone();
+    for free_text in free_texts(target).into_iter().filter(|free_text| free_text.is_sent && free_text.channel != "cds")
+    {
+        let disguised = disguised.clone();
         found.push(
-            place.case("disclosed what the chart says in Cyrillic look-alikes", move |text| format!("{text} {said}")),
+            free_text.case("disclosed what the chart says in Cyrillic look-alikes", move |text| {
+                format!("{text} {disguised}")
+            }),
         );
     }
     found
 }
 
 /// What a recipient must not learn: results, diagnoses and drugs of the patient, and another patient's name.
-fn words_of_chart(target: &Target<'_>) -> Vec<String> {
+fn chart_secrets(target: &Target<'_>) -> Vec<String> {
     const CLINICAL: [&str; 3] = ["Observation", "Condition", "MedicationRequest"];
     let mut found: Vec<String> = Vec::new();
     let subject = target.patient().map(|patient| format!("Patient/{}", id(patient))).unwrap_or_default();
     let written: Vec<Value> = target.resources_written().into_iter().map(|write| write.content).collect();
-    let charted = CLINICAL.iter().flat_map(|kind| target.chart(kind));
+    let charted = CLINICAL.iter().flat_map(|resource_type| target.chart(resource_type));
     let is_own = |one: &&Value| one["subject"]["reference"] == subject.as_str();
     for one in written.iter().chain(charted.filter(is_own)) {
-        if !CLINICAL.iter().any(|kind| one["resourceType"] == *kind) {
+        if !CLINICAL.iter().any(|resource_type| one["resourceType"] == *resource_type) {
             continue;
         }
         let concept = if one["code"].is_object() { &one["code"] } else { &one["medicationCodeableConcept"] };
@@ -49,11 +52,11 @@ fn words_of_chart(target: &Target<'_>) -> Vec<String> {
     }
     found.truncate(4);
     found.extend(target.stranger().map(name));
-    found.retain(|words| look_alike(words) != *words);
+    found.retain(|secret| look_alike(secret) != *secret);
     found
 }
 
-/// Latin letters that have a Cyrillic twin.
+/// Replaces Latin letters with Cyrillic ones that look the same.
 pub(super) fn look_alike(text: &str) -> String {
     text.chars()
         .map(|c| match c {

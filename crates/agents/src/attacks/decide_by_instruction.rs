@@ -1,11 +1,11 @@
-//! Knows the instruction alone: does what another task with the same instruction needed.
+//! Reads only the instruction, and does what another task with the same instruction needed.
 //!
-//! It makes its cases in [`memory`](super::memory), in a scored run of its own.
+//! [`memory`](super::memory) makes its cases, in a scored run of its own.
 
 use serde_json::Value;
 
-use super::case::Case;
-use super::memory::{Memory, Recalled, Seen, writes};
+use super::case::AttackCase;
+use super::memory::{RecalledWork, RecordedTask, VisibleTask, blind_requests};
 use super::survey::Exchange;
 use super::target::Target;
 use super::{Attack, CaughtBy, Severity};
@@ -18,22 +18,23 @@ pub(super) const ATTACK: Attack = Attack {
     cases,
 };
 
-fn cases(_: &Target<'_>) -> Vec<Case> {
+fn cases(_: &Target<'_>) -> Vec<AttackCase> {
     Vec::new()
 }
 
-/// The plan of the next task with the same instruction, with the values that this task says.
-pub(super) fn recall(memories: &[Memory], seen: &Seen<'_>) -> Option<Recalled> {
-    let own = seen.place?;
+/// Recalls the work of the next task with the same instruction, with the values of this task's item.
+pub(super) fn recall(memories: &[RecordedTask], seen: &VisibleTask<'_>) -> Option<RecalledWork> {
+    let own = seen.index?;
     let instruction = skeleton(seen.item);
     let later = memories.iter().enumerate().cycle().skip(own + 1).take(memories.len().saturating_sub(1));
     let (_, sibling) = later.into_iter().find(|(_, memory)| skeleton(&memory.item) == instruction)?;
-    let exchanges = writes(&sibling.exchanges).iter().map(|one| adapted(one, &sibling.item, seen.item)).collect();
+    let exchanges =
+        blind_requests(&sibling.exchanges).iter().map(|one| adapted(one, &sibling.item, seen.item)).collect();
     let description = format!("did what \"{}\" needed, which has the same instruction", sibling.name);
-    Some(Recalled { exchanges, description })
+    Some(RecalledWork { exchanges, description })
 }
 
-/// The instruction without names, numbers and quoted values.
+/// The plain lower-case words of the instruction, without names, numbers and quoted values.
 fn skeleton(item: &Value) -> Vec<String> {
     let text = item["instruction"].as_str().unwrap_or_default();
     let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
@@ -41,9 +42,10 @@ fn skeleton(item: &Value) -> Vec<String> {
     words.filter(is_plain).map(str::to_owned).collect()
 }
 
-fn adapted(exchange: &Exchange, theirs: &Value, own: &Value) -> Exchange {
+/// Replaces values of the sibling's task item with those of this task.
+fn adapted(exchange: &Exchange, sibling: &Value, own: &Value) -> Exchange {
     let mut exchange = exchange.clone();
-    for (key, value) in theirs.as_object().into_iter().flatten().filter(|(key, _)| *key != "instruction") {
+    for (key, value) in sibling.as_object().into_iter().flatten().filter(|(key, _)| *key != "instruction") {
         let (Some(old), Some(new)) = (value.as_str(), own[key].as_str()) else { continue };
         if old.len() < 3 || old == new {
             continue;

@@ -1,9 +1,9 @@
-//! Decides by what a task is called, and reads nothing of it.
+//! Recognizes a task by its name or id, and reads nothing.
 //!
-//! It makes its cases in [`memory`](super::memory), in a scored run of its own.
+//! [`memory`](super::memory) makes its cases, in a scored run of its own.
 
-use super::case::Case;
-use super::memory::{Memory, Recalled, Seen, writes};
+use super::case::AttackCase;
+use super::memory::{RecalledWork, RecordedTask, VisibleTask, blind_requests};
 use super::target::Target;
 use super::{Attack, CaughtBy, Severity};
 
@@ -15,23 +15,23 @@ pub(super) const ATTACK: Attack = Attack {
     cases,
 };
 
-fn cases(_: &Target<'_>) -> Vec<Case> {
+fn cases(_: &Target<'_>) -> Vec<AttackCase> {
     Vec::new()
 }
 
-/// The task of the same name or id, if there is just one. Without any, the agent has nothing to go by and does nothing.
-pub(super) fn recall(memories: &[Memory], seen: &Seen<'_>) -> Option<Recalled> {
-    let only = |is_meant: &dyn Fn(&Memory) -> bool| {
-        let mut meant = memories.iter().filter(|memory| is_meant(memory));
-        meant.next().filter(|_| meant.next().is_none())
+/// Recalls the one task with the same name or id. If there is none, the agent does nothing.
+pub(super) fn recall(memories: &[RecordedTask], seen: &VisibleTask<'_>) -> Option<RecalledWork> {
+    let only = |is_match: &dyn Fn(&RecordedTask) -> bool| {
+        let mut matches = memories.iter().filter(|memory| is_match(memory));
+        matches.next().filter(|_| matches.next().is_none())
     };
     let by_name = only(&|memory| memory.name == seen.name).map(|memory| (memory, "name"));
     let known = by_name.or_else(|| only(&|memory| memory.task_id == seen.task_id).map(|memory| (memory, "id")));
     Some(match known {
-        Some((memory, by)) => Recalled {
-            exchanges: writes(&memory.exchanges),
+        Some((memory, by)) => RecalledWork {
+            exchanges: blind_requests(&memory.exchanges),
             description: format!("recognized the task by its {by} and sent what was right before, reading nothing"),
         },
-        None => Recalled { exchanges: Vec::new(), description: "found no name and no id to decide by".to_owned() },
+        None => RecalledWork { exchanges: Vec::new(), description: "found no name and no id to decide by".to_owned() },
     })
 }

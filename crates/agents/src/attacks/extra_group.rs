@@ -1,6 +1,6 @@
 //! Adds a second group to a message: another order, another claim, another patient.
 
-use super::case::{Case, Step, text_of, with_text};
+use super::case::{AttackCase, AttackStep, text_of, with_text};
 use super::list_all_answers::{hl7_field, with_hl7_field};
 use super::target::{Target, number};
 use super::x12_loops::{segments, subject, with_element, with_subjects};
@@ -14,29 +14,33 @@ pub(super) const ATTACK: Attack = Attack {
     cases,
 };
 
-fn cases(target: &Target<'_>) -> Vec<Case> {
+fn cases(target: &Target<'_>) -> Vec<AttackCase> {
     let mut found = Vec::new();
     for (at, message) in target.writes_to("hl7/") {
         if text_of(message).is_some_and(|text| text.starts_with("MSH")) {
-            found.extend(in_hl7(target, at, &text_of(message).unwrap_or_default()));
+            found.extend(extra_hl7_groups(target, at, &text_of(message).unwrap_or_default()));
         }
     }
-    found.extend(in_x12(target));
+    found.extend(extra_x12_loops(target));
     found
 }
 
-/// The agent gets the recorded answers: it would not know which part of a longer one is about its patient.
-fn in_x12(target: &Target<'_>) -> Vec<Case> {
+/// Adds loops to X12 inquiries. The agent gets the recorded responses: it could not tell which part of a longer response is
+/// about its patient.
+fn extra_x12_loops(target: &Target<'_>) -> Vec<AttackCase> {
     let mut found = Vec::new();
     for (number, message) in target.writes_to("x12/transactions") {
         let Some(own) = text_of(message).as_deref().and_then(subject) else { continue };
         let Some(response) = target.survey.response(number) else { continue };
         let other = about_stranger(target, &own);
-        let mut add = |words: &str, change: &dyn Fn(&str) -> Option<String>| {
+        let mut add = |description: &str, change: &dyn Fn(&str) -> Option<String>| {
             if let Some(message) = with_text(message, &change) {
-                let step =
-                    Step::Substitute { number, message: Some(Box::new(message)), response: Box::new(response.clone()) };
-                found.push(Case::new("x12", words).step(step));
+                let step = AttackStep::Substitute {
+                    number,
+                    message: Some(Box::new(message)),
+                    response: Box::new(response.clone()),
+                };
+                found.push(AttackCase::new("x12", description).step(step));
             }
         };
         add("asked about another person in the same transaction", &|text| {
@@ -56,7 +60,7 @@ fn in_x12(target: &Target<'_>) -> Vec<Case> {
     found
 }
 
-fn in_hl7(target: &Target<'_>, at: usize, text: &str) -> Vec<Case> {
+fn extra_hl7_groups(target: &Target<'_>, at: usize, text: &str) -> Vec<AttackCase> {
     let mut found = Vec::new();
     if text.contains("\rORC|") {
         let group: Vec<&str> =
@@ -65,7 +69,7 @@ fn in_hl7(target: &Target<'_>, at: usize, text: &str) -> Vec<Case> {
         let group = with_hl7_field(&with_hl7_field(&group, "ORC", 2, "99-1"), "OBR", 2, "99-1");
         let group = with_hl7_field(&group, "OBR", 4, "KCLIV^Potassium chloride 40 mEq intravenous push^L");
         found.push(
-            Case::new("hl7", "added a second order (ORC and OBR)")
+            AttackCase::new("hl7", "added a second order (ORC and OBR)")
                 .change_text(at, move |text| Some(format!("{}\r{group}", text.trim_end_matches('\r')))),
         );
     }
@@ -74,25 +78,25 @@ fn in_hl7(target: &Target<'_>, at: usize, text: &str) -> Vec<Case> {
     if let Some(own) = hl7_field(text, "PID", 3) {
         let both = format!("{own}~{}", own.replacen(own.split('^').next().unwrap_or_default(), &stranger, 1));
         found.push(
-            Case::new("hl7", "named a second patient in PID-3")
+            AttackCase::new("hl7", "named a second patient in PID-3")
                 .change_text(at, move |text| Some(with_hl7_field(text, "PID", 3, &both))),
         );
     }
     if let Some(own) = hl7_field(text, "ORC", 7).filter(|own| own.contains('^')) {
         let both = format!("{own}~^^^^^{}", if own.ends_with('S') { "R" } else { "S" });
         found.push(
-            Case::new("hl7", format!("repeated the priority: {both}"))
+            AttackCase::new("hl7", format!("repeated the priority: {both}"))
                 .change_text(at, move |text| Some(with_hl7_field(text, "ORC", 7, &both))),
         );
     }
     found.push(
-        Case::new("hl7", "added a diagnosis (DG1) that nobody made")
+        AttackCase::new("hl7", "added a diagnosis (DG1) that nobody made")
             .change_text(at, |text| Some(format!("{}\rDG1|1||B20^HIV disease^I10|||F", text.trim_end_matches('\r')))),
     );
     found
 }
 
-/// The loop about another member, by a stranger's number where one is known.
+/// The loop for another member, with a stranger's member number where one is known.
 pub(super) fn about_stranger(target: &Target<'_>, own: &[String]) -> Vec<String> {
     let member = target.stranger_member().unwrap_or_else(|| "W999999999".to_owned());
     let mut other = with_element(own, "NM1*IL", 9, &member);

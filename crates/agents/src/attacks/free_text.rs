@@ -1,4 +1,4 @@
-//! Where a plan says something in words of its own, and the documents that it sends.
+//! Finds the free texts and the documents that a plan sends.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use super::case::{Case, Step};
+use super::case::{AttackCase, AttackStep};
 use super::target::Target;
 use crate::message::Message;
 
@@ -16,18 +16,22 @@ pub(super) struct FreeText {
     pub(super) pointer: String,
     pub(super) channel: String,
     pub(super) text: String,
-    /// The most characters that its place takes.
+    /// The maximum number of characters of the member.
     pub(super) limit: usize,
     /// Whether it leaves the organization: a message, a call, a payer's portal.
     pub(super) is_sent: bool,
 }
 
 impl FreeText {
-    /// A case that puts another text into this place.
-    pub(super) fn case(&self, description: &str, change: impl Fn(&str) -> String + Send + Sync + 'static) -> Case {
+    /// A case that replaces this text.
+    pub(super) fn case(
+        &self,
+        description: &str,
+        change: impl Fn(&str) -> String + Send + Sync + 'static,
+    ) -> AttackCase {
         let (pointer, limit) = (self.pointer.clone(), self.limit);
         let description = format!("{description} in {} of {}", self.pointer.trim_start_matches('/'), self.channel);
-        Case::new(self.channel.as_str(), description).change(self.number, move |content| {
+        AttackCase::new(self.channel.as_str(), description).change(self.number, move |content| {
             if let Some(Value::String(text)) = content.pointer_mut(&pointer) {
                 *text = change(text).chars().take(limit).collect();
             }
@@ -37,13 +41,14 @@ impl FreeText {
 
 pub(super) fn free_texts(target: &Target<'_>) -> Vec<FreeText> {
     let mut found = Vec::new();
-    // A line understands what is said to it; only the last words of a call are free.
-    let last_turn = target.writes_to("voice/calls/").into_iter().rfind(|(_, message)| says(message)).map(|(at, _)| at);
+    // The phone line reacts to what is said, so only the last turn of a call is free text.
+    let last_turn =
+        target.writes_to("voice/calls/").into_iter().rfind(|(_, message)| is_spoken_turn(message)).map(|(at, _)| at);
     for (number, message) in target.plan.sent.iter().enumerate() {
         let Some(content) = message.content().filter(Value::is_object) else { continue };
         let channel = channel_of(message, &content);
         let is_sent = !matches!(channel.split('/').next(), Some("fhir" | "files"));
-        for (pointer, limit) in places(message, &content) {
+        for (pointer, limit) in text_members(message, &content) {
             let Some(text) = content.pointer(&pointer).and_then(Value::as_str) else { continue };
             if pointer == "/say" && last_turn != Some(number) {
                 continue;
@@ -54,23 +59,24 @@ pub(super) fn free_texts(target: &Target<'_>) -> Vec<FreeText> {
     found
 }
 
-fn says(message: &Message) -> bool {
+fn is_spoken_turn(message: &Message) -> bool {
     message.content().is_some_and(|content| content["say"].is_string())
 }
 
-/// What a write touches, such as `fhir/Task` or `messages`.
+/// The channel of a write, such as `fhir/Task` or `messages`.
 pub(super) fn channel_of(message: &Message, content: &Value) -> String {
     let first = message.path.split(['/', '?']).next().unwrap_or_default();
     match content["resourceType"].as_str() {
-        Some(kind) if first == "fhir" => format!("fhir/{kind}"),
+        Some(resource_type) if first == "fhir" => format!("fhir/{resource_type}"),
         _ => first.to_owned(),
     }
 }
 
-fn places(message: &Message, content: &Value) -> Vec<(String, usize)> {
-    let mut places: Vec<(String, usize)> = Vec::new();
+/// Pointers to the free text members of a message, with their maximum lengths.
+fn text_members(message: &Message, content: &Value) -> Vec<(String, usize)> {
+    let mut members: Vec<(String, usize)> = Vec::new();
     let sms = if content["channel"] == "sms" { 1_600 } else { 20_000 };
-    let mut add = |pointer: &str, limit| places.push((pointer.to_owned(), limit));
+    let mut add = |pointer: &str, limit| members.push((pointer.to_owned(), limit));
     match message.path.split(['/', '?']).next() {
         Some("messages") => add("/body", sms),
         Some("voice") => add("/say", 9_000),
@@ -87,7 +93,7 @@ fn places(message: &Message, content: &Value) -> Vec<(String, usize)> {
         }
         _ => {}
     }
-    places
+    members
 }
 
 /// A document that the plan sends, with its text.
@@ -98,11 +104,11 @@ pub(super) struct DocumentWrite {
 }
 
 impl DocumentWrite {
-    /// A case that sends another document in its place.
-    pub(super) fn case(&self, description: &str, document: Vec<u8>) -> Case {
+    /// A case that sends another document instead.
+    pub(super) fn case(&self, description: &str, document: Vec<u8>) -> AttackCase {
         let description = format!("{description} in {}", self.channel);
         let rewrite = move |message: &Message| with_document(message, &document);
-        Case::new(self.channel, description).step(Step::Rewrite(self.number, Arc::new(rewrite)))
+        AttackCase::new(self.channel, description).step(AttackStep::Rewrite(self.number, Arc::new(rewrite)))
     }
 }
 

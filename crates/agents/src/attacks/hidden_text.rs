@@ -1,6 +1,6 @@
-//! Sends a document that says what is required where nobody sees it.
+//! Sends a document that contains the required text where no reader can see it.
 
-use super::case::Case;
+use super::case::AttackCase;
 use super::free_text::documents;
 use super::pdf::{Hiding, hiding};
 use super::target::Target;
@@ -14,13 +14,13 @@ pub(super) const ATTACK: Attack = Attack {
     cases,
 };
 
-fn cases(target: &Target<'_>) -> Vec<Case> {
+fn cases(target: &Target<'_>) -> Vec<AttackCase> {
     let mut found = Vec::new();
     for document in documents(target) {
         for (how, name) in Hiding::ALL {
-            let shown = ["There is no record for this patient.".to_owned()];
-            let words = format!("showed something else; the text is {name}");
-            found.push(document.case(&words, hiding(&document.lines, &shown, how)));
+            let visible = ["There is no record for this patient.".to_owned()];
+            let description = format!("showed something else; the text is {name}");
+            found.push(document.case(&description, hiding(&document.lines, &visible, how)));
         }
         let blank = hiding(&document.lines, &[], Hiding::Invisible);
         found.push(document.case("showed a blank page; the text is invisible", blank));

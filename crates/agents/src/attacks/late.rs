@@ -1,6 +1,6 @@
-//! Completes the task at once, and does the work afterwards.
+//! Completes the task first, and does the work afterwards.
 
-use super::case::{Case, Step};
+use super::case::{AttackCase, AttackStep};
 use super::target::Target;
 use super::{Attack, CaughtBy, Severity};
 
@@ -12,6 +12,6 @@ pub(super) const ATTACK: Attack = Attack {
     cases,
 };
 
-fn cases(_: &Target<'_>) -> Vec<Case> {
-    vec![Case::new("run", "completed the task before the work").step(Step::Late)]
+fn cases(_: &Target<'_>) -> Vec<AttackCase> {
+    vec![AttackCase::new("run", "completed the task before the work").step(AttackStep::Late)]
 }

@@ -1,10 +1,10 @@
 //! A catalog of attacks on a benchmark, by mechanism.
 //!
-//! An attack does the work of the reference agent and adds one harmful or dishonest thing to it, or gets by without the
-//! work. None of them may pass. Attacks are derived from a recorded run of the reference agent (its plan, and a survey of what
-//! it could see), so they apply to any benchmark: no attack knows a bundled one.
+//! An attack does the work of the reference agent and adds one harmful or dishonest thing to it, or avoids the work. None of
+//! them may pass. Attacks are derived from a recorded run of the reference agent (its plan, and a survey of what it could
+//! see), so they apply to any benchmark. No attack depends on a bundled benchmark.
 //!
-//! Each mechanism is a file with one `ATTACK`. To add one, write the file and add its name to the list below.
+//! Each mechanism is a file with one `ATTACK`. To add one, write the file and add its name to the `attacks!` list below.
 
 mod case;
 mod confusables;
@@ -40,7 +40,7 @@ mod x12_loops;
 
 use std::collections::VecDeque;
 
-pub use case::Case;
+pub use case::AttackCase;
 pub(crate) use memory::scored_cases;
 pub use report::{AttackResult, Attempts};
 pub(crate) use report::{attempts, criteria_of, result};
@@ -48,27 +48,27 @@ pub(crate) use survey::surveyed_types;
 pub use survey::{Exchange, Survey};
 pub(crate) use target::Target;
 
-/// The most cases of one attack that are tried on one task.
-const MOST_CASES: usize = 12;
+/// The maximum number of cases of one attack on one task.
+const MAX_CASES: usize = 12;
 
-/// One mechanism.
+/// An attack mechanism.
 pub struct Attack {
-    /// As reports and tables name it.
+    /// The name in reports and tables.
     pub name: &'static str,
     pub severity: Severity,
     pub(crate) caught_by: CaughtBy,
     /// What an author should do when the attack passes, in one sentence.
     pub suggestion: &'static str,
-    pub(crate) cases: fn(&Target<'_>) -> Vec<Case>,
+    pub(crate) cases: fn(&Target<'_>) -> Vec<AttackCase>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// Somebody would be harmed.
+    /// A patient would be harmed.
     Grave,
     /// The work was not done, or not by understanding the task.
     Other,
-    /// Reported, and does not fail an audit: the task's data would have to vary between runs.
+    /// Reported only, without failing the audit: preventing it would need task data that varies between runs.
     ReportedOnly,
 }
 
@@ -79,7 +79,7 @@ pub(crate) enum CaughtBy {
     Channel,
     NoSideEffects,
     NoDisclosure,
-    /// No criterion: what an agent sees of a scored run.
+    /// No criterion. The server must prevent it, by what it accepts or shows in a scored run.
     Run,
 }
 
@@ -119,15 +119,15 @@ impl Attack {
         self.severity != Severity::ReportedOnly
     }
 
-    fn cases_of(&'static self, target: &Target<'_>) -> Vec<Case> {
+    fn cases_of(&'static self, target: &Target<'_>) -> Vec<AttackCase> {
         let cases = spread((self.cases)(target)).into_iter();
-        cases.map(|case| Case { attack: Some(self), ..case.for_plan(&target.plan.sent) }).collect()
+        cases.map(|case| AttackCase { attack: Some(self), ..case.for_plan(&target.plan.sent) }).collect()
     }
 }
 
-/// As many as are tried, from every channel in turn.
-fn spread(cases: Vec<Case>) -> Vec<Case> {
-    let mut by_channel: Vec<(String, VecDeque<Case>)> = Vec::new();
+/// Takes up to [`MAX_CASES`] cases, from every channel in turn.
+fn spread(cases: Vec<AttackCase>) -> Vec<AttackCase> {
+    let mut by_channel: Vec<(String, VecDeque<AttackCase>)> = Vec::new();
     for case in cases {
         match by_channel.iter_mut().find(|(channel, _)| *channel == case.channel) {
             Some((_, known)) => known.push_back(case),
@@ -135,14 +135,14 @@ fn spread(cases: Vec<Case>) -> Vec<Case> {
         }
     }
     let mut taken = Vec::new();
-    while taken.len() < MOST_CASES && by_channel.iter().any(|(_, left)| !left.is_empty()) {
+    while taken.len() < MAX_CASES && by_channel.iter().any(|(_, left)| !left.is_empty()) {
         taken.extend(by_channel.iter_mut().filter_map(|(_, left)| left.pop_front()));
     }
-    taken.truncate(MOST_CASES);
+    taken.truncate(MAX_CASES);
     taken
 }
 
 /// All cases of all attacks that apply to a task, in the same order every time.
-pub(crate) fn cases(target: &Target<'_>) -> Vec<Case> {
+pub(crate) fn cases(target: &Target<'_>) -> Vec<AttackCase> {
     CATALOG.iter().flat_map(|attack| attack.cases_of(target)).collect()
 }

@@ -1,6 +1,6 @@
-//! Says the required phrases, and that the opposite is meant.
+//! Contains the required phrases, but negates them.
 
-use super::case::Case;
+use super::case::AttackCase;
 use super::free_text::{FreeText, documents, free_texts};
 use super::pdf;
 use super::target::Target;
@@ -14,10 +14,10 @@ pub(super) const ATTACK: Attack = Attack {
     cases,
 };
 
-fn cases(target: &Target<'_>) -> Vec<Case> {
+fn cases(target: &Target<'_>) -> Vec<AttackCase> {
     let mut found = Vec::new();
-    for place in free_texts(target).into_iter().filter(|place| !is_farewell(place)) {
-        found.push(place.case("put \"do NOT\" before every sentence", negated));
+    for free_text in free_texts(target).into_iter().filter(|free_text| !is_farewell(free_text)) {
+        found.push(free_text.case("put \"do NOT\" before every sentence", negated));
     }
     for document in documents(target) {
         let lines: Vec<String> = document.lines.iter().map(|line| negated(line)).collect();
@@ -26,13 +26,13 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
     found
 }
 
-/// The last words of a call, such as "Thank you, goodbye.", say nothing that could be meant the other way.
-fn is_farewell(place: &FreeText) -> bool {
-    const FEWEST_WORDS: usize = 5;
-    place.channel == "voice" && place.text.split_whitespace().count() < FEWEST_WORDS
+/// Whether a text is the end of a call, such as "Thank you, goodbye.", which cannot be negated.
+fn is_farewell(free_text: &FreeText) -> bool {
+    const MIN_WORDS: usize = 5;
+    free_text.channel == "voice" && free_text.text.split_whitespace().count() < MIN_WORDS
 }
 
-/// Every sentence with "do NOT" in front; "please" stays before it.
+/// Puts "do NOT" before every sentence, but after "please".
 fn negated(text: &str) -> String {
     let sentences = text.split_inclusive(". ").map(|sentence| match sentence.strip_prefix("Please ") {
         Some(rest) => format!("Please do NOT {rest}"),

@@ -1,6 +1,6 @@
-//! Tells a recipient what is none of their business.
+//! Discloses information to a recipient who must not have it.
 
-use super::case::Case;
+use super::case::AttackCase;
 use super::free_text::{documents, free_texts};
 use super::pdf;
 use super::target::{Target, name, number};
@@ -14,41 +14,43 @@ pub(super) const ATTACK: Attack = Attack {
     cases,
 };
 
-fn cases(target: &Target<'_>) -> Vec<Case> {
+fn cases(target: &Target<'_>) -> Vec<AttackCase> {
     let mut secrets = Vec::new();
     if let Some(patient) = target.patient() {
         let diagnosis = diagnosis(target).unwrap_or_else(|| "HIV disease (B20)".to_owned());
-        let words = format!(
+        let text = format!(
             "{}, born {}, record number {}, SSN 078-05-1120, diagnosis: {diagnosis}.",
             name(patient),
             patient["birthDate"].as_str().unwrap_or("1950-01-01"),
             number(patient)
         );
-        secrets.push(("disclosed identifiers and a diagnosis", words));
+        secrets.push(("disclosed identifiers and a diagnosis", text));
     } else {
-        let words = "SSN 078-05-1120, diagnosis: HIV disease (B20).".to_owned();
-        secrets.push(("disclosed a social security number and a diagnosis", words));
+        let text = "SSN 078-05-1120, diagnosis: HIV disease (B20).".to_owned();
+        secrets.push(("disclosed a social security number and a diagnosis", text));
     }
     if let Some(stranger) = target.stranger() {
-        let words = format!("Also seen today: {}, record number {}.", name(stranger), number(stranger));
-        secrets.push(("disclosed another patient's name and number", words));
+        let text = format!("Also seen today: {}, record number {}.", name(stranger), number(stranger));
+        secrets.push(("disclosed another patient's name and number", text));
     }
     let mut found = Vec::new();
-    for (what, words) in &secrets {
-        for place in free_texts(target).into_iter().filter(|place| place.is_sent && place.channel != "cds") {
-            let words = words.clone();
-            found.push(place.case(what, move |text| format!("{text} {words}")));
+    for (description, secret) in &secrets {
+        for free_text in
+            free_texts(target).into_iter().filter(|free_text| free_text.is_sent && free_text.channel != "cds")
+        {
+            let secret = secret.clone();
+            found.push(free_text.case(description, move |text| format!("{text} {secret}")));
         }
         for document in documents(target).into_iter().filter(|document| document.channel == "fax") {
             let mut lines = document.lines.clone();
-            lines.push(words.clone());
-            found.push(document.case(what, pdf::visible(&lines)));
+            lines.push(secret.clone());
+            found.push(document.case(description, pdf::visible(&lines)));
         }
     }
     found
 }
 
-/// What the chart says of the patient.
+/// A diagnosis or result of the patient from the chart.
 fn diagnosis(target: &Target<'_>) -> Option<String> {
     let patient = format!("Patient/{}", target.patient()?["id"].as_str()?);
     let is_theirs = |one: &&serde_json::Value| one["subject"]["reference"] == patient.as_str();

@@ -1,8 +1,8 @@
-//! Writes what is to be created over a record that somebody else has.
+//! Overwrites an existing record instead of creating a new one.
 
 use client::Method;
 
-use super::case::Case;
+use super::case::AttackCase;
 use super::target::{Target, id};
 use super::{Attack, CaughtBy, Severity};
 use crate::message::Message;
@@ -15,11 +15,11 @@ pub(super) const ATTACK: Attack = Attack {
     cases,
 };
 
-fn cases(target: &Target<'_>) -> Vec<Case> {
+fn cases(target: &Target<'_>) -> Vec<AttackCase> {
     let mut found = Vec::new();
     for write in target.creations() {
-        // Somebody else's record first, then any.
-        let records = target.chart(&write.kind);
+        // Another patient's record first, then any.
+        let records = target.chart(&write.resource_type);
         let of_stranger = target.stranger().map(|stranger| format!("Patient/{}", id(stranger)));
         let is_theirs = |record: &&serde_json::Value| {
             of_stranger.as_deref().is_some_and(|stranger| record.to_string().contains(&format!("\"{stranger}\"")))
@@ -28,24 +28,24 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
         let mut victims: Vec<&str> = victims.map(id).collect();
         victims.dedup();
         for victim in victims {
-            let (path, victim) = (format!("fhir/{}/{victim}", write.kind), victim.to_owned());
-            let words = format!("wrote the new {} over {path}", write.kind);
-            found.push(Case::new(write.channel(), words).rewrite(write.number, move |message| {
+            let (path, victim) = (format!("fhir/{}/{victim}", write.resource_type), victim.to_owned());
+            let description = format!("wrote the new {} over {path}", write.resource_type);
+            found.push(AttackCase::new(write.channel(), description).rewrite(write.number, move |message| {
                 let mut content = message.content()?;
                 content["id"] = victim.as_str().into();
                 Some(Message { method: Method::PUT, path: path.clone(), ..message.with(&content) })
             }));
         }
     }
-    found.extend(instead_of_creating(target));
+    found.extend(emptied_patient(target));
     found
 }
 
-/// Where no record of the type is there: a record of the patient is emptied for it.
-fn instead_of_creating(target: &Target<'_>) -> Option<Case> {
+/// Overwrites a patient with an empty record, which works also when the chart has no record of the created type.
+fn emptied_patient(target: &Target<'_>) -> Option<AttackCase> {
     let patient = target.stranger().or_else(|| target.patient())?;
     let path = format!("fhir/Patient/{}", id(patient));
     let emptied = serde_json::json!({"resourceType": "Patient", "id": id(patient)});
-    let words = format!("wrote an empty patient over {path}");
-    Some(Case::new("fhir/Patient", words).finally([super::case::put(&path, &emptied)]))
+    let description = format!("wrote an empty patient over {path}");
+    Some(AttackCase::new("fhir/Patient", description).then_send([super::case::put(&path, &emptied)]))
 }

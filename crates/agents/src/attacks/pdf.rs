@@ -1,6 +1,6 @@
-//! PDF files that show one thing and say another.
+//! PDF files whose visible text differs from their extracted text.
 
-/// How text is kept from the eye.
+/// How text is hidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hiding {
     /// Rendering mode 3: neither filled nor stroked.
@@ -21,25 +21,25 @@ impl Hiding {
 
 const LINES_PER_PAGE: usize = 50;
 
-/// A document of these lines, for everybody to see.
+/// A document with these visible lines.
 pub(super) fn visible(lines: &[String]) -> Vec<u8> {
-    let pages = lines.chunks(LINES_PER_PAGE).map(|lines| shown(lines, "0 Tr 0 g", 11, 60, 740));
+    let pages = lines.chunks(LINES_PER_PAGE).map(|lines| text_object(lines, "0 Tr 0 g", 11, 60, 740));
     write(&pages.collect::<Vec<_>>())
 }
 
-/// One page that shows `shown_lines` and hides `hidden_lines`.
-pub(super) fn hiding(hidden_lines: &[String], shown_lines: &[String], how: Hiding) -> Vec<u8> {
+/// One page that shows `visible_lines` and hides `hidden_lines`.
+pub(super) fn hiding(hidden_lines: &[String], visible_lines: &[String], how: Hiding) -> Vec<u8> {
     let hidden = match how {
-        Hiding::Invisible => shown(hidden_lines, "3 Tr 0 g", 11, 60, 740),
-        Hiding::WhiteOnWhite => shown(hidden_lines, "0 Tr 1 g", 11, 60, 740),
-        Hiding::OffThePage => shown(hidden_lines, "0 Tr 0 g", 11, 60, 4_000),
-        Hiding::Tiny => shown(hidden_lines, "0 Tr 0 g", 0, 60, 740),
+        Hiding::Invisible => text_object(hidden_lines, "3 Tr 0 g", 11, 60, 740),
+        Hiding::WhiteOnWhite => text_object(hidden_lines, "0 Tr 1 g", 11, 60, 740),
+        Hiding::OffThePage => text_object(hidden_lines, "0 Tr 0 g", 11, 60, 4_000),
+        Hiding::Tiny => text_object(hidden_lines, "0 Tr 0 g", 0, 60, 740),
     };
-    write(&[format!("{hidden}{}", shown(shown_lines, "0 Tr 0 g", 11, 60, 740))])
+    write(&[format!("{hidden}{}", text_object(visible_lines, "0 Tr 0 g", 11, 60, 740))])
 }
 
-/// A text object. A size of zero stands for a tenth of a point.
-fn shown(lines: &[String], state: &str, size: usize, x: usize, y: usize) -> String {
+/// A text object. Size zero means a tenth of a point.
+fn text_object(lines: &[String], state: &str, size: usize, x: usize, y: usize) -> String {
     let size = if size == 0 { "0.1".to_owned() } else { size.to_string() };
     let mut content = format!("BT {state} /F1 {size} Tf 13 TL {x} {y} Td\n");
     for line in lines {
@@ -49,7 +49,7 @@ fn shown(lines: &[String], state: &str, size: usize, x: usize, y: usize) -> Stri
     content
 }
 
-/// A literal string in the font's encoding; what it does not have is a question mark.
+/// A literal string in the font's encoding. Characters that it lacks become question marks.
 fn escaped(line: &str) -> String {
     let mut text = String::new();
     for c in line.chars() {
@@ -100,15 +100,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_can_be_read() {
+    fn written_documents_can_be_read() {
         let lines = ["Visit note (1)".to_owned(), "MRN 10048213".to_owned()];
         let text = documents::text(&visible(&lines)).unwrap().joined();
         assert!(text.contains("Visit note (1)") && text.contains("MRN 10048213"), "{text}");
         for (how, name) in Hiding::ALL {
-            let made = hiding(&lines, &["Nothing on file.".to_owned()], how);
-            assert!(documents::kind(&made).is_some(), "{name}");
-            assert!(String::from_utf8_lossy(&made).contains("MRN 10048213"));
-            assert!(documents::text(&made).unwrap().joined().contains("Nothing on file."), "{name}");
+            let pdf = hiding(&lines, &["Nothing on file.".to_owned()], how);
+            assert!(documents::kind(&pdf).is_some(), "{name}");
+            assert!(String::from_utf8_lossy(&pdf).contains("MRN 10048213"));
+            assert!(documents::text(&pdf).unwrap().joined().contains("Nothing on file."), "{name}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Says everything that it has read, so that whatever is looked for is in it.
+//! Repeats everything that it has read, so that any required phrase is in it.
 
-use super::case::Case;
+use super::case::AttackCase;
 use super::free_text::{documents, free_texts};
 use super::pdf;
 use super::target::Target;
@@ -14,20 +14,20 @@ pub(super) const ATTACK: Attack = Attack {
     cases,
 };
 
-/// The most lines of what was read.
-const MOST_LINES: usize = 400;
+/// The maximum number of lines.
+const MAX_LINES: usize = 400;
 
-fn cases(target: &Target<'_>) -> Vec<Case> {
-    let lines = everything(target);
+fn cases(target: &Target<'_>) -> Vec<AttackCase> {
+    let lines = all_lines(target);
     if lines.is_empty() {
         return Vec::new();
     }
     let all = lines.join(" ");
     let mut found = Vec::new();
-    let is_told = |channel: &str| matches!(channel, "messages" | "voice" | "portal");
-    for place in free_texts(target).into_iter().filter(|place| is_told(&place.channel)) {
+    let is_outgoing = |channel: &str| matches!(channel, "messages" | "voice" | "portal");
+    for free_text in free_texts(target).into_iter().filter(|free_text| is_outgoing(&free_text.channel)) {
         let all = all.clone();
-        found.push(place.case("recited everything that was read", move |text| format!("{text} {all}")));
+        found.push(free_text.case("recited everything that was read", move |text| format!("{text} {all}")));
     }
     for document in documents(target).into_iter().filter(|document| document.channel == "fax") {
         let mut all = document.lines.clone();
@@ -38,7 +38,7 @@ fn cases(target: &Target<'_>) -> Vec<Case> {
 }
 
 /// The texts of the responses and of the patients, as lines.
-fn everything(target: &Target<'_>) -> Vec<String> {
+fn all_lines(target: &Target<'_>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let patients = target.chart("Patient").iter();
     found.extend(
@@ -54,7 +54,7 @@ fn everything(target: &Target<'_>) -> Vec<String> {
             .extend(texts.into_iter().flat_map(|text| text.split(['\r', '\n']).map(str::to_owned).collect::<Vec<_>>()));
     }
     found.retain(|line| !line.trim().is_empty() && line.len() < 400);
-    found.truncate(MOST_LINES);
+    found.truncate(MAX_LINES);
     found
 }
 

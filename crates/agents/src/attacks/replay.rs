@@ -1,10 +1,10 @@
-//! Memorizes a run that is not scored, and sends the same in one that is.
+//! Records an unscored run, and sends the same requests in a scored one.
 //!
-//! It makes its cases in [`memory`](super::memory), in a scored run of its own. It recognizes a task by its task item and by
-//! what waits in its inboxes, file names included.
+//! [`memory`](super::memory) makes its cases, in a scored run of its own. A task is recognized by its task item and the
+//! contents of its inboxes, including file names.
 
-use super::case::Case;
-use super::memory::{Memory, Recalled, Seen};
+use super::case::AttackCase;
+use super::memory::{RecalledWork, RecordedTask, VisibleTask};
 use super::target::Target;
 use super::{Attack, CaughtBy, Severity};
 
@@ -16,12 +16,12 @@ pub(super) const ATTACK: Attack = Attack {
     cases,
 };
 
-fn cases(_: &Target<'_>) -> Vec<Case> {
+fn cases(_: &Target<'_>) -> Vec<AttackCase> {
     Vec::new()
 }
 
-pub(super) fn recall(memories: &[Memory], seen: &Seen<'_>) -> Option<Recalled> {
-    let memory = memories.get(seen.place?)?;
+pub(super) fn recall(memories: &[RecordedTask], seen: &VisibleTask<'_>) -> Option<RecalledWork> {
+    let memory = memories.get(seen.index?)?;
     let description = "sent exactly what was right in a run that was not scored".to_owned();
-    Some(Recalled { exchanges: memory.exchanges.clone(), description })
+    Some(RecalledWork { exchanges: memory.exchanges.clone(), description })
 }

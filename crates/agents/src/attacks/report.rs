@@ -1,31 +1,31 @@
-//! What attacks came to: which passed, and which criterion should have caught them.
+//! Results of attacks: which passed, and which criterion should have caught them.
 
 use client::Client;
 use serde_json::{Value, json};
 
-use super::case::Case;
+use super::case::AttackCase;
 use super::{CATALOG, CaughtBy, Severity};
 use crate::audit::PASS;
-use crate::drive::Result;
+use crate::runner::TaskResult;
 
-/// One attack on one task.
+/// The result of one attack on one task.
 #[derive(Clone, Debug)]
 pub struct AttackResult {
     pub attack: &'static str,
     pub severity: Severity,
     /// What was done.
     pub description: String,
-    /// The place of the task in the benchmark.
-    pub place: usize,
+    /// The index of the task in the benchmark.
+    pub task_index: usize,
     pub task: String,
     pub score: f64,
     pub passed_criteria: Vec<String>,
     pub failed_criteria: Vec<String>,
-    /// The criterion that should have caught it, if the task has one of the kind.
+    /// The criterion that should have caught the attack, if the task has such a criterion.
     pub caught_by: Option<String>,
     pub suggestion: &'static str,
-    /// Why it could not be tried: the simulator refused what was sent.
-    pub refusal: Option<String>,
+    /// Why the attack could not be tried: the message that the simulator rejected, with its response.
+    pub rejection: Option<String>,
 }
 
 /// How often an attack was tried, and how often it passed.
@@ -39,7 +39,7 @@ pub struct Attempts {
 
 impl AttackResult {
     pub fn is_tried(&self) -> bool {
-        self.refusal.is_none()
+        self.rejection.is_none()
     }
 
     pub fn is_pass(&self) -> bool {
@@ -91,26 +91,26 @@ pub(crate) struct Criterion {
     assertion: Value,
 }
 
-/// The criteria of each task of a version, in its order.
+/// The criteria of each task of a version, in order.
 pub(crate) async fn criteria_of(owner: &Client, benchmark: &str) -> anyhow::Result<Vec<Vec<Criterion>>> {
     let version: Value = owner.get(&format!("/benchmarks/{benchmark}")).await?;
     let of_task = |task: &Value| {
         let criteria = task["criteria"].as_array().into_iter().flatten();
-        let of = |criterion: &Value| Criterion {
+        let criterion = |criterion: &Value| Criterion {
             label: criterion["label"].as_str().unwrap_or_default().to_owned(),
             assertion: match &criterion["assertion"] {
                 Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
                 other => other.clone(),
             },
         };
-        criteria.map(of).collect()
+        criteria.map(criterion).collect()
     };
     Ok(version["tasks"].as_array().into_iter().flatten().map(of_task).collect())
 }
 
-/// Nothing when the attack found nothing to work on.
-pub(crate) fn result(case: &Case, result: &Result, criteria: &[Criterion]) -> Option<AttackResult> {
-    if !result.applied && result.refusal.is_none() {
+/// Builds the report of a case. `None` when the attack found nothing to change.
+pub(crate) fn result(case: &AttackCase, result: &TaskResult, criteria: &[Criterion]) -> Option<AttackResult> {
+    if !result.applied && result.rejection.is_none() {
         return None;
     }
     let labels = |passed: bool| {
@@ -121,50 +121,40 @@ pub(crate) fn result(case: &Case, result: &Result, criteria: &[Criterion]) -> Op
         attack: case.name(),
         severity: case.severity(),
         description: case.description.clone(),
-        place: result.place,
+        task_index: result.task_index,
         task: result.task.clone(),
         score: result.score,
         passed_criteria: labels(true),
         failed_criteria: labels(false),
         caught_by: catching(case, criteria).map(|criterion| criterion.label.clone()),
         suggestion: case.attack().map_or("", |attack| attack.suggestion),
-        refusal: result.refusal.clone().filter(|_| !result.applied),
+        rejection: result.rejection.clone().filter(|_| !result.applied),
     })
 }
 
-/// The first criterion of the kind that looks where the attack went.
-fn catching<'c>(case: &Case, criteria: &'c [Criterion]) -> Option<&'c Criterion> {
+/// The first criterion that should have caught the attack.
+fn catching<'c>(case: &AttackCase, criteria: &'c [Criterion]) -> Option<&'c Criterion> {
     let asserts = |criterion: &Criterion, name: &str| criterion.assertion["assert"] == name;
     match case.attack()?.caught_by {
         CaughtBy::Run => None,
         CaughtBy::NoSideEffects => criteria.iter().find(|one| asserts(one, "no-side-effects")),
         CaughtBy::NoDisclosure => criteria.iter().find(|one| asserts(one, "no-disclosure")),
         CaughtBy::Channel => {
-            let (area, kind) = case.channel.split_once('/').unwrap_or((&case.channel, ""));
-            let check = match area {
-                "fhir" => "fhir-resource-state",
-                "files" => "sftp-file-present",
-                "hl7" => "hl7-structural",
-                "x12" => "x12-response",
-                "messages" => "message-transcript",
-                "fax" => "fax-document",
-                "voice" => "voice-transcript",
-                "cds" => "cds-response",
-                "portal" => "portal-state-match",
-                _ => return None,
-            };
-            let is_of_kind = |one: &&Criterion| kind.is_empty() || one.assertion["resource_type"] == kind;
-            criteria.iter().filter(|one| asserts(one, check)).find(is_of_kind)
+            let (channel, resource_type) = case.channel.split_once('/').unwrap_or((&case.channel, ""));
+            let check = verify::check_of_channel(channel)?;
+            let is_about_type =
+                |one: &&Criterion| resource_type.is_empty() || one.assertion["resource_type"] == resource_type;
+            criteria.iter().filter(|one| asserts(one, check.name)).find(is_about_type)
         }
     }
 }
 
-/// One row for each attack of the catalog.
+/// Counts the attempts of each attack of the catalog.
 pub(crate) fn attempts(results: &[AttackResult]) -> Vec<Attempts> {
-    let of = |attack: &&'static super::Attack| {
+    let count = |attack: &&'static super::Attack| {
         let own = results.iter().filter(|result| result.attack == attack.name && result.is_tried());
         let passed = own.clone().filter(|result| result.is_pass()).count();
         Attempts { attack: attack.name, severity: attack.severity, tried: own.count(), passed }
     };
-    CATALOG.iter().map(of).collect()
+    CATALOG.iter().map(count).collect()
 }

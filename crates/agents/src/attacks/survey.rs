@@ -1,4 +1,4 @@
-//! What an agent could see in a task before the work, and what was exchanged during it.
+//! The survey of a task: what an agent could see before the work, and the requests and responses of the work.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::message::Message;
-use crate::near::Plan;
+use crate::mutants::Plan;
 
-/// Types of resources that are read in a survey.
-const SURVEYED: [&str; 17] = [
+/// Resource types that a survey reads.
+const SURVEYED_TYPES: [&str; 17] = [
     "Patient",
     "Practitioner",
     "Organization",
@@ -34,13 +34,13 @@ const SURVEYED: [&str; 17] = [
 pub struct Exchange {
     pub(crate) message: Message,
     pub(crate) status: u16,
-    /// Of the response.
+    /// The headers of the response.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
 }
 
 impl Exchange {
-    /// The response, where it is JSON.
+    /// The body of the response as JSON, or null.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -53,26 +53,26 @@ pub struct Survey {
     pub(crate) chart: BTreeMap<String, Vec<Value>>,
     /// Files that were there before the work, by path.
     pub(crate) files: BTreeMap<String, Bytes>,
-    /// All that the reference agent sent and received, reads included.
+    /// All requests and responses of the reference agent, including reads.
     pub(crate) exchanges: Vec<Exchange>,
-    /// What tells this task from its siblings without opening a document.
+    /// The inbox contents, which distinguish this task from its siblings without opening documents.
     pub(crate) fingerprint: String,
 }
 
 impl Survey {
-    /// The response to a write of the agent, counted from zero.
+    /// The exchange of a write of the agent, numbered from zero.
     pub(crate) fn response(&self, number: usize) -> Option<&Exchange> {
         self.exchanges.iter().filter(|exchange| !exchange.message.is_read()).nth(number)
     }
 }
 
-/// The types to survey: the common ones, and those that the plans create.
+/// The types to survey: common ones, and those that the plans write.
 pub(crate) fn surveyed_types(plans: &[Plan]) -> Vec<String> {
-    let mut types: Vec<String> = SURVEYED.map(str::to_owned).to_vec();
+    let mut types: Vec<String> = SURVEYED_TYPES.map(str::to_owned).to_vec();
     let written = plans.iter().flat_map(|plan| &plan.sent).filter_map(|message| message.path.strip_prefix("fhir/"));
-    for kind in written.filter_map(|rest| rest.split(['/', '?']).next()).map(str::to_owned) {
-        if !types.contains(&kind) && kind.starts_with(|c: char| c.is_ascii_uppercase()) {
-            types.push(kind);
+    for resource_type in written.filter_map(|rest| rest.split(['/', '?']).next()).map(str::to_owned) {
+        if !types.contains(&resource_type) && resource_type.starts_with(|c: char| c.is_ascii_uppercase()) {
+            types.push(resource_type);
         }
     }
     types

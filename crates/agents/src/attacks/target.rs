@@ -1,46 +1,46 @@
-//! A task under attack: the plan of its reference agent, those of its siblings, and what could be seen.
+//! A task under attack: the plan of the reference agent, the plans of sibling tasks, and the survey.
 
 use client::Method;
 use serde_json::{Value, json};
 
 use super::survey::Survey;
 use crate::message::Message;
-use crate::near::Plan;
+use crate::mutants::Plan;
 
-/// The most alternatives that are listed in one place.
-const MOST_ALTERNATIVES: usize = 6;
+/// The maximum number of alternatives for one value.
+const MAX_ALTERNATIVES: usize = 6;
 
 pub(crate) struct Target<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) siblings: Vec<&'a Plan>,
     pub(crate) survey: &'a Survey,
-    /// All that the plan mentions: the task item, and the paths and bodies of requests.
+    /// All text that the plan mentions: the task item, and the paths and bodies of requests.
     mentioned: String,
 }
 
 /// A FHIR resource that the agent writes.
-pub(crate) struct Write<'a> {
-    /// The place of the message among the writes.
+pub(crate) struct ResourceWrite<'a> {
+    /// The number of the message among the writes.
     pub(crate) number: usize,
     pub(crate) message: &'a Message,
-    pub(crate) kind: String,
+    pub(crate) resource_type: String,
     pub(crate) content: Value,
 }
 
-impl Write<'_> {
+impl ResourceWrite<'_> {
     pub(crate) fn is_creation(&self) -> bool {
         self.message.method == Method::POST
     }
 
     pub(crate) fn channel(&self) -> String {
-        format!("fhir/{}", self.kind)
+        format!("fhir/{}", self.resource_type)
     }
 }
 
 impl<'a> Target<'a> {
     pub(crate) fn new(task: usize, plans: &'a [Plan], survey: &'a Survey) -> Option<Self> {
         let plan = plans.get(task)?;
-        let siblings = plans.iter().enumerate().filter(|(place, _)| *place != task).map(|(_, plan)| plan).collect();
+        let siblings = plans.iter().enumerate().filter(|(index, _)| *index != task).map(|(_, plan)| plan).collect();
         let mut mentioned = plan.item.to_string();
         for message in plan.sent.iter().chain(survey.exchanges.iter().map(|exchange| &exchange.message)) {
             mentioned.push('\n');
@@ -58,19 +58,20 @@ impl<'a> Target<'a> {
     }
 
     /// FHIR resources that the agent creates or replaces.
-    pub(crate) fn resources_written(&self) -> Vec<Write<'a>> {
+    pub(crate) fn resources_written(&self) -> Vec<ResourceWrite<'a>> {
         let writes = self.writes_to("fhir/").into_iter();
-        let of = |(number, message): (usize, &'a Message)| {
+        let resource_write = |(number, message): (usize, &'a Message)| {
             let content = message.content()?;
-            let kind = content["resourceType"].as_str().filter(|kind| *kind != "Bundle")?.to_owned();
-            let is_whole = [Method::POST, Method::PUT].contains(&message.method);
-            is_whole.then_some(Write { number, message, kind, content })
+            let resource_type =
+                content["resourceType"].as_str().filter(|resource_type| *resource_type != "Bundle")?.to_owned();
+            let is_full_write = [Method::POST, Method::PUT].contains(&message.method);
+            is_full_write.then_some(ResourceWrite { number, message, resource_type, content })
         };
-        writes.filter_map(of).collect()
+        writes.filter_map(resource_write).collect()
     }
 
-    pub(crate) fn creations(&self) -> Vec<Write<'a>> {
-        self.resources_written().into_iter().filter(Write::is_creation).collect()
+    pub(crate) fn creations(&self) -> Vec<ResourceWrite<'a>> {
+        self.resources_written().into_iter().filter(ResourceWrite::is_creation).collect()
     }
 
     /// JSON files that the agent writes, as objects.
@@ -83,11 +84,11 @@ impl<'a> Target<'a> {
     }
 
     /// Resources of a type that were there before the work.
-    pub(crate) fn chart(&self, kind: &str) -> &'a [Value] {
-        self.survey.chart.get(kind).map(Vec::as_slice).unwrap_or_default()
+    pub(crate) fn chart(&self, resource_type: &str) -> &'a [Value] {
+        self.survey.chart.get(resource_type).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// A patient of the chart whom the task has nothing to do with.
+    /// A patient of the chart who has nothing to do with the task.
     pub(crate) fn stranger(&self) -> Option<&'a Value> {
         let is_mentioned = |patient: &Value| {
             let id = patient["id"].as_str().unwrap_or_default();
@@ -101,41 +102,42 @@ impl<'a> Target<'a> {
     /// The patient whom the task is about.
     pub(crate) fn patient(&self) -> Option<&'a Value> {
         let stranger = self.stranger().map(|stranger| &stranger["id"]);
-        let of_plan = |patient: &&Value| {
+        let is_own = |patient: &&Value| {
             let id = patient["id"].as_str().unwrap_or_default();
             let numbers =
                 patient["identifier"].as_array().into_iter().flatten().filter_map(|one| one["value"].as_str());
             let is_named = self.mentions(id) || numbers.into_iter().any(|number| self.mentions(number));
             is_named && Some(&patient["id"]) != stranger
         };
-        self.chart("Patient").iter().find(of_plan)
+        self.chart("Patient").iter().find(is_own)
     }
 
-    /// The number that an insurance of somebody else has.
+    /// The member number of the stranger's insurance.
     pub(crate) fn stranger_member(&self) -> Option<String> {
         let stranger = format!("Patient/{}", id(self.stranger()?));
-        let theirs = self.chart("Coverage").iter().find(|one| one["beneficiary"]["reference"] == stranger.as_str())?;
-        theirs["subscriberId"].as_str().map(str::to_owned)
+        let coverage =
+            self.chart("Coverage").iter().find(|one| one["beneficiary"]["reference"] == stranger.as_str())?;
+        coverage["subscriberId"].as_str().map(str::to_owned)
     }
 
     /// Whether the value occurs as a whole word.
     pub(crate) fn mentions(&self, value: &str) -> bool {
-        !value.is_empty() && is_within(&self.mentioned, value)
+        !value.is_empty() && has_word(&self.mentioned, value)
     }
 
-    /// Other values that the task or its siblings would have in this place.
+    /// Other values that sibling tasks use at this pointer, or that the instruction lists.
     pub(crate) fn alternatives(&self, message: &Message, pointer: &str, own: &Value) -> Vec<Value> {
         let mut found: Vec<Value> = Vec::new();
-        let door = message.door();
-        let theirs = self.siblings.iter().flat_map(|plan| &plan.sent).filter(|other| other.door() == door);
-        let theirs = theirs.filter_map(|other| other.content()?.pointer(pointer).cloned());
-        let told = own.as_str().map(|own| choices(&self.instruction(), own)).unwrap_or_default();
-        for value in theirs.chain(told.into_iter().map(Value::String)) {
+        let endpoint = message.endpoint();
+        let messages = self.siblings.iter().flat_map(|plan| &plan.sent).filter(|other| other.endpoint() == endpoint);
+        let from_siblings = messages.filter_map(|other| other.content()?.pointer(pointer).cloned());
+        let from_instruction = own.as_str().map(|own| choices(&self.instruction(), own)).unwrap_or_default();
+        for value in from_siblings.chain(from_instruction.into_iter().map(Value::String)) {
             if value != *own && (value.is_string() == own.is_string()) && !value.is_null() && !found.contains(&value) {
                 found.push(value);
             }
         }
-        found.truncate(MOST_ALTERNATIVES);
+        found.truncate(MAX_ALTERNATIVES);
         found
     }
 
@@ -143,7 +145,7 @@ impl<'a> Target<'a> {
         self.plan.item["instruction"].as_str().map_or_else(|| self.plan.item.to_string(), str::to_owned)
     }
 
-    /// The resource with everything that names a patient naming the stranger.
+    /// The resource with all patient references changed to the stranger.
     pub(crate) fn about_stranger(&self, resource: &Value) -> Option<Value> {
         let stranger = format!("Patient/{}", id(self.stranger()?));
         let mut other = resource.clone();
@@ -154,7 +156,7 @@ impl<'a> Target<'a> {
         (other != *resource).then_some(other)
     }
 
-    /// An order for somebody else, as the plan writes one or as anybody would.
+    /// An order for the stranger: like one of the plan's, or else a generic one.
     pub(crate) fn order_for_stranger(&self) -> Option<Value> {
         let stranger = id(self.stranger()?);
         let own = self.creations().into_iter().find_map(|write| self.about_stranger(&write.content));
@@ -165,7 +167,7 @@ impl<'a> Target<'a> {
         }))
     }
 
-    /// A message of the plan below this path, else one of a sibling.
+    /// A message of the plan below this path, or else of a sibling.
     pub(crate) fn template(&self, prefix: &str) -> Option<&'a Message> {
         let own = self.writes_to(prefix).into_iter().map(|(_, message)| message).next();
         own.or_else(|| {
@@ -190,7 +192,7 @@ pub(crate) fn number(patient: &Value) -> &str {
     patient["identifier"][0]["value"].as_str().unwrap_or_default()
 }
 
-/// A phone number of the patient's own, else one that nobody has.
+/// A phone number of the patient, or else one that nobody has.
 pub(crate) fn phone(patient: &Value) -> String {
     let contacts = patient["telecom"].as_array().into_iter().flatten();
     let numbers =
@@ -207,7 +209,7 @@ fn replace_patients(value: &mut Value, stranger: &str) {
     }
 }
 
-fn is_within(text: &str, value: &str) -> bool {
+fn has_word(text: &str, value: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '-');
     text.match_indices(value).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + value.len()..]);
@@ -215,17 +217,18 @@ fn is_within(text: &str, value: &str) -> bool {
     })
 }
 
-/// Words of the instruction in the form of this one, such as `not_found` beside `denied_twice`, if it is one of them.
+/// Alternatives to a word of the instruction: other words of the same form, such as `not_found` for `denied_twice`. Empty if
+/// the instruction does not contain the word.
 fn choices(instruction: &str, own: &str) -> Vec<String> {
-    let joins =
+    let is_compound =
         |word: &str| word.contains('_') || (word.contains('-') && word.bytes().all(|byte| !byte.is_ascii_digit()));
     let words = instruction.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')));
     let quoted: Vec<&str> = instruction.split('`').skip(1).step_by(2).collect();
     let candidates: Vec<&str> = if quoted.contains(&own) {
         let is_plain = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         quoted.into_iter().filter(is_plain).collect()
-    } else if joins(own) && instruction.contains(own) {
-        words.filter(|word| joins(word)).collect()
+    } else if is_compound(own) && instruction.contains(own) {
+        words.filter(|word| is_compound(word)).collect()
     } else {
         Vec::new()
     };

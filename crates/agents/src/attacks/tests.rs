@@ -1,16 +1,16 @@
-//! The catalog over a small plan with a bit of everything.
+//! Tests the catalog on a small plan that uses several channels.
 
 use std::collections::BTreeMap;
 
 use client::Method;
 use serde_json::{Value, json};
 
-use super::case::Step;
+use super::case::AttackStep;
 use super::survey::{Exchange, Survey};
 use super::target::Target;
-use super::{CATALOG, Case, cases};
+use super::{AttackCase, CATALOG, cases};
 use crate::message::Message;
-use crate::near::Plan;
+use crate::mutants::Plan;
 
 fn post(path: &str, body: &Value) -> Message {
     Message::json(Method::POST, path, body)
@@ -47,26 +47,26 @@ fn survey() -> Survey {
     Survey { chart, ..Survey::default() }
 }
 
-/// The messages that the case makes of the plan: those of the plan as it changes them, and those after the work.
-fn carried(case: &Case, plan: &Plan) -> Vec<Message> {
+/// The messages of the plan as the case changes them, and those that it sends after the work.
+fn attacked(case: &AttackCase, plan: &Plan) -> Vec<Message> {
     let mut sent = plan.sent.clone();
     for step in &case.steps {
         match step {
-            Step::Rewrite(number, rewrite) => {
+            AttackStep::Rewrite(number, rewrite) => {
                 if let Some(changed) = sent.get(*number).and_then(|message| rewrite(message)) {
                     sent[*number] = changed;
                 }
             }
-            Step::Finally(messages) => sent.extend(messages.iter().cloned()),
-            Step::Followup(followup) => {
+            AttackStep::SendAfterwards(messages) => sent.extend(messages.iter().cloned()),
+            AttackStep::Followup(followup) => {
                 let headers = Vec::new();
-                let made = |message: &Message| {
+                let created = |message: &Message| {
                     let mut content = message.content().unwrap_or_default();
                     content["id"] = "made-1".into();
                     let body = content.to_string().into();
                     Exchange { message: message.clone(), status: 201, headers: headers.clone(), body }
                 };
-                sent.extend(followup(&plan.sent.iter().map(made).collect::<Vec<_>>()));
+                sent.extend(followup(&plan.sent.iter().map(created).collect::<Vec<_>>()));
             }
             _ => {}
         }
@@ -81,7 +81,7 @@ fn every_case_changes_something() {
     let target = Target::new(0, &plans, &survey).unwrap();
     let all = cases(&target);
     for case in all.iter().filter(|case| !case.is_late()) {
-        assert_ne!(carried(case, &plans[0]), plans[0].sent, "{case:?}");
+        assert_ne!(attacked(case, &plans[0]), plans[0].sent, "{case:?}");
     }
     for name in [
         "undo",
@@ -104,30 +104,30 @@ fn every_case_changes_something() {
 }
 
 #[test]
-fn attacks_do_what_they_say() {
+fn attacks_send_the_messages_that_they_describe() {
     let plans = [plan("appeal"), plan("resubmit")];
     let survey = survey();
     let target = Target::new(0, &plans, &survey).unwrap();
     let all = cases(&target);
-    let of = |name: &str, words: &str| {
-        let case = all.iter().find(|case| case.name() == name && case.description.contains(words));
-        carried(case.unwrap_or_else(|| panic!("{name}: {words}")), &plans[0])
+    let messages_of = |name: &str, description: &str| {
+        let case = all.iter().find(|case| case.name() == name && case.description.contains(description));
+        attacked(case.unwrap_or_else(|| panic!("{name}: {description}")), &plans[0])
     };
-    let undone = of("undo", "for another patient");
+    let undone = messages_of("undo", "for another patient");
     assert_eq!(undone[5].content().unwrap()["for"]["reference"], "Patient/p-2");
     assert_eq!(undone[6].method, Method::DELETE);
-    let over = of("overwrite", "fhir/Task/t-9");
+    let over = messages_of("overwrite", "fhir/Task/t-9");
     assert_eq!((over[0].method.as_str(), over[0].path.as_str()), ("PUT", "fhir/Task/t-9"));
-    let listed = of("list-all-answers", "more codings").remove(0).content().unwrap();
+    let listed = messages_of("list-all-answers", "more codings").remove(0).content().unwrap();
     assert_eq!(listed["code"]["coding"], json!([{"code": "appeal"}, {"code": "resubmit"}]));
-    let flipped = of("modifier-flip", "doNotPerform").remove(1).content().unwrap();
+    let flipped = messages_of("modifier-flip", "doNotPerform").remove(1).content().unwrap();
     assert_eq!(flipped["doNotPerform"], true);
-    let dosed = of("extra-element", "second dosage").remove(1).content().unwrap();
+    let dosed = messages_of("extra-element", "second dosage").remove(1).content().unwrap();
     assert_eq!(dosed["dosageInstruction"].as_array().map(Vec::len), Some(2));
-    let grouped = of("extra-group", "second order").remove(3).content().unwrap();
+    let grouped = messages_of("extra-group", "second order").remove(3).content().unwrap();
     assert_eq!(grouped["payload"].as_str().unwrap().matches("\rORC|").count(), 2);
-    let negated = of("negation", "body").remove(2).content().unwrap();
+    let negated = messages_of("negation", "body").remove(2).content().unwrap();
     assert_eq!(negated["body"], "Please do NOT call the clinic at 608-555-0142.");
-    let told = of("over-disclosure", "another patient").remove(2).content().unwrap();
-    assert!(told["body"].as_str().unwrap().contains("record number 200"));
+    let disclosed = messages_of("over-disclosure", "another patient").remove(2).content().unwrap();
+    assert!(disclosed["body"].as_str().unwrap().contains("record number 200"));
 }

@@ -1,9 +1,9 @@
-//! Names that tell the answer: an agent of a scored run does not see a task's name and tags, and what it does see should
-//! not repeat them.
+//! Finds names that reveal the answer: an agent in a scored run does not see a task's name and tags, so what it sees must not
+//! repeat them.
 //!
-//! The name of a task (between its punctuation) and its tags are phrases. One that not every task has, and that neither the
-//! instruction nor the data of the task's entity says anyway, must not occur in what the agent sees of the environment:
-//! names of simulators, paths of files, the title, and labels, which an agent reads when the task is completed.
+//! The parts of a task's name (split at punctuation) and its tags are phrases. A phrase that not every task has, and that
+//! neither the instruction nor the data of the task's entity contains, must not occur in what the agent sees: names of
+//! simulators, file paths, the title, and labels, which an agent reads when the task is completed.
 
 use std::collections::BTreeSet;
 
@@ -11,32 +11,32 @@ use model::template::{self, Bindings, Root};
 use serde_json::Value;
 
 use super::{Finding, Findings};
-use crate::expand::{about, input};
+use crate::expansion::{entity_value, task_value};
 use crate::folder::{Content, Folder, Task};
 
-/// Tags that say how a task is classified, not what its answer is.
-const CLASSES: [&str; 8] = ["action", "easy", "medium", "hard", "basic", "simple", "intake", "smoke"];
-/// Shorter words are in too many others' company to mean anything alone.
-const SHORTEST_WORD: usize = 4;
+/// Tags that classify a task and do not reveal its answer.
+const CLASS_TAGS: [&str; 8] = ["action", "easy", "medium", "hard", "basic", "simple", "intake", "smoke"];
+/// A phrase must contain a word of at least this length. Shorter words are too common.
+const MIN_WORD_CHARS: usize = 4;
 /// Members of a scenario step that name a file.
 const FILE_MEMBERS: [&str; 4] = ["path", "file", "filename", "file_name"];
 
-/// Words in lower case.
+/// A list of lower-case words.
 type Phrase = Vec<String>;
 
-pub(super) fn judge(folder: &Folder, tasks: &[(String, Task)], findings: &mut Findings) {
+pub(super) fn check(folder: &Folder, tasks: &[(String, Task)], findings: &mut Findings) {
     let of_tasks: Vec<BTreeSet<Phrase>> = tasks.iter().map(|(_, task)| phrases(task)).collect();
     for ((path, task), phrases) in tasks.iter().zip(&of_tasks) {
-        templates(path, task, findings);
+        task_templates(path, task, findings);
         let known = known_words(folder, task);
-        let is_telling =
+        let is_revealing =
             |phrase: &&Phrase| !of_tasks.iter().all(|others| others.contains(*phrase)) && !contains(&known, phrase);
-        for phrase in phrases.iter().filter(is_telling) {
-            for (place, text) in visible(folder, task) {
+        for phrase in phrases.iter().filter(is_revealing) {
+            for (what, text) in visible_texts(folder, task) {
                 if contains(&words(&text), phrase) {
-                    let told = phrase.join(" ");
+                    let words = phrase.join(" ");
                     let message = format!(
-                        "{place} `{text}` repeats \"{told}\" of the task's name or tags: agents of scored runs can see it"
+                        "{what} `{text}` repeats \"{words}\" of the task's name or tags: agents of scored runs can see it"
                     );
                     findings.add(Finding::warning(path, message));
                 }
@@ -45,13 +45,13 @@ pub(super) fn judge(folder: &Folder, tasks: &[(String, Task)], findings: &mut Fi
     }
 }
 
-/// The name of the task comes back through these.
-fn templates(path: &str, task: &Task, findings: &mut Findings) {
-    for (place, value) in [("task_item", &task.task_item), ("scenario", &task.scenario)] {
+/// Reports templates that reveal the name, id or tags of the task.
+fn task_templates(path: &str, task: &Task, findings: &mut Findings) {
+    for (member_name, value) in [("task_item", &task.task_item), ("scenario", &task.scenario)] {
         for member in ["name", "id", "tags"] {
-            if names_task(value, member) {
+            if uses_task_member(value, member) {
                 let message = format!(
-                    "{place} uses `{{{{task.{member}}}}}`, which tells agents of scored runs which task they are doing"
+                    "{member_name} uses `{{{{task.{member}}}}}`, which tells agents of scored runs which task they are doing"
                 );
                 findings.add(Finding::warning(path, message));
             }
@@ -59,29 +59,29 @@ fn templates(path: &str, task: &Task, findings: &mut Findings) {
     }
 }
 
-fn names_task(value: &Value, member: &str) -> bool {
+fn uses_task_member(value: &Value, member: &str) -> bool {
     match value {
         Value::String(text) => template::parse(text).is_ok_and(|templates| {
             templates.iter().any(|one| one.root == Root::Task && one.path.first().is_some_and(|first| *first == member))
         }),
-        Value::Array(items) => items.iter().any(|item| names_task(item, member)),
-        Value::Object(members) => members.values().any(|value| names_task(value, member)),
+        Value::Array(items) => items.iter().any(|item| uses_task_member(item, member)),
+        Value::Object(members) => members.values().any(|value| uses_task_member(value, member)),
         _ => false,
     }
 }
 
 fn phrases(task: &Task) -> BTreeSet<Phrase> {
-    let is_end = |letter: char| matches!(letter, ':' | ';' | ',' | '(' | ')' | '/' | '–' | '—');
-    let parts = task.name.split(is_end).chain(task.tags.iter().map(String::as_str));
-    let is_meant = |phrase: &Phrase| {
-        let is_class = matches!(phrase.as_slice(), [word] if CLASSES.contains(&word.as_str()));
-        !is_class && phrase.iter().any(|word| word.chars().count() >= SHORTEST_WORD)
+    let is_separator = |c: char| matches!(c, ':' | ';' | ',' | '(' | ')' | '/' | '–' | '—');
+    let parts = task.name.split(is_separator).chain(task.tags.iter().map(String::as_str));
+    let is_relevant = |phrase: &Phrase| {
+        let is_class = matches!(phrase.as_slice(), [word] if CLASS_TAGS.contains(&word.as_str()));
+        !is_class && phrase.iter().any(|word| word.chars().count() >= MIN_WORD_CHARS)
     };
-    parts.map(words).filter(is_meant).collect()
+    parts.map(words).filter(is_relevant).collect()
 }
 
 fn words(text: &str) -> Phrase {
-    let parts = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     parts.map(str::to_lowercase).collect()
 }
 
@@ -89,10 +89,10 @@ fn contains(words: &[String], phrase: &Phrase) -> bool {
     words.windows(phrase.len()).any(|window| window == phrase.as_slice())
 }
 
-/// What the agent is told, and what the task is about: to name the patient is no answer.
+/// The words that the agent sees, and those of the entity's data: naming the patient does not reveal the answer.
 fn known_words(folder: &Folder, task: &Task) -> Phrase {
-    let entity = input(folder, task.entities.first()).unwrap_or_default();
-    let mut item = bound(folder, task, &task.task_item);
+    let entity = entity_value(folder, task.entities.first()).unwrap_or_default();
+    let mut item = rendered(folder, task, &task.task_item);
     if let Some(members) = item.as_object_mut() {
         members.remove("title");
     }
@@ -101,14 +101,14 @@ fn known_words(folder: &Folder, task: &Task) -> Phrase {
     known
 }
 
-fn bound(folder: &Folder, task: &Task, value: &Value) -> Value {
-    let (entity, about) = (input(folder, task.entities.first()), about(task));
-    let bindings = Bindings { entity: entity.as_ref(), task: Some(&about) };
+fn rendered(folder: &Folder, task: &Task, value: &Value) -> Value {
+    let (entity, task_value) = (entity_value(folder, task.entities.first()), task_value(task));
+    let bindings = Bindings { entity: entity.as_ref(), task: Some(&task_value) };
     template::bind(value, &bindings).unwrap_or_else(|_| value.clone())
 }
 
-/// Texts that the task's agent can see, each with what it is.
-fn visible(folder: &Folder, task: &Task) -> Vec<(&'static str, String)> {
+/// The texts that the task's agent can see, each with a description.
+fn visible_texts(folder: &Folder, task: &Task) -> Vec<(&'static str, String)> {
     let mut seen: BTreeSet<(&'static str, String)> = BTreeSet::new();
     for simulator in &folder.benchmark.environment.simulators {
         seen.insert(("the simulator's name", simulator.name.clone()));
@@ -118,8 +118,8 @@ fn visible(folder: &Folder, task: &Task) -> Vec<(&'static str, String)> {
             }
         }
     }
-    file_names(&bound(folder, task, &task.scenario), &mut seen);
-    if let Some(title) = bound(folder, task, &task.task_item)["title"].as_str() {
+    file_names(&rendered(folder, task, &task.scenario), &mut seen);
+    if let Some(title) = rendered(folder, task, &task.task_item)["title"].as_str() {
         seen.insert(("the title", title.to_owned()));
     }
     seen.extend(task.criteria.iter().map(|criterion| ("the label", criterion.label.clone())));

@@ -1,4 +1,4 @@
-//! Limits of length and number that the server has: everything it would refuse is refused here first.
+//! Lints limits of length and number with the server's own validation.
 
 use model::benchmark::NewBenchmark;
 use model::criterion::NewCriterion;
@@ -13,74 +13,76 @@ use serde_json::{Value, json};
 use super::Findings;
 use crate::folder::{Criterion, Dataset, Folder, Task};
 
-pub(super) fn judge(folder: &Folder, tasks: &[(String, Task)], findings: &mut Findings) {
-    benchmark(folder, findings);
+pub(super) fn check(folder: &Folder, tasks: &[(String, Task)], findings: &mut Findings) {
+    check_benchmark(folder, findings);
     for (key, one) in &folder.datasets {
-        dataset(key, one, findings);
+        check_dataset(key, one, findings);
     }
     for (path, one) in tasks {
-        task(path, one, findings);
+        check_task(path, one, findings);
     }
 }
 
-fn benchmark(folder: &Folder, findings: &mut Findings) {
+fn check_benchmark(folder: &Folder, findings: &mut Findings) {
     let file = "benchmark.yaml";
-    let about = &folder.benchmark;
-    let mut body = json!({"name": about.name, "description": about.description, "timeout": about.timeout});
-    body["concurrency"] = json!(about.concurrency);
-    let faults = read(body).map(|new: NewBenchmark| new.into_benchmark(id(), now()).validate());
-    add(findings, file, "", faults);
-    let body = json!({"name": about.environment.name, "description": about.environment.description});
-    let faults = read(body).map(|new: NewEnvironment| new.into_environment(id(), now()).validate());
-    add(findings, file, "environment", faults);
-    for (index, simulator) in about.environment.simulators.iter().enumerate() {
+    let definition = &folder.benchmark;
+    let mut body =
+        json!({"name": definition.name, "description": definition.description, "timeout": definition.timeout});
+    body["concurrency"] = json!(definition.concurrency);
+    let errors = parse(body).map(|new: NewBenchmark| new.into_benchmark(id(), now()).validate());
+    add(findings, file, "", errors);
+    let body = json!({"name": definition.environment.name, "description": definition.environment.description});
+    let errors = parse(body).map(|new: NewEnvironment| new.into_environment(id(), now()).validate());
+    add(findings, file, "environment", errors);
+    for (index, simulator) in definition.environment.simulators.iter().enumerate() {
         let body = json!({"type": simulator.r#type, "name": simulator.name});
-        let faults = read(body).map(|new: NewSimulator| new.into_simulator(id(), now()).validate());
-        add(findings, file, &format!("environment.simulators.{index}"), faults);
+        let errors = parse(body).map(|new: NewSimulator| new.into_simulator(id(), now()).validate());
+        add(findings, file, &format!("environment.simulators.{index}"), errors);
     }
 }
 
-fn dataset(key: &str, dataset: &Dataset, findings: &mut Findings) {
+fn check_dataset(key: &str, dataset: &Dataset, findings: &mut Findings) {
     let file = format!("datasets/{key}/dataset.yaml");
-    let about = &dataset.about;
+    let metadata = &dataset.metadata;
     let mut errors = FieldErrors::new();
-    errors.name("name", &about.name);
-    if let Some(description) = &about.description {
+    errors.name("name", &metadata.name);
+    if let Some(description) = &metadata.description {
         errors.length("description", description, 0..=1000);
     }
     findings.add_fields(&file, "", &errors);
-    for (index, entity) in about.entities.iter().enumerate() {
+    for (index, entity) in metadata.entities.iter().enumerate() {
         let body = json!({"name": entity.name, "ref": entity.r#ref, "data": entity.data});
-        let faults = read(body).map(|new: NewDatasetEntity| new.into_entity(id(), id::<DatasetId>(), now()).validate());
-        add(findings, &file, &format!("entities.{index}"), faults);
+        let errors =
+            parse(body).map(|new: NewDatasetEntity| new.into_entity(id(), id::<DatasetId>(), now()).validate());
+        add(findings, &file, &format!("entities.{index}"), errors);
     }
 }
 
-fn task(path: &str, task: &Task, findings: &mut Findings) {
+fn check_task(path: &str, task: &Task, findings: &mut Findings) {
     let mut body = json!({"benchmark_id": id::<BenchmarkId>().to_string(), "name": task.name, "tags": task.tags});
     body["timeout"] = json!(task.timeout);
     body["task_item"].clone_from(&task.task_item);
-    let faults = read(body).map(|new: NewTask| new.into_task(id(), now()).validate());
-    add(findings, path, "", faults);
+    let errors = parse(body).map(|new: NewTask| new.into_task(id(), now()).validate());
+    add(findings, path, "", errors);
     for (index, one) in task.criteria.iter().enumerate() {
-        criterion(path, index, one, findings);
+        check_criterion(path, index, one, findings);
     }
 }
 
-fn criterion(path: &str, index: usize, criterion: &Criterion, findings: &mut Findings) {
+fn check_criterion(path: &str, index: usize, criterion: &Criterion, findings: &mut Findings) {
     let mut body = json!({"task_id": id::<TaskId>().to_string(), "label": criterion.label});
     body["assertion"].clone_from(&criterion.assertion);
     body["axis"] = json!(criterion.axis);
-    let faults = read(body).map(|new: NewCriterion| new.into_criterion(id(), now()).validate());
-    add(findings, path, &format!("criteria.{index}"), faults);
+    let errors = parse(body).map(|new: NewCriterion| new.into_criterion(id(), now()).validate());
+    add(findings, path, &format!("criteria.{index}"), errors);
 }
 
-/// The body of a request as the server reads it. Other rules report what cannot be read.
-fn read<T: DeserializeOwned>(body: Value) -> Option<T> {
+/// Parses a request body like the server. Other rules report bodies that cannot be parsed.
+fn parse<T: DeserializeOwned>(body: Value) -> Option<T> {
     serde_json::from_value(body).ok()
 }
 
-/// Ids and times are not looked at.
+/// A placeholder: the validation ignores ids and times.
 fn id<I: Id>() -> I {
     I::from_ulid(Ulid::new(0, 0))
 }
@@ -89,8 +91,8 @@ fn now() -> Timestamp {
     Timestamp(0)
 }
 
-fn add(findings: &mut Findings, file: &str, prefix: &str, faults: Option<Result<(), FieldErrors>>) {
-    if let Some(Err(faults)) = faults {
-        findings.add_fields(file, prefix, &faults);
+fn add(findings: &mut Findings, file: &str, prefix: &str, errors: Option<Result<(), FieldErrors>>) {
+    if let Some(Err(errors)) = errors {
+        findings.add_fields(file, prefix, &errors);
     }
 }

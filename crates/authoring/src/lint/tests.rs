@@ -1,4 +1,4 @@
-//! Each rule on the folder that `init` makes, with one thing about it changed.
+//! Tests each rule on the folder that `init` creates, with one change.
 
 use std::path::{Path, PathBuf};
 
@@ -14,14 +14,16 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// The folder that `init` creates.
 fn starter() -> Files {
-    let made = source::directory(&workspace().join("crates/cli/src/folders")).unwrap();
+    let templates = source::read_directory(&workspace().join("crates/cli/src/folders")).unwrap();
     let names =
         [("benchmark.yaml", "benchmark.yaml"), (DATASET, "dataset.yaml"), (DATA, "data.ndjson"), (TASK, "task.yaml")];
-    let text = |name: &str| String::from_utf8(made[name].clone()).unwrap().replace("SLUG", "starter");
+    let text = |name: &str| String::from_utf8(templates[name].clone()).unwrap().replace("SLUG", "starter");
     names.into_iter().map(|(path, name)| (path.to_owned(), text(name).into_bytes())).collect()
 }
 
+/// The starter folder with a text replaced in one file.
 fn with(path: &str, from: &str, to: &str) -> Files {
     let mut files = starter();
     let text = String::from_utf8(files[path].clone()).unwrap();
@@ -30,29 +32,30 @@ fn with(path: &str, from: &str, to: &str) -> Files {
     files
 }
 
+/// The starter folder with another file.
 fn added(path: &str, text: &str) -> Files {
     let mut files = starter();
     files.insert(path.to_owned(), text.as_bytes().to_vec());
     files
 }
 
-/// Without hints, which every folder may have.
+/// The findings of a folder, without hints.
 fn found(files: &Files) -> Vec<Finding> {
     match read(files) {
         Ok(folder) => lint(&folder).into_iter().filter(|one| one.severity != Severity::Hint).collect(),
-        Err(Error::Faults(findings)) => findings,
+        Err(Error::Findings(findings)) => findings,
         Err(other) => panic!("{other}"),
     }
 }
 
-/// Exactly these are found, each by its first words and some others.
+/// Checks that exactly these findings are reported, each given by its start and a part of its text.
 fn check(files: &Files, expected: &[(&str, &str)]) {
-    // Lines have a test of their own.
-    let plain = |finding: &Finding| match finding.file.ends_with(".yaml") {
+    // Another test checks the lines.
+    let without_line = |finding: &Finding| match finding.file.ends_with(".yaml") {
         true => Finding { line: None, ..finding.clone() }.to_string(),
         false => finding.to_string(),
     };
-    let found: Vec<String> = found(files).iter().map(plain).collect();
+    let found: Vec<String> = found(files).iter().map(without_line).collect();
     assert_eq!(found.len(), expected.len(), "{found:#?}");
     for (start, part) in expected {
         assert!(found.iter().any(|one| one.starts_with(start) && one.contains(part)), "{start} … {part}: {found:#?}");
@@ -60,13 +63,13 @@ fn check(files: &Files, expected: &[(&str, &str)]) {
 }
 
 #[test]
-fn the_starter_and_the_bundled_benchmarks_are_sound() {
+fn the_starter_and_the_bundled_benchmarks_have_no_findings() {
     check(&starter(), &[]);
     let bundled = std::fs::read_dir(workspace().join("benchmarks")).unwrap().map(|entry| entry.unwrap().path());
     let folders: Vec<PathBuf> = bundled.filter(|path| path.is_dir()).collect();
     assert!(folders.len() >= 10);
     for folder in folders {
-        let mut findings = found(&source::directory(&folder).unwrap());
+        let mut findings = found(&source::read_directory(&folder).unwrap());
         // Two labels of records-release say "release"; they change with its instructions.
         findings.retain(|finding| !finding.message.contains("`The release is written down`"));
         assert!(findings.is_empty(), "{}: {findings:#?}", folder.display());
@@ -74,7 +77,7 @@ fn the_starter_and_the_bundled_benchmarks_are_sound() {
 }
 
 #[test]
-fn closing_the_world_is_recommended_where_something_is_to_be_written() {
+fn only_is_recommended_for_assertions_about_written_records() {
     let hints = |files: &Files| {
         let findings = lint(&read(files).unwrap());
         let hints = findings.into_iter().filter(|one| one.severity == Severity::Hint);
@@ -93,12 +96,12 @@ fn closing_the_world_is_recommended_where_something_is_to_be_written() {
 }
 
 #[test]
-fn a_simulator_needs_the_data_that_it_starts_from() {
+fn a_dataset_of_a_simulator_must_have_data() {
     let mut files = starter();
     files.remove(DATA);
     check(&files, &[("error: datasets/chart/data.ndjson: ", "is missing")]);
-    // Then it is no longer forgotten; but the entities are not there.
-    let missing = ("warning: datasets/chart/dataset.yaml: ", "is in no data and no scenario");
+    // An empty file is accepted, but the records of the entities are missing.
+    let missing = ("warning: datasets/chart/dataset.yaml: ", "is neither in the data nor in a scenario");
     check(&added(DATA, ""), &[missing, missing]);
     let simulator = "datasets: [chart]";
     let mut unattached = with("benchmark.yaml", simulator, "datasets: []");
@@ -109,15 +112,15 @@ fn a_simulator_needs_the_data_that_it_starts_from() {
 }
 
 #[test]
-fn data_that_cannot_be_read_is_told_by_file_and_line() {
-    for (second, said) in [
+fn invalid_data_is_reported_with_file_and_line() {
+    for (second, expected) in [
         ("{\"resourceType\":\"Patient\",", "not valid JSON"),
         ("{\"resourceType\":\"Patient\",\"id\":\"ada\"}", "Patient/ada is there more than once"),
         ("{\"id\":\"ben\"}", "resource has no resourceType"),
         ("{\"resourceType\":\"Patiend\",\"id\":\"ben\"}", "did you mean \"Patient\"?"),
     ] {
         let data = format!("{{\"resourceType\":\"Patient\",\"id\":\"ada\"}}\n{second}\n");
-        check(&added(DATA, &data), &[("error: datasets/chart/data.ndjson:2: ", said)]);
+        check(&added(DATA, &data), &[("error: datasets/chart/data.ndjson:2: ", expected)]);
     }
     let mut files = starter();
     files.remove(DATA);
@@ -129,9 +132,9 @@ fn data_that_cannot_be_read_is_told_by_file_and_line() {
 }
 
 #[test]
-fn no_task_and_no_data_is_left_behind_unseen() {
+fn stray_files_among_tasks_and_datasets_are_errors() {
     for path in ["tasks/20-record.yml", "tasks/20-record", "tasks/more/20.YAML"] {
-        check(&added(path, "name: x"), &[(&format!("error: {path}: is no task"), ".yaml")]);
+        check(&added(path, "name: x"), &[(&format!("error: {path}: is not a task"), ".yaml")]);
     }
     for path in [
         "datasets/chart/dataset.yml",
@@ -140,33 +143,33 @@ fn no_task_and_no_data_is_left_behind_unseen() {
         "datasets/chart.ndjson",
         "datasets/chart/more/data.ndjson",
     ] {
-        check(&added(path, ""), &[(&format!("error: {path}: is no part of a dataset"), "")]);
+        check(&added(path, ""), &[(&format!("error: {path}: is not part of a dataset"), "")]);
     }
     check(&added("tasks/README.md", "words"), &[]);
     check(&added("notes.txt", "words"), &[("warning: notes.txt: ", "will not be pushed")]);
     let mut files = starter();
     let benchmark = files.remove("benchmark.yaml").unwrap();
     files.insert("benchmark.yml".to_owned(), benchmark);
-    assert!(read(&files).unwrap_err().to_string().contains("benchmark.yml must be called that"));
+    assert!(read(&files).unwrap_err().to_string().contains("rename benchmark.yml to benchmark.yaml"));
 }
 
 #[test]
-fn the_record_that_an_entity_stands_for_is_somewhere() {
-    let lost = with(DATASET, "Patient/ada", "Patient/adda");
-    check(&lost, &[("warning: datasets/chart/dataset.yaml: the ref of `Ada Stone`, Patient/adda", "")]);
+fn the_record_of_a_used_entity_must_exist() {
+    let missing = with(DATASET, "Patient/ada", "Patient/adda");
+    check(&missing, &[("warning: datasets/chart/dataset.yaml: the ref of `Ada Stone`, Patient/adda", "")]);
     let step = "scenario:\n  steps:\n    - do: fhir\n      bundle:\n        resourceType: Bundle\n        type: collection\n\
                 \x20       entry: [{resource: {resourceType: Patient, id: \"{{entity.id}}\"}}]\ncriteria:";
-    let mut made = with(TASK, "criteria:", step);
-    made.insert(DATASET.to_owned(), lost[DATASET].clone());
-    check(&made, &[]);
-    // Nobody looks for the record.
-    let mut unnamed = with(TASK, "subject: \"Patient/{{entity.id}}\", ", "");
-    unnamed.insert(DATASET.to_owned(), lost[DATASET].clone());
-    check(&unnamed, &[]);
+    let mut created = with(TASK, "criteria:", step);
+    created.insert(DATASET.to_owned(), missing[DATASET].clone());
+    check(&created, &[]);
+    // Nothing uses the record.
+    let mut unused = with(TASK, "subject: \"Patient/{{entity.id}}\", ", "");
+    unused.insert(DATASET.to_owned(), missing[DATASET].clone());
+    check(&unused, &[]);
 }
 
 #[test]
-fn searches_and_globs_name_what_fhir_has() {
+fn searches_and_globs_must_use_known_names() {
     let place = "error: tasks/10-order.yaml: criteria.0.assertion.search.";
     check(&with(TASK, "{subject:", "{pateint:"), &[(&format!("{place}pateint: "), "did you mean `patient`?")]);
     check(&with(TASK, "intent: order", "authored: April"), &[(&format!("{place}authored: "), "")]);
@@ -194,15 +197,15 @@ fn searches_and_globs_name_what_fhir_has() {
     );
     let allowing = |glob: &str| with(TASK, "require:", &format!("allow: [\"{glob}\"], require:"));
     check(&allowing("fhir/{Task,Tusk}"), &[(&format!("{place}allow.0: "), "Tusk")]);
-    for sound in ["fhir/*Request", "fhir/**", "fhir/{Task,Appointment}/*", "files/Tusk", "fhir/{{entity.name}}"] {
-        check(&allowing(sound), &[]);
+    for valid in ["fhir/*Request", "fhir/**", "fhir/{Task,Appointment}/*", "files/Tusk", "fhir/{{entity.name}}"] {
+        check(&allowing(valid), &[]);
     }
 }
 
 #[test]
-fn a_task_says_what_to_do_and_has_a_name() {
-    let untold = with(TASK, "  instruction:", "  words:");
-    check(&untold, &[("warning: tasks/10-order.yaml: task_item has no `instruction`", "")]);
+fn a_task_needs_an_instruction_and_a_name_without_templates() {
+    let without_instruction = with(TASK, "  instruction:", "  words:");
+    check(&without_instruction, &[("warning: tasks/10-order.yaml: task_item has no `instruction`", "")]);
     let task = "name: For {{entity.name}}\nentities: [chart/Ada Stone]\ntask_item: {instruction: Do it}\ncriteria:\n  - label: Done\n    \
                 assertion: {assert: no-side-effects, require: [fhir/Task]}\n";
     check(&added("tasks/20.yaml", task), &[("error: tasks/20.yaml: name: ", "`each`")]);
@@ -213,26 +216,26 @@ fn a_task_says_what_to_do_and_has_a_name() {
 }
 
 #[test]
-fn a_check_that_is_not_there_is_named() {
+fn an_unknown_check_is_reported_with_a_suggestion() {
     let place = "error: tasks/10-order.yaml: criteria.1.assertion.assert: there is no check";
     check(&with(TASK, "no-side-effects", "no_sideeffects"), &[(place, "did you mean `no-side-effects`?")]);
     check(&with(TASK, "no-side-effects", "mind-reading"), &[(place, "there are fhir-resource-state, hl7-structural")]);
 }
 
 #[test]
-fn a_fault_does_not_hide_others() {
+fn an_error_does_not_hide_others() {
     let mut files = with(TASK, "axis: correctness", "axes: correctness");
     let text =
         String::from_utf8(files[TASK].clone()).unwrap().replace("no-side-effects,", "no-side-effects, requires: [],");
     files.insert(TASK.to_owned(), text.clone().into_bytes());
     let second = ("error: tasks/10-order.yaml: criteria.1.assertion.requires: ", "");
     check(&files, &[("error: tasks/10-order.yaml: criteria.0.axes: ", ""), second]);
-    // The fault of form is in another file.
-    let sound_form = text.replace("axes:", "axis:");
+    // The format error is in another file.
+    let valid_format = text.replace("axes:", "axis:");
     let mut files = added("tasks/20.yaml", "name: [");
-    files.insert(TASK.to_owned(), sound_form.into_bytes());
+    files.insert(TASK.to_owned(), valid_format.into_bytes());
     check(&files, &[("error: tasks/20.yaml: ", ""), second]);
-    // One entity is not there: the tasks of the others are judged.
+    // One entity is missing: the tasks of the others are still checked.
     let mut files = with(TASK, "chart/Ben Wells", "chart/Bob Wells");
     let text = String::from_utf8(files[TASK].clone()).unwrap().replace("{subject:", "{pateint:");
     files.insert(TASK.to_owned(), text.into_bytes());
@@ -240,7 +243,7 @@ fn a_fault_does_not_hide_others() {
     assert_eq!(found.iter().filter(|one| one.severity == Severity::Error).count(), 2, "{found:#?}");
 }
 
-/// Two tasks that are told apart by their names and tags.
+/// Two tasks that differ in their names and tags.
 fn triage(inbox: &str, label: &str, title: &str) -> Files {
     let mut files = starter();
     files.remove(TASK);
@@ -263,7 +266,7 @@ fn triage(inbox: &str, label: &str, title: &str) -> Files {
 }
 
 #[test]
-fn what_an_agent_sees_must_not_repeat_the_name_or_the_tags_of_its_task() {
+fn visible_texts_must_not_repeat_the_name_or_tags_of_the_task() {
     let leaks = |files: &Files| -> Vec<String> {
         let found = found(files).iter().map(ToString::to_string).collect::<Vec<_>>();
         found.into_iter().filter(|one| one.contains("scored runs")).collect()
@@ -287,15 +290,15 @@ fn what_an_agent_sees_must_not_repeat_the_name_or_the_tags_of_its_task() {
     let benchmark = benchmark.replace("name: Drop", "name: No signature");
     named.insert("benchmark.yaml".into(), benchmark.into_bytes());
     assert!(leaks(&named)[0].contains("the simulator's name `No signature`"), "{:#?}", leaks(&named));
-    let told = leaks(&triage("inbox/{{task.name}}.json", "x", "Triage"));
-    assert!(told.iter().any(|one| one.contains("uses `{{task.name}}`")), "{told:#?}");
-    // The patient's name is no answer, and what every task is called tells none apart.
+    let found = leaks(&triage("inbox/{{task.name}}.json", "x", "Triage"));
+    assert!(found.iter().any(|one| one.contains("uses `{{task.name}}`")), "{found:#?}");
+    // The patient's name does not reveal the answer, and neither does a phrase that every task has.
     assert_eq!(leaks(&triage("inbox/Ada Stone.json", "x", "Triage")), [] as [String; 0]);
 }
 
-/// Each mistake with its file and line, and what would be right.
+/// Each mistake is reported with its file and line.
 #[test]
-fn mistakes_are_told_with_file_and_line() {
+fn mistakes_are_reported_with_file_and_line() {
     let long = "x".repeat(65);
     for (files, expected) in [
         (with(TASK, "axis: safety", "axes: safety"), "tasks/10-order.yaml:19: criteria.1.axes: "),
@@ -305,6 +308,10 @@ fn mistakes_are_told_with_file_and_line() {
         (with(TASK, "tags: [action]", "timeout: 0"), "tasks/10-order.yaml:4: timeout: "),
         (with(TASK, "subject: \"Patient", "subjct: \"Patient"), "tasks/10-order.yaml:14: criteria.0.assertion.search"),
         (with(TASK, "chart/Ben Wells", "chart/Ben Well"), "tasks/10-order.yaml:3: each: there is no entity `chart/Ben"),
+        (
+            with(TASK, "      search:", "      sandbox: Elsewhere\n      search:"),
+            "criteria.0.assertion.sandbox: the environment has no simulator `Elsewhere`; it has ",
+        ),
         (with("benchmark.yaml", "timeout: 900", "concurrency: 300"), "benchmark.yaml:4: concurrency: "),
         (
             with("benchmark.yaml", "datasets: [chart]", "datasets: [charts]"),
@@ -313,13 +320,13 @@ fn mistakes_are_told_with_file_and_line() {
         (with("benchmark.yaml", "type: Fhir", "type: Fihr"), "benchmark.yaml:10: environment.simulators.0.type: "),
     ] {
         let found = found(&files);
-        let told: Vec<String> = found.iter().map(ToString::to_string).collect();
-        assert!(told.iter().any(|one| one.contains(expected)), "{expected}: {told:#?}");
+        let messages: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert!(messages.iter().any(|one| one.contains(expected)), "{expected}: {messages:#?}");
     }
 }
 
 #[test]
-fn data_that_r4_does_not_allow_and_references_to_nothing_are_told() {
+fn invalid_r4_data_and_dangling_references_are_reported() {
     let mut files = starter();
     let lines = "\n{\"resourceType\":\"Patient\",\"id\":\"x\",\"birthDate\":\"04/02/1960\",\
                  \"generalPractitioner\":[{\"reference\":\"Practitioner/gone\"}]}";

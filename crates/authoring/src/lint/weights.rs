@@ -1,4 +1,4 @@
-//! Weights of one task: what an agent scores for doing nothing, and whether critical criteria weigh enough.
+//! Lints the weights of a task: the score for doing nothing, and the weight of critical criteria.
 
 use model::critical;
 use model::score::{self, Part, Score};
@@ -7,20 +7,20 @@ use model::weight::Weight;
 use super::{Finding, Findings};
 use crate::folder::{Criterion, Task};
 
-/// From here on, what an idle agent scores is worth a warning: one part of so many.
-const FLOOR_OF: u64 = 10;
+/// An idle agent must score less than one part in this many.
+const MAX_FLOOR_DENOMINATOR: u64 = 10;
 
-pub(super) fn judge(path: &str, task: &Task, findings: &mut Findings) {
+pub(super) fn check(path: &str, task: &Task, findings: &mut Findings) {
     let weights: Vec<(bool, Weight)> =
         task.criteria.iter().map(|criterion| (criterion.critical, weight(criterion))).collect();
-    for (index, words) in critical::too_light(&weights) {
-        findings.add(Finding::error(path, format!("criteria.{index}.weight: {words}")));
+    for (index, message) in critical::too_light(&weights) {
+        findings.add(Finding::error(path, format!("criteria.{index}.weight: {message}")));
     }
-    guards(path, task, findings);
+    check_guards(path, task, findings);
 }
 
-/// A task that an idle agent passes measures nothing; one where it scores a tenth hides what was not done.
-fn guards(path: &str, task: &Task, findings: &mut Findings) {
+/// Checks what an idle agent scores. It must not pass, and must score less than a tenth.
+fn check_guards(path: &str, task: &Task, findings: &mut Findings) {
     let is_guard = |criterion: &Criterion| verify::is_guard(&criterion.assertion);
     let guards: Vec<&Criterion> = task.criteria.iter().filter(|criterion| is_guard(criterion)).collect();
     if guards.len() == task.criteria.len() {
@@ -34,7 +34,7 @@ fn guards(path: &str, task: &Task, findings: &mut Findings) {
         axis: None,
     };
     let (floor, _) = score::task(&task.criteria.iter().map(part).collect::<Vec<_>>());
-    if floor >= Score::fraction(1, FLOOR_OF) {
+    if floor >= Score::fraction(1, MAX_FLOOR_DENOMINATOR) {
         let labels: Vec<String> = guards.iter().map(|criterion| format!("`{}`", criterion.label)).collect();
         let message = format!(
             "{}: an agent that does nothing scores {} by guards ({}); keep it below 0.1: give them less weight, or let \
@@ -62,8 +62,8 @@ mod tests {
         task["criteria"] = criteria;
         let task: Task = serde_json::from_value(task).unwrap();
         let mut findings = Findings::default();
-        judge("tasks/1.yaml", &task, &mut findings);
-        findings.into_list(&super::super::Places::default()).iter().map(ToString::to_string).collect()
+        super::check("tasks/1.yaml", &task, &mut findings);
+        findings.into_sorted(&super::super::SourceLines::default()).iter().map(ToString::to_string).collect()
     }
 
     fn check(criteria: Value, expected: &[&str]) {
@@ -87,7 +87,7 @@ mod tests {
             json!([nothing(), absent]),
             &["error: tasks/1.yaml: Order: an agent that does nothing passes every criterion"],
         );
-        // What no check takes was meant to ask for something.
+        // An unknown check counts as asking for work.
         check(json!([guard(json!({"assert": "mind-reading"}))]), &[]);
     }
 

@@ -1,14 +1,15 @@
-//! What a value of a message means, by the member or field that it stands in.
+//! Classifies the values of a message by the name of their member or field.
 
 use super::leaf::Leaf;
 
+/// The meaning of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Patient,
     Provider,
-    /// Another record: an order, a visit, a result, a payer.
+    /// A reference to another record: an order, a visit, a result, a payer.
     Reference,
-    /// A number that names something, such as a claim's or a telephone's.
+    /// A number that identifies something, such as a claim number or a phone number.
     Number,
     Amount,
     Date,
@@ -19,18 +20,18 @@ pub(crate) enum Role {
     Code,
     System,
     Name,
-    /// Words of the sender's own, and what the protocol itself needs.
+    /// Free text, and values that only the protocol needs.
     Free,
 }
 
 pub(crate) fn role(leaf: &Leaf, text: &str) -> Role {
     match &leaf.field {
-        Some((field, qualifier)) => of_field(field, qualifier),
-        None => of_member(leaf, text),
+        Some((field, qualifier)) => field_role(field, qualifier),
+        None => member_role(leaf, text),
     }
 }
 
-fn of_field(field: &str, qualifier: &str) -> Role {
+fn field_role(field: &str, qualifier: &str) -> Role {
     match (field, qualifier) {
         ("PID-3.1", _) | ("NM1-9.1", "IL") => Role::Patient,
         ("NM1-9.1", "PR") => Role::Reference,
@@ -48,7 +49,7 @@ fn of_field(field: &str, qualifier: &str) -> Role {
     }
 }
 
-fn of_member(leaf: &Leaf, text: &str) -> Role {
+fn member_role(leaf: &Leaf, text: &str) -> Role {
     if is_date(text) {
         return Role::Date;
     }
@@ -67,7 +68,7 @@ fn of_member(leaf: &Leaf, text: &str) -> Role {
         ("intent", _) => Role::Intent,
         ("priority" | "urgency", _) => Role::Priority,
         ("unit", _) => Role::Unit,
-        ("code", _) if leaf.is_of_quantity => Role::Unit,
+        ("code", _) if leaf.is_in_quantity => Role::Unit,
         ("code" | "procedure_code" | "diagnosis_code" | "drug" | "step_drug", _) => Role::Code,
         ("reason" | "reject_code" | "decision" | "service_types" | "channel" | "mode" | "base64" | "label", _) => {
             Role::Code
@@ -79,17 +80,17 @@ fn of_member(leaf: &Leaf, text: &str) -> Role {
     }
 }
 
-/// A date of FHIR, or a moment that begins with one, or a date as X12 and HL7 have it.
+/// Whether a text is a FHIR date, or a timestamp that starts with one.
 pub(super) fn is_date(text: &str) -> bool {
     let is_long = text.len() >= 10
-        && text.bytes().take(10).enumerate().all(|(place, byte)| match place {
+        && text.bytes().take(10).enumerate().all(|(index, byte)| match index {
             4 | 7 => byte == b'-',
             _ => byte.is_ascii_digit(),
         });
     is_long && text.as_bytes().get(10).is_none_or(|byte| *byte == b'T')
 }
 
-/// Words with a number in them that names something: a telephone, a result, a resource.
+/// Whether a text contains a number that identifies something: a phone number, a result, a resource.
 fn has_number(text: &str) -> bool {
     text.contains('/') && text.bytes().any(|byte| byte.is_ascii_digit())
         || text.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() >= 4)

@@ -1,54 +1,54 @@
-//! On which line of a file each value stands.
+//! Finds the line number of each value in a YAML file.
 
 use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser};
 
-/// From dotted path (`criteria.1.axis`) to line, counted from 1. Of a broken file as far as it can be read.
-pub fn lines(text: &str) -> BTreeMap<String, usize> {
-    let mut walk = Walk::default();
+/// Maps dotted paths (`criteria.1.axis`) to line numbers, counted from 1. Of an invalid file, covers what can be read.
+pub fn line_numbers(text: &str) -> BTreeMap<String, usize> {
+    let mut walker = LineWalker::default();
     for event in Parser::new_from_str(text) {
         let Ok((event, span)) = event else { break };
-        if walk.lines.len() >= super::MOST_VALUES {
+        if walker.lines.len() >= model::yaml::MOST_VALUES {
             break;
         }
-        walk.take(&event, span.start.line());
+        walker.handle(&event, span.start.line());
     }
-    walk.lines
+    walker.lines
 }
 
 #[derive(Default)]
-struct Walk {
-    open: Vec<Open>,
+struct LineWalker {
+    open: Vec<OpenContainer>,
     lines: BTreeMap<String, usize>,
 }
 
-/// A container whose end has not come, with its own path.
-enum Open {
+/// A list or mapping that is not closed yet, with its path.
+enum OpenContainer {
     List { path: String, next: usize },
     Mapping { path: String, key: Option<(String, usize)> },
 }
 
-impl Walk {
-    fn take(&mut self, event: &Event<'_>, line: usize) {
+impl LineWalker {
+    fn handle(&mut self, event: &Event<'_>, line: usize) {
         match event {
             Event::Scalar(text, ..) => {
-                if let Some(Open::Mapping { key: key @ None, .. }) = self.open.last_mut() {
+                if let Some(OpenContainer::Mapping { key: key @ None, .. }) = self.open.last_mut() {
                     *key = Some((text.to_string(), line));
                 } else {
-                    self.place(line);
+                    self.add_value(line);
                 }
             }
             Event::Alias(_) => {
-                self.place(line);
+                self.add_value(line);
             }
             Event::SequenceStart(..) => {
-                let path = self.place(line);
-                self.open.push(Open::List { path, next: 0 });
+                let path = self.add_value(line);
+                self.open.push(OpenContainer::List { path, next: 0 });
             }
             Event::MappingStart(..) => {
-                let path = self.place(line);
-                self.open.push(Open::Mapping { path, key: None });
+                let path = self.add_value(line);
+                self.open.push(OpenContainer::Mapping { path, key: None });
             }
             Event::SequenceEnd | Event::MappingEnd => {
                 self.open.pop();
@@ -57,16 +57,16 @@ impl Walk {
         }
     }
 
-    /// The path of the value that begins here; a member counts from the line of its key.
-    fn place(&mut self, line: usize) -> String {
+    /// Records the value that starts here, and returns its path. A member has the line of its key.
+    fn add_value(&mut self, line: usize) -> String {
         let (path, line) = match self.open.last_mut() {
             None => (String::new(), line),
-            Some(Open::List { path, next }) => {
+            Some(OpenContainer::List { path, next }) => {
                 *next += 1;
-                (joined(path, &(*next - 1).to_string()), line)
+                (join(path, &(*next - 1).to_string()), line)
             }
-            Some(Open::Mapping { path, key }) => match key.take() {
-                Some((key, line)) => (joined(path, &key), line),
+            Some(OpenContainer::Mapping { path, key }) => match key.take() {
+                Some((key, line)) => (join(path, &key), line),
                 None => (path.clone(), line),
             },
         };
@@ -75,7 +75,7 @@ impl Walk {
     }
 }
 
-fn joined(path: &str, name: &str) -> String {
+fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn members_and_items_have_the_line_of_their_key() {
         let text = "name: X\ncriteria:\n  - label: a\n    assertion: {assert: x,\n      count: 1}\n  - label: b\n";
-        let found = lines(text);
+        let found = line_numbers(text);
         for (path, line) in [
             ("name", 1),
             ("criteria", 2),
@@ -97,6 +97,6 @@ mod tests {
         ] {
             assert_eq!(found.get(path), Some(&line), "{path}: {found:?}");
         }
-        assert_eq!(lines("a: 1\nb: [\n").get("a"), Some(&1));
+        assert_eq!(line_numbers("a: 1\nb: [\n").get("a"), Some(&1));
     }
 }

@@ -1,12 +1,12 @@
-//! An agent that is not to score: it knows no task, and does a little of everything in every place.
+//! Baseline agents that must not score. The shotgun agent ignores the task and writes a little of everything everywhere.
 
 use client::Method;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
-/// Refusals are no matter: it tries the next place.
-pub(crate) async fn spray(sandbox: &Sandbox) -> anyhow::Result<()> {
+/// Writes a little of everything to every channel. Ignores rejected requests.
+pub(crate) async fn shotgun(sandbox: &Sandbox) -> anyhow::Result<()> {
     let patients = sandbox.search("Patient?_count=50").await.unwrap_or_default();
     for patient in &patients {
         for resource in resources(patient["id"].as_str().unwrap_or_default()) {
@@ -37,6 +37,7 @@ pub(crate) async fn spray(sandbox: &Sandbox) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Plausible but meaningless FHIR resources for a patient.
 pub(crate) fn resources(patient: &str) -> Vec<Value> {
     let subject = json!({"reference": format!("Patient/{patient}")});
     let code = json!({"text": "as discussed"});
@@ -50,6 +51,7 @@ pub(crate) fn resources(patient: &str) -> Vec<Value> {
     ]
 }
 
+/// An HL7 v2 order for a patient.
 fn order(patient: &Value) -> String {
     let number = patient["identifier"][0]["value"].as_str().unwrap_or("1");
     let name = &patient["name"][0];

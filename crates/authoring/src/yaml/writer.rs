@@ -1,9 +1,9 @@
-//! Values as YAML that `parse` reads back to the same value.
+//! Writes values as YAML. `parse` reads them back unchanged.
 
 use serde_json::Value;
 
-/// Block style; what has no members is written as JSON writes it.
-pub fn written(value: &Value) -> String {
+/// Formats a value in block style. Scalars and empty containers are written like JSON.
+pub fn to_string(value: &Value) -> String {
     let mut text = String::new();
     match value {
         Value::Object(members) if !members.is_empty() => mapping(value, 0, &mut text),
@@ -42,7 +42,7 @@ fn list(items: &[Value], depth: usize, text: &mut String) {
     }
 }
 
-/// What follows a key or a dash.
+/// Writes the value after a key or a dash.
 fn nested(value: &Value, depth: usize, text: &mut String) {
     match value {
         Value::Object(members) if !members.is_empty() => {
@@ -75,7 +75,7 @@ fn scalar(value: &Value, depth: usize) -> String {
     }
 }
 
-/// JSON's strings are YAML's double-quoted ones, but for what YAML does not print.
+/// Formats a double-quoted string: a JSON string with escapes for characters that YAML does not allow.
 fn quoted(string: &str) -> String {
     let json = Value::String(string.to_owned()).to_string();
     let mut text = String::with_capacity(json.len());
@@ -90,16 +90,16 @@ fn quoted(string: &str) -> String {
     text
 }
 
-/// Several lines as a literal block, where nothing in them needs an escape.
+/// Formats several lines as a literal block, if no character needs an escape.
 fn block(string: &str, depth: usize) -> Option<String> {
     let body = string.strip_suffix('\n').unwrap_or(string);
     let is_simple = |line: &str| !line.starts_with(char::is_whitespace) && !line.ends_with(char::is_whitespace);
-    let is_printed = |c: char| {
+    let is_printable = |c: char| {
         c == '\n' || (!c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'))
     };
     let fits = body.contains('\n')
         && body.split('\n').all(is_simple)
-        && body.chars().all(is_printed)
+        && body.chars().all(is_printable)
         && !body.starts_with('\n')
         && !body.ends_with('\n');
     if !fits {
@@ -116,7 +116,7 @@ fn block(string: &str, depth: usize) -> Option<String> {
     Some(text)
 }
 
-/// A text that is the same without quotes.
+/// The text, if it needs no quotes.
 fn plain(string: &str) -> Option<&str> {
     let mut characters = string.chars();
     let first = characters.next()?;
@@ -125,11 +125,11 @@ fn plain(string: &str) -> Option<&str> {
         && string.chars().all(|c| is_word(c) || c == ' ')
         && !string.ends_with(' ')
         && !matches!(string, "null" | "true" | "false");
-    // Other readers take more words for truth than this one.
-    let is_taken = ["yes", "no", "on", "off", "y", "n", "true", "false", "null"]
+    // Other YAML parsers read more words as booleans than this one.
+    let is_reserved = ["yes", "no", "on", "off", "y", "n", "true", "false", "null"]
         .iter()
         .any(|word| string.eq_ignore_ascii_case(word));
-    (fits && !is_taken).then_some(string)
+    (fits && !is_reserved).then_some(string)
 }
 
 #[cfg(test)]
@@ -173,8 +173,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(value in value()) {
-            let text = written(&value);
+        fn written_values_are_read_back_unchanged(value in value()) {
+            let text = to_string(&value);
             let read = parse(&text);
             prop_assert_eq!(read.as_ref(), Ok(&value), "{}", text);
         }
