@@ -1,4 +1,4 @@
-//! `verial admin`: organizations and keys, straight on the database.
+//! `verial admin`: manages organizations and keys directly on the database.
 
 use app::{App, admin};
 use clap::{Args, Subcommand};
@@ -8,11 +8,11 @@ use serde_json::json;
 
 use crate::block_on;
 use crate::output::table::Cell;
-use crate::output::{Style, Table, say};
-use crate::settings::{File, Storage, StorageArguments};
+use crate::output::{Style, Table, print};
+use crate::settings::{SettingsFile, Storage, StorageArguments};
 
 #[derive(Args)]
-pub(crate) struct Arguments {
+pub(crate) struct AdminArgs {
     #[command(flatten)]
     storage: StorageArguments,
     #[command(subcommand)]
@@ -27,15 +27,15 @@ enum Group {
     /// Organization keys
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Read everything that is stored and say what is damaged or missing
+    /// Read all stored data and report what is damaged or missing
     Check,
 }
 
 #[derive(Subcommand)]
 enum OrgCommand {
-    /// Make an organization and print its key
+    /// Create an organization and print its key
     Create {
-        /// What it is called
+        /// Its name
         #[arg(long)]
         name: String,
         /// Print JSON
@@ -52,12 +52,12 @@ enum OrgCommand {
 
 #[derive(Subcommand)]
 enum KeyCommand {
-    /// Make a key for an organization and print it
+    /// Create a key for an organization and print it
     Create {
         /// The organization's id
         #[arg(long)]
         org: OrgId,
-        /// What it is called
+        /// Its name
         #[arg(long)]
         name: String,
         /// Print JSON
@@ -71,8 +71,8 @@ enum KeyCommand {
     },
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let file = File::read(arguments.storage.config.as_deref())?;
+pub(crate) fn run(arguments: AdminArgs) -> anyhow::Result<()> {
+    let file = SettingsFile::read(arguments.storage.config.as_deref())?;
     let app = Storage::merge(&arguments.storage, &file)?.open(app::Limits::default())?;
     block_on(async move {
         match arguments.group {
@@ -86,31 +86,31 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
 async fn organizations(app: &App, command: OrgCommand) -> anyhow::Result<()> {
     match command {
         OrgCommand::Create { name, json } => {
-            let made = admin::create_organization(app, &name).await?;
+            let created = admin::create_organization(app, &name).await?;
             if json {
-                say(json!({
-                    "id": made.organization.id,
-                    "name": made.organization.name,
-                    "api_key": made.api_key.key,
-                    "api_key_id": made.api_key.id,
+                print(json!({
+                    "id": created.organization.id,
+                    "name": created.organization.name,
+                    "api_key": created.api_key.key,
+                    "api_key_id": created.api_key.id,
                 }));
             } else {
-                say(format_args!("Organization {} ({})", made.organization.name, made.organization.id));
-                say_key(&made.api_key);
+                print(format_args!("Organization {} ({})", created.organization.name, created.organization.id));
+                print_key(&created.api_key);
             }
         }
         OrgCommand::List { json } => {
             let all = admin::list_organizations(app).await?;
             if json {
-                say(serde_json::to_string(&all)?);
+                print(serde_json::to_string(&all)?);
             } else {
-                let mut table = Table::new(["ID", "NAME", "CREATED"]).keep_whole(0);
+                let mut table = Table::new(["ID", "NAME", "CREATED"]).never_truncate(0);
                 for organization in all {
                     let created = organization.created_at.to_string();
                     let cells = [organization.id.to_string(), organization.name, created];
                     table.row(cells.into_iter().map(Cell::new).collect());
                 }
-                say(table.render(Style::of_stdout()));
+                print(table.render(Style::of_stdout()));
             }
         }
     }
@@ -121,29 +121,29 @@ async fn keys(app: &App, command: KeyCommand) -> anyhow::Result<()> {
     match command {
         KeyCommand::Create { org, name, json } => {
             let key = admin::create_key(app, &org, &name).await?;
-            if json { say(serde_json::to_string(&key)?) } else { say_key(&key) }
+            if json { print(serde_json::to_string(&key)?) } else { print_key(&key) }
         }
         KeyCommand::Revoke { key } => {
             admin::revoke_key(app, &key).await?;
-            say(format_args!("{key} is revoked; running servers refuse it within a second"));
+            print(format_args!("{key} is revoked; running servers refuse it within a second"));
         }
     }
     Ok(())
 }
 
 async fn check(app: &App) -> anyhow::Result<()> {
-    let faults = admin::check(app).await?;
-    for fault in &faults {
-        say(fault);
+    let problems = admin::check(app).await?;
+    for problem in &problems {
+        print(problem);
     }
-    if !faults.is_empty() {
-        return Err(crate::exit::no(crate::exit::faults(faults.len())));
+    if !problems.is_empty() {
+        return Err(crate::exit::failure(crate::exit::count_errors(problems.len())));
     }
-    say("everything that is stored can be read");
+    print("all stored data can be read");
     Ok(())
 }
 
-fn say_key(key: &CreatedApiKey) {
-    say(format_args!("API key, shown this once: {}", key.key));
-    say(format_args!("Its id, to revoke it by: {}", key.id));
+fn print_key(key: &CreatedApiKey) {
+    print(format_args!("API key, shown this once: {}", key.key));
+    print(format_args!("Its id, to revoke it by: {}", key.id));
 }

@@ -1,4 +1,4 @@
-//! `verial auth`, and where every other command finds the server and the key.
+//! `verial auth`, and how every command finds the server and the key.
 
 use std::io::Read;
 
@@ -10,12 +10,12 @@ use serde_json::json;
 
 use crate::block_on;
 use crate::exit::usage;
-use crate::output::text::harmless;
-use crate::output::{say, say_json};
-use crate::stored::Stored;
+use crate::output::text::sanitize;
+use crate::output::{print, print_json};
+use crate::user_config::UserConfig;
 
 #[derive(Args)]
-pub(crate) struct Arguments {
+pub(crate) struct AuthArgs {
     #[command(flatten)]
     connection: Connection,
     /// Print JSON
@@ -27,16 +27,16 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum AuthCommand {
-    /// Keep a key (and --url) in ~/.verial/config.json
+    /// Store a key (and --url) in ~/.verial/config.json
     SetKey {
-        /// The key, vk_…; without it the key is read from standard input
+        /// The key, vk_…; read from standard input if omitted
         key: Option<String>,
     },
-    /// Say which server and key are used, and whether they work
+    /// Show which server and key are used, and whether they work
     Status,
 }
 
-/// How a command reaches a server.
+/// The server and key of a command.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Connection {
     /// The server [default: http://127.0.0.1:8080]
@@ -48,7 +48,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Flag, then environment, then the user's file.
+    /// A client for the server and key from flags, the environment or the user's config file, in this order.
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
         let key = self
             .key()?
@@ -56,12 +56,12 @@ impl Connection {
         Ok(Client::new(&self.url()?, &key)?)
     }
 
-    /// The organization's key, if there is one.
+    /// The organization key, if there is one.
     pub(crate) fn key(&self) -> anyhow::Result<Option<String>> {
         let given = self.api_key.clone().filter(|key| !key.is_empty());
         let key = match given {
             Some(key) => Some(key),
-            None => Stored::read()?.api_key,
+            None => UserConfig::read()?.api_key,
         };
         if let Some(key) = &key {
             check_key(key)?;
@@ -73,7 +73,7 @@ impl Connection {
         let given = self.url.clone().filter(|url| !url.is_empty());
         let url = match given {
             Some(url) => Some(url),
-            None => Stored::read()?.url,
+            None => UserConfig::read()?.url,
         };
         let url = url.unwrap_or_else(|| "http://127.0.0.1:8080".into());
         check_url(&url)?;
@@ -81,29 +81,29 @@ impl Connection {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &AuthArgs) -> anyhow::Result<()> {
     match &arguments.command {
         AuthCommand::SetKey { key } => set_key(arguments, key.clone()),
         AuthCommand::Status => block_on(async {
             let Some(key) = arguments.connection.key()? else {
-                return Err(crate::exit::no("No API key configured. Run: verial auth set-key <key>"));
+                return Err(crate::exit::failure("No API key configured. Run: verial auth set-key <key>"));
             };
             let client = arguments.connection.client()?;
             let organization: Organization = client.get("/organization").await?;
             let url = client.base_url();
             if arguments.json {
-                say_json(&json!({"url": url, "organization": organization}));
+                print_json(&json!({"url": url, "organization": organization}));
             } else {
-                say(format_args!("Authenticated (key: {})", shown(&key)));
-                say(format_args!("  server        {url}"));
-                say(format_args!("  organization  {} ({})", harmless(&organization.name), organization.id));
+                print(format_args!("Authenticated (key: {})", mask(&key)));
+                print(format_args!("  server        {url}"));
+                print(format_args!("  organization  {} ({})", sanitize(&organization.name), organization.id));
             }
             Ok(())
         }),
     }
 }
 
-fn set_key(arguments: &Arguments, key: Option<String>) -> anyhow::Result<()> {
+fn set_key(arguments: &AuthArgs, key: Option<String>) -> anyhow::Result<()> {
     let key = match key {
         Some(key) => key,
         None => {
@@ -114,43 +114,44 @@ fn set_key(arguments: &Arguments, key: Option<String>) -> anyhow::Result<()> {
     };
     check_key(&key)?;
     arguments.connection.url.as_deref().map_or(Ok(()), check_url)?;
-    let stored = Stored::read()?;
-    let stored = Stored { url: arguments.connection.url.clone().or(stored.url), api_key: Some(key), ..stored };
-    let path = stored.write()?.display().to_string();
+    let user_config = UserConfig::read()?;
+    let user_config =
+        UserConfig { url: arguments.connection.url.clone().or(user_config.url), api_key: Some(key), ..user_config };
+    let path = user_config.write()?.display().to_string();
     if arguments.json {
-        say_json(&json!({"path": path}))
+        print_json(&json!({"path": path}))
     } else {
-        say(format_args!("API key saved. It is kept in {path}"))
+        print(format_args!("API key saved to {path}"))
     }
     Ok(())
 }
 
-/// Its beginning and its end, enough to tell it from others.
-fn shown(key: &str) -> String {
-    let start: String = key.chars().take(7).collect();
-    let end: String = key.chars().skip(key.chars().count().saturating_sub(4)).collect();
-    format!("{start}...{end}")
+/// The start and the end of a key, enough to recognize it.
+fn mask(key: &str) -> String {
+    let prefix: String = key.chars().take(7).collect();
+    let suffix: String = key.chars().skip(key.chars().count().saturating_sub(4)).collect();
+    format!("{prefix}...{suffix}")
 }
 
 pub(crate) fn check_url(url: &str) -> anyhow::Result<()> {
     if url.starts_with("http://") || url.starts_with("https://") {
         return Ok(());
     }
-    Err(usage(format!("the server's address must begin with http:// or https://, `{url}` does not")))
+    Err(usage(format!("the server's address must start with http:// or https://, got `{url}`")))
 }
 
-/// A typing error is found before anything is sent.
+/// Checks the format of an organization key, to find typing errors before anything is sent.
 pub(crate) fn check_key(key: &str) -> anyhow::Result<()> {
     match Secret::parse(key).map(|secret| secret.kind()) {
         Some(KeyKind::Organization) => Ok(()),
         Some(_) => Err(usage("this command needs an organization key (vk_…), not a solver key or a run token")),
-        None => Err(usage("the API key is not a valid one (a character may be missing); keys look like vk_…")),
+        None => Err(usage("the API key is not valid (a character may be missing); keys look like vk_…")),
     }
 }
 
 pub(crate) fn check_solver_key(key: &str) -> anyhow::Result<()> {
     match Secret::parse(key).map(|secret| secret.kind()) {
         Some(KeyKind::Solver) => Ok(()),
-        _ => Err(usage("the solver key is not a valid one (a character may be missing); keys look like vrl_slv_…")),
+        _ => Err(usage("the solver key is not valid (a character may be missing); keys look like vrl_slv_…")),
     }
 }

@@ -1,17 +1,17 @@
-//! `verial completions`: what a shell needs to complete commands.
+//! `verial completions`: prints a shell's completion script.
 
 use clap::Args;
 use clap_complete::Shell;
 
 #[derive(Args)]
-pub(crate) struct Arguments {
-    /// Which shell; put the output where it looks, as ~/.local/share/bash-completion/completions/verial
+pub(crate) struct CompletionsArgs {
+    /// The shell; save the output where it looks for completions, such as ~/.local/share/bash-completion/completions/verial
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &CompletionsArgs) -> anyhow::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut crate::command_line(), "verial", &mut script);
-    crate::output::say(String::from_utf8_lossy(&script).trim_end());
+    crate::output::print(String::from_utf8_lossy(&script).trim_end());
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! `verial config`: the user's own settings, one by one.
+//! `verial config`: reads and changes the user's settings.
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
 use crate::auth::{check_key, check_solver_key, check_url};
-use crate::output::{say, say_json};
-use crate::stored::Stored;
+use crate::output::{print, print_json};
+use crate::user_config::UserConfig;
 
 #[derive(Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ConfigArgs {
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
@@ -18,32 +18,32 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum ConfigCommand {
-    /// One setting; keys are shown whole
+    /// Print a setting; keys are shown in full
     Get {
-        /// Which
-        name: Name,
+        /// The setting
+        name: Setting,
     },
-    /// Keep a setting
+    /// Store a setting
     Set {
-        /// Which
-        name: Name,
-        /// What it is to be
+        /// The setting
+        name: Setting,
+        /// The new value
         value: String,
     },
-    /// Forget a setting
+    /// Remove a setting
     Unset {
-        /// Which
-        name: Name,
+        /// The setting
+        name: Setting,
     },
-    /// All settings; keys are shown by their ends
+    /// List all settings; keys are masked
     List,
-    /// Where they are kept
+    /// Print the path of the settings file
     Path,
 }
 
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-enum Name {
-    /// The server
+enum Setting {
+    /// The server's URL
     #[value(alias = "base-url", alias = "base_url")]
     Url,
     /// Organization key, vk_…
@@ -52,83 +52,83 @@ enum Name {
     SolverKey,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let mut stored = Stored::read()?;
+pub(crate) fn run(arguments: &ConfigArgs) -> anyhow::Result<()> {
+    let mut user_config = UserConfig::read()?;
     match &arguments.command {
         ConfigCommand::Get { name } => {
-            let value = slot(&mut stored, *name).clone();
-            let value = value.ok_or_else(|| crate::exit::no(format!("{} is not set", label(*name))))?;
-            if arguments.json { say_json(&json!({label(*name): value})) } else { say(value) }
+            let value = field_mut(&mut user_config, *name).clone();
+            let value = value.ok_or_else(|| crate::exit::failure(format!("{} is not set", setting_name(*name))))?;
+            if arguments.json { print_json(&json!({setting_name(*name): value})) } else { print(value) }
         }
         ConfigCommand::Set { name, value } => {
-            check(*name, value)?;
-            *slot(&mut stored, *name) = Some(value.clone());
-            changed(*name, "is kept in", &stored, arguments.json)?;
+            validate(*name, value)?;
+            *field_mut(&mut user_config, *name) = Some(value.clone());
+            save(*name, "saved to", &user_config, arguments.json)?;
         }
         ConfigCommand::Unset { name } => {
-            *slot(&mut stored, *name) = None;
-            changed(*name, "is gone from", &stored, arguments.json)?;
+            *field_mut(&mut user_config, *name) = None;
+            save(*name, "removed from", &user_config, arguments.json)?;
         }
-        ConfigCommand::List => list(&mut stored, arguments.json),
+        ConfigCommand::List => list(&mut user_config, arguments.json),
         ConfigCommand::Path => {
-            let path = Stored::path()?.display().to_string();
-            if arguments.json { say_json(&json!({"path": path})) } else { say(path) }
+            let path = UserConfig::path()?.display().to_string();
+            if arguments.json { print_json(&json!({"path": path})) } else { print(path) }
         }
     }
     Ok(())
 }
 
-fn changed(name: Name, words: &str, stored: &Stored, json: bool) -> anyhow::Result<()> {
-    let (name, path) = (label(name), stored.write()?.display().to_string());
+fn save(name: Setting, action: &str, user_config: &UserConfig, json: bool) -> anyhow::Result<()> {
+    let (name, path) = (setting_name(name), user_config.write()?.display().to_string());
     if json {
-        say_json(&json!({"name": name, "path": path}))
+        print_json(&json!({"name": name, "path": path}))
     } else {
-        say(format_args!("{name} {words} {path}"))
+        print(format_args!("{name} {action} {path}"))
     }
     Ok(())
 }
 
-fn list(stored: &mut Stored, json: bool) {
-    let shown = [Name::Url, Name::ApiKey, Name::SolverKey].map(|name| {
-        let value = slot(stored, name).clone();
-        (label(name), value.map(|value| if name == Name::Url { value } else { masked(&value) }))
+fn list(user_config: &mut UserConfig, json: bool) {
+    let values = [Setting::Url, Setting::ApiKey, Setting::SolverKey].map(|name| {
+        let value = field_mut(user_config, name).clone();
+        (setting_name(name), value.map(|value| if name == Setting::Url { value } else { mask(&value) }))
     });
     if json {
-        let all: serde_json::Map<_, _> = shown.into_iter().map(|(name, value)| (name.into(), json!(value))).collect();
-        return say_json(&all.into());
+        let all: serde_json::Map<_, _> = values.into_iter().map(|(name, value)| (name.into(), json!(value))).collect();
+        return print_json(&all.into());
     }
-    for (name, value) in shown {
-        say(format_args!("{name:<10}  {}", value.as_deref().unwrap_or("not set")));
+    for (name, value) in values {
+        print(format_args!("{name:<10}  {}", value.as_deref().unwrap_or("not set")));
     }
 }
 
-/// Enough to tell which key it is.
-fn masked(key: &str) -> String {
-    let start: String = key.chars().take(key.rfind('_').map_or(0, |place| place + 1) + 4).collect();
-    let end: String = key.chars().skip(key.chars().count().saturating_sub(4)).collect();
-    format!("{start}…{end}")
+/// The start and the end of a key, enough to recognize it.
+fn mask(key: &str) -> String {
+    let prefix: String = key.chars().take(key.rfind('_').map_or(0, |index| index + 1) + 4).collect();
+    let suffix: String = key.chars().skip(key.chars().count().saturating_sub(4)).collect();
+    format!("{prefix}…{suffix}")
 }
 
-fn check(name: Name, value: &str) -> anyhow::Result<()> {
+fn validate(name: Setting, value: &str) -> anyhow::Result<()> {
     match name {
-        Name::Url => check_url(value),
-        Name::ApiKey => check_key(value),
-        Name::SolverKey => check_solver_key(value),
+        Setting::Url => check_url(value),
+        Setting::ApiKey => check_key(value),
+        Setting::SolverKey => check_solver_key(value),
     }
 }
 
-fn label(name: Name) -> &'static str {
+fn setting_name(name: Setting) -> &'static str {
     match name {
-        Name::Url => "url",
-        Name::ApiKey => "api-key",
-        Name::SolverKey => "solver-key",
+        Setting::Url => "url",
+        Setting::ApiKey => "api-key",
+        Setting::SolverKey => "solver-key",
     }
 }
 
-fn slot(stored: &mut Stored, name: Name) -> &mut Option<String> {
+fn field_mut(user_config: &mut UserConfig, name: Setting) -> &mut Option<String> {
     match name {
-        Name::Url => &mut stored.url,
-        Name::ApiKey => &mut stored.api_key,
-        Name::SolverKey => &mut stored.solver_key,
+        Setting::Url => &mut user_config.url,
+        Setting::ApiKey => &mut user_config.api_key,
+        Setting::SolverKey => &mut user_config.solver_key,
     }
 }

@@ -1,4 +1,4 @@
-//! `verial document`: the renderer and the reader that scenarios and checks use, for authors of datasets.
+//! `verial document`: renders and reads paper documents as scenarios and checks do.
 
 use std::path::{Path, PathBuf};
 
@@ -6,44 +6,44 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use sims::document::Document;
 
-use crate::output::say;
+use crate::output::print;
 use crate::output::text::counted;
 
 #[derive(Args)]
-pub(crate) struct Arguments {
+pub(crate) struct DocumentArgs {
     #[command(subcommand)]
     command: DocumentCommand,
 }
 
 #[derive(Subcommand)]
 enum DocumentCommand {
-    /// Make the file that a specification becomes: PDF, or TIFF if the specification says so
+    /// Render a document specification as a PDF, or as a TIFF if the specification says so
     Render {
-        /// JSON, as the `document` of a scenario's step
+        /// A JSON file, like the `document` of a scenario step
         specification: PathBuf,
-        /// Where to write it
+        /// The output file
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
-    /// Print what a PDF says, page by page
+    /// Print the text of a PDF, page by page
     Text {
         /// The PDF
         file: PathBuf,
-        /// Read the pages that are pictures with `tesseract`
+        /// Use `tesseract` for pages without a text layer
         #[arg(long)]
         ocr: bool,
     },
-    /// Write the pages that are pictures (of a TIFF, a scanned PDF) as PNG or JPEG files
+    /// Extract page images (of a TIFF or a scanned PDF) as PNG or JPEG files
     Pages {
         /// The TIFF or PDF
         file: PathBuf,
-        /// Where to put them; made when it is not there
+        /// The output folder, created if missing
         #[arg(short, long, value_name = "FOLDER")]
         output: PathBuf,
     },
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &DocumentArgs) -> anyhow::Result<()> {
     match &arguments.command {
         DocumentCommand::Render { specification, output } => render(specification, output),
         DocumentCommand::Text { file, ocr } => text(file, *ocr),
@@ -56,12 +56,12 @@ fn render(specification: &Path, output: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("{} is not JSON", specification.display()))?;
     let document = match sims::authored::read::<Document>(&json) {
         Ok(document) => document,
-        Err(faults) => bail!("{}: {faults}", specification.display()),
+        Err(errors) => bail!("{}: {errors}", specification.display()),
     };
     let rendered = documents::render(&document)?;
     std::fs::write(output, &rendered.bytes).with_context(|| format!("cannot write {}", output.display()))?;
     let (pages, size) = (counted(rendered.pages, "page"), rendered.bytes.len());
-    say(format_args!("{}: {}, {pages}, {size} bytes", output.display(), rendered.content_type));
+    print(format_args!("{}: {}, {pages}, {size} bytes", output.display(), rendered.content_type));
     Ok(())
 }
 
@@ -70,7 +70,7 @@ fn text(file: &Path, ocr: bool) -> anyhow::Result<()> {
     let mut pages = documents::text(&bytes)?.pages;
     if ocr {
         for image in documents::images(&bytes)? {
-            // A text layer is better than a guess.
+            // Prefer an existing text layer over OCR.
             let page = image.page.checked_sub(1).and_then(|index| pages.get_mut(index));
             if let Some(page) = page.filter(|page| page.is_empty()) {
                 *page = app::ocr::recognise(&image)?;
@@ -79,8 +79,8 @@ fn text(file: &Path, ocr: bool) -> anyhow::Result<()> {
     }
     for (index, page) in pages.iter().enumerate() {
         let number = index + 1;
-        say(format_args!("--- page {number} of {}", pages.len()));
-        say(if page.is_empty() { "(no text layer)" } else { page });
+        print(format_args!("--- page {number} of {}", pages.len()));
+        print(if page.is_empty() { "(no text layer)" } else { page });
     }
     Ok(())
 }
@@ -88,14 +88,14 @@ fn text(file: &Path, ocr: bool) -> anyhow::Result<()> {
 fn pages(file: &Path, output: &Path) -> anyhow::Result<()> {
     let images = documents::images(&read(file)?)?;
     if images.is_empty() {
-        bail!("no page of {} is a picture that can be taken out of it", file.display());
+        bail!("{} has no page image that can be extracted", file.display());
     }
-    std::fs::create_dir_all(output).with_context(|| format!("cannot make {}", output.display()))?;
+    std::fs::create_dir_all(output).with_context(|| format!("cannot create {}", output.display()))?;
     for image in images {
         let extension = if image.content_type == "image/png" { "png" } else { "jpg" };
         let path = output.join(format!("page-{}.{extension}", image.page));
         std::fs::write(&path, &image.bytes).with_context(|| format!("cannot write {}", path.display()))?;
-        say(path.display());
+        print(path.display());
     }
     Ok(())
 }

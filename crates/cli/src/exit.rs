@@ -1,140 +1,143 @@
-//! Exit codes: what a script can tell from the number alone.
+//! Exit codes, the errors that carry them, and hints for the user.
 
 use std::process::ExitCode;
 
 use client::ClientError;
 
-/// The code, what it means, for the manual.
+/// Each code with its meaning, for the manual.
 pub(crate) const CODES: [(u8, &str); 7] = [
-    (0, "it worked; for `verial run`: the gate was met"),
-    (1, "the answer is no: under the gate, scoring again differs, the check found faults"),
-    (2, "the command line is not right"),
-    (3, "the server refused"),
-    (
-        4,
-        "the server cannot be reached or has a problem of its own, or the agent cannot be started: nothing is told of the agent",
-    ),
-    (5, "something on this machine failed, such as a file that cannot be read"),
+    (0, "success; for `verial run`: the gate was met"),
+    (1, "negative result: the gate was not met, rescoring differs, or a check found errors"),
+    (2, "invalid command line"),
+    (3, "the server rejected the request"),
+    (4, "the server cannot be reached or failed, or the agent cannot be started; says nothing about the agent"),
+    (5, "a local failure, such as an unreadable file"),
     (130, "interrupted by Ctrl-C or a signal"),
 ];
 
-/// An end that is no fault of anybody: its code, and a line that says why.
+/// An error with an exit code and a message.
 #[derive(Debug, thiserror::Error)]
-#[error("{words}")]
-pub(crate) struct Ended {
+#[error("{message}")]
+pub(crate) struct ExitError {
     code: u8,
-    words: String,
+    message: String,
 }
 
-fn ended(code: u8, words: impl Into<String>) -> anyhow::Error {
-    anyhow::Error::new(Ended { code, words: words.into() })
+fn exit_error(code: u8, message: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(ExitError { code, message: message.into() })
 }
 
-/// The answer is no.
-pub(crate) fn no(words: impl Into<String>) -> anyhow::Error {
-    ended(1, words)
+/// Exit code 1: the command worked, but its result is negative.
+pub(crate) fn failure(message: impl Into<String>) -> anyhow::Error {
+    exit_error(1, message)
 }
 
-pub(crate) fn usage(words: impl Into<String>) -> anyhow::Error {
-    ended(2, words)
+/// Exit code 2: invalid command line.
+pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
+    exit_error(2, message)
 }
 
-/// The server has not what is asked for.
-pub(crate) fn refused(words: impl Into<String>) -> anyhow::Error {
-    ended(3, words)
+/// Exit code 3: the server does not have what was requested.
+pub(crate) fn rejected(message: impl Into<String>) -> anyhow::Error {
+    exit_error(3, message)
 }
 
-pub(crate) fn infrastructure(words: impl Into<String>) -> anyhow::Error {
-    ended(4, words)
+/// Exit code 4: the server or the agent's start failed.
+pub(crate) fn infrastructure(message: impl Into<String>) -> anyhow::Error {
+    exit_error(4, message)
 }
 
-pub(crate) fn interrupted(words: impl Into<String>) -> anyhow::Error {
-    ended(130, words)
+/// Exit code 130: interrupted by a signal.
+pub(crate) fn interrupted(message: impl Into<String>) -> anyhow::Error {
+    exit_error(130, message)
 }
 
-/// So many faults, in words.
-pub(crate) fn faults(count: usize) -> String {
-    crate::output::text::counted(count, "fault")
+/// `1 error`, `2 errors`.
+pub(crate) fn count_errors(count: usize) -> String {
+    crate::output::text::counted(count, "error")
 }
 
-/// The code of a failure, by what is at its root.
+/// The exit code of an error, by the first known cause in its chain.
 pub(crate) fn code(error: &anyhow::Error) -> ExitCode {
     for cause in error.chain() {
-        if let Some(known) = cause.downcast_ref::<Ended>() {
+        if let Some(known) = cause.downcast_ref::<ExitError>() {
             return ExitCode::from(known.code);
         }
-        if let Some(authoring::Error::Faults(_)) = cause.downcast_ref::<authoring::Error>() {
+        if let Some(authoring::Error::Findings(_)) = cause.downcast_ref::<authoring::Error>() {
             return ExitCode::from(1);
         }
-        if let Some(error) = of_server(cause) {
+        if let Some(error) = client_error(cause) {
             return ExitCode::from(if error.is_infrastructure() { 4 } else { 3 });
         }
     }
     ExitCode::from(5)
 }
 
-/// What the server, or the way to it, has done.
-fn of_server<'cause>(cause: &'cause (dyn std::error::Error + 'static)) -> Option<&'cause ClientError> {
+/// The client error behind a cause, if it is one.
+fn client_error<'cause>(cause: &'cause (dyn std::error::Error + 'static)) -> Option<&'cause ClientError> {
     match cause.downcast_ref::<authoring::Error>() {
         Some(authoring::Error::Server { reason, .. }) => Some(reason),
         _ => cause.downcast_ref::<ClientError>(),
     }
 }
 
-/// What the user can do about it, where that is known.
+/// What the user can do about an error, if known.
 pub(crate) fn next_step(error: &anyhow::Error) -> Option<String> {
-    if error.chain().any(is_taken) {
-        let flag = error.downcast_ref::<Listener>().map_or("--listen", |listener| listener.flag);
-        return Some(format!("another program listens there; {flag} 127.0.0.1:0 takes a free port"));
+    if error.chain().any(is_address_in_use) {
+        let flag = error.downcast_ref::<ListenError>().map_or("--listen", |listener| listener.flag);
+        return Some(format!("the port is in use by another program; {flag} 127.0.0.1:0 uses a free port"));
     }
-    let error = error.chain().find_map(of_server)?;
-    let ClientError::Refused(refusal) = error else {
-        // What a TLS client says of an answer that is no TLS.
+    let error = error.chain().find_map(client_error)?;
+    let ClientError::Rejected(rejection) = error else {
+        // The TLS error for a response that is not TLS.
         if format!("{error:?}").contains("InvalidContentType") {
-            return Some("the server does not speak https there: try http://".into());
+            return Some("the server does not use https on this port: try http://".into());
         }
-        let step =
-            "is the server running? `verial serve` starts one; --url, VERIAL_URL or `verial config set url` name it";
-        return Some(step.into());
+        let hint = "is the server running? `verial serve` starts one; set its address with --url, VERIAL_URL or `verial config set url`";
+        return Some(hint.into());
     };
-    let step = match (refusal.status, refusal.code.as_str()) {
-        (401, "TOKEN_EXPIRED") => "the run's token has ended: begin a new run",
-        (401, _) => "`verial auth status` shows which key is used; `verial auth set-key` keeps another",
-        (403, _) => "this needs another kind of key: vk_… for an organization, vrl_slv_… for a solver",
-        (404, _) => return of_missing(&refusal.message),
-        (429, _) => "too many requests: wait a little, or ask the operator for a higher limit",
-        (500.., _) => "the server's log has more under this request id",
+    let hint = match (rejection.status, rejection.code.as_str()) {
+        (401, "TOKEN_EXPIRED") => "the run's token has expired: start a new run",
+        (401, _) => "`verial auth status` shows which key is used; `verial auth set-key` stores another",
+        (403, _) => "this needs a different kind of key: vk_… for an organization, vrl_slv_… for a solver",
+        (404, _) => return not_found_hint(&rejection.message),
+        (429, _) => "too many requests: wait, or ask the operator for a higher limit",
+        (500.., _) => "the server's log has details under this request id",
         _ => return None,
     };
-    Some(step.into())
+    Some(hint.into())
 }
 
-/// Where something could not listen, and the flag that would have it listen elsewhere.
+/// A failure to listen on an address, and the flag that changes the address.
 #[derive(Debug)]
-pub(crate) struct Listener {
+pub(crate) struct ListenError {
     pub(crate) flag: &'static str,
-    pub(crate) words: String,
+    pub(crate) message: String,
 }
 
-impl std::fmt::Display for Listener {
+impl std::fmt::Display for ListenError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.words)
+        formatter.write_str(&self.message)
     }
 }
 
-fn is_taken(cause: &(dyn std::error::Error + 'static)) -> bool {
+fn is_address_in_use(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::AddrInUse)
 }
 
-/// Where to look for what the server does not have.
-fn of_missing(message: &str) -> Option<String> {
+/// A hint for a 404: where to find valid ids.
+fn not_found_hint(message: &str) -> Option<String> {
     let noun = message.strip_prefix("no such ")?;
     if noun == "endpoint" {
-        let step = "/docs of the server lists its paths; --url and VERIAL_URL are its address alone, without a path";
-        return Some(step.into());
+        let hint = "the server's /docs lists its paths; --url and VERIAL_URL must be its address without a path";
+        return Some(hint.into());
     }
     match crate::resources::group_of(noun) {
-        Some(group) => Some(format!("`verial {group} list` shows those there are; other organizations' are not found")),
-        None => Some("look the id up with `list` of its group; other organizations' are not found".into()),
+        Some(group) => {
+            Some(format!("`verial {group} list` shows the existing ones; those of other organizations are not found"))
+        }
+        None => Some(
+            "look up the id with the `list` command of its group; those of other organizations are not found".into(),
+        ),
     }
 }

@@ -1,70 +1,70 @@
 //! `verial benchmarks init | lint | preview | schema | install | push | pull | audit`: benchmarks as folders of files.
 
-mod audited;
+mod audit;
+mod audit_report;
 pub(crate) mod bounds;
-mod installed;
+mod init;
+mod install;
 mod preview;
-mod pulled;
-mod schemas;
-mod starter;
-mod verdict;
+mod pull;
+mod schema;
 
 use std::path::{Path, PathBuf};
 
-use authoring::{Finding, Pushed, Severity, lint, source};
+use authoring::{Finding, PushResult, Severity, lint, source};
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 use model::slug::VersionRef;
 use serde_json::Value;
 
 use crate::auth::Connection;
-use crate::output::style::Colour;
-use crate::output::text::{counted, harmless};
-use crate::output::{Form, say, say_wrapped, tell_labelled};
+use crate::output::style::Color;
+use crate::output::text::{counted, sanitize};
+use crate::output::{OutputFormat, eprint_labeled, print, print_wrapped};
 use crate::{block_on, exit};
-use bounds::How;
-use verdict::Verdict;
+use audit_report::AuditReport;
+use bounds::AuditOptions;
 
-/// What the group of benchmarks can do beside single calls.
+/// Commands of the `benchmarks` group that work with folders.
 #[derive(Subcommand)]
 pub(crate) enum FolderCommand {
-    /// Make a folder with a small benchmark that works, to begin with
-    Init(starter::Init),
+    /// Create a folder with a small working benchmark
+    Init(init::Init),
     /// Check a benchmark folder for errors (works offline)
     Lint(Lint),
     /// Show the tasks of a benchmark folder with all templates filled in
     Preview(preview::Preview),
     /// Print the JSON Schema of a benchmark file, for editors
-    Schema(schemas::Schema),
-    /// Put the bundled benchmarks on the server
-    Install(installed::Install),
-    /// Put a benchmark's folder on the server and publish it
+    Schema(schema::Schema),
+    /// Publish the bundled benchmarks on the server
+    Install(install::Install),
+    /// Upload a benchmark folder to the server and publish it
     Push(Push),
-    /// Take a benchmark from the server into a folder
-    Pull(pulled::Pull),
-    /// See that a benchmark cannot be gamed: agents that must not score, the reference, and near misses of it
-    Audit(audited::Audit),
+    /// Download a benchmark from the server into a folder
+    Pull(pull::Pull),
+    /// Check that a benchmark cannot be gamed, with agents that must not score, the reference, and near misses of it
+    Audit(audit::Audit),
 }
 
 pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
-    let form = &matches.subcommand().map_or(Form::People, |(_, words)| Form::of(words));
+    let format = &matches.subcommand().map_or(OutputFormat::Human, |(_, matches)| OutputFormat::from_matches(matches));
     match FolderCommand::from_arg_matches(matches)? {
-        FolderCommand::Init(arguments) => starter::init(&arguments, form),
-        FolderCommand::Lint(arguments) => lint_folder(&arguments, form),
-        FolderCommand::Preview(arguments) => preview::preview(&arguments, form),
-        FolderCommand::Schema(arguments) => schemas::print(&arguments, form),
-        FolderCommand::Install(arguments) => installed::install(&arguments, form),
-        FolderCommand::Push(arguments) => push(&arguments, form),
-        FolderCommand::Pull(arguments) => pulled::pull(&arguments, form),
-        FolderCommand::Audit(arguments) => audited::audit(&arguments, form),
+        FolderCommand::Init(arguments) => init::init(&arguments, format),
+        FolderCommand::Lint(arguments) => lint_folder(&arguments, format),
+        FolderCommand::Preview(arguments) => preview::preview(&arguments, format),
+        FolderCommand::Schema(arguments) => schema::print_schema(&arguments, format),
+        FolderCommand::Install(arguments) => install::install(&arguments, format),
+        FolderCommand::Push(arguments) => push(&arguments, format),
+        FolderCommand::Pull(arguments) => pull::pull(&arguments, format),
+        FolderCommand::Audit(arguments) => audit::audit(&arguments, format),
     }
 }
 
 #[derive(Args)]
 pub(crate) struct Lint {
-    /// The benchmark's folder
+    /// The benchmark folder
     #[arg(default_value = ".")]
     folder: PathBuf,
-    /// Warnings count as faults too
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
 }
@@ -73,21 +73,21 @@ pub(crate) struct Lint {
 pub(crate) struct Push {
     #[command(flatten)]
     connection: Connection,
-    /// The benchmark's folder
+    /// The benchmark folder
     #[arg(default_value = ".")]
     folder: PathBuf,
-    /// Leave it as a draft
+    /// Do not publish; leave it as a draft
     #[arg(long)]
     no_publish: bool,
-    /// Audit what is published, here, and keep its floor and ceiling with the version
+    /// Audit the published version locally, and store its floor and ceiling with the version
     #[arg(long, conflicts_with = "no_publish")]
     audit: bool,
 }
 
-fn lint_folder(arguments: &Lint, form: &Form) -> anyhow::Result<()> {
-    let findings = match authoring::read(&source::directory(&arguments.folder)?) {
+fn lint_folder(arguments: &Lint, format: &OutputFormat) -> anyhow::Result<()> {
+    let findings = match authoring::read(&source::read_directory(&arguments.folder)?) {
         Ok(folder) => lint(&folder),
-        Err(authoring::Error::Faults(findings)) => findings,
+        Err(authoring::Error::Findings(findings)) => findings,
         Err(other) => return Err(other.into()),
     };
     let counts = |finding: &&Finding| match finding.severity {
@@ -95,78 +95,78 @@ fn lint_folder(arguments: &Lint, form: &Form) -> anyhow::Result<()> {
         Severity::Warning => arguments.strict,
         Severity::Hint => false,
     };
-    let faults = findings.iter().filter(counts).count();
-    form.print(&serde_json::to_value(&findings)?, |_| {
-        findings.iter().for_each(say_finding);
-        if faults == 0 {
-            say(format_args!("{} is sound.", arguments.folder.display()));
+    let errors = findings.iter().filter(counts).count();
+    format.print(&serde_json::to_value(&findings)?, |_| {
+        findings.iter().for_each(print_finding);
+        if errors == 0 {
+            print(format_args!("{} is valid.", arguments.folder.display()));
         }
     })?;
-    if faults == 0 { Ok(()) } else { Err(exit::no(exit::faults(faults))) }
+    if errors == 0 { Ok(()) } else { Err(exit::failure(exit::count_errors(errors))) }
 }
 
-/// What was found is the answer of `lint`.
-fn say_finding(finding: &Finding) {
-    say_wrapped(&harmless(&finding.to_string()));
+/// Prints a finding of `lint` to standard output.
+fn print_finding(finding: &Finding) {
+    print_wrapped(&sanitize(&finding.to_string()));
 }
 
-/// Elsewhere it is beside the answer, or instead of it.
-pub(crate) fn tell_finding(finding: &Finding) {
-    let (label, colour) = match finding.severity {
-        Severity::Error => ("error:", Colour::Bad),
-        Severity::Warning => ("warning:", Colour::Warning),
-        Severity::Hint => ("hint:", Colour::Warning),
+/// Prints a finding of other commands to standard error.
+pub(crate) fn eprint_finding(finding: &Finding) {
+    let (label, color) = match finding.severity {
+        Severity::Error => ("error:", Color::Bad),
+        Severity::Warning => ("warning:", Color::Warning),
+        Severity::Hint => ("hint:", Color::Warning),
     };
-    tell_labelled(label, colour, &harmless(&format!("{}: {}", finding.place(), finding.message)));
+    eprint_labeled(label, color, &sanitize(&format!("{}: {}", finding.location(), finding.message)));
 }
 
-fn push(arguments: &Push, form: &Form) -> anyhow::Result<()> {
-    let folder = authoring::read(&source::directory(&arguments.folder)?)?;
+fn push(arguments: &Push, format: &OutputFormat) -> anyhow::Result<()> {
+    let folder = authoring::read(&source::read_directory(&arguments.folder)?)?;
     let client = arguments.connection.client()?;
     let pushed = block_on(async { Ok(authoring::push(&client, &folder, !arguments.no_publish).await?) })?;
-    let mut answer = serde_json::to_value(&pushed)?;
+    let mut output = serde_json::to_value(&pushed)?;
     let version = match pushed.version {
         Some(version) if arguments.audit => version,
-        _ => return form.print(&answer, |_| say_pushed(&pushed)),
+        _ => return format.print(&output, |_| print_pushed(&pushed)),
     };
-    if let Form::People = form {
-        say_pushed(&pushed);
+    if let OutputFormat::Human = format {
+        print_pushed(&pushed);
     }
     let reference = VersionRef { slug: pushed.slug, version: i64::try_from(version)? };
     let audited = block_on(async {
         let version: Value = client.get(&format!("/benchmarks/{reference}")).await?;
-        let audit = bounds::audited(&folder, Some(&version), &How::default()).await?;
-        Verdict::of(&folder, audit).keep(&client, &version).await
+        let audit = bounds::run_audit(&folder, Some(&version), &AuditOptions::default()).await?;
+        AuditReport::new(&folder, audit).store(&client, &version).await
     });
-    // One answer for a program: what was pushed, and in it what was found.
-    let verdict = match audited {
-        Ok(verdict) => verdict,
+    // JSON output is one object: the pushed benchmark with its audit.
+    let report = match audited {
+        Ok(report) => report,
         Err(error) => {
-            answer["audit"] = Value::Null;
-            form.print(&answer, |_| ())?;
+            output["audit"] = Value::Null;
+            format.print(&output, |_| ())?;
             return Err(error);
         }
     };
-    answer["audit"] = verdict.summary();
-    form.print(&answer, |_| verdict.say())?;
-    verdict.judged()
+    output["audit"] = report.summary();
+    format.print(&output, |_| report.print())?;
+    report.result()
 }
 
-fn say_pushed(pushed: &Pushed) {
-    pushed.warnings.iter().for_each(tell_finding);
+fn print_pushed(pushed: &PushResult) {
+    pushed.warnings.iter().for_each(eprint_finding);
     let content = format!("{}, {}", counted(pushed.tasks, "task"), counted(pushed.criteria, "criterion"));
     match (pushed.version, pushed.unchanged) {
-        (Some(version), false) => say(format_args!("Published {}@{version}: {content}.", pushed.slug)),
-        (Some(version), true) => say(format_args!("Nothing new: this is {}@{version}.", pushed.slug)),
-        (None, _) => say(format_args!("Pushed {} as a draft: {content}.", pushed.slug)),
+        (Some(version), false) => print(format_args!("Published {}@{version}: {content}.", pushed.slug)),
+        (Some(version), true) => print(format_args!("No changes: this is {}@{version}.", pushed.slug)),
+        (None, _) => print(format_args!("Pushed {} as a draft: {content}.", pushed.slug)),
     }
 }
 
-/// The error says what helps.
-fn check_free(target: &Path, may_write_over: Result<(), &str>) -> anyhow::Result<()> {
+/// Fails with a hint if the target folder is not empty and must not be overwritten.
+fn check_empty(target: &Path, overwrite: Result<(), &str>) -> anyhow::Result<()> {
     let is_used = std::fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_some());
-    match may_write_over {
-        Err(step) if is_used => Err(exit::usage(format!("{} is not empty; {step}", target.display()))),
+    match overwrite {
+        Err(hint) if is_used => Err(exit::usage(format!("{} is not empty; {hint}", target.display()))),
         _ => Ok(()),
     }
 }

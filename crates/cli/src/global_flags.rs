@@ -1,31 +1,31 @@
-//! Flags that every command takes may also stand before the command: `verial --api-key KEY sandboxes list`.
+//! Allows flags of every command to precede the command: `verial --api-key KEY sandboxes list`.
 
 use std::ffi::OsString;
 
-/// Flags with a value, and flags without one.
+/// Flags that take a value, and flags that do not.
 const WITH_VALUE: [&str; 4] = ["--api-key", "--url", "--base-url", "--get"];
-const ALONE: [&str; 2] = ["--json", "--wide"];
+const WITHOUT_VALUE: [&str; 2] = ["--json", "--wide"];
 
-/// The words of the command line, with leading flags moved behind the command, where it expects them.
-pub(crate) fn moved(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut words: Vec<OsString> = words.collect();
+/// Moves leading flags behind the command, where clap expects them.
+pub(crate) fn move_behind_command(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = arguments.collect();
     let mut end = 1;
-    while let Some(word) = words.get(end).and_then(|word| word.to_str()) {
-        let name = word.split('=').next().unwrap_or_default();
+    while let Some(argument) = arguments.get(end).and_then(|argument| argument.to_str()) {
+        let name = argument.split('=').next().unwrap_or_default();
         let takes_value = WITH_VALUE.contains(&name);
-        if !takes_value && !ALONE.contains(&word) {
+        if !takes_value && !WITHOUT_VALUE.contains(&argument) {
             break;
         }
-        end += if takes_value && !word.contains('=') { 2 } else { 1 };
+        end += if takes_value && !argument.contains('=') { 2 } else { 1 };
     }
-    if end == 1 || end >= words.len() {
-        return words;
+    if end == 1 || end >= arguments.len() {
+        return arguments;
     }
-    let flags: Vec<OsString> = words.drain(1..end).collect();
-    // Behind `--` they would be words of another program.
-    let place = words.iter().position(|word| word == "--").unwrap_or(words.len());
-    words.splice(place..place, flags);
-    words
+    let flags: Vec<OsString> = arguments.drain(1..end).collect();
+    // After `--` they would be arguments of another program.
+    let position = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+    arguments.splice(position..position, flags);
+    arguments
 }
 
 #[cfg(test)]
@@ -35,8 +35,8 @@ mod tests {
     #[test]
     fn leading_flags_are_moved_behind_the_command() {
         let check = |line: &str, expected: &str| {
-            let moved = moved(line.split(' ').map(OsString::from));
-            let moved: Vec<&str> = moved.iter().filter_map(|word| word.to_str()).collect();
+            let moved = move_behind_command(line.split(' ').map(OsString::from));
+            let moved: Vec<&str> = moved.iter().filter_map(|argument| argument.to_str()).collect();
             assert_eq!(moved.join(" "), expected);
         };
         check("verial --api-key k sandboxes list", "verial sandboxes list --api-key k");

@@ -13,7 +13,7 @@ mod document;
 mod exit;
 mod folders;
 mod global_flags;
-mod local;
+mod local_server;
 mod manual;
 mod output;
 mod reference;
@@ -23,59 +23,59 @@ mod resources;
 mod run;
 mod serve;
 mod settings;
-mod stored;
+mod user_config;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use output::style::Colour;
+use output::style::Color;
 
-/// A request takes memory on one thread and what it leaves for the log is given back on another; the system's allocator
-/// makes both wait for each other.
+/// A request allocates on one thread, and its log entries are freed on another. With the system's allocator, these threads
+/// contend for a lock.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Longer lines are hard to read.
-const WIDEST_HELP: usize = 100;
+/// The maximum width of help texts: longer lines are hard to read.
+const MAX_HELP_WIDTH: usize = 100;
 
-/// Tells whether an AI agent can do healthcare work.
+/// Measures whether an AI agent can do healthcare work
 #[derive(Parser)]
-#[command(name = "verial", version, about, arg_required_else_help = true, max_term_width = WIDEST_HELP)]
-#[command(after_help = "Begin with `verial demo`. `verial COMMAND --help` tells more of each.")]
-struct Arguments {
+#[command(name = "verial", version, about, arg_required_else_help = true, max_term_width = MAX_HELP_WIDTH)]
+#[command(after_help = "Start with `verial demo`. See `verial COMMAND --help` for details.")]
+struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Start a server with the bundled benchmarks, take the reference agent through one, and stay up
-    Demo(demo::Arguments),
-    /// Let an agent work through a benchmark, and score it
-    Run(Box<run::Arguments>),
-    /// Runs side by side, with paired differences
-    Compare(compare::Arguments),
+    /// Start a server with the bundled benchmarks, run the reference agent on one, and keep serving
+    Demo(demo::DemoArgs),
+    /// Run an agent on a benchmark and score it
+    Run(Box<run::RunArgs>),
+    /// Compare runs side by side, with paired differences
+    Compare(compare::CompareArgs),
     /// Score a finished run again from its stored evidence
-    Rescore(rescore::Arguments),
+    Rescore(rescore::RescoreArgs),
     /// Run the server
-    Serve(serve::Arguments),
-    /// The key that other commands use
-    Auth(auth::Arguments),
-    /// The user's own settings: server and keys
-    Config(config::Arguments),
-    /// Call the API: with the run's token where an agent is run, else with the organization key
-    Call(call::Arguments),
-    /// Work on the database directly, while the server runs or not
-    Admin(admin::Arguments),
-    /// Paper documents: make a PDF or TIFF, read what one says
-    Document(document::Arguments),
-    /// Do a task of a bundled benchmark, as the command of `verial run --agent`
-    ReferenceAgent(reference::Arguments),
+    Serve(serve::ServeArgs),
+    /// Manage the API key that other commands use
+    Auth(auth::AuthArgs),
+    /// Manage the user's settings: server and keys
+    Config(config::ConfigArgs),
+    /// Call the API: with the run's token inside of an agent, otherwise with the organization key
+    Call(call::CallArgs),
+    /// Administer the database directly, whether or not the server is running
+    Admin(admin::AdminArgs),
+    /// Create a PDF or TIFF document, or extract the text of one
+    Document(document::DocumentArgs),
+    /// Perform a task of a bundled benchmark; for `verial run --agent`
+    ReferenceAgent(reference::ReferenceArgs),
     /// Start a command without access to hidden files; `verial run --local` starts agents this way
     #[command(hide = true)]
     Confine(confine::Policy),
-    /// Print completions for a shell
-    Completions(completions::Arguments),
-    /// Print a page of the manual that is made from the code
+    /// Print shell completions
+    Completions(completions::CompletionsArgs),
+    /// Print a manual page that is generated from the code
     #[command(hide = true)]
     Manual {
         #[arg(value_enum, default_value_t = manual::Page::CommandLine)]
@@ -83,37 +83,37 @@ enum Command {
     },
 }
 
-/// The whole command line: what is written above, and a group for each resource.
+/// The complete command line: the commands above, and a group for each resource.
 fn command_line() -> clap::Command {
-    Arguments::command().subcommands(resources::groups())
+    Cli::command().subcommands(resources::groups())
 }
 
 fn main() -> std::process::ExitCode {
-    let words = global_flags::moved(std::env::args_os());
-    let matches = match command_line().try_get_matches_from(words) {
+    let arguments = global_flags::move_behind_command(std::env::args_os());
+    let matches = match command_line().try_get_matches_from(arguments) {
         Ok(matches) => matches,
-        Err(error) if error.kind() == ErrorKind::MissingSubcommand => return tell_commands(&error),
+        Err(error) if error.kind() == ErrorKind::MissingSubcommand => return print_group_help(&error),
         Err(error) => error.exit(),
     };
-    let of_resource = matches.subcommand().and_then(|(group, words)| resources::run(group, words));
-    let result = match of_resource {
+    let resource_result = matches.subcommand().and_then(|(group, matches)| resources::run(group, matches));
+    let result = match resource_result {
         Some(result) => result,
-        None => match Arguments::from_arg_matches(&matches) {
-            Ok(arguments) => obey(arguments.command),
+        None => match Cli::from_arg_matches(&matches) {
+            Ok(cli) => dispatch(cli.command),
             Err(error) => error.exit(),
         },
     };
     match result {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
-            tell_error(&error);
+            print_error(&error);
             exit::code(&error)
         }
     }
 }
 
-/// A group without a command gets its help, also when a variable of the environment was taken for an argument.
-fn tell_commands(error: &clap::Error) -> std::process::ExitCode {
+/// Prints the help of a group that was called without a command, also when an argument came from an environment variable.
+fn print_group_help(error: &clap::Error) -> std::process::ExitCode {
     let mut group = command_line();
     group.build();
     for word in std::env::args().skip(1) {
@@ -122,30 +122,30 @@ fn tell_commands(error: &clap::Error) -> std::process::ExitCode {
         }
     }
     let help = group.render_help();
-    let coloured = output::Style::of_stderr().is_coloured();
-    output::tell(if coloured { help.ansi().to_string() } else { help.to_string() }.trim_end());
+    let colored = output::Style::of_stderr().is_colored();
+    output::eprint(if colored { help.ansi().to_string() } else { help.to_string() }.trim_end());
     std::process::ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-fn tell_error(error: &anyhow::Error) {
-    let faults = error.chain().find_map(|cause| match cause.downcast_ref::<authoring::Error>() {
-        Some(authoring::Error::Faults(findings)) => Some(findings),
+fn print_error(error: &anyhow::Error) {
+    let findings = error.chain().find_map(|cause| match cause.downcast_ref::<authoring::Error>() {
+        Some(authoring::Error::Findings(findings)) => Some(findings),
         _ => None,
     });
-    let words = match faults {
+    let message = match findings {
         Some(findings) => {
-            findings.iter().for_each(folders::tell_finding);
-            exit::faults(findings.len())
+            findings.iter().for_each(folders::eprint_finding);
+            exit::count_errors(findings.len())
         }
-        None => output::text::harmless(&format!("{error:#}")),
+        None => output::text::sanitize(&format!("{error:#}")),
     };
-    output::tell_labelled("error:", Colour::Bad, &words);
-    if let Some(step) = exit::next_step(error) {
-        output::tell_labelled("  next:", Colour::Strong, &step);
+    output::eprint_labeled("error:", Color::Bad, &message);
+    if let Some(hint) = exit::next_step(error) {
+        output::eprint_labeled("  next:", Color::Strong, &hint);
     }
 }
 
-fn obey(command: Command) -> anyhow::Result<()> {
+fn dispatch(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Demo(arguments) => demo::run(&arguments),
@@ -161,13 +161,13 @@ fn obey(command: Command) -> anyhow::Result<()> {
         Command::Confine(policy) => confine::run(&policy),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Manual { page } => {
-            output::say(manual::made(page, command_line()));
+            output::print(manual::render(page, command_line()));
             Ok(())
         }
     }
 }
 
-/// A runtime for a command that talks to the network or the database.
+/// Runs a future on a new multi-threaded runtime.
 fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
 }

@@ -1,25 +1,25 @@
-//! `verial reference-agent`: does the task of a bundled benchmark, or does not, as an agent of `verial run`.
+//! `verial reference-agent`: performs a task of a bundled benchmark (or deliberately does not) as an agent of `verial run`.
 
 use std::path::{Path, PathBuf};
 
-use agents::{Assignment, Manner};
+use agents::{AgentMode, Assignment};
 use clap::{Args, ValueEnum};
 
 use crate::block_on;
 
-/// What runs of the reference agent are filed under unless the user gives a name.
+/// The agent name of the reference agent's runs, unless the user gives one.
 pub(crate) const REFERENCE_NAME: &str = "verial reference-agent";
 const SUBCOMMAND: &str = "reference-agent";
 
 #[derive(Args)]
-pub(crate) struct Arguments {
-    /// The work itself, or something that must not score
-    #[arg(long, value_enum, default_value_t = Way::Right)]
-    manner: Way,
+pub(crate) struct ReferenceArgs {
+    /// What the agent does: the work, or something that must not score
+    #[arg(long, value_enum, default_value_t = AgentBehavior::Right)]
+    manner: AgentBehavior,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Way {
+enum AgentBehavior {
     /// Does the work
     Right,
     /// Does nothing
@@ -28,44 +28,45 @@ enum Way {
     Spray,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let manner = match arguments.manner {
-        Way::Right => Manner::Reference,
-        Way::Nothing => Manner::Nothing,
-        Way::Spray => Manner::Spray,
+pub(crate) fn run(arguments: &ReferenceArgs) -> anyhow::Result<()> {
+    let mode = match arguments.manner {
+        AgentBehavior::Right => AgentMode::Reference,
+        AgentBehavior::Nothing => AgentMode::Nothing,
+        AgentBehavior::Spray => AgentMode::Shotgun,
     };
     let assignment = Assignment::from_environment()?;
-    block_on(async { agents::work(manner, &assignment).await.map(drop) })
+    block_on(async { agents::run_task(mode, &assignment).await.map(drop) })
 }
 
-/// Whether a shell command starts the bundled reference agent: its score tells nothing about anybody's agent.
+/// Whether a shell command starts the bundled reference agent, whose score says nothing about the user's agent.
 pub(crate) fn is_reference(command: &str) -> bool {
     let words: Vec<&str> =
-        command.split(|letter: char| letter.is_whitespace() || "'\"();&|`".contains(letter)).collect();
+        command.split(|character: char| character.is_whitespace() || "'\"();&|`".contains(character)).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    words.windows(2).any(|pair| matches!(pair, [program, SUBCOMMAND] if is_named_like_us(program)))
+    words.windows(2).any(|pair| matches!(pair, [program, SUBCOMMAND] if is_named_like_this_program(program)))
 }
 
-fn is_named_like_us(program: &str) -> bool {
+fn is_named_like_this_program(program: &str) -> bool {
     let this = std::env::current_exe().ok();
-    let ours = this.as_deref().and_then(Path::file_name);
+    let this_name = this.as_deref().and_then(Path::file_name);
     let name = Path::new(program).file_name();
-    name.is_some() && (name == ours || name == Some("verial".as_ref()))
+    name.is_some() && (name == this_name || name == Some("verial".as_ref()))
 }
 
-/// Whether a shell command is this very program as the reference agent, and nothing else.
+/// Whether a shell command only starts this program as the reference agent.
 pub(crate) fn is_this_program(command: &str) -> bool {
     let command = command.trim();
     let (program, rest) = match command.strip_prefix('\'') {
         Some(quoted) => quoted.split_once('\'').unwrap_or((quoted, "")),
         None => command.split_once(' ').unwrap_or((command, "")),
     };
-    let is_plain = |word: &str| word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-=".contains(letter));
+    let is_plain =
+        |word: &str| word.chars().all(|character| character.is_ascii_alphanumeric() || "-=".contains(character));
     let mut words = rest.split_whitespace();
     words.next() == Some(SUBCOMMAND) && words.all(is_plain) && is_this_file(program)
 }
 
-/// A path, or a name that is looked up as the shell does.
+/// Whether a path, or a name on `PATH`, is this program.
 #[expect(clippy::disallowed_methods, reason = "PATH is where a shell finds programs")]
 fn is_this_file(program: &str) -> bool {
     let Ok(this) = std::env::current_exe().and_then(|this| this.canonicalize()) else { return false };
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_program_alone_may_read_itself() {
+    fn only_a_plain_call_of_this_program_is_recognized() {
         let this = std::env::current_exe().unwrap().display().to_string();
         assert!(is_this_program(&format!("'{this}' reference-agent")));
         assert!(is_this_program(&format!("{this} reference-agent --manner nothing")));

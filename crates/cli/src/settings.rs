@@ -1,4 +1,4 @@
-//! Settings: flag, then `VERIAL_…`, then the TOML file, then the default. The only place that merges them.
+//! Merges settings from flags, `VERIAL_…` variables, the TOML file and defaults, in this order.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use store::{Blobs, DatabaseUrl, Store};
 
 use crate::exit::usage;
 
-/// Where the data is; shared by `serve` and `admin`.
+/// Where the data is stored; shared by `serve` and `admin`.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct StorageArguments {
-    /// Directory for the database and blobs, unless they are elsewhere [default: ./verial-data]
+    /// Directory for the database and blobs, unless set separately [default: ./verial-data]
     #[arg(long, env = "VERIAL_DATA", value_name = "DIR", global = true)]
     pub(crate) data: Option<PathBuf>,
     /// sqlite:PATH or postgres://… [default: sqlite in the data directory]
@@ -26,15 +26,15 @@ pub(crate) struct StorageArguments {
     /// file:DIR, s3://BUCKET[/PREFIX] or gs://BUCKET[/PREFIX] [default: in the data directory]
     #[arg(long, env = "VERIAL_BLOBS", value_name = "URL", global = true)]
     pub(crate) blobs: Option<String>,
-    /// TOML file with the same names
+    /// TOML file with the same settings
     #[arg(long, env = "VERIAL_CONFIG", value_name = "FILE", global = true)]
     pub(crate) config: Option<PathBuf>,
 }
 
-/// What a TOML file may set.
+/// The settings of a TOML file.
 #[derive(Deserialize, Clone, Debug, Default)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct File {
+pub(crate) struct SettingsFile {
     data: Option<PathBuf>,
     database: Option<String>,
     blobs: Option<String>,
@@ -52,7 +52,7 @@ pub(crate) struct File {
     pub(crate) limits: std::collections::BTreeMap<String, u64>,
 }
 
-impl File {
+impl SettingsFile {
     pub(crate) fn read(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(Self::default()) };
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -60,7 +60,7 @@ impl File {
     }
 }
 
-/// The merged places of the data.
+/// The merged storage locations.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Storage {
     data: PathBuf,
@@ -69,7 +69,7 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    pub(crate) fn merge(arguments: &StorageArguments, file: &File) -> anyhow::Result<Self> {
+    pub(crate) fn merge(arguments: &StorageArguments, file: &SettingsFile) -> anyhow::Result<Self> {
         let data = arguments.data.clone().or_else(|| file.data.clone()).unwrap_or_else(|| "verial-data".into());
         let database = arguments.database.clone().or_else(|| file.database.clone());
         let blobs = arguments.blobs.clone().or_else(|| file.blobs.clone());
@@ -80,18 +80,18 @@ impl Storage {
         })
     }
 
-    /// Where uploads wait until they are whole.
+    /// The directory for incomplete uploads.
     pub(crate) fn spool(&self) -> PathBuf {
         self.data.join("spool")
     }
 
-    /// Opens everything. Blocking.
+    /// Opens the database and the blob store. Blocking.
     pub(crate) fn open(&self, options: impl Into<Options>) -> anyhow::Result<App> {
         let in_data = |path: &Path| path.starts_with(&self.data);
         let needs_data = matches!(&self.database, DatabaseUrl::Sqlite(path) if in_data(path))
             || matches!(&self.blobs, BlobUrl::Directory(path) if in_data(path));
         if needs_data {
-            make_private_directory(&self.data)?;
+            create_private_directory(&self.data)?;
         }
         let clock = Clock::system();
         let store = Store::open(&self.database, clock.now()).context("cannot open the database")?;
@@ -100,11 +100,11 @@ impl Storage {
     }
 }
 
-/// Other users of the machine have no business in it.
-fn make_private_directory(path: &Path) -> anyhow::Result<()> {
+/// Creates a directory that other users of the machine cannot read.
+fn create_private_directory(path: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.with_context(|| format!("cannot make the directory {}", path.display()))
+    let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    created.with_context(|| format!("cannot create the directory {}", path.display()))
 }
 
 fn parse_or<T: FromStr<Err = String>>(
@@ -118,7 +118,7 @@ fn parse_or<T: FromStr<Err = String>>(
     }
 }
 
-/// Where MLLP ports are opened: without a word free ones that only this machine can reach.
+/// Parses `--mllp-listen`. By default, MLLP uses free ports on the loopback interface.
 pub(crate) fn mllp(text: Option<&str>) -> anyhow::Result<Option<MllpListen>> {
     match text {
         None => Ok(Some(MllpListen::LOOPBACK)),
@@ -128,7 +128,7 @@ pub(crate) fn mllp(text: Option<&str>) -> anyhow::Result<Option<MllpListen>> {
 }
 
 /// Limits from the file, then from `name=value` flags.
-pub(crate) fn limits(file: &File, flags: &[String]) -> anyhow::Result<Limits> {
+pub(crate) fn limits(file: &SettingsFile, flags: &[String]) -> anyhow::Result<Limits> {
     let mut limits = Limits::default();
     for (name, value) in &file.limits {
         set_limit(&mut limits, name, *value)?;
@@ -166,7 +166,7 @@ fn set_limit(limits: &mut Limits, name: &str, value: u64) -> anyhow::Result<()> 
         "refusal_burst" => limits.refusal_burst = small()?,
         _ => {
             return Err(usage(format!(
-                "no limit is called {name}; there are json_bytes, upload_bytes, stream_bytes, layer_bytes, file_bytes, sandbox_bytes, \
+                "unknown limit {name}; expected one of json_bytes, upload_bytes, stream_bytes, layer_bytes, file_bytes, sandbox_bytes, \
              sandbox_files, http_connections, http_idle_seconds, sftp_sessions, sftp_sandbox_sessions, task_run_events, mllp_connections, mllp_idle_seconds, \
              voice_streams, voice_sandbox_streams, voice_idle_seconds, \
              requests_per_second, request_burst, refusals_per_second, refusal_burst"
@@ -181,8 +181,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flag_wins_over_the_file_and_the_file_over_the_default() {
-        let file: File =
+    fn flags_override_the_file_and_the_file_overrides_defaults() {
+        let file: SettingsFile =
             toml::from_str("data = '/srv/v'\ndatabase = 'sqlite:/srv/a.db'\n[limits]\njson_bytes = 5").unwrap();
         let flags = StorageArguments { database: Some("sqlite:/srv/b.db".into()), ..Default::default() };
         let storage = Storage::merge(&flags, &file).unwrap();
@@ -191,11 +191,11 @@ mod tests {
         assert_eq!(limits(&file, &[]).unwrap().json_bytes, 5);
         assert_eq!(limits(&file, &["json_bytes=6".into()]).unwrap().json_bytes, 6);
         assert!(limits(&file, &["jsonbytes=6".into()]).is_err());
-        assert!(toml::from_str::<File>("databse = 'x'").is_err());
+        assert!(toml::from_str::<SettingsFile>("databse = 'x'").is_err());
     }
 
     #[test]
-    fn mllp_is_on_this_machine_unless_it_is_told_otherwise() {
+    fn mllp_listens_on_loopback_by_default() {
         assert_eq!(mllp(None).unwrap(), Some(MllpListen::LOOPBACK));
         assert_eq!(mllp(Some("off")).unwrap(), None);
         assert!(mllp(Some("0.0.0.0:2575-2674")).unwrap().is_some());

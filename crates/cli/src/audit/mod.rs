@@ -1,5 +1,5 @@
-//! An author's own agent in an audit: its command is started for each task, and what it sends goes through a proxy that has
-//! one thing wrong, or says the same otherwise.
+//! Runs an author's own agent in an audit: its command is started for each task, and its requests go through a proxy that
+//! mutates them.
 
 mod proxy;
 
@@ -7,27 +7,27 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use agents::drive::{Started, Worked, Worker};
-use agents::{Courier, Manner};
+use agents::runner::{RunRecord, StartedTask, TaskAgent};
+use agents::{AgentMode, MutatingProxy};
 use anyhow::Context;
 use client::Client;
 use model::run::StartedTaskRun;
 use serde_json::Value;
 
 use crate::exit;
-use crate::run::{Agent, End, Handover, Interrupt, Times};
+use crate::run::{Agent, AgentInputs, AgentLimits, EndReason, Interrupt};
 use proxy::Proxy;
 
-/// How much of its output is told when an agent fails.
-const LAST_WORDS: usize = 400;
+/// How much of the output is reported when an agent fails.
+const MAX_OUTPUT_CHARS: usize = 400;
 
 pub(crate) struct CommandAgent {
     command: String,
     timeout: Option<Duration>,
     interrupt: Interrupt,
-    /// Why it could not be started: the next task would fare no better.
+    /// Why it could not be started. No more tasks are tried then.
     not_started: OnceLock<String>,
-    /// Logs and credentials, gone afterwards.
+    /// The temporary folder for logs and credentials.
     folder: tempfile::TempDir,
 }
 
@@ -42,75 +42,77 @@ impl CommandAgent {
         self.folder.path().join(format!("{task_run}.log"))
     }
 
-    fn times(&self, started: &StartedTaskRun) -> Times {
+    fn limits(&self, started: &StartedTaskRun) -> AgentLimits {
         let allowed = started.deadline_at.milliseconds() - started.started_at.milliseconds();
         let allowed = Duration::from_millis(u64::try_from(allowed).unwrap_or_default());
         let work = self.timeout.map_or(allowed, |limit| limit.min(allowed));
-        Times { work, grace: Duration::from_secs(5) }
+        AgentLimits { work, grace: Duration::from_secs(5) }
     }
 
-    /// Everything that it is told points to the proxy.
-    async fn run(&self, started: &Started, proxy: &Proxy) -> anyhow::Result<Ending> {
+    /// Runs the agent with all URLs pointing to the proxy.
+    async fn run(&self, started: &StartedTask, proxy: &Proxy) -> anyhow::Result<AgentOutcome> {
         let assignment = &started.assignment;
-        let whole = pointed(&started.whole, &assignment.base_url, &proxy.url);
-        let task: StartedTaskRun = serde_json::from_value(whole).context("the server's answer to a start")?;
+        let task_json = replace_url(&started.response, &assignment.base_url, &proxy.url);
+        let task: StartedTaskRun = serde_json::from_value(task_json).context("the server's response to a start")?;
         let run = started.run.parse().ok().context("the run has no id")?;
         let run = (&run, assignment.token.as_str());
-        let handover = Handover::new(&proxy.url, &assignment.benchmark, run, &task, self.folder.path())?;
+        let inputs = AgentInputs::new(&proxy.url, &assignment.benchmark, run, &task, self.folder.path())?;
         let log = self.log(&assignment.task_run_id);
-        let agent = match Agent::start(&self.command, &handover.variables(), &log) {
+        let agent = match Agent::start(&self.command, &inputs.variables(), &log) {
             Ok(agent) => agent,
-            Err(error) => return Ok(Ending::NotStarted(format!("{error:#}"))),
+            Err(error) => return Ok(AgentOutcome::NotStarted(format!("{error:#}"))),
         };
-        let (end, ended) = agent.wait(self.times(&task), &self.interrupt, &log).await;
+        let (end, outcome) = agent.wait(self.limits(&task), &self.interrupt, &log).await;
         match end {
-            End::Interrupted => anyhow::bail!("interrupted"),
-            End::TimedOut => Ok(Ending::Failed("it used up its time".to_owned())),
-            End::ByItself if ended.exit_code == Some(0) => Ok(Ending::Done),
-            End::ByItself => {
-                let words = last_words(&std::fs::read_to_string(&log).unwrap_or_default());
-                Ok(match ended.exit_code {
-                    Some(code) if ended.was_not_started() => Ending::NotStarted(format!("exit code {code}: {words}")),
-                    _ => Ending::Failed(words),
+            EndReason::Interrupted => anyhow::bail!("interrupted"),
+            EndReason::TimedOut => Ok(AgentOutcome::Failed("it reached its time limit".to_owned())),
+            EndReason::ByItself if outcome.exit_code == Some(0) => Ok(AgentOutcome::Done),
+            EndReason::ByItself => {
+                let output = last_output(&std::fs::read_to_string(&log).unwrap_or_default());
+                Ok(match outcome.exit_code {
+                    Some(code) if outcome.was_not_started() => {
+                        AgentOutcome::NotStarted(format!("exit code {code}: {output}"))
+                    }
+                    _ => AgentOutcome::Failed(output),
                 })
             }
         }
     }
 }
 
-/// What became of the agent's process, with its last words.
-enum Ending {
+/// The outcome of the agent's process, with its last output.
+enum AgentOutcome {
     Done,
     Failed(String),
     NotStarted(String),
 }
 
-impl Worker for CommandAgent {
-    async fn work(&self, manner: Manner, started: &Started) -> anyhow::Result<Worked> {
+impl TaskAgent for CommandAgent {
+    async fn run_task(&self, mode: AgentMode, started: &StartedTask) -> anyhow::Result<RunRecord> {
         anyhow::ensure!(!self.interrupt.is_stopped(), "interrupted");
-        // A near miss may lead an agent anywhere; only of the work as it is, it says that there is no agent.
-        let is_reference = manner == Manner::Reference;
+        // A mutant may make an agent fail in any way. Only a failure of the unmodified work means that the agent cannot start.
+        let is_reference = mode == AgentMode::Reference;
         let client = Client::new(&started.assignment.base_url, &started.assignment.token)?;
-        let courier = Arc::new(Courier::new(client.clone(), &started.assignment.task_run_id, manner));
-        let proxy = Proxy::start(courier.clone(), client).await?;
-        courier.begin().await;
-        let ended = self.run(started, &proxy).await;
+        let mutating = Arc::new(MutatingProxy::new(client.clone(), &started.assignment.task_run_id, mode));
+        let proxy = Proxy::start(mutating.clone(), client).await?;
+        mutating.begin().await;
+        let outcome = self.run(started, &proxy).await;
         proxy.stop().await;
-        let complaint = match ended? {
-            Ending::Done => None,
-            Ending::Failed(words) => Some(words),
-            Ending::NotStarted(words) => {
+        let complaint = match outcome? {
+            AgentOutcome::Done => None,
+            AgentOutcome::Failed(output) => Some(output),
+            AgentOutcome::NotStarted(output) => {
                 if is_reference {
-                    let _ = self.not_started.set(format!("the agent cannot be started: {words}"));
+                    let _ = self.not_started.set(format!("the agent cannot be started: {output}"));
                 }
-                Some(words)
+                Some(output)
             }
         };
-        courier.finish().await?;
-        Ok(courier.worked(complaint))
+        mutating.finish().await?;
+        Ok(mutating.run_record(complaint))
     }
 
-    fn given_up(&self) -> Option<anyhow::Error> {
+    fn stop_reason(&self) -> Option<anyhow::Error> {
         if self.interrupt.is_stopped() {
             return Some(exit::interrupted("interrupted"));
         }
@@ -118,25 +120,25 @@ impl Worker for CommandAgent {
     }
 }
 
-/// The same with every address of the server the proxy's.
-fn pointed(value: &Value, from: &str, to: &str) -> Value {
+/// Replaces the server's URL by the proxy's in all strings.
+fn replace_url(value: &Value, from: &str, to: &str) -> Value {
     match value {
         Value::String(text) => text.replace(from, to).into(),
-        Value::Array(items) => items.iter().map(|item| pointed(item, from, to)).collect(),
+        Value::Array(items) => items.iter().map(|item| replace_url(item, from, to)).collect(),
         Value::Object(members) => members
             .iter()
-            .map(|(key, member)| (key.clone(), pointed(member, from, to)))
+            .map(|(key, member)| (key.clone(), replace_url(member, from, to)))
             .collect::<serde_json::Map<_, _>>()
             .into(),
         other => other.clone(),
     }
 }
 
-fn last_words(log: &str) -> String {
-    let words: Vec<char> = log.trim().chars().collect();
-    let from = words.len().saturating_sub(LAST_WORDS);
-    let words: String = words.into_iter().skip(from).collect();
-    if words.is_empty() { "it failed without a word".to_owned() } else { words }
+fn last_output(log: &str) -> String {
+    let output: Vec<char> = log.trim().chars().collect();
+    let from = output.len().saturating_sub(MAX_OUTPUT_CHARS);
+    let output: String = output.into_iter().skip(from).collect();
+    if output.is_empty() { "it failed without output".to_owned() } else { output }
 }
 
 #[cfg(test)]
@@ -145,11 +147,11 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_address_is_the_proxys() {
-        let told = json!({"endpoints": {"fhir": "http://a:1/x"}, "list": ["http://a:1", 3]});
-        let wanted = json!({"endpoints": {"fhir": "http://b:2/x"}, "list": ["http://b:2", 3]});
-        assert_eq!(pointed(&told, "http://a:1", "http://b:2"), wanted);
-        assert_eq!(last_words(" \n"), "it failed without a word");
-        assert_eq!(last_words(&"x".repeat(900)).len(), LAST_WORDS);
+    fn every_url_points_to_the_proxy() {
+        let task = json!({"endpoints": {"fhir": "http://a:1/x"}, "list": ["http://a:1", 3]});
+        let expected = json!({"endpoints": {"fhir": "http://b:2/x"}, "list": ["http://b:2", 3]});
+        assert_eq!(replace_url(&task, "http://a:1", "http://b:2"), expected);
+        assert_eq!(last_output(" \n"), "it failed without output");
+        assert_eq!(last_output(&"x".repeat(900)).len(), MAX_OUTPUT_CHARS);
     }
 }

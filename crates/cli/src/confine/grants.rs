@@ -37,25 +37,26 @@ pub(super) fn grants(hidden: &[PathBuf], readable: &[PathBuf], writable: &[PathB
     for (name, path) in entries(Path::new("/")) {
         match name.as_str() {
             "dev" => devices(&path, &mut grants),
-            name if SYSTEM.contains(&name) => cover(&path, Access::Read, hidden, &mut grants),
-            _ => cover(&path, Access::Write, hidden, &mut grants),
+            name if SYSTEM.contains(&name) => grant_tree(&path, Access::Read, hidden, &mut grants),
+            _ => grant_tree(&path, Access::Write, hidden, &mut grants),
         }
     }
     for path in writable {
-        cover(path, Access::Write, hidden, &mut grants);
+        grant_tree(path, Access::Write, hidden, &mut grants);
     }
     grants.extend(readable.iter().map(|path| Grant { path: path.clone(), access: Access::Read }));
     grants
 }
 
-/// Where programs expect to be able to write, wherever that is.
+/// The folders that programs expect to be writable.
 #[expect(clippy::disallowed_methods, reason = "these variables are how a system names its folders")]
 pub(super) fn writable_folders() -> Vec<PathBuf> {
-    let named = ["HOME", "XDG_RUNTIME_DIR", "CARGO_HOME"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
-    let usual = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
+    let from_variables =
+        ["HOME", "XDG_RUNTIME_DIR", "CARGO_HOME"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
+    let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
     let working = std::env::current_dir();
-    let all = named.chain(usual).chain(working).filter(|path| path.is_absolute());
-    // Who names `/` as home (as some containers do) has no home to write to.
+    let all = from_variables.chain(temporary).chain(working).filter(|path| path.is_absolute());
+    // Ignore `/` as home directory, as in some containers.
     let mut folders: Vec<PathBuf> =
         all.filter_map(|path| path.canonicalize().ok()).filter(|path| path.parent().is_some()).collect();
     folders.sort();
@@ -63,21 +64,21 @@ pub(super) fn writable_folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Grants access to all of `path` but what is hidden.
-fn cover(path: &Path, access: Access, hidden: &[PathBuf], grants: &mut Vec<Grant>) {
+/// Grants access to everything below `path` except what is hidden.
+fn grant_tree(path: &Path, access: Access, hidden: &[PathBuf], grants: &mut Vec<Grant>) {
     if hidden.iter().any(|hidden| path.starts_with(hidden)) {
         return;
     }
     if hidden.iter().any(|hidden| hidden.starts_with(path)) {
-        entries(path).for_each(|(_, entry)| cover(&entry, access, hidden, grants));
+        entries(path).for_each(|(_, entry)| grant_tree(&entry, access, hidden, grants));
     } else {
         grants.push(Grant { path: path.to_owned(), access });
     }
 }
 
 fn devices(folder: &Path, grants: &mut Vec<Grant>) {
-    let useful = |name: &str| DEVICES.contains(&name) || name.starts_with(DEVICE_PREFIX);
-    let devices = entries(folder).filter(|(name, _)| useful(name));
+    let is_allowed = |name: &str| DEVICES.contains(&name) || name.starts_with(DEVICE_PREFIX);
+    let devices = entries(folder).filter(|(name, _)| is_allowed(name));
     grants.extend(devices.map(|(_, path)| Grant { path, access: Access::Write }));
 }
 
@@ -92,10 +93,10 @@ fn entries(folder: &Path) -> impl Iterator<Item = (String, PathBuf)> {
 mod tests {
     use super::*;
 
-    fn covered(root: &Path, hidden: &[&str]) -> Vec<String> {
+    fn granted_paths(root: &Path, hidden: &[&str]) -> Vec<String> {
         let hidden: Vec<PathBuf> = hidden.iter().map(|path| root.join(path)).collect();
         let mut grants = Vec::new();
-        cover(root, Access::Write, &hidden, &mut grants);
+        grant_tree(root, Access::Write, &hidden, &mut grants);
         let relative = |grant: &Grant| grant.path.strip_prefix(root).unwrap().display().to_string();
         let mut paths: Vec<String> = grants.iter().map(relative).collect();
         paths.sort();
@@ -113,12 +114,12 @@ mod tests {
         // Permissions on links would reach what they point to.
         std::os::unix::fs::symlink("/", root.join("everything")).unwrap();
         std::os::unix::fs::symlink("bench", root.join("alias")).unwrap();
-        assert_eq!(covered(&root, &[]), [""]);
-        assert_eq!(covered(&root, &["elsewhere/deep"]), ["agent", "agent.py", "bench", "other"]);
-        assert_eq!(covered(&root, &["bench"]), ["agent", "agent.py", "other"]);
-        assert_eq!(covered(&root, &["bench/tasks"]), ["agent", "agent.py", "bench/notes", "other"]);
-        assert_eq!(covered(&root, &["bench/tasks", "bench"]), ["agent", "agent.py", "other"]);
-        assert!(covered(&root, &[""]).is_empty());
+        assert_eq!(granted_paths(&root, &[]), [""]);
+        assert_eq!(granted_paths(&root, &["elsewhere/deep"]), ["agent", "agent.py", "bench", "other"]);
+        assert_eq!(granted_paths(&root, &["bench"]), ["agent", "agent.py", "other"]);
+        assert_eq!(granted_paths(&root, &["bench/tasks"]), ["agent", "agent.py", "bench/notes", "other"]);
+        assert_eq!(granted_paths(&root, &["bench/tasks", "bench"]), ["agent", "agent.py", "other"]);
+        assert!(granted_paths(&root, &[""]).is_empty());
     }
 
     #[test]
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn disks_and_memory_are_no_devices_for_agents() {
+    fn agents_cannot_access_disks_and_memory() {
         let grants = grants(&[], &[], &[]);
         let has = |path: &str| grants.iter().any(|grant| Path::new(path).starts_with(&grant.path));
         assert!(has("/dev/null") && has("/usr/bin/env") && has("/proc/self/status"));

@@ -4,40 +4,40 @@ use std::path::{Path, PathBuf};
 
 use crate::exit::usage;
 use crate::run::journal;
-use crate::stored::Stored;
+use crate::user_config::UserConfig;
 
-/// The file that makes a folder a benchmark's, and what else authors write into such a folder.
+/// The file that identifies a benchmark folder, and the other parts of such a folder.
 const BENCHMARK_FILE: &str = "benchmark.yaml";
 const BENCHMARK_PARTS: [&str; 3] = [BENCHMARK_FILE, "datasets", "tasks"];
 
-/// How far benchmark folders are looked for below the working directory.
-const DEEPEST: usize = 4;
-const MOST_FOLDERS: usize = 20_000;
+/// How deep to search for benchmark folders below the working directory.
+const MAX_DEPTH: usize = 4;
+const MAX_FOLDERS: usize = 20_000;
 /// Folders of tools, in which no author keeps a benchmark.
 const TOOL_FOLDERS: [&str; 7] = [".git", ".venv", "__pycache__", "node_modules", "site-packages", "target", "venv"];
 
 /// Parts of Verial's own source that hold the bundled benchmarks, the reference agents and builds of both.
 const CHECKOUT_PARTS: [&str; 4] = ["benchmarks", "crates", "target", ".git"];
 
-/// What a run keeps to itself.
+/// The files of a run that its agent must not read.
 pub(crate) struct Secrets<'a> {
     /// The folder of the local server.
     pub(crate) data: &'a Path,
     pub(crate) journal: &'a Path,
     /// The benchmark folder that is run.
     pub(crate) folder: Option<&'a Path>,
-    /// This binary holds the benchmark that is run, and with it the criteria and an agent that meets them.
-    pub(crate) binary_tells: bool,
-    /// What the user wants to be hidden besides.
+    /// This binary contains the benchmark that is run, with its criteria and a reference agent.
+    pub(crate) binary_has_criteria: bool,
+    /// Paths that the user wants to hide in addition.
     pub(crate) more: &'a [PathBuf],
 }
 
 impl Secrets<'_> {
-    /// Canonical paths; not all of them need to exist.
+    /// The canonical paths to hide. Not all of them need to exist.
     pub(crate) fn hidden(&self) -> anyhow::Result<Vec<PathBuf>> {
         let mut hidden = vec![canonical(self.data)];
         hidden.extend([self.journal.to_owned(), journal::lock_of(self.journal), journal::logs_of(self.journal)]);
-        if let Some(folder) = Stored::path()?.parent() {
+        if let Some(folder) = UserConfig::path()?.parent() {
             hidden.extend(folder.exists().then(|| folder.to_owned()));
         }
         let working = std::env::current_dir()?;
@@ -48,7 +48,7 @@ impl Secrets<'_> {
         hidden.extend(self.folder.map(canonical).filter(|folder| !canonical(&working).starts_with(folder)));
         let binary = std::env::current_exe()?;
         hidden.extend(checkout_parts(&working).chain(checkout_parts(&binary)));
-        if self.binary_tells {
+        if self.binary_has_criteria {
             hidden.extend(binaries(&binary));
         }
         for path in self.more {
@@ -64,7 +64,7 @@ impl Secrets<'_> {
     }
 }
 
-/// The path without links, also if its last part does not exist.
+/// The path without symbolic links, even if its last part does not exist.
 fn canonical(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     absolute.canonicalize().unwrap_or_else(|_| match (absolute.parent(), absolute.file_name()) {
@@ -73,7 +73,8 @@ fn canonical(path: &Path) -> PathBuf {
     })
 }
 
-/// The agent may live in the benchmark's folder: then only what the author has written for the benchmark is hidden.
+/// Benchmark folders around the working directory. Only their benchmark files are hidden, because the agent may be in
+/// the folder.
 fn benchmarks_around(working: &Path) -> Vec<PathBuf> {
     let around = working.ancestors().filter(|folder| folder.join(BENCHMARK_FILE).is_file());
     around.flat_map(|folder| BENCHMARK_PARTS.map(|part| folder.join(part))).filter(|path| path.exists()).collect()
@@ -91,21 +92,21 @@ fn benchmarks_below(working: &Path, hidden: &mut Vec<PathBuf>) {
             seen += 1;
             if entry.path().join(BENCHMARK_FILE).is_file() {
                 hidden.push(entry.path());
-            } else if depth + 1 < DEEPEST && seen < MOST_FOLDERS {
+            } else if depth + 1 < MAX_DEPTH && seen < MAX_FOLDERS {
                 waiting.push((entry.path(), depth + 1));
             }
         }
     }
 }
 
-/// If the path lies in Verial's own source: the parts of it that tell how bundled benchmarks are scored.
+/// If the path is in a checkout of Verial: the parts that reveal how bundled benchmarks are scored.
 fn checkout_parts(path: &Path) -> impl Iterator<Item = PathBuf> {
     let is_checkout = |folder: &&Path| folder.join("crates/agents").is_dir() && folder.join("benchmarks").is_dir();
     let roots = path.ancestors().filter(is_checkout).map(Path::to_owned);
     roots.flat_map(|root| CHECKOUT_PARTS.map(|part| root.join(part))).filter(|path| path.exists())
 }
 
-/// This program, others of its name on the path, and the folder of a build, which holds it under several names.
+/// This program, others with its name on `PATH`, and its build folder, which contains copies.
 #[expect(clippy::disallowed_methods, reason = "PATH is where agents find programs")]
 fn binaries(this: &Path) -> Vec<PathBuf> {
     let mut found = vec![this.to_owned()];

@@ -1,4 +1,4 @@
-//! Landlock: a process gives up access to files, processes and sockets, for itself and all that it starts.
+//! Restricts this process and its children with Landlock: files, processes and sockets.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -16,25 +16,26 @@ use rustix::thread::{
 
 use super::grants::{Access, Grant};
 
-/// What agents are restricted in where the kernel knows it: files from version 1 on, also other processes' memory; signals
-/// and abstract sockets from version 6 on; sockets that are files from version 9 on.
-const KNOWN: ABI = ABI::V9;
-const LEAST: ABI = ABI::V1;
+/// The restrictions that are used if the kernel supports them: files and other processes' memory since version 1, signals
+/// and abstract sockets since version 6, pathname sockets since version 9.
+const HANDLED_ABI: ABI = ABI::V9;
+const MIN_ABI: ABI = ABI::V1;
 
 pub(super) fn is_available() -> bool {
     let strict = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
-    strict.handle_access(AccessFs::from_all(LEAST)).and_then(Ruleset::create).is_ok()
+    strict.handle_access(AccessFs::from_all(MIN_ABI)).and_then(Ruleset::create).is_ok()
 }
 
 /// Restricts this thread, which must be the only one, to what is granted.
 pub(super) fn restrict(grants: &[Grant]) -> anyhow::Result<()> {
     drop_capabilities().context("cannot give up the capabilities of root")?;
-    let ruleset = Ruleset::default().handle_access(AccessFs::from_all(KNOWN))?.scope(Scope::from_all(KNOWN))?;
+    let ruleset =
+        Ruleset::default().handle_access(AccessFs::from_all(HANDLED_ABI))?.scope(Scope::from_all(HANDLED_ABI))?;
     let mut ruleset = ruleset.create().context("Landlock is not available")?;
     for grant in grants {
-        if let Some((file, is_folder)) = opened(&grant.path) {
+        if let Some((file, is_folder)) = open_without_links(&grant.path) {
             let rights = rights(grant.access, is_folder);
-            // A rule that the kernel does not take is a permission less.
+            // Ignore errors: a rule that the kernel rejects only grants less.
             let _ = (&mut ruleset).add_rule(PathBeneath::new(file, rights));
         }
     }
@@ -45,22 +46,22 @@ pub(super) fn restrict(grants: &[Grant]) -> anyhow::Result<()> {
 
 fn rights(access: Access, is_folder: bool) -> BitFlags<AccessFs> {
     let rights = match access {
-        Access::Read => AccessFs::from_read(KNOWN),
-        // A device that the agent makes would be the disk itself.
-        Access::Write => AccessFs::from_all(KNOWN) & !(AccessFs::MakeBlock | AccessFs::MakeChar),
+        Access::Read => AccessFs::from_read(HANDLED_ABI),
+        // Creating a device would give access to the disk itself.
+        Access::Write => AccessFs::from_all(HANDLED_ABI) & !(AccessFs::MakeBlock | AccessFs::MakeChar),
     };
-    if is_folder { rights } else { rights & AccessFs::from_file(KNOWN) }
+    if is_folder { rights } else { rights & AccessFs::from_file(HANDLED_ABI) }
 }
 
-/// The file itself and no link's target, also if an earlier agent has just put a link in its place.
-fn opened(path: &Path) -> Option<(OwnedFd, bool)> {
+/// Opens the file itself, never a link's target, even if an earlier agent has replaced it by a link.
+fn open_without_links(path: &Path) -> Option<(OwnedFd, bool)> {
     let file = open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let kind = FileType::from_raw_mode(fstat(&file).ok()?.st_mode);
     (kind != FileType::Symlink).then_some((file, kind == FileType::Directory))
 }
 
-/// Of root's capabilities only those remain that concern files and users. The others lead around Landlock: raw sockets see
-/// the server's traffic with its keys, and the kernel's memory holds everything.
+/// Drops all of root's capabilities except those for files and users. The others bypass Landlock: raw sockets see the
+/// server's traffic with its keys, and the kernel's memory contains everything.
 fn drop_capabilities() -> rustix::io::Result<()> {
     let kept = CapabilitySet::CHOWN
         | CapabilitySet::DAC_OVERRIDE
@@ -73,7 +74,7 @@ fn drop_capabilities() -> rustix::io::Result<()> {
     if now.permitted.is_empty() {
         return Ok(());
     }
-    // Without the right to do this, `no_new_privs` keeps them from coming back.
+    // If this is not permitted, `no_new_privs` prevents regaining them.
     for number in 0..u64::BITS {
         let capability = CapabilitySet::from_bits_retain(1 << number);
         if !kept.contains(capability) {

@@ -25,7 +25,7 @@ const RUNNING_PROGRAM: &str = "/proc/self/exe";
 /// The exit code of a shell that found a command and could not execute it.
 const CANNOT_EXECUTE: i32 = 126;
 
-/// What kept the agent of a local run away from the criteria.
+/// How the agent of a local run is isolated from the criteria.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Isolation {
@@ -42,7 +42,7 @@ impl Isolation {
         }
     }
 
-    /// What can be said of a run of which one part had this isolation and another part `other`.
+    /// The isolation of a run of which one part had this isolation and another part `other`.
     pub(crate) fn weaker(self, other: Self) -> Self {
         if self == Isolation::None { self } else { other }
     }
@@ -59,7 +59,7 @@ pub(crate) fn is_available() -> bool {
 /// The arguments of `verial confine`: what the command after them may access.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Policy {
-    /// A file or folder that stays out of reach
+    /// A file or folder that is inaccessible
     #[arg(long, value_name = "PATH")]
     hide: Vec<PathBuf>,
     /// A file that can be read although the folder around it is hidden
@@ -79,13 +79,13 @@ pub(crate) fn run(policy: &Policy) -> anyhow::Result<()> {
         Ok(never) => match never {},
         Err(error) => error,
     };
-    crate::output::tell(format_args!("the agent was not started: {error:#}"));
+    crate::output::eprint(format_args!("the agent was not started: {error:#}"));
     std::process::exit(CANNOT_EXECUTE)
 }
 
 fn execute(policy: &Policy) -> anyhow::Result<std::convert::Infallible> {
     let (program, arguments) = policy.command.split_first().context("no command")?;
-    // A session of its own: without the user's terminal there is nothing to type into.
+    // A new session has no controlling terminal, so the agent cannot type into the user's.
     rustix::process::setsid().context("cannot leave the terminal")?;
     restrict(policy)?;
     let error = Command::new(program).args(arguments).exec();
@@ -109,7 +109,7 @@ pub(crate) struct Confinement {
     readable: Vec<PathBuf>,
     /// Folders that can be changed: the working directory, the user's home, those for temporary files.
     writable: Vec<PathBuf>,
-    /// The agents' own folder for temporary files, gone with this.
+    /// The agents' folder for temporary files, removed when this is dropped.
     temporary: tempfile::TempDir,
 }
 
@@ -118,9 +118,9 @@ impl Confinement {
         let temporary = tempfile::Builder::new().prefix("verial-agent-").tempdir().context("no temporary folder")?;
         let mut writable = grants::writable_folders();
         writable.push(temporary.path().canonicalize()?);
-        // A build of this program may lie in a hidden folder; `verial call` is how shell scripts talk to the server.
+        // A build of this program may be in a hidden folder, but shell scripts need `verial call`.
         let binary = std::env::current_exe().context("cannot find this program")?.canonicalize()?;
-        let readable = if secrets.binary_tells { Vec::new() } else { vec![binary] };
+        let readable = if secrets.binary_has_criteria { Vec::new() } else { vec![binary] };
         Ok(Self { hidden: secrets.hidden()?, readable, writable, temporary })
     }
 
@@ -141,9 +141,9 @@ impl Confinement {
         Ok(launcher)
     }
 
-    /// What a user has to know whose agent works in a folder with hidden things in it.
+    /// A notice for a user whose agent works in a folder with hidden entries.
     pub(crate) fn notice(&self) -> Option<String> {
-        let shown = |path: &PathBuf| crate::output::text::harmless(&path.display().to_string());
+        let shown = |path: &PathBuf| crate::output::text::sanitize(&path.display().to_string());
         let working = std::env::current_dir().ok()?.canonicalize().ok()?;
         if let Some(around) = self.hidden.iter().find(|hidden| working.starts_with(hidden)) {
             return Some(format!("the agent cannot read the working directory: {} is hidden from it", shown(around)));

@@ -1,4 +1,4 @@
-//! `verial benchmarks preview`: tasks as they run, with all templates filled in.
+//! `verial benchmarks preview`: shows tasks with all templates filled in.
 
 use std::path::PathBuf;
 
@@ -7,37 +7,38 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::exit;
-use crate::output::{Form, say};
+use crate::output::{OutputFormat, print};
 
 #[derive(Args)]
 pub(crate) struct Preview {
-    /// The benchmark's folder
+    /// The benchmark folder
     #[arg(default_value = ".")]
     folder: PathBuf,
-    /// Only tasks with this in their name
+    /// Only tasks whose name contains this
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
 }
 
-pub(super) fn preview(arguments: &Preview, form: &Form) -> anyhow::Result<()> {
-    let folder = authoring::read(&source::directory(&arguments.folder)?)?;
-    let tasks = authoring::expand(&folder).map_err(authoring::Error::Faults)?;
-    let wanted = arguments.task.as_deref().unwrap_or_default().to_lowercase();
-    let mut shown = Vec::new();
-    for (file, task) in tasks.iter().filter(|(_, task)| task.name.to_lowercase().contains(&wanted)) {
+pub(super) fn preview(arguments: &Preview, format: &OutputFormat) -> anyhow::Result<()> {
+    let folder = authoring::read(&source::read_directory(&arguments.folder)?)?;
+    let tasks = authoring::expand(&folder).map_err(authoring::Error::Findings)?;
+    let name_filter = arguments.task.as_deref().unwrap_or_default().to_lowercase();
+    let mut previews = Vec::new();
+    for (file, task) in tasks.iter().filter(|(_, task)| task.name.to_lowercase().contains(&name_filter)) {
         let mut filled = json!({"file": file});
-        let whole = authoring::filled(&folder, task).map_err(|fault| exit::no(format!("{file}: {fault}")))?;
-        for (name, value) in whole.as_object().into_iter().flatten() {
+        let task_json =
+            authoring::render_task(&folder, task).map_err(|error| exit::failure(format!("{file}: {error}")))?;
+        for (name, value) in task_json.as_object().into_iter().flatten() {
             filled[name] = value.clone();
         }
-        shown.push(filled);
+        previews.push(filled);
     }
-    if shown.is_empty() {
+    if previews.is_empty() {
         let names: Vec<&str> = tasks.iter().map(|(_, task)| task.name.as_str()).collect();
-        return Err(exit::usage(format!("no task has this in its name; there are: {}", names.join("; "))));
+        return Err(exit::usage(format!("no task name contains this; the tasks are: {}", names.join("; "))));
     }
-    form.print(&Value::Array(shown.clone()), |_| {
-        let texts: Vec<String> = shown.iter().map(yaml::written).collect();
-        say(texts.join("---\n").trim_end());
+    format.print(&Value::Array(previews.clone()), |_| {
+        let texts: Vec<String> = previews.iter().map(yaml::to_string).collect();
+        print(texts.join("---\n").trim_end());
     })
 }

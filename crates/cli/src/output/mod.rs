@@ -1,6 +1,6 @@
-//! How the command line speaks: to people on a terminal, to programs through a pipe.
+//! Prints to standard output and standard error, for people on a terminal or for programs in a pipe.
 
-mod form;
+mod format;
 pub(crate) mod outline;
 pub(crate) mod style;
 pub(crate) mod table;
@@ -10,89 +10,90 @@ use std::io::{IsTerminal, Write};
 
 use serde_json::Value;
 
-pub(crate) use form::{Form, say_member};
+pub(crate) use format::{OutputFormat, print_member};
 pub(crate) use style::Style;
 pub(crate) use table::Table;
 
-/// Everything that is meant for standard output goes through here. A reader who has gone is no error of ours.
-pub(crate) fn say(text: impl std::fmt::Display) {
+/// Prints a line to standard output. Exits silently when the reader has closed the pipe.
+pub(crate) fn print(text: impl std::fmt::Display) {
     let mut out = std::io::stdout().lock();
     if writeln!(out, "{text}").is_err() {
         std::process::exit(0);
     }
 }
 
-/// A sentence, on a terminal in lines that fit.
-pub(crate) fn say_wrapped(text: &str) {
-    let Some(most) = bounded(&console::Term::stdout()) else { return say(text) };
-    for (place, line) in text::wrap(text, most.saturating_sub(2)).iter().enumerate() {
-        say(format_args!("{}{line}", if place == 0 { "" } else { "  " }));
+/// Prints a sentence, wrapped on a terminal.
+pub(crate) fn print_wrapped(text: &str) {
+    let Some(max_width) = known_columns(&console::Term::stdout()) else { return print(text) };
+    for (index, line) in text::wrap(text, max_width.saturating_sub(2)).iter().enumerate() {
+        print(format_args!("{}{line}", if index == 0 { "" } else { "  " }));
     }
 }
 
-/// JSON for programs: on one line through a pipe, indented on a terminal.
-pub(crate) fn say_json(value: &Value) {
+/// Prints JSON: on one line in a pipe, indented on a terminal.
+pub(crate) fn print_json(value: &Value) {
     if std::io::stdout().is_terminal() {
-        say(format_args!("{value:#}"));
+        print(format_args!("{value:#}"));
     } else {
-        say(value);
+        print(value);
     }
 }
 
-/// What is happening, and what went wrong: never in the way of what is piped on.
-pub(crate) fn tell(text: impl std::fmt::Display) {
+/// Prints a line to standard error: progress, notes and errors.
+pub(crate) fn eprint(text: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// A sentence that begins with a word such as `error:`. On a terminal its lines fit and stand under each other; a log keeps
-/// it as one line, which can be searched for.
-pub(crate) fn tell_labelled(label: &str, colour: style::Colour, words: &str) {
-    let painted = Style::of_stderr().paint(colour, label);
+/// Prints a message with a label such as `error:` to standard error. On a terminal it is wrapped and indented; in a log it
+/// stays on one line, to be searchable.
+pub(crate) fn eprint_labeled(label: &str, color: style::Color, message: &str) {
+    let painted = Style::of_stderr().paint(color, label);
     if !std::io::stderr().is_terminal() {
-        return tell(format_args!("{painted} {words}"));
+        return eprint(format_args!("{painted} {message}"));
     }
-    let most = bounded(&console::Term::stderr()).unwrap_or(FALLBACK_COLUMNS);
+    let max_width = known_columns(&console::Term::stderr()).unwrap_or(FALLBACK_COLUMNS);
     let indent = text::width(label) + 1;
-    let lines = text::wrap(words, most.saturating_sub(indent));
-    for (place, line) in lines.iter().enumerate() {
-        if place == 0 {
-            tell(format_args!("{painted} {line}"));
+    let lines = text::wrap(message, max_width.saturating_sub(indent));
+    for (index, line) in lines.iter().enumerate() {
+        if index == 0 {
+            eprint(format_args!("{painted} {line}"));
         } else {
-            tell(format_args!("{:indent$}{line}", ""));
+            eprint(format_args!("{:indent$}{line}", ""));
         }
     }
 }
 
 const FALLBACK_COLUMNS: usize = 100;
-const FEWEST_COLUMNS: usize = 40;
+const MIN_COLUMNS: usize = 40;
 
-/// How wide a line of prose may be: `COLUMNS`, the terminal's own width, or what most windows have.
+/// The maximum width of text: `COLUMNS`, the terminal's width, or a default.
 pub(crate) fn columns() -> usize {
-    bounded(&console::Term::stdout()).unwrap_or(FALLBACK_COLUMNS)
+    known_columns(&console::Term::stdout()).unwrap_or(FALLBACK_COLUMNS)
 }
 
-/// Tables are shown in full from now on.
-pub(crate) fn show_whole_rows() {
-    WHOLE_ROWS.store(true, std::sync::atomic::Ordering::Relaxed);
+/// Shows all tables in full from now on.
+pub(crate) fn disable_truncation() {
+    NO_TRUNCATION.store(true, std::sync::atomic::Ordering::Relaxed);
 }
 
-static WHOLE_ROWS: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+static NO_TRUNCATION: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
-/// How wide a table may be. Nothing is cut on its way to a program, unless the user says so by `COLUMNS`.
+/// The maximum width of a table. Nothing is truncated in a pipe, unless `COLUMNS` is set.
 pub(crate) fn table_columns() -> usize {
-    if WHOLE_ROWS.load(std::sync::atomic::Ordering::Relaxed) {
+    if NO_TRUNCATION.load(std::sync::atomic::Ordering::Relaxed) {
         return usize::MAX;
     }
-    let unknown = if std::io::stdout().is_terminal() { FALLBACK_COLUMNS } else { usize::MAX };
-    bounded(&console::Term::stdout()).unwrap_or(unknown)
+    let fallback = if std::io::stdout().is_terminal() { FALLBACK_COLUMNS } else { usize::MAX };
+    known_columns(&console::Term::stdout()).unwrap_or(fallback)
 }
 
-fn bounded(terminal: &console::Term) -> Option<usize> {
-    let seen = || terminal.size_checked().map(|(_, columns)| usize::from(columns));
-    told_columns().or_else(seen).map(|columns| columns.max(FEWEST_COLUMNS))
+/// `COLUMNS` or the terminal's width, if known.
+fn known_columns(terminal: &console::Term) -> Option<usize> {
+    let terminal_width = || terminal.size_checked().map(|(_, columns)| usize::from(columns));
+    columns_variable().or_else(terminal_width).map(|columns| columns.max(MIN_COLUMNS))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the width of the user's terminal is the user's setting")]
-fn told_columns() -> Option<usize> {
+#[expect(clippy::disallowed_methods, reason = "COLUMNS is a setting of the user")]
+fn columns_variable() -> Option<usize> {
     std::env::var("COLUMNS").ok().and_then(|text| text.parse::<usize>().ok()).filter(|columns| *columns > 0)
 }

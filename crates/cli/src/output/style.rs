@@ -1,15 +1,15 @@
-//! Colour, where there is an eye for it.
+//! Terminal colors.
 
 use std::io::IsTerminal;
 
-/// Whether to colour, decided once for a stream.
+/// Whether to use colors on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
-    is_coloured: bool,
+    is_colored: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Colour {
+pub(crate) enum Color {
     Good,
     Warning,
     Bad,
@@ -19,7 +19,7 @@ pub(crate) enum Colour {
 
 impl Style {
     #[cfg(test)]
-    pub(crate) const PLAIN: Self = Self { is_coloured: false };
+    pub(crate) const PLAIN: Self = Self { is_colored: false };
 
     pub(crate) fn of_stdout() -> Self {
         Self::of(&std::io::stdout())
@@ -29,29 +29,29 @@ impl Style {
         Self::of(&std::io::stderr())
     }
 
-    pub(crate) fn is_coloured(self) -> bool {
-        self.is_coloured
+    pub(crate) fn is_colored(self) -> bool {
+        self.is_colored
     }
 
-    /// Colour on a terminal only, and never against `NO_COLOR` (any value that is not empty).
-    #[expect(clippy::disallowed_methods, reason = "NO_COLOR is a convention of all programs, see no-color.org")]
+    /// Colors are only used on a terminal, and not if `NO_COLOR` is set (to any non-empty value).
+    #[expect(clippy::disallowed_methods, reason = "NO_COLOR is a common convention, see no-color.org")]
     fn of(stream: &impl IsTerminal) -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let forced = set("CLICOLOR_FORCE");
-        Self { is_coloured: !set("NO_COLOR") && !dumb && (forced || stream.is_terminal()) }
+        Self { is_colored: !set("NO_COLOR") && !dumb && (forced || stream.is_terminal()) }
     }
 
-    pub(crate) fn paint(self, colour: Colour, text: &str) -> String {
-        if !self.is_coloured || text.is_empty() {
+    pub(crate) fn paint(self, color: Color, text: &str) -> String {
+        if !self.is_colored || text.is_empty() {
             return text.to_owned();
         }
-        let code = match colour {
-            Colour::Good => "32",
-            Colour::Warning => "33",
-            Colour::Bad => "31",
-            Colour::Dim => "2",
-            Colour::Strong => "1",
+        let code = match color {
+            Color::Good => "32",
+            Color::Warning => "33",
+            Color::Bad => "31",
+            Color::Dim => "2",
+            Color::Strong => "1",
         };
         format!("\x1b[{code}m{text}\x1b[0m")
     }
@@ -62,8 +62,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_is_plain() {
-        assert_eq!(Style::PLAIN.paint(Colour::Bad, "no"), "no");
-        assert_eq!(Style { is_coloured: true }.paint(Colour::Bad, "no"), "\u{1b}[31mno\u{1b}[0m");
+    fn plain_style_adds_no_escape_codes() {
+        assert_eq!(Style::PLAIN.paint(Color::Bad, "no"), "no");
+        assert_eq!(Style { is_colored: true }.paint(Color::Bad, "no"), "\u{1b}[31mno\u{1b}[0m");
     }
 }

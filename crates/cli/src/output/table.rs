@@ -1,59 +1,59 @@
-//! A table that fits the terminal: the widest columns give way first, and nothing is wider than the window.
+//! A table that fits the terminal: the widest columns are truncated first.
 
-use super::style::Colour;
-use super::text::{cut, harmless, pad, width, wrap};
+use super::style::Color;
+use super::text::{pad, sanitize, truncate, width, wrap};
 use super::{Style, table_columns};
 
 const GAP: &str = "  ";
-/// Before the lines of a note.
-const NOTE: &str = "      ";
-/// A column gives way down to this; then the last ones are left out, as a row of stumps tells nothing.
-const COMFORTABLE: usize = 16;
-/// When two columns are left, the second gives way down to this.
-const NARROWEST: usize = 8;
+/// The indentation of notes.
+const NOTE_INDENT: &str = "      ";
+/// Columns are truncated to this width; if that is not enough, the last columns are omitted.
+const MIN_COLUMN: usize = 16;
+/// The minimum width when only two columns are left.
+const MIN_SECOND_COLUMN: usize = 8;
 
 pub(crate) struct Table {
     titles: Vec<String>,
     rows: Vec<Row>,
-    /// Columns that are never cut: an id that is cut is of no use.
-    whole: Vec<bool>,
+    /// Columns that are never truncated, such as ids.
+    is_fixed: Vec<bool>,
 }
 
 enum Row {
     Cells(Vec<Cell>),
-    /// A line over the whole width, for the rows below it.
+    /// A line across all columns, for the rows below it.
     Heading(String),
-    /// Sentences that belong to the row above, whole.
+    /// Wrapped text that belongs to the row above.
     Note(String),
 }
 
 #[derive(Clone)]
 pub(crate) struct Cell {
     text: String,
-    colour: Option<Colour>,
+    color: Option<Color>,
 }
 
 impl Cell {
-    /// What others wrote is made harmless here.
+    /// Sanitizes the text.
     pub(crate) fn new(text: impl AsRef<str>) -> Self {
-        Self { text: harmless(text.as_ref()), colour: None }
+        Self { text: sanitize(text.as_ref()), color: None }
     }
 
-    pub(crate) fn coloured(text: impl AsRef<str>, colour: Colour) -> Self {
-        Self { colour: Some(colour), ..Self::new(text) }
+    pub(crate) fn colored(text: impl AsRef<str>, color: Color) -> Self {
+        Self { color: Some(color), ..Self::new(text) }
     }
 }
 
 impl Table {
     pub(crate) fn new<'a>(titles: impl IntoIterator<Item = &'a str>) -> Self {
         let titles: Vec<String> = titles.into_iter().map(ToOwned::to_owned).collect();
-        Self { whole: vec![false; titles.len()], titles, rows: Vec::new() }
+        Self { is_fixed: vec![false; titles.len()], titles, rows: Vec::new() }
     }
 
-    /// This column is shown in full.
-    pub(crate) fn keep_whole(mut self, column: usize) -> Self {
-        if let Some(whole) = self.whole.get_mut(column) {
-            *whole = true;
+    /// Marks a column as never truncated.
+    pub(crate) fn never_truncate(mut self, column: usize) -> Self {
+        if let Some(is_fixed) = self.is_fixed.get_mut(column) {
+            *is_fixed = true;
         }
         self
     }
@@ -62,14 +62,14 @@ impl Table {
         self.rows.push(Row::Cells(cells));
     }
 
-    /// What the rows below it belong to.
+    /// Adds a heading for the rows below it.
     pub(crate) fn heading(&mut self, text: &str) {
-        self.rows.push(Row::Heading(harmless(text)));
+        self.rows.push(Row::Heading(sanitize(text)));
     }
 
-    /// What is to be read in full of the row above.
+    /// Adds a note to the row above.
     pub(crate) fn note(&mut self, text: &str) {
-        self.rows.push(Row::Note(harmless(text)));
+        self.rows.push(Row::Note(sanitize(text)));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -77,80 +77,84 @@ impl Table {
     }
 
     pub(crate) fn render(&self, style: Style) -> String {
-        self.render_in(style, table_columns())
+        self.render_with_width(style, table_columns())
     }
 
-    pub(crate) fn render_in(&self, style: Style, most: usize) -> String {
-        let widths = self.widths(most);
+    pub(crate) fn render_with_width(&self, style: Style, max_width: usize) -> String {
+        let widths = self.widths(max_width);
         let mut lines = Vec::new();
         if self.titles.iter().any(|title| !title.is_empty()) {
-            let titles: Vec<Cell> = self.titles.iter().map(|title| Cell::coloured(title, Colour::Dim)).collect();
-            lines.push(line(&titles, &widths, style));
+            let titles: Vec<Cell> = self.titles.iter().map(|title| Cell::colored(title, Color::Dim)).collect();
+            lines.push(render_line(&titles, &widths, style));
         }
         for row in &self.rows {
             match row {
-                Row::Cells(cells) => lines.push(line(cells, &widths, style)),
-                Row::Heading(text) => lines.push(style.paint(Colour::Strong, &cut(text, most))),
+                Row::Cells(cells) => lines.push(render_line(cells, &widths, style)),
+                Row::Heading(text) => lines.push(style.paint(Color::Strong, &truncate(text, max_width))),
                 Row::Note(text) => {
-                    let told = wrap(text, most.saturating_sub(NOTE.len()));
-                    lines.extend(told.into_iter().map(|line| format!("{NOTE}{line}")));
+                    let wrapped = wrap(text, max_width.saturating_sub(NOTE_INDENT.len()));
+                    lines.extend(wrapped.into_iter().map(|line| format!("{NOTE_INDENT}{line}")));
                 }
             }
         }
         lines.join("\n")
     }
 
-    /// As wide as the content wants, less what does not fit, taken from the widest column each time. When every column is
-    /// as narrow as one likes to read it, the last one is left out, and so on.
-    fn widths(&self, most: usize) -> Vec<usize> {
-        let mut wanted: Vec<usize> = self.titles.iter().map(|title| width(title)).collect();
+    /// The column widths: those of the content, reduced at the widest column until the table fits. When all columns have
+    /// their minimum width, the last one is omitted.
+    fn widths(&self, max_width: usize) -> Vec<usize> {
+        let mut natural: Vec<usize> = self.titles.iter().map(|title| width(title)).collect();
         for row in &self.rows {
             if let Row::Cells(cells) = row {
-                for (wanted, cell) in wanted.iter_mut().zip(cells) {
-                    *wanted = (*wanted).max(width(&cell.text));
+                for (natural, cell) in natural.iter_mut().zip(cells) {
+                    *natural = (*natural).max(width(&cell.text));
                 }
             }
         }
-        while wanted.len() > 1 {
-            let least = if wanted.len() > 2 { COMFORTABLE } else { NARROWEST };
-            if let Some(widths) = self.fitted(&wanted, most, least) {
+        while natural.len() > 1 {
+            let min_width = if natural.len() > 2 { MIN_COLUMN } else { MIN_SECOND_COLUMN };
+            if let Some(widths) = self.shrink(&natural, max_width, min_width) {
                 return widths;
             }
-            wanted.pop();
+            natural.pop();
         }
-        wanted
+        natural
     }
 
-    fn fitted(&self, wanted: &[usize], most: usize, least: usize) -> Option<Vec<usize>> {
-        let least: Vec<usize> = self
+    fn shrink(&self, natural: &[usize], max_width: usize, min_width: usize) -> Option<Vec<usize>> {
+        let min_widths: Vec<usize> = self
             .titles
             .iter()
-            .zip(wanted)
-            .zip(&self.whole)
-            .map(|((title, wanted), is_whole)| if *is_whole { *wanted } else { width(title).max(least).min(*wanted) })
+            .zip(natural)
+            .zip(&self.is_fixed)
+            .map(
+                |((title, natural), is_fixed)| {
+                    if *is_fixed { *natural } else { width(title).max(min_width).min(*natural) }
+                },
+            )
             .collect();
-        let mut widths = wanted.to_vec();
+        let mut widths = natural.to_vec();
         let gaps = GAP.len() * widths.len().saturating_sub(1);
-        while widths.iter().sum::<usize>() + gaps > most {
-            let may_give = widths.iter_mut().zip(&least).filter(|(width, least)| **width > **least);
-            let (widest, _) = may_give.max_by_key(|(width, _)| **width)?;
+        while widths.iter().sum::<usize>() + gaps > max_width {
+            let shrinkable = widths.iter_mut().zip(&min_widths).filter(|(width, min_width)| **width > **min_width);
+            let (widest, _) = shrinkable.max_by_key(|(width, _)| **width)?;
             *widest -= 1;
         }
         Some(widths)
     }
 }
 
-fn line(cells: &[Cell], widths: &[usize], style: Style) -> String {
+fn render_line(cells: &[Cell], widths: &[usize], style: Style) -> String {
     let mut text = String::new();
-    for (place, (cell, width)) in cells.iter().zip(widths).enumerate() {
-        if place > 0 {
+    for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        if index > 0 {
             text.push_str(GAP);
         }
-        let is_last = place + 1 == widths.len();
-        let shown = cut(&cell.text, *width);
+        let is_last = index + 1 == widths.len();
+        let shown = truncate(&cell.text, *width);
         let shown = if is_last { shown } else { pad(&shown, *width) };
-        text.push_str(&match cell.colour {
-            Some(colour) => style.paint(colour, &shown),
+        text.push_str(&match cell.color {
+            Some(color) => style.paint(color, &shown),
             None => shown,
         });
     }
@@ -162,7 +166,7 @@ mod tests {
     use super::*;
 
     fn sample() -> Table {
-        let mut table = Table::new(["ID", "NAME", "SCORE"]).keep_whole(0);
+        let mut table = Table::new(["ID", "NAME", "SCORE"]).never_truncate(0);
         table.row(vec![
             Cell::new("br_01M7GN1DPVSFN5NX7D5344505Z"),
             Cell::new("紹介状の受付 ".repeat(20)),
@@ -173,21 +177,21 @@ mod tests {
     }
 
     #[test]
-    fn every_line_fits_and_ids_stay_whole() {
-        for most in [80, 200] {
-            let shown = sample().render_in(Style::PLAIN, most);
-            assert!(shown.lines().all(|line| width(line) <= most), "{shown}");
+    fn every_line_fits_and_ids_are_not_truncated() {
+        for max_width in [80, 200] {
+            let shown = sample().render_with_width(Style::PLAIN, max_width);
+            assert!(shown.lines().all(|line| width(line) <= max_width), "{shown}");
             assert!(shown.contains("br_01M7GN1DPVSFN5NX7D5344505Z") && shown.contains("SCORE"), "{shown}");
             assert!(!shown.contains('\u{1b}'), "{shown}");
         }
-        let endless = sample().render_in(Style::PLAIN, usize::MAX);
+        let endless = sample().render_with_width(Style::PLAIN, usize::MAX);
         assert!(!endless.contains('…') && endless.contains(&"紹介状の受付 ".repeat(20)), "{endless}");
         let mut noted = sample();
         noted.note(&"every word of it ".repeat(20));
-        let shown = noted.render_in(Style::PLAIN, 80);
+        let shown = noted.render_with_width(Style::PLAIN, 80);
         assert_eq!(shown.matches("every").count(), 20, "{shown}");
         assert!(shown.lines().all(|line| width(line) <= 80), "{shown}");
-        let narrow = sample().render_in(Style::PLAIN, 40);
+        let narrow = sample().render_with_width(Style::PLAIN, 40);
         assert!(narrow.contains("br_01M7GN1DPVSFN5NX7D5344505Z") && !narrow.contains("SCORE"), "{narrow}");
     }
 }

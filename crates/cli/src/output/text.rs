@@ -1,27 +1,27 @@
-//! Text of others on a terminal: made harmless, measured in columns, cut and wrapped.
+//! Sanitizes, measures, truncates and wraps text for a terminal.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// One line without anything that a terminal would obey, or that turns the direction of what follows.
-pub(crate) fn harmless(text: &str) -> String {
+/// Converts text to one line without control characters and direction marks, which could manipulate a terminal.
+pub(crate) fn sanitize(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
+    for character in text.chars() {
+        match character {
             '\n' | '\r' | '\t' => clean.push(' '),
-            _ if is_hostile(letter) => clean.push('\u{fffd}'),
-            _ => clean.push(letter),
+            _ if is_unsafe_char(character) => clean.push('\u{fffd}'),
+            _ => clean.push(character),
         }
     }
     clean
 }
 
-/// Control characters, and marks that change the direction or hide.
-pub(crate) fn is_hostile(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+/// Whether a character is a control character, a direction mark or invisible.
+pub(crate) fn is_unsafe_char(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// `1 task`, `2 tasks`; of `criterion` the plural is `criteria`.
+/// `1 task`, `2 tasks`. The plural of `criterion` is `criteria`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     match (count, noun) {
         (1, noun) => format!("1 {noun}"),
@@ -34,39 +34,39 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// At most so many columns; what is left out is told by an ellipsis.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    if width(text) <= most {
+/// Truncates to at most `max_width` columns, with an ellipsis.
+pub(crate) fn truncate(text: &str, max_width: usize) -> String {
+    if width(text) <= max_width {
         return text.to_owned();
     }
-    let mut kept = String::new();
+    let mut truncated = String::new();
     let mut used = 0;
-    for letter in text.chars() {
-        let wide = letter.width().unwrap_or(0);
-        if used + wide + 1 > most {
+    for character in text.chars() {
+        let char_width = character.width().unwrap_or(0);
+        if used + char_width + 1 > max_width {
             break;
         }
-        used += wide;
-        kept.push(letter);
+        used += char_width;
+        truncated.push(character);
     }
-    kept.push('…');
-    kept
+    truncated.push('…');
+    truncated
 }
 
-/// Lines of at most so many columns, broken between words where that is possible.
-pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
+/// Wraps to lines of at most `max_width` columns, between words where possible.
+pub(crate) fn wrap(text: &str, max_width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split_whitespace() {
-        for piece in pieces(word, most) {
-            let needed = width(&line) + usize::from(!line.is_empty()) + width(&piece);
-            if needed > most && !line.is_empty() {
+        for part in split_word(word, max_width) {
+            let needed = width(&line) + usize::from(!line.is_empty()) + width(&part);
+            if needed > max_width && !line.is_empty() {
                 lines.push(std::mem::take(&mut line));
             }
             if !line.is_empty() {
                 line.push(' ');
             }
-            line.push_str(&piece);
+            line.push_str(&part);
         }
     }
     if !line.is_empty() {
@@ -75,16 +75,16 @@ pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// The same, but a word that is wider than a line stays whole: it may be an address or a secret, to be copied. What fits
-/// keeps its spaces too: they may be what was wrong.
-pub(crate) fn wrap_whole(text: &str, most: usize) -> Vec<String> {
-    if width(text) <= most && !text.trim().is_empty() {
+/// Wraps like [`wrap`], but never splits a word: it may be an address or a secret that is copied. Text that fits on one
+/// line keeps its spaces.
+pub(crate) fn wrap_keeping_words(text: &str, max_width: usize) -> Vec<String> {
+    if width(text) <= max_width && !text.trim().is_empty() {
         return vec![text.to_owned()];
     }
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if width(line) + 1 + width(word) <= most => {
+            Some(line) if width(line) + 1 + width(word) <= max_width => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -94,25 +94,25 @@ pub(crate) fn wrap_whole(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// A word that is wider than a line, in pieces that are not.
-fn pieces(word: &str, most: usize) -> Vec<String> {
-    let mut pieces = vec![String::new()];
+/// Splits a word that is wider than a line.
+fn split_word(word: &str, max_width: usize) -> Vec<String> {
+    let mut split_word = vec![String::new()];
     let mut used = 0;
-    for letter in word.chars() {
-        let wide = letter.width().unwrap_or(0);
-        if used + wide > most && used > 0 {
-            pieces.push(String::new());
+    for character in word.chars() {
+        let char_width = character.width().unwrap_or(0);
+        if used + char_width > max_width && used > 0 {
+            split_word.push(String::new());
             used = 0;
         }
-        used += wide;
-        if let Some(last) = pieces.last_mut() {
-            last.push(letter);
+        used += char_width;
+        if let Some(last) = split_word.last_mut() {
+            last.push(character);
         }
     }
-    pieces
+    split_word
 }
 
-/// Spaces after it up to so many columns.
+/// Pads with spaces to a number of columns.
 pub(crate) fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
@@ -122,22 +122,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wide_letters_count_twice() {
-        assert_eq!(cut("患者の名前", 6), "患者…");
-        assert_eq!(width(&cut("患者の名前", 6)), 5);
+    fn wide_characters_count_twice() {
+        assert_eq!(truncate("患者の名前", 6), "患者…");
+        assert_eq!(width(&truncate("患者の名前", 6)), 5);
         assert_eq!(pad("患者", 6), "患者  ");
-        assert_eq!(cut("short", 5), "short");
+        assert_eq!(truncate("short", 5), "short");
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
         assert_eq!(wrap("患者の名前", 4), ["患者", "の名", "前"]);
-        assert_eq!(wrap_whole("a b abcdefgh c", 3), ["a b", "abcdefgh", "c"]);
-        assert_eq!(wrap_whole("  A  B", 6), ["  A  B"]);
-        assert!(wrap_whole(" ", 6).is_empty());
+        assert_eq!(wrap_keeping_words("a b abcdefgh c", 3), ["a b", "abcdefgh", "c"]);
+        assert_eq!(wrap_keeping_words("  A  B", 6), ["  A  B"]);
+        assert!(wrap_keeping_words(" ", 6).is_empty());
     }
 
     #[test]
-    fn nothing_that_a_terminal_obeys_gets_through() {
+    fn control_characters_are_removed() {
         let bad = "\u{1b}[2Jgone\u{7}\u{202e}x\u{9b}31m\nnext";
-        assert_eq!(harmless(bad), "\u{fffd}[2Jgone\u{fffd}\u{fffd}x\u{fffd}31m next");
+        assert_eq!(sanitize(bad), "\u{fffd}[2Jgone\u{fffd}\u{fffd}x\u{fffd}31m next");
     }
 }

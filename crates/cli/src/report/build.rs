@@ -1,4 +1,4 @@
-//! The report, made from the journal and from what the server says of finished runs.
+//! Builds the report from the journal and from the server's summaries of the runs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,36 +10,39 @@ use model::score::{AxisScore, Score, Verdict};
 use model::stats::{RunSample, TaskSample, statistics};
 use serde_json::Number;
 
-use super::model::{AgentReport, CheckReport, Gate, Hint, Report, RunReport, TaskReport, TaskStatus, differences};
-use crate::output::text::{cut, harmless};
-use crate::run::journal::{Journal, RunRecord, Step, TaskRecord};
-use crate::run::retry;
+use super::model::{
+    AgentReport, CheckReport, Gate, Report, ResultLocation, RunReport, TaskReport, TaskStatus, differences,
+};
+use crate::output::text::{sanitize, truncate};
+use crate::run::journal::{Journal, RunRecord, TaskRecord, TaskStage};
+use crate::run::rerun;
 
-/// Differences that are told of one check.
-const MOST_DIFFERENCES: usize = 20;
+/// The maximum number of differences per check.
+const MAX_DIFFERENCES: usize = 20;
 
-/// `summaries` has one for each run of the journal, or none where nothing is known.
+/// `summaries` has one entry for each run of the journal, `None` if unknown.
 pub(crate) fn build(journal: &Journal, path: &str, summaries: &[Option<RunSummary>]) -> Report {
-    let summaries = &settled_summaries(journal, summaries);
-    let settled = retry::settled(journal);
-    let runs: Vec<RunReport> = settled.iter().zip(summaries).map(|(run, summary)| one(run, summary.as_ref())).collect();
-    let not_started = settled.iter().flat_map(|run| &run.tasks).find(|task| task.agent_not_started);
+    let summaries = &merged_summaries(journal, summaries);
+    let merged_runs = rerun::merged_runs(journal);
+    let runs: Vec<RunReport> =
+        merged_runs.iter().zip(summaries).map(|(run, summary)| run_report(run, summary.as_ref())).collect();
+    let unstarted_task = merged_runs.iter().flat_map(|run| &run.tasks).find(|task| task.agent_not_started);
     let samples: Vec<RunSample> = summaries.iter().flatten().filter_map(sample).collect();
     let statistics = statistics(&samples);
-    let named = journal.runs.iter().filter_map(|run| run.created.as_ref()).next();
+    let created_run = journal.runs.iter().filter_map(|run| run.created.as_ref()).next();
     Report {
         benchmark: journal.benchmark.clone(),
-        name: named.map_or_else(|| journal.benchmark.clone(), |created| created.benchmark.name.clone()),
+        name: created_run.map_or_else(|| journal.benchmark.clone(), |created| created.benchmark.name.clone()),
         scored: journal.scored,
         isolation: journal.isolation,
         reference: journal.reference,
         agent: AgentReport { command: journal.agent.clone(), name: journal.agent_name.clone() },
-        agent_not_started: not_started.and_then(|task| task.fault.clone()),
+        agent_not_started: unstarted_task.and_then(|task| task.fault.clone()),
         metadata: journal.metadata.clone(),
         server: journal.url.clone(),
         journal: path.to_owned(),
         resumed: journal.resumed,
-        hint: Hint::default(),
+        result_location: ResultLocation::default(),
         critical_failures: runs.iter().map(|run| run.critical_failures).sum(),
         tasks_passed: runs.iter().map(|run| run.tasks_passed).sum(),
         clean_tasks: runs.iter().map(|run| run.clean_tasks).sum(),
@@ -53,11 +56,11 @@ pub(crate) fn build(journal: &Journal, path: &str, summaries: &[Option<RunSummar
     }
 }
 
-fn one(record: &RunRecord, summary: Option<&RunSummary>) -> RunReport {
+fn run_report(record: &RunRecord, summary: Option<&RunSummary>) -> RunReport {
     let tasks: Vec<TaskReport> = record.tasks.iter().map(task).collect();
-    // What is known of the tasks is known even when the server does not answer any more.
-    let known = tasks.iter().map(|task| task.critical_failures).sum();
-    // The server counts tasks that were not measured as 0, which would say something about the agent.
+    // The journal has the tasks' results even if the server no longer responds.
+    let known_failures = tasks.iter().map(|task| task.critical_failures).sum();
+    // The server counts unmeasured tasks as 0, which would blame the agent.
     let is_measured = tasks.iter().all(|task| !task.status.is_no_measurement());
     let scored = summary.filter(|_| is_measured);
     RunReport {
@@ -65,7 +68,7 @@ fn one(record: &RunRecord, summary: Option<&RunSummary>) -> RunReport {
         status: summary.map_or("not_made", |summary| summary.status.name()).to_owned(),
         verdict: scored.and_then(|summary| summary.verdict),
         score: scored.and_then(|summary| summary.score.clone()),
-        critical_failures: summary.map_or(known, |summary| summary.critical_failures),
+        critical_failures: summary.map_or(known_failures, |summary| summary.critical_failures),
         tasks_passed: summary.map_or(0, |summary| summary.tasks_passed),
         clean_tasks: summary.map_or(0, |summary| summary.clean_tasks),
         floor: summary.and_then(|summary| summary.floor),
@@ -82,11 +85,11 @@ fn task(record: &TaskRecord) -> TaskReport {
     notes.extend(record.fault.clone().filter(|_| !record.agent_not_started));
     if let Some(agent) = record.agent.as_ref().filter(|_| !record.interrupted) {
         match (agent.timed_out, agent.exit_code, agent.signal) {
-            (true, ..) => notes.push("the agent used up its time and was stopped".into()),
+            (true, ..) => notes.push("the agent reached its time limit and was stopped".into()),
             (false, Some(0), _) => {}
             _ if agent.was_not_started() => {}
             (false, Some(code), _) => {
-                notes.push(format!("the agent ended with exit code {code}{}", last_words(&agent.log)))
+                notes.push(format!("the agent ended with exit code {code}{}", last_log_line(&agent.log)))
             }
             (false, None, Some(signal)) => notes.push(format!("the agent was ended by signal {signal}")),
             (false, None, None) => {}
@@ -103,7 +106,7 @@ fn task(record: &TaskRecord) -> TaskReport {
         task_id: record.task.to_string(),
         name: record.name.clone(),
         status,
-        is_open: record.step != Step::Done,
+        is_open: record.step != TaskStage::Done,
         verdict: result.and_then(|result| result.verdict),
         score: result.and_then(|result| result.score.clone()),
         critical_failures: result.map_or(0, |result| result.critical_failures),
@@ -117,19 +120,19 @@ fn task(record: &TaskRecord) -> TaskReport {
     }
 }
 
-/// The last line of a log, for who would else have to open it. Reports are passed on: no secret, and nothing but text.
-pub(crate) fn last_words(log: &Path) -> String {
-    const MOST: usize = 300;
+/// The last line of a log, with secrets masked, because reports are shared.
+pub(crate) fn last_log_line(log: &Path) -> String {
+    const MAX: usize = 300;
     let text = std::fs::read(log).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(4 * MOST)..]);
+    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(4 * MAX)..]);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
-    line.map(|line| format!(": {}", cut(&harmless(&masked(line)), MOST))).unwrap_or_default()
+    line.map(|line| format!(": {}", truncate(&sanitize(&masked(line)), MAX))).unwrap_or_default()
 }
 
 fn status(record: &TaskRecord) -> TaskStatus {
     match (&record.fault, &record.result) {
         (Some(_), _) => TaskStatus::Infrastructure,
-        (None, None) if record.step == Step::Waiting => TaskStatus::NotRun,
+        (None, None) if record.step == TaskStage::Waiting => TaskStatus::NotRun,
         (None, None) => TaskStatus::Interrupted,
         (None, Some(_)) if record.interrupted => TaskStatus::Interrupted,
         (None, Some(result)) => match result.status {
@@ -151,25 +154,26 @@ fn check(check: &model::run::Check) -> CheckReport {
         critical: check.critical,
         guard: check.guard,
         details: check.details.clone(),
-        differences: evidence.as_ref().map(|evidence| differences(evidence, MOST_DIFFERENCES)).unwrap_or_default(),
+        differences: evidence.as_ref().map(|evidence| differences(evidence, MAX_DIFFERENCES)).unwrap_or_default(),
         evidence,
     }
 }
 
-/// The summaries of the runs that were asked for, with what was measured when their tasks were run again.
-pub(crate) fn settled_summaries(journal: &Journal, summaries: &[Option<RunSummary>]) -> Vec<Option<RunSummary>> {
-    let settled = retry::settled(journal);
-    let records = settled.iter().zip(&journal.runs).zip(summaries);
-    let merged = records.map(|((settled, first), summary)| {
-        let is_changed = settled.tasks.iter().zip(&first.tasks).any(|(now, before)| now.task_run != before.task_run);
+/// The summaries of the requested runs, with the results of reruns merged into them.
+pub(crate) fn merged_summaries(journal: &Journal, summaries: &[Option<RunSummary>]) -> Vec<Option<RunSummary>> {
+    let merged_runs = rerun::merged_runs(journal);
+    let records = merged_runs.iter().zip(&journal.runs).zip(summaries);
+    let merged = records.map(|((merged_runs, first), summary)| {
+        let is_changed =
+            merged_runs.tasks.iter().zip(&first.tasks).any(|(now, before)| now.task_run != before.task_run);
         let summary = summary.as_ref()?;
-        Some(if is_changed { with_retries(summary, settled) } else { summary.clone() })
+        Some(if is_changed { with_reruns(summary, merged_runs) } else { summary.clone() })
     });
     merged.collect()
 }
 
-/// What the server would say if the run had the results of `record`.
-fn with_retries(summary: &RunSummary, record: &RunRecord) -> RunSummary {
+/// The summary as if the run had the results of `record`.
+fn with_reruns(summary: &RunSummary, record: &RunRecord) -> RunSummary {
     let mut summary = summary.clone();
     let results: Vec<&TaskRunResult> = record.tasks.iter().filter_map(|task| task.result.as_ref()).collect();
     for task in &mut summary.task_runs {
@@ -194,7 +198,7 @@ fn with_retries(summary: &RunSummary, record: &RunRecord) -> RunSummary {
     summary
 }
 
-/// Each axis over the tasks that have it.
+/// The mean of each axis over the tasks that have it.
 fn mean_axes(results: &[&TaskRunResult]) -> ShownAxes {
     let mut axes: BTreeMap<&String, Vec<&ShownAxis>> = BTreeMap::new();
     for (name, axis) in results.iter().flat_map(|result| &result.axes) {
@@ -208,9 +212,9 @@ fn mean_axes(results: &[&TaskRunResult]) -> ShownAxes {
     axes.into_iter().map(|(name, axes)| (name.clone(), mean(axes))).collect()
 }
 
-/// A finished run for statistics.
+/// A finished run as a sample for statistics.
 pub(crate) fn sample(summary: &RunSummary) -> Option<RunSample> {
-    // As the server counts: what could not be carried out says nothing about the agent, nor what was cancelled, except in a
+    // Like the server: failed tasks do not measure the agent, and neither do cancelled ones, except in a
     // scored run.
     let is_measured = |task: &&RunTask| match task.status {
         Status::Failed => false,
@@ -223,7 +227,7 @@ pub(crate) fn sample(summary: &RunSummary) -> Option<RunSample> {
         let (task_id, name, critical_failures) = (task.task_id.clone(), task.name.clone(), task.critical_failures);
         TaskSample { task: task_id, name, score, verdict, critical_failures }
     });
-    // Statistics ask for no weights.
+    // Statistics do not use weights.
     let weight = Score::one().exact().clone();
     let axes = summary
         .axes

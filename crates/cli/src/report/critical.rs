@@ -1,20 +1,20 @@
-//! Critical failures, tasks passed and clean tasks, as reports show them next to the mean; and which criteria are guards.
+//! Texts for critical failures, passed tasks and clean tasks; and the order of guards in reports.
 
 use super::model::{CheckReport, Report};
 use crate::output::text::counted;
 
-/// `2 critical failures`; nothing when there are none.
+/// `2 critical failures`; `None` if there are none.
 pub(super) fn failures(count: i64) -> Option<String> {
     let count = usize::try_from(count).unwrap_or_default();
     (count > 0).then(|| counted(count, "critical failure"))
 }
 
-/// The same with a separator, to append to a line.
+/// The critical failures with a separator, to append to a line.
 pub(super) fn suffix(count: i64, separator: &str) -> String {
     failures(count).map(|words| format!("{separator}{words}")).unwrap_or_default()
 }
 
-/// `4 of 5 tasks passed, 3 of them clean`, over all runs.
+/// `4 of 5 tasks passed, every criterion met in 3`, over all runs.
 pub(super) fn tally(report: &Report) -> Option<String> {
     let tasks = report.tasks().count();
     let runs = if report.runs.len() > 1 { format!(" in {} runs", report.runs.len()) } else { String::new() };
@@ -28,14 +28,14 @@ impl CheckReport {
         self.guard == Some(true)
     }
 
-    /// What a reader should know of the criterion itself: `critical`, `guard`.
+    /// The properties of the criterion: `critical`, `guard`.
     pub(super) fn traits(&self) -> Vec<&'static str> {
         let traits = [("critical", self.critical), ("guard", self.guard)];
         traits.into_iter().filter(|(_, is_set)| *is_set == Some(true)).map(|(name, _)| name).collect()
     }
 }
 
-/// The earned criteria before the guards, each in their order.
+/// All checks in their order, guards last.
 pub(super) fn guards_last(checks: &[CheckReport]) -> impl Iterator<Item = &CheckReport> {
     let earned = checks.iter().filter(|check| !check.is_guard());
     earned.chain(checks.iter().filter(|check| check.is_guard()))

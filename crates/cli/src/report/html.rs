@@ -1,22 +1,22 @@
-//! One HTML file that needs nothing else: no script, no font, no picture from anywhere. What agents wrote is only text in it.
+//! Renders the report as a self-contained HTML file without scripts, fonts or images. All text from agents is escaped.
 
 use std::fmt::Write;
 
 use model::run::CheckResult;
 use model::score::Verdict;
-use model::score::brief;
+use model::score::format_score_short;
 
 use super::critical::{failures, guards_last, tally};
 use super::model::{CheckReport, Report, RunReport, TaskReport, TaskStatus, axis_name};
 use super::svg::{Bar, bars};
-use super::{bounds, compared, conditions, headline, short};
-use crate::output::text::is_hostile;
+use super::{bounds, brief_value, conditions, describe_comparison, headline};
+use crate::output::text::is_unsafe_char;
 
 const STYLE: &str = include_str!("report.css");
-/// Even if something got through, a browser would fetch and run nothing.
+/// Even if markup got through, a browser would fetch and run nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-/// Evidence is shown up to this; the JSON report has all of it.
-const MOST_EVIDENCE: usize = 20_000;
+/// Longer evidence is truncated; the JSON report has all of it.
+const MAX_EVIDENCE_CHARS: usize = 20_000;
 
 pub(crate) fn render(report: &Report) -> String {
     let title = format!("{} – {}", text(&report.benchmark), text(&report.name));
@@ -28,8 +28,8 @@ pub(crate) fn render(report: &Report) -> String {
          <title>{title}</title><style>{STYLE}</style></head><body><main>\n<h1>{title}</h1>\n"
     );
     head(&mut page, report);
-    for (place, run) in report.runs.iter().enumerate() {
-        section(&mut page, report, run, place);
+    for (index, run) in report.runs.iter().enumerate() {
+        section(&mut page, report, run, index);
     }
     page.push_str("</main></body></html>\n");
     page
@@ -55,12 +55,12 @@ fn head(page: &mut String, report: &Report) {
         let _ = write!(page, "<dt>{name}</dt><dd>{value}</dd>");
     }
     if report.resumed > 0 {
-        let _ = write!(page, "<dt>gone on with</dt><dd>{} times</dd>", report.resumed);
+        let _ = write!(page, "<dt>resumed</dt><dd>{} times</dd>", report.resumed);
     }
     page.push_str("</dl>\n");
     gate(page, report);
     if let Some(difference) = &report.baseline {
-        let _ = writeln!(page, "<p>{}</p>", text(&compared(difference)));
+        let _ = writeln!(page, "<p>{}</p>", text(&describe_comparison(difference)));
     }
     charts(page, report);
 }
@@ -72,7 +72,7 @@ fn gate(page: &mut String, report: &Report) {
     page.push_str("<h2>Gate</h2><table><tr><th>condition</th><th>found</th><th></th></tr>");
     for condition in &report.gate.conditions {
         let (class, word) = match (report.gate.passed, condition.passed) {
-            (None, _) => ("partial", "not judged"),
+            (None, _) => ("partial", "not evaluated"),
             (Some(_), true) => ("pass", "met"),
             (Some(_), false) => ("fail", "not met"),
         };
@@ -134,19 +134,20 @@ fn class_of(score: Option<f64>) -> &'static str {
     }
 }
 
-fn section(page: &mut String, report: &Report, run: &RunReport, place: usize) {
-    let id = run.id.as_deref().unwrap_or("not made");
-    let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {}", brief(score)));
-    let number = if report.runs.len() > 1 { format!(" {} of {}", place + 1, report.runs.len()) } else { String::new() };
-    let between = bounds(run.floor, run.ceiling).map(|bounds| format!(", {bounds}")).unwrap_or_default();
+fn section(page: &mut String, report: &Report, run: &RunReport, index: usize) {
+    let id = run.id.as_deref().unwrap_or("not created");
+    let score =
+        run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {}", format_score_short(score)));
+    let number = if report.runs.len() > 1 { format!(" {} of {}", index + 1, report.runs.len()) } else { String::new() };
+    let bounds_text = bounds(run.floor, run.ceiling).map(|bounds| format!(", {bounds}")).unwrap_or_default();
     let failures = critical_span(run.critical_failures);
-    let _ = writeln!(page, "<h2>Run{number} <small>{} – {score}{between}{failures}</small></h2>", text(id));
+    let _ = writeln!(page, "<h2>Run{number} <small>{} – {score}{bounds_text}{failures}</small></h2>", text(id));
     for task in &run.tasks {
         details(page, task);
     }
 }
 
-/// `, 2 critical failures`, to be seen.
+/// `, 2 critical failures`, highlighted.
 fn critical_span(count: i64) -> String {
     failures(count).map(|words| format!(", <span class=\"fail\">{words}</span>")).unwrap_or_default()
 }
@@ -156,26 +157,26 @@ fn details(page: &mut String, task: &TaskReport) {
         (TaskStatus::Completed, Some(Verdict::Pass)) => ("pass", "pass"),
         (TaskStatus::Completed, Some(Verdict::Partial)) => ("partial", "partial"),
         (TaskStatus::Completed, _) => ("fail", "fail"),
-        (status, _) => ("fault", status.words()),
+        (status, _) => ("fault", status.label()),
     };
     let open = if class == "pass" && task.critical_failures == 0 { "" } else { " open" };
     let failures = critical_span(task.critical_failures);
-    let score = task.score.as_ref().map_or_else(|| "-".into(), brief);
-    let between = bounds(task.floor, task.ceiling).map(|bounds| format!(" ({bounds})")).unwrap_or_default();
+    let score = task.score.as_ref().map_or_else(|| "-".into(), format_score_short);
+    let bounds_text = bounds(task.floor, task.ceiling).map(|bounds| format!(" ({bounds})")).unwrap_or_default();
     let _ = write!(
         page,
-        "<details{open}><summary><span class=\"{class}\">{word}</span> {} <small>{score}{between}{failures}</small></summary>",
+        "<details{open}><summary><span class=\"{class}\">{word}</span> {} <small>{score}{bounds_text}{failures}</small></summary>",
         text(&task.name)
     );
     for note in &task.notes {
         let _ = write!(page, "<p class=\"note\">{}</p>", text(note));
     }
     page.push_str("<table><tr><th>criterion</th><th>axis</th><th>score</th><th>expected and found</th></tr>");
-    let mut is_among_guards = false;
+    let mut in_guards = false;
     for check in guards_last(&task.checks) {
-        if check.is_guard() && !is_among_guards {
+        if check.is_guard() && !in_guards {
             page.push_str("<tr><th colspan=\"4\">guards: passed by doing nothing</th></tr>");
-            is_among_guards = true;
+            in_guards = true;
         }
         row(page, check);
     }
@@ -205,10 +206,10 @@ fn row(page: &mut String, check: &CheckReport) {
         text(&check.label),
         if check.critical == Some(true) { " <strong>critical</strong>" } else { "" },
         text(axis),
-        brief(&check.score)
+        format_score_short(&check.score)
     );
     for difference in &check.differences {
-        let (expected, found) = (text(&short(&difference.expected)), text(&short(&difference.found)));
+        let (expected, found) = (text(&brief_value(&difference.expected)), text(&brief_value(&difference.found)));
         let _ = write!(
             page,
             "<p><code>{}</code><br>expected <code>{expected}</code><br>found <code>{found}</code></p>",
@@ -219,25 +220,25 @@ fn row(page: &mut String, check: &CheckReport) {
         let _ = write!(page, "<p>{}</p>", text(details));
     }
     if let Some(evidence) = &check.evidence {
-        let whole: String = format!("{evidence:#}").chars().take(MOST_EVIDENCE).collect();
-        let _ = write!(page, "<details><summary>evidence</summary><pre>{}</pre></details>", text(&whole));
+        let evidence_text: String = format!("{evidence:#}").chars().take(MAX_EVIDENCE_CHARS).collect();
+        let _ = write!(page, "<details><summary>evidence</summary><pre>{}</pre></details>", text(&evidence_text));
     }
     page.push_str("</td></tr>");
 }
 
-/// Text for elements and attributes.
+/// Escapes text for elements and attributes.
 pub(crate) fn text(raw: &str) -> String {
     let mut safe = String::with_capacity(raw.len());
-    for letter in raw.chars() {
-        match letter {
+    for character in raw.chars() {
+        match character {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
             '\n' => safe.push('\n'),
-            letter if is_hostile(letter) => safe.push('\u{fffd}'),
-            letter => safe.push(letter),
+            character if is_unsafe_char(character) => safe.push('\u{fffd}'),
+            character => safe.push(character),
         }
     }
     safe

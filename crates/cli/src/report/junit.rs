@@ -1,17 +1,17 @@
-//! JUnit XML, as CI systems read it: a suite per run, a case per task, and one for the gate.
+//! Renders the report as JUnit XML for CI systems: a suite per run, a case per task, and one for the gate.
 //!
-//! A task that is no pass is a `failure`; one that was not measured is an `error`; one that was not begun is `skipped`.
+//! A task that did not pass is a `failure`, one that was not measured is an `error`, one that was not started is `skipped`.
 
 use std::fmt::Write;
 
 use model::run::CheckResult;
 use model::score::Verdict;
-use model::score::brief;
+use model::score::format_score_short;
 
 use super::critical::{guards_last, suffix};
 use super::model::{Report, RunReport, TaskReport, TaskStatus};
-use super::{bounds, short};
-use crate::output::text::is_hostile;
+use super::{bounds, brief_value};
+use crate::output::text::is_unsafe_char;
 
 pub(crate) fn render(report: &Report) -> String {
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -42,29 +42,29 @@ pub(crate) fn render(report: &Report) -> String {
     xml
 }
 
-/// Tests, failures, errors, skipped.
+/// The numbers of tests, failures, errors and skipped tests.
 fn counts(run: &RunReport) -> (usize, usize, usize, usize) {
-    let of = |kind: Kind| run.tasks.iter().filter(|task| Kind::of(task) == kind).count();
-    (run.tasks.len(), of(Kind::Failure), of(Kind::Error), of(Kind::Skipped))
+    let count = |result: CaseResult| run.tasks.iter().filter(|task| CaseResult::of(task) == result).count();
+    (run.tasks.len(), count(CaseResult::Failure), count(CaseResult::Error), count(CaseResult::Skipped))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CaseResult {
     Pass,
     Failure,
     Error,
     Skipped,
 }
 
-impl Kind {
+impl CaseResult {
     fn of(task: &TaskReport) -> Self {
         match (task.status, task.verdict) {
-            (TaskStatus::NotRun, _) => Kind::Skipped,
-            (status, _) if status.is_no_measurement() => Kind::Error,
-            // Whatever the score: harm was done.
-            _ if task.critical_failures > 0 => Kind::Failure,
-            (TaskStatus::Completed, Some(Verdict::Pass)) => Kind::Pass,
-            _ => Kind::Failure,
+            (TaskStatus::NotRun, _) => CaseResult::Skipped,
+            (status, _) if status.is_no_measurement() => CaseResult::Error,
+            // A critical failure fails the case at any score.
+            _ if task.critical_failures > 0 => CaseResult::Failure,
+            (TaskStatus::Completed, Some(Verdict::Pass)) => CaseResult::Pass,
+            _ => CaseResult::Failure,
         }
     }
 }
@@ -72,7 +72,7 @@ impl Kind {
 fn suite(xml: &mut String, report: &Report, run: &RunReport) {
     let (tests, failures, errors, skipped) = counts(run);
     let seconds: f64 = run.tasks.iter().filter_map(|task| task.agent.as_ref()).map(|agent| agent.seconds).sum();
-    let id = run.id.as_deref().unwrap_or("not made");
+    let id = run.id.as_deref().unwrap_or("not created");
     let _ = writeln!(
         xml,
         "  <testsuite name=\"{} {}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{seconds:.3}\">",
@@ -111,18 +111,18 @@ fn case(xml: &mut String, report: &Report, task: &TaskReport) {
     let (class, name) = (text(&report.benchmark), text(&task.name));
     let _ = write!(xml, "    <testcase classname=\"{class}\" name=\"{name}\" time=\"{seconds:.3}\">");
     let message = message(task);
-    match Kind::of(task) {
-        Kind::Pass => {}
-        Kind::Failure => {
+    match CaseResult::of(task) {
+        CaseResult::Pass => {}
+        CaseResult::Failure => {
             let kind = task.verdict.map_or(task.status.name(), Verdict::name);
             let _ =
                 write!(xml, "<failure type=\"{kind}\" message=\"{}\">{}</failure>", text(&message), text(&body(task)));
         }
-        Kind::Error => {
+        CaseResult::Error => {
             let kind = task.status.name();
             let _ = write!(xml, "<error type=\"{kind}\" message=\"{}\">{}</error>", text(&message), text(&body(task)));
         }
-        Kind::Skipped => xml.push_str("<skipped message=\"not run\"/>"),
+        CaseResult::Skipped => xml.push_str("<skipped message=\"not run\"/>"),
     }
     if let Some(agent) = &task.agent {
         let _ = write!(xml, "<system-out>log: {}</system-out>", text(&agent.log.display().to_string()));
@@ -131,11 +131,18 @@ fn case(xml: &mut String, report: &Report, task: &TaskReport) {
 }
 
 fn message(task: &TaskReport) -> String {
-    let score = task.score.as_ref().map_or_else(|| "no score".to_owned(), |score| format!("score {}", brief(score)));
+    let score = task
+        .score
+        .as_ref()
+        .map_or_else(|| "no score".to_owned(), |score| format!("score {}", format_score_short(score)));
     let failed = task.checks.iter().filter(|check| check.result != CheckResult::Pass).count();
-    let between = bounds(task.floor, task.ceiling).map(|bounds| format!(" ({bounds})")).unwrap_or_default();
+    let bounds_text = bounds(task.floor, task.ceiling).map(|bounds| format!(" ({bounds})")).unwrap_or_default();
     let failures = suffix(task.critical_failures, ", ");
-    format!("{}: {score}{failures}{between}, {failed} of {} criteria not met", task.status.name(), task.checks.len())
+    format!(
+        "{}: {score}{failures}{bounds_text}, {failed} of {} criteria not met",
+        task.status.name(),
+        task.checks.len()
+    )
 }
 
 fn body(task: &TaskReport) -> String {
@@ -145,9 +152,9 @@ fn body(task: &TaskReport) -> String {
     }
     for check in guards_last(&task.checks).filter(|check| check.result != CheckResult::Pass) {
         let traits: String = check.traits().iter().map(|name| format!(", {name}")).collect();
-        let _ = writeln!(body, "{} (score {}{traits})", check.label, brief(&check.score));
+        let _ = writeln!(body, "{} (score {}{traits})", check.label, format_score_short(&check.score));
         for difference in &check.differences {
-            let (expected, found) = (short(&difference.expected), short(&difference.found));
+            let (expected, found) = (brief_value(&difference.expected), brief_value(&difference.found));
             let _ = writeln!(body, "  {}: expected {expected}, found {found}", difference.field);
         }
         if let (true, Some(details)) = (check.differences.is_empty(), &check.details) {
@@ -164,31 +171,31 @@ fn gate(xml: &mut String, report: &Report, failures: usize) {
     );
     let _ = write!(xml, "    <testcase classname=\"{}\" name=\"gate\" time=\"0\">", text(&report.benchmark));
     if failures > 0 {
-        let words: Vec<String> = report
+        let failed: Vec<String> = report
             .gate
             .conditions
             .iter()
             .filter(|condition| !condition.passed)
             .map(|condition| format!("{}: {}", condition.what, condition.found))
             .collect();
-        let _ = write!(xml, "<failure type=\"gate\" message=\"{}\"></failure>", text(&words.join("; ")));
+        let _ = write!(xml, "<failure type=\"gate\" message=\"{}\"></failure>", text(&failed.join("; ")));
     }
     xml.push_str("</testcase>\n  </testsuite>\n");
 }
 
-/// Text for elements and attributes, without what XML 1.0 cannot hold.
+/// Escapes text for elements and attributes, and replaces characters that XML 1.0 does not allow.
 fn text(raw: &str) -> String {
     let mut safe = String::with_capacity(raw.len());
-    for letter in raw.chars() {
-        match letter {
+    for character in raw.chars() {
+        match character {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\n' => safe.push('\n'),
             '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
-            letter if is_hostile(letter) => safe.push('\u{fffd}'),
-            letter => safe.push(letter),
+            character if is_unsafe_char(character) => safe.push('\u{fffd}'),
+            character => safe.push(character),
         }
     }
     safe

@@ -1,15 +1,15 @@
-//! Markdown, for a pull request or a job's summary.
+//! Renders the report as Markdown, for a pull request or a job summary.
 
 use std::fmt::Write;
 
 use model::run::CheckResult;
 use model::score::Verdict;
-use model::score::{brief, shown};
+use model::score::{format_score, format_score_short};
 
 use super::critical::{guards_last, suffix, tally};
 use super::model::{Report, RunReport, TaskReport, TaskStatus};
-use super::{bound, bounds, compared, conditions, gone_on, headline, short};
-use crate::output::text::harmless;
+use super::{bounds, brief_value, conditions, describe_comparison, format_bound, headline, resumed_notice};
+use crate::output::text::sanitize;
 
 pub(crate) fn render(report: &Report) -> String {
     let mut page = format!("## {}: {}\n\n", text(&report.benchmark), text(&report.name));
@@ -19,30 +19,30 @@ pub(crate) fn render(report: &Report) -> String {
     }
     for condition in &report.gate.conditions {
         let word = match (report.gate.passed, condition.passed) {
-            (None, _) => "not judged",
+            (None, _) => "not evaluated",
             (Some(_), true) => "met",
             (Some(_), false) => "**not met**",
         };
         let _ = writeln!(page, "- Gate `{}`: {} ({word})", code(&condition.what), text(&condition.found));
     }
     if let Some(difference) = &report.baseline {
-        let _ = writeln!(page, "- {}", text(&compared(difference)));
+        let _ = writeln!(page, "- {}", text(&describe_comparison(difference)));
     }
     for (name, mean) in report.axes() {
-        let _ = writeln!(page, "- Axis {}: {}", text(name), shown(mean));
+        let _ = writeln!(page, "- Axis {}: {}", text(name), format_score(mean));
     }
     for (name, value) in conditions(report) {
         let _ = writeln!(page, "- {name}: {value}");
     }
-    if let Some(often) = gone_on(report.resumed) {
-        let _ = writeln!(page, "- {often}");
+    if let Some(notice) = resumed_notice(report.resumed) {
+        let _ = writeln!(page, "- {notice}");
     }
     for run in &report.runs {
         table(&mut page, run);
-        let is_told = |task: &&TaskReport| {
+        let has_details = |task: &&TaskReport| {
             task.verdict != Some(Verdict::Pass) || !task.notes.is_empty() || task.critical_failures > 0
         };
-        for task in run.tasks.iter().filter(is_told) {
+        for task in run.tasks.iter().filter(has_details) {
             details(&mut page, task);
         }
     }
@@ -50,27 +50,27 @@ pub(crate) fn render(report: &Report) -> String {
 }
 
 fn table(page: &mut String, run: &RunReport) {
-    let score = run.score.as_ref().map_or_else(|| "none".into(), brief);
-    let between = bounds(run.floor, run.ceiling).map(|bounds| format!("; {bounds}")).unwrap_or_default();
+    let score = run.score.as_ref().map_or_else(|| "none".into(), format_score_short);
+    let bounds_text = bounds(run.floor, run.ceiling).map(|bounds| format!("; {bounds}")).unwrap_or_default();
     let failures = suffix(run.critical_failures, "; ");
-    let id = run.id.as_deref().unwrap_or("not made");
-    let _ = writeln!(page, "\n### Run {id} (score {score}{failures}{between})\n");
+    let id = run.id.as_deref().unwrap_or("not created");
+    let _ = writeln!(page, "\n### Run {id} (score {score}{failures}{bounds_text})\n");
     page.push_str("| task | score | floor | ceiling | verdict | criteria | guards | critical failures |\n");
     page.push_str("|---|---|---|---|---|---|---|---|\n");
     for task in &run.tasks {
-        let score = task.score.as_ref().map_or_else(|| "-".into(), brief);
+        let score = task.score.as_ref().map_or_else(|| "-".into(), format_score_short);
         let passed = |guards: bool| {
-            let of_kind = task.checks.iter().filter(|check| check.is_guard() == guards);
-            let passed = of_kind.clone().filter(|check| check.result == CheckResult::Pass).count();
-            (passed, of_kind.count())
+            let checks = task.checks.iter().filter(|check| check.is_guard() == guards);
+            let passed = checks.clone().filter(|check| check.result == CheckResult::Pass).count();
+            (passed, checks.count())
         };
         let ((passed, criteria), guards) = (passed(false), passed(true));
         let guards = if guards.1 == 0 { "-".to_owned() } else { format!("{} of {}", guards.0, guards.1) };
         let verdict = match (task.status, task.verdict) {
             (TaskStatus::Completed, Some(verdict)) => verdict.name(),
-            (status, _) => status.words(),
+            (status, _) => status.label(),
         };
-        let [floor, ceiling] = [task.floor, task.ceiling].map(|value| value.map_or_else(|| "-".into(), bound));
+        let [floor, ceiling] = [task.floor, task.ceiling].map(|value| value.map_or_else(|| "-".into(), format_bound));
         let (name, critical) = (text(&task.name), task.critical_failures);
         let critical = if critical == 0 { "-".to_owned() } else { format!("**{critical}**") };
         let _ = writeln!(
@@ -87,9 +87,9 @@ fn details(page: &mut String, task: &TaskReport) {
     }
     for check in guards_last(&task.checks).filter(|check| check.result != CheckResult::Pass) {
         let traits: String = check.traits().iter().map(|name| format!(", **{name}**")).collect();
-        let _ = writeln!(page, "- {} (score {}{traits})", text(&check.label), brief(&check.score));
+        let _ = writeln!(page, "- {} (score {}{traits})", text(&check.label), format_score_short(&check.score));
         for difference in &check.differences {
-            let (expected, found) = (short(&difference.expected), short(&difference.found));
+            let (expected, found) = (brief_value(&difference.expected), brief_value(&difference.found));
             let (field, expected, found) = (code(&difference.field), code(&expected), code(&found));
             let _ = writeln!(page, "  - `{field}`: expected `{expected}`, found `{found}`");
         }
@@ -100,11 +100,11 @@ fn details(page: &mut String, task: &TaskReport) {
     page.push_str("\n</details>\n");
 }
 
-/// Text of others: no markup, no link, no mention.
+/// Escapes text so that it cannot contain markup, links or mentions.
 fn text(raw: &str) -> String {
     let mut safe = String::with_capacity(raw.len());
-    for letter in harmless(raw).chars() {
-        match letter {
+    for character in sanitize(raw).chars() {
+        match character {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
@@ -112,15 +112,15 @@ fn text(raw: &str) -> String {
             ':' => safe.push_str("&#58;"),
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '!' | '|' | '~' => {
                 safe.push('\\');
-                safe.push(letter);
+                safe.push(character);
             }
-            letter => safe.push(letter),
+            character => safe.push(character),
         }
     }
     safe
 }
 
-/// Between backticks nothing is markup but a backtick, and a bar in a table.
+/// Escapes text between backticks: backticks, and bars because of tables.
 fn code(raw: &str) -> String {
-    harmless(raw).replace('`', "'").replace('|', "\u{2502}")
+    sanitize(raw).replace('`', "'").replace('|', "\u{2502}")
 }

@@ -1,4 +1,4 @@
-//! What came of `verial run`, as every form of the report tells it.
+//! The data model of the report of `verial run`, also its JSON format.
 
 use std::collections::BTreeMap;
 
@@ -17,51 +17,51 @@ pub(crate) struct Report {
     pub(crate) benchmark: String,
     pub(crate) name: String,
     pub(crate) scored: bool,
-    /// What kept the agent of a local run away from the criteria; null if another process runs the server.
+    /// How the agent of a local run was isolated from the criteria; null if another process runs the server.
     pub(crate) isolation: Option<Isolation>,
     /// The agent was the bundled reference agent.
     pub(crate) reference: bool,
     pub(crate) agent: AgentReport,
-    /// Why the agent's command could not be started; said once for all tasks.
+    /// Why the agent's command could not be started; reported once for all tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent_not_started: Option<String>,
-    /// What the server keeps with the runs.
+    /// Metadata that the server stores with the runs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) metadata: BTreeMap<String, String>,
     pub(crate) server: String,
     pub(crate) journal: String,
-    /// How often the journal was gone on with.
+    /// How often the run was resumed.
     pub(crate) resumed: u32,
-    /// Where its runs can be looked at; nothing that a program would ask.
+    /// Where the results can be found; not part of the JSON report.
     #[serde(skip)]
-    pub(crate) hint: Hint,
+    pub(crate) result_location: ResultLocation,
     pub(crate) runs: Vec<RunReport>,
     /// How many critical criteria failed in all runs.
     pub(crate) critical_failures: i64,
     pub(crate) tasks_passed: i64,
     /// In how many tasks every criterion passed.
     pub(crate) clean_tasks: i64,
-    /// What an agent has for doing nothing, and what the reference agent has, if the benchmark was audited.
+    /// The score for doing nothing, and that of the reference agent, if the benchmark was audited.
     pub(crate) floor: Option<f64>,
     pub(crate) ceiling: Option<f64>,
-    /// Of the finished runs, from scores as they are shown.
+    /// Statistics of the finished runs, from scores as they are shown.
     pub(crate) statistics: Statistics,
-    /// These runs less the baseline.
+    /// The difference between these runs and the baseline.
     pub(crate) baseline: Option<PairedDifference>,
     pub(crate) gate: Gate,
     pub(crate) exit_code: u8,
 }
 
-/// Where the runs can be looked at afterwards.
+/// Where the results of the runs can be found afterwards.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Hint {
-    /// On the server that was asked.
+pub(crate) enum ResultLocation {
+    /// On the server.
     #[default]
     Server,
-    /// In the data of a server that this process ran and that is gone now.
+    /// In the data directory of a local server that has stopped.
     Data(String),
-    /// Nowhere: server and data are gone.
-    Nowhere,
+    /// The local server and its data were removed.
+    Discarded,
 }
 
 #[derive(Serialize)]
@@ -72,7 +72,7 @@ pub(crate) struct AgentReport {
 
 #[derive(Serialize)]
 pub(crate) struct RunReport {
-    /// None when the server has not made it.
+    /// `None` if the server has not created it.
     pub(crate) id: Option<String>,
     pub(crate) status: String,
     pub(crate) verdict: Option<Verdict>,
@@ -104,15 +104,15 @@ pub(crate) struct TaskReport {
     /// How often the agent's command was started.
     pub(crate) attempts: u32,
     pub(crate) agent: Option<AgentEnd>,
-    /// Whether `verial run --resume` can go on with it.
+    /// Whether `verial run --resume` can resume it.
     #[serde(skip)]
     pub(crate) is_open: bool,
-    /// What happened that a score does not tell.
+    /// Notes on what happened besides the score.
     pub(crate) notes: Vec<String>,
     pub(crate) checks: Vec<CheckReport>,
 }
 
-/// Only `completed` is a clean measurement of the agent; `timed_out` is the agent's own fault.
+/// Only `completed` and `timed_out` measure the agent; a timeout counts against it.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TaskStatus {
@@ -132,15 +132,15 @@ pub(crate) struct CheckReport {
     pub(crate) result: CheckResult,
     pub(crate) score: Number,
     pub(crate) axis: Option<String>,
-    /// Failing it means harm. Not known of a scored run, unless its details were fetched.
+    /// Failing it means harm. Not known for a scored run, unless its details were fetched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) critical: Option<bool>,
-    /// An agent that does nothing passes it. Known as `critical` is.
+    /// An agent that does nothing passes it. Not known for a scored run, as with `critical`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) guard: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) details: Option<String>,
-    /// What was wrong, field by field.
+    /// The fields that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) differences: Vec<Difference>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,7 +148,7 @@ pub(crate) struct CheckReport {
 }
 
 impl CheckReport {
-    /// Failed, but with a score.
+    /// Whether it failed with a score above 0.
     pub(crate) fn is_partial(&self) -> bool {
         self.result == CheckResult::Fail && self.score.as_f64().is_some_and(|score| score > 0.0)
     }
@@ -163,14 +163,14 @@ pub(crate) struct Difference {
 
 #[derive(Serialize)]
 pub(crate) struct Gate {
-    /// None when nothing was asked for, or nothing can be told.
+    /// `None` without conditions, or if they cannot be evaluated.
     pub(crate) passed: Option<bool>,
     pub(crate) conditions: Vec<Condition>,
 }
 
 #[derive(Serialize)]
 pub(crate) struct Condition {
-    /// As `score >= 0.8`.
+    /// For example `score >= 0.8`.
     pub(crate) what: String,
     pub(crate) found: String,
     pub(crate) passed: bool,
@@ -189,8 +189,8 @@ impl TaskStatus {
         }
     }
 
-    /// The same for people.
-    pub(crate) fn words(self) -> &'static str {
+    /// The name for people.
+    pub(crate) fn label(self) -> &'static str {
         match self {
             TaskStatus::TimedOut => "timed out",
             TaskStatus::Infrastructure => "not measured",
@@ -199,7 +199,7 @@ impl TaskStatus {
         }
     }
 
-    /// It says nothing of the agent.
+    /// Whether the result does not measure the agent.
     pub(crate) fn is_no_measurement(self) -> bool {
         !matches!(self, TaskStatus::Completed | TaskStatus::TimedOut)
     }
@@ -219,7 +219,7 @@ impl Report {
         self.tasks().next().is_some() && self.tasks().all(is_crash)
     }
 
-    /// Whether a task has other bounds than nothing and everything.
+    /// Whether a task has other bounds than 0 and 1.
     pub(crate) fn has_odd_bounds(&self) -> bool {
         let is_odd = |task: &TaskReport| {
             task.floor.is_some_and(|floor| floor > 0.0) || task.ceiling.is_some_and(|ceiling| ceiling < 1.0)
@@ -227,29 +227,29 @@ impl Report {
         self.tasks().any(is_odd)
     }
 
-    /// Means over the finished runs.
+    /// The mean of each axis over the finished runs.
     pub(crate) fn axes(&self) -> BTreeMap<&str, f64> {
         let axes = self.statistics.axes.iter();
         axes.filter_map(|(name, axis)| Some((axis_name(name), axis.mean?))).collect()
     }
 }
 
-/// Criteria without an axis stand under a name that no author can give.
+/// The display name of an axis. Criteria without an axis have a reserved one.
 pub(crate) fn axis_name(name: &str) -> &str {
     if name == "__default__" { "other" } else { name }
 }
 
-/// What in a check's evidence did not hold, however deep it stands; at most so many.
-pub(crate) fn differences(evidence: &Value, most: usize) -> Vec<Difference> {
+/// The failed fields in a check's evidence at any depth, at most `limit`.
+pub(crate) fn differences(evidence: &Value, limit: usize) -> Vec<Difference> {
     let mut found = Vec::new();
-    collect(evidence, most, 0, &mut found);
+    collect_differences(evidence, limit, 0, &mut found);
     found
 }
 
-const DEEPEST: usize = 12;
+const MAX_DEPTH: usize = 12;
 
-fn collect(value: &Value, most: usize, depth: usize, found: &mut Vec<Difference>) {
-    if found.len() >= most || depth > DEEPEST {
+fn collect_differences(value: &Value, limit: usize, depth: usize, found: &mut Vec<Difference>) {
+    if found.len() >= limit || depth > MAX_DEPTH {
         return;
     }
     match value {
@@ -266,9 +266,9 @@ fn collect(value: &Value, most: usize, depth: usize, found: &mut Vec<Difference>
                 });
                 return;
             }
-            members.values().for_each(|inner| collect(inner, most, depth + 1, found));
+            members.values().for_each(|inner| collect_differences(inner, limit, depth + 1, found));
         }
-        Value::Array(items) => items.iter().for_each(|inner| collect(inner, most, depth + 1, found)),
+        Value::Array(items) => items.iter().for_each(|inner| collect_differences(inner, limit, depth + 1, found)),
         _ => {}
     }
 }
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_did_not_hold_is_told() {
+    fn only_failed_fields_are_listed() {
         let evidence = json!({"fieldResults": [
             {"path": "status", "expected": "active", "actual": "draft", "passed": false},
             {"path": "intent", "expected": "order", "actual": "order", "passed": true}]});

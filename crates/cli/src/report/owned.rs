@@ -1,9 +1,10 @@
-//! A run as its organization sees it, in the shape that agents see.
+//! Converts a run as its organization sees it to the summary that agents see.
 
 use model::run::{BenchmarkRun, RunSummary, RunTask};
 
 pub(crate) fn summary(run: BenchmarkRun) -> RunSummary {
     let task_runs = run.task_runs.unwrap_or_default().into_iter().map(|task| RunTask {
+        playground_id: task.playground_id,
         start_url: String::new(),
         complete_url: String::new(),
         id: task.id,

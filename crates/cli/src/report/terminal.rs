@@ -1,114 +1,119 @@
-//! The scorecard in a terminal: tasks and their criteria, axes, and of what failed what was expected and what was found.
+//! Renders the report as a scorecard for the terminal: tasks and criteria, failed fields, axes and the gate.
 
 use model::run::CheckResult;
 use model::score::Verdict;
-use model::score::{brief, shown};
+use model::score::{format_score, format_score_short};
 
 use super::critical::{guards_last, suffix, tally};
-use super::model::{CheckReport, Hint, Report, RunReport, TaskReport, TaskStatus, axis_name};
-use super::{bound, bounds, compared, conditions, gone_on, headline, short};
-use crate::output::style::Colour;
+use super::model::{CheckReport, Report, ResultLocation, RunReport, TaskReport, TaskStatus, axis_name};
+use super::{bounds, brief_value, conditions, describe_comparison, format_bound, headline, resumed_notice};
+use crate::output::style::Color;
 use crate::output::table::Cell;
-use crate::output::text::{cut, harmless, width, wrap, wrap_whole};
+use crate::output::text::{sanitize, truncate, width, wrap, wrap_keeping_words};
 use crate::output::{Style, Table, columns, table_columns};
 
-/// Differences that are shown of one check; the other forms have all.
-const MOST_SHOWN: usize = 4;
+/// The maximum number of differences per check; the other formats show all.
+const MAX_SHOWN_DIFFERENCES: usize = 4;
 
 pub(crate) fn render(report: &Report) -> String {
-    let (style, most, widest) = (Style::of_stdout(), columns(), table_columns());
-    let mut lines = vec![String::new(), title(report, style, widest)];
-    for (place, run) in report.runs.iter().enumerate() {
+    let (style, max_width, table_width) = (Style::of_stdout(), columns(), table_columns());
+    let mut lines = vec![String::new(), title(report, style, table_width)];
+    for (index, run) in report.runs.iter().enumerate() {
         lines.push(String::new());
         if report.runs.len() > 1 {
-            let id = run.id.as_deref().unwrap_or("not made");
-            let score = run.score.as_ref().map_or_else(|| "no score".into(), |score| format!("score {}", brief(score)));
-            let between = bounds(run.floor, run.ceiling).map(|bounds| format!("  ({bounds})")).unwrap_or_default();
-            let name = format!("Run {} of {}", place + 1, report.runs.len());
+            let id = run.id.as_deref().unwrap_or("not created");
+            let score = run
+                .score
+                .as_ref()
+                .map_or_else(|| "no score".into(), |score| format!("score {}", format_score_short(score)));
+            let bounds_text = bounds(run.floor, run.ceiling).map(|bounds| format!("  ({bounds})")).unwrap_or_default();
+            let name = format!("Run {} of {}", index + 1, report.runs.len());
             let failures = suffix(run.critical_failures, "  ");
-            lines.push(format!("{}  {id}  {score}{failures}{between}", style.paint(Colour::Strong, &name)));
+            lines.push(format!("{}  {id}  {score}{failures}{bounds_text}", style.paint(Color::Strong, &name)));
         }
-        lines.push(matrix(run, report.has_odd_bounds(), report.critical_failures > 0).render_in(style, widest));
-        for task in run.tasks.iter().filter(|task| is_told(task)) {
+        lines.push(
+            matrix(run, report.has_odd_bounds(), report.critical_failures > 0).render_with_width(style, table_width),
+        );
+        for task in run.tasks.iter().filter(|task| has_details(task)) {
             lines.push(String::new());
-            tell_task(task, style, most, &mut lines);
+            push_task(task, style, max_width, &mut lines);
         }
     }
     lines.push(String::new());
-    summary(report, style, most, &mut lines);
+    summary(report, style, max_width, &mut lines);
     lines.join("\n")
 }
 
-fn title(report: &Report, style: Style, most: usize) -> String {
+fn title(report: &Report, style: Style, max_width: usize) -> String {
     let scored = if report.scored { "  scored" } else { "" };
-    let text = format!("{}  {}{scored}", report.benchmark, harmless(&report.name));
-    style.paint(Colour::Strong, &cut(&text, most))
+    let text = format!("{}  {}{scored}", report.benchmark, sanitize(&report.name));
+    style.paint(Color::Strong, &truncate(&text, max_width))
 }
 
-/// One line for each task, one mark for each of its criteria, guards last and in brackets. Floors of 0 and ceilings of 1 go
-/// without saying, and so does that no critical criterion failed.
+/// A table with one line per task and one mark per criterion, guards last and in parentheses. Columns for bounds and
+/// critical failures are only shown if they are not trivial.
 fn matrix(run: &RunReport, with_bounds: bool, with_critical: bool) -> Table {
-    let between: &[&str] = if with_bounds { &["FLOOR", "CEILING"] } else { &[] };
+    let bounds_text: &[&str] = if with_bounds { &["FLOOR", "CEILING"] } else { &[] };
     let critical: &[&str] = if with_critical { &["CRITICAL"] } else { &[] };
     let titles =
-        ["TASK", "SCORE"].iter().chain(between).chain(&["VERDICT"]).chain(critical).chain(&["TIME", "CRITERIA"]);
+        ["TASK", "SCORE"].iter().chain(bounds_text).chain(&["VERDICT"]).chain(critical).chain(&["TIME", "CRITERIA"]);
     let mut table = Table::new(titles.copied());
     for task in &run.tasks {
-        let (word, colour) = verdict(task);
+        let (word, color) = verdict(task);
         let seconds = task.agent.as_ref().map_or_else(|| "-".into(), |agent| format!("{:.1}s", agent.seconds));
-        let score = task.score.as_ref().map_or_else(|| "-".into(), brief);
+        let score = task.score.as_ref().map_or_else(|| "-".into(), format_score_short);
         let marks = marks(task);
         let mut cells = vec![Cell::new(&task.name), Cell::new(score)];
         if with_bounds {
-            let shown = |value: Option<f64>| Cell::new(value.map_or_else(|| "-".into(), bound));
+            let shown = |value: Option<f64>| Cell::new(value.map_or_else(|| "-".into(), format_bound));
             cells.extend([shown(task.floor), shown(task.ceiling)]);
         }
-        cells.push(Cell::coloured(word, colour));
+        cells.push(Cell::colored(word, color));
         if with_critical {
             cells.push(match task.critical_failures {
                 0 => Cell::new("-"),
-                count => Cell::coloured(format!("{count} failed"), Colour::Bad),
+                count => Cell::colored(format!("{count} failed"), Color::Bad),
             });
         }
         cells.extend([Cell::new(seconds), Cell::new(if marks.is_empty() { "-" } else { &marks })]);
         table.row(cells);
     }
-    // Names and criteria give way, in their first and last column.
+    // Only names and criteria, in the first and last column, may be truncated.
     let optional = 2 * usize::from(with_bounds) + usize::from(with_critical);
-    (1..4 + optional).fold(table, Table::keep_whole)
+    (1..4 + optional).fold(table, Table::never_truncate)
 }
 
-/// `✓✗ (✓)`: what was earned, and in brackets the guards.
+/// `✓✗ (✓)`: the criteria, and the guards in parentheses.
 fn marks(task: &TaskReport) -> String {
-    let of = |guards: bool| -> String {
+    let marks_of = |guards: bool| -> String {
         task.checks.iter().filter(|check| check.is_guard() == guards).map(|check| mark(check).0).collect()
     };
-    match (of(false), of(true)) {
+    match (marks_of(false), marks_of(true)) {
         (earned, guards) if guards.is_empty() => earned,
         (earned, guards) if earned.is_empty() => format!("({guards})"),
         (earned, guards) => format!("{earned} ({guards})"),
     }
 }
 
-fn verdict(task: &TaskReport) -> (&'static str, Colour) {
+fn verdict(task: &TaskReport) -> (&'static str, Color) {
     match (task.status, task.verdict) {
-        (TaskStatus::Completed, Some(Verdict::Pass)) => ("pass", Colour::Good),
-        (TaskStatus::Completed, Some(Verdict::Partial)) => ("partial", Colour::Warning),
-        (TaskStatus::Completed, _) => ("fail", Colour::Bad),
-        (status, _) => (status.words(), Colour::Bad),
+        (TaskStatus::Completed, Some(Verdict::Pass)) => ("pass", Color::Good),
+        (TaskStatus::Completed, Some(Verdict::Partial)) => ("partial", Color::Warning),
+        (TaskStatus::Completed, _) => ("fail", Color::Bad),
+        (status, _) => (status.label(), Color::Bad),
     }
 }
 
-fn mark(check: &CheckReport) -> (char, Colour) {
+fn mark(check: &CheckReport) -> (char, Color) {
     match check.result {
-        CheckResult::Pass => ('✓', Colour::Good),
-        CheckResult::Fail if check.is_partial() => ('~', Colour::Warning),
-        CheckResult::Fail => ('✗', Colour::Bad),
+        CheckResult::Pass => ('✓', Color::Good),
+        CheckResult::Fail if check.is_partial() => ('~', Color::Warning),
+        CheckResult::Fail => ('✗', Color::Bad),
     }
 }
 
-/// What was not begun has nothing to tell but that.
-fn is_told(task: &TaskReport) -> bool {
+/// Whether a task is listed in detail. Tasks that were not started are only listed if they have notes.
+fn has_details(task: &TaskReport) -> bool {
     if matches!(task.status, TaskStatus::NotRun | TaskStatus::Infrastructure) {
         return !task.notes.is_empty();
     }
@@ -118,115 +123,120 @@ fn is_told(task: &TaskReport) -> bool {
         || !task.notes.is_empty()
 }
 
-fn tell_task(task: &TaskReport, style: Style, most: usize, lines: &mut Vec<String>) {
-    lines.extend(wrap(&harmless(&task.name), most).iter().map(|line| style.paint(Colour::Strong, line)));
+fn push_task(task: &TaskReport, style: Style, max_width: usize, lines: &mut Vec<String>) {
+    lines.extend(wrap(&sanitize(&task.name), max_width).iter().map(|line| style.paint(Color::Strong, line)));
     for note in &task.notes {
-        let told = wrap_whole(&harmless(note), most.saturating_sub(4).max(20));
+        let wrapped = wrap_keeping_words(&sanitize(note), max_width.saturating_sub(4).max(20));
         let marks = std::iter::once("!").chain(std::iter::repeat(" "));
-        lines.extend(told.iter().zip(marks).map(|(line, mark)| format!("  {mark} {line}")));
+        lines.extend(wrapped.iter().zip(marks).map(|(line, mark)| format!("  {mark} {line}")));
     }
     for check in guards_last(&task.checks).filter(|check| check.result != CheckResult::Pass) {
-        tell_check(check, style, most, lines);
+        push_check(check, style, max_width, lines);
     }
     if let Some(agent) = &task.agent {
         let name = agent.log.file_name().unwrap_or_default().to_string_lossy();
-        lines.push(format!("  {}", style.paint(Colour::Dim, &format!("log: {}", harmless(&name)))));
+        lines.push(format!("  {}", style.paint(Color::Dim, &format!("log: {}", sanitize(&name)))));
     }
 }
 
-fn tell_check(check: &CheckReport, style: Style, most: usize, lines: &mut Vec<String>) {
-    let (mark, colour) = mark(check);
+fn push_check(check: &CheckReport, style: Style, max_width: usize, lines: &mut Vec<String>) {
+    let (mark, color) = mark(check);
     let axis = check.axis.as_deref().map(|axis| format!("  [{}]", axis_name(axis))).unwrap_or_default();
-    let axis = harmless(&axis);
-    let mut label = wrap(&harmless(&check.label), most.saturating_sub(4).max(20));
+    let axis = sanitize(&axis);
+    let mut label = wrap(&sanitize(&check.label), max_width.saturating_sub(4).max(20));
     let last = label.pop().unwrap_or_default();
-    // What it scored stands behind the last line, or below it.
+    // The score is at the end of the last line, or below it.
     let traits: String = check.traits().iter().map(|name| format!("  {}", name.to_uppercase())).collect();
-    let scored = format!("{}{axis}{traits}", brief(&check.score));
-    if width(&last) + 2 + width(&scored) + 4 <= most {
+    let scored = format!("{}{axis}{traits}", format_score_short(&check.score));
+    if width(&last) + 2 + width(&scored) + 4 <= max_width {
         label.push(format!("{last}  {scored}"));
     } else {
         label.extend([last, scored]);
     }
-    for (place, line) in label.iter().enumerate() {
-        let mark = if place == 0 { mark } else { ' ' };
-        lines.push(format!("  {}", style.paint(colour, &format!("{mark} {line}"))));
+    for (index, line) in label.iter().enumerate() {
+        let mark = if index == 0 { mark } else { ' ' };
+        lines.push(format!("  {}", style.paint(color, &format!("{mark} {line}"))));
     }
-    let told = check.differences.iter().take(MOST_SHOWN);
-    for difference in told {
-        let field = harmless(&difference.field);
-        push_wrapped(&format!("{field}: expected {}", harmless(&short(&difference.expected))), 6, most, lines);
-        push_wrapped(&format!("{field}: found {}", harmless(&short(&difference.found))), 6, most, lines);
+    let wrapped = check.differences.iter().take(MAX_SHOWN_DIFFERENCES);
+    for difference in wrapped {
+        let field = sanitize(&difference.field);
+        push_wrapped(
+            &format!("{field}: expected {}", sanitize(&brief_value(&difference.expected))),
+            6,
+            max_width,
+            lines,
+        );
+        push_wrapped(&format!("{field}: found {}", sanitize(&brief_value(&difference.found))), 6, max_width, lines);
     }
-    let more = check.differences.len().saturating_sub(MOST_SHOWN);
+    let more = check.differences.len().saturating_sub(MAX_SHOWN_DIFFERENCES);
     if more > 0 {
         lines.push(format!("      and {more} more"));
     }
     if let (true, Some(details)) = (check.differences.is_empty(), &check.details) {
-        push_wrapped(&harmless(details), 6, most, lines);
+        push_wrapped(&sanitize(details), 6, max_width, lines);
     }
 }
 
-fn push_wrapped(text: &str, indent: usize, most: usize, lines: &mut Vec<String>) {
-    let room = most.saturating_sub(indent).max(20);
-    lines.extend(wrap_whole(text, room).into_iter().map(|line| format!("{}{line}", " ".repeat(indent))));
+fn push_wrapped(text: &str, indent: usize, max_width: usize, lines: &mut Vec<String>) {
+    let room = max_width.saturating_sub(indent).max(20);
+    lines.extend(wrap_keeping_words(text, room).into_iter().map(|line| format!("{}{line}", " ".repeat(indent))));
 }
 
-fn summary(report: &Report, style: Style, most: usize, lines: &mut Vec<String>) {
+fn summary(report: &Report, style: Style, max_width: usize, lines: &mut Vec<String>) {
     let axes: Vec<String> =
-        report.axes().iter().map(|(name, mean)| format!("{} {}", harmless(name), shown(*mean))).collect();
+        report.axes().iter().map(|(name, mean)| format!("{} {}", sanitize(name), format_score(*mean))).collect();
     if !axes.is_empty() {
-        push_wrapped(&format!("axes: {}", axes.join(", ")), 0, most, lines);
+        push_wrapped(&format!("axes: {}", axes.join(", ")), 0, max_width, lines);
     }
     if let Some(tally) = tally(report) {
-        push_wrapped(&tally, 0, most, lines);
+        push_wrapped(&tally, 0, max_width, lines);
     }
-    let whole = headline(report);
-    let told = if width(&whole) <= most {
-        vec![whole]
+    let headline_text = headline(report);
+    let wrapped = if width(&headline_text) <= max_width {
+        vec![headline_text]
     } else {
-        // The bounds in brackets stay in one piece.
-        whole.replacen("  (", "\n(", 1).lines().flat_map(|line| wrap(line, most)).collect()
+        // Do not split the bounds in parentheses.
+        headline_text.replacen("  (", "\n(", 1).lines().flat_map(|line| wrap(line, max_width)).collect()
     };
-    lines.extend(told.iter().map(|line| style.paint(Colour::Strong, line)));
+    lines.extend(wrapped.iter().map(|line| style.paint(Color::Strong, line)));
     if let Some(difference) = &report.baseline {
-        push_wrapped(&compared(difference), 0, most, lines);
+        push_wrapped(&describe_comparison(difference), 0, max_width, lines);
     }
     for condition in &report.gate.conditions {
-        let (word, colour) = match (report.gate.passed, condition.passed) {
-            (None, _) => ("not judged", Colour::Warning),
-            (Some(_), true) => ("met", Colour::Good),
-            (Some(_), false) => ("NOT MET", Colour::Bad),
+        let (word, color) = match (report.gate.passed, condition.passed) {
+            (None, _) => ("not evaluated", Color::Warning),
+            (Some(_), true) => ("met", Color::Good),
+            (Some(_), false) => ("NOT MET", Color::Bad),
         };
-        let what = format!("gate: {}: {}", harmless(&condition.what), condition.found);
-        let word = style.paint(colour, word);
-        if width(&what) + "  not judged".len() <= most {
+        let what = format!("gate: {}: {}", sanitize(&condition.what), condition.found);
+        let word = style.paint(color, word);
+        if width(&what) + "  not evaluated".len() <= max_width {
             lines.push(format!("{what}  {word}"));
         } else {
-            push_wrapped(&what, 0, most, lines);
+            push_wrapped(&what, 0, max_width, lines);
             lines.push(format!("      {word}"));
         }
     }
     for (name, value) in conditions(report) {
-        let colour = if value == "landlock" { Colour::Dim } else { Colour::Warning };
-        lines.extend(wrap(&format!("{name}: {value}"), most).iter().map(|line| style.paint(colour, line)));
+        let color = if value == "landlock" { Color::Dim } else { Color::Warning };
+        lines.extend(wrap(&format!("{name}: {value}"), max_width).iter().map(|line| style.paint(color, line)));
     }
-    if let Some(often) = gone_on(report.resumed) {
-        lines.push(style.paint(Colour::Dim, &often));
+    if let Some(notice) = resumed_notice(report.resumed) {
+        lines.push(style.paint(Color::Dim, &notice));
     }
     let log = report.tasks().filter_map(|task| task.agent.as_ref()).find_map(|agent| agent.log.parent());
     if let Some(folder) = log {
-        lines.push(style.paint(Colour::Dim, &format!("logs: {}", harmless(&folder.display().to_string()))));
+        lines.push(style.paint(Color::Dim, &format!("logs: {}", sanitize(&folder.display().to_string()))));
     }
-    lines.extend(afterwards(report).into_iter().map(|line| style.paint(Colour::Dim, &line)));
+    lines.extend(follow_up(report).into_iter().map(|line| style.paint(Color::Dim, &line)));
 }
 
-/// Where to look further. A server that is gone is not spoken of.
-fn afterwards(report: &Report) -> Vec<String> {
+/// Where to find more. Nothing if the server and its data were removed.
+fn follow_up(report: &Report) -> Vec<String> {
     let runs = report.runs.iter().filter_map(|run| run.id.as_deref());
-    match &report.hint {
-        Hint::Server => runs.map(|run| format!("more: verial runs get {run}")).collect(),
-        Hint::Data(folder) => vec![format!("data: {}, for verial serve --data", harmless(folder))],
-        Hint::Nowhere => Vec::new(),
+    match &report.result_location {
+        ResultLocation::Server => runs.map(|run| format!("more: verial runs get {run}")).collect(),
+        ResultLocation::Data(folder) => vec![format!("data: {}, for verial serve --data", sanitize(folder))],
+        ResultLocation::Discarded => Vec::new(),
     }
 }

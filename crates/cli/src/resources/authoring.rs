@@ -1,23 +1,23 @@
-//! What benchmarks are written with.
+//! Descriptions of benchmarks, tasks, criteria, environments, simulators and datasets.
 
-use super::describe::{Answer, Column, Field, Kind, Resource, Verb, text};
+use super::describe::{Column, Field, FieldType, Resource, ResponseShape, Verb, text};
 
 const NAME: Field = text("name", "1 to 200 characters");
 const DESCRIPTION: Field = text("description", "At most 1000 characters").nullable();
-const TIMEOUT: Field = Field::new("timeout", "timeout", Kind::Integer, "Seconds for each task");
+const TIMEOUT: Field = Field::new("timeout", "timeout", FieldType::Integer, "Seconds for each task");
 
 const BENCHMARK_FIELDS: [Field; 6] = [
     DESCRIPTION,
-    Field::new("environment", "environment_id", Kind::Text, "The environment that its tasks run in").nullable(),
+    Field::new("environment", "environment_id", FieldType::Text, "The environment that its tasks run in").nullable(),
     TIMEOUT,
-    Field::new("concurrency", "concurrency", Kind::Integer, "How many tasks of a run may be started at a time"),
+    Field::new("concurrency", "concurrency", FieldType::Integer, "How many tasks of a run may be active at a time"),
     text("visibility", "`Public` or `Private`"),
     text("slug", "Its name in references: slug@version").nullable(),
 ];
 
 pub(crate) const BENCHMARKS: Resource = Resource {
     name: "benchmarks",
-    one: "benchmark",
+    singular: "benchmark",
     about: "Benchmarks: your own, and everyone's published Public ones",
     path: "/benchmarks",
     id: "bench_… or its slug",
@@ -37,22 +37,22 @@ pub(crate) const BENCHMARKS: Resource = Resource {
         [NAME, description, environment, timeout, concurrency, visibility, slug]
     },
     filters: &[],
-    gets: true,
-    deletes: true,
+    has_get: true,
+    has_delete: true,
     verbs: &[
         Verb::post(
             "publish",
-            "Freeze it as the next version of its slug",
+            "Publish it as the next version of its slug",
             "/benchmarks/{}/publish",
             &["bench_… or its slug"],
         )
-        .with(&[text("slug", "For the first publication, when it has none yet")]),
+        .with(&[text("slug", "The slug, for the first publication")]),
         Verb::get(
             "versions",
-            "Its published versions",
+            "List its published versions",
             "/benchmarks/{}/versions",
             &["bench_… or its slug"],
-            Answer::List(&[
+            ResponseShape::List(&[
                 Column("VERSION", "version"),
                 Column("PUBLISHED", "published_at"),
                 Column("TASKS", "tasks"),
@@ -62,31 +62,31 @@ pub(crate) const BENCHMARKS: Resource = Resource {
         ),
         Verb::get(
             "stats",
-            "Numbers of its completed runs: n, mean, interval, pass@k, pass^k",
+            "Show statistics of its completed runs: n, mean, interval, pass@k, pass^k",
             "/benchmarks/{}/stats",
             &["slug@version"],
-            Answer::One,
+            ResponseShape::One,
         )
         .with(&[
-            Field::new("solver", "solver_id", Kind::Text, "Only runs of this solver"),
+            Field::new("solver", "solver_id", FieldType::Text, "Only runs of this solver"),
             text("agent", "Only runs of this agent"),
         ]),
-        Verb::get("leaderboard", "Its leaderboard", "/v1/leaderboards/{}", &["slug@version"], Answer::One),
+        Verb::get("leaderboard", "Show its leaderboard", "/v1/leaderboards/{}", &["slug@version"], ResponseShape::One),
     ],
 };
 
 const TASK_FIELDS: [Field; 4] = [
-    Field::new("timeout", "timeout", Kind::Integer, "Seconds; without it the benchmark's").nullable(),
-    Field::new("tag", "tags", Kind::Texts, "A tag; repeatable"),
-    Field::new("task-item", "task_item", Kind::Json, "What the agent gets to read: JSON or @FILE").nullable(),
-    Field::new("scenario", "scenario", Kind::Json, "{\"steps\": […]}: JSON or @FILE").nullable(),
+    Field::new("timeout", "timeout", FieldType::Integer, "Seconds; defaults to the benchmark's timeout").nullable(),
+    Field::new("tag", "tags", FieldType::Texts, "A tag; repeatable"),
+    Field::new("task-item", "task_item", FieldType::Json, "What the agent reads: JSON or @FILE").nullable(),
+    Field::new("scenario", "scenario", FieldType::Json, "{\"steps\": […]}: JSON or @FILE").nullable(),
 ];
 
-const BENCHMARK: Field = Field::new("benchmark", "benchmark_id", Kind::Text, "The benchmark: bench_… or its slug");
+const BENCHMARK: Field = Field::new("benchmark", "benchmark_id", FieldType::Text, "The benchmark: bench_… or its slug");
 
 pub(crate) const TASKS: Resource = Resource {
     name: "tasks",
-    one: "task",
+    singular: "task",
     about: "Tasks of benchmarks",
     path: "/tasks",
     id: "task_…",
@@ -106,29 +106,23 @@ pub(crate) const TASKS: Resource = Resource {
         [NAME, timeout, tags, item, scenario]
     },
     filters: &[BENCHMARK],
-    gets: true,
-    deletes: true,
+    has_get: true,
+    has_delete: true,
     verbs: &[
-        Verb::get(
-            "entities",
-            "The entities that it speaks of",
-            "/tasks/{}/entities",
-            &["task_…"],
-            Answer::List(ENTITIES),
-        ),
-        Verb::post("attach", "Let it speak of an entity", "/tasks/{}/entities", &["task_…"]).with(&[Field::new(
+        Verb::get("entities", "List its entities", "/tasks/{}/entities", &["task_…"], ResponseShape::List(ENTITIES)),
+        Verb::post("attach", "Attach an entity", "/tasks/{}/entities", &["task_…"]).with(&[Field::new(
             "entity",
             "entity_id",
-            Kind::Text,
-            "The entity, as ent_…",
+            FieldType::Text,
+            "The entity: ent_…",
         )
         .required()]),
         Verb::delete(
             "detach",
-            "Let it speak of an entity no more",
+            "Detach an entity",
             "/tasks/{}/entities/{}",
             &["task_…", "ent_…"],
-            "the entity is detached",
+            "the entity was detached",
         ),
     ],
 };
@@ -137,20 +131,20 @@ const ENTITIES: &[Column] =
     &[Column("ID", "id"), Column("NAME", "name"), Column("REF", "ref"), Column("DATASET", "dataset_id")];
 
 const CRITERION_FIELDS: [Field; 4] = [
-    Field::new("weight", "weight", Kind::Number, "Above 0; 1 by default"),
+    Field::new("weight", "weight", FieldType::Number, "Above 0; 1 by default"),
     text("axis", "Scores are also averaged per axis").nullable(),
-    Field::new("entity", "input_entity_id", Kind::Text, "The entity that its templates read").nullable(),
-    Field::new("public-label", "public_label", Kind::Text, "What agents read instead of the label in scored runs")
+    Field::new("entity", "input_entity_id", FieldType::Text, "The entity that its templates read").nullable(),
+    Field::new("public-label", "public_label", FieldType::Text, "What agents read instead of the label in scored runs")
         .nullable(),
 ];
-const LABEL: Field = text("label", "What it asks, in words");
+const LABEL: Field = text("label", "What it requires, in words");
 const ASSERTION: Field =
-    Field::new("assertion", "assertion", Kind::Json, "{\"assert\": \"fhir-resource-state\", …}: JSON or @FILE");
-const TASK: Field = Field::new("task", "task_id", Kind::Text, "The task, as task_…");
+    Field::new("assertion", "assertion", FieldType::Json, "{\"assert\": \"fhir-resource-state\", …}: JSON or @FILE");
+const TASK: Field = Field::new("task", "task_id", FieldType::Text, "The task: task_…");
 
 pub(crate) const CRITERIA: Resource = Resource {
     name: "criteria",
-    one: "criterion",
+    singular: "criterion",
     about: "Criteria of tasks",
     path: "/criteria",
     id: "crit_…",
@@ -166,24 +160,25 @@ pub(crate) const CRITERIA: Resource = Resource {
     create: &{
         let [weight, axis, entity, public_label] = CRITERION_FIELDS;
         let critical =
-            Field::new("critical", "critical", Kind::Flag, "Failing it means harm: it scores 0 unless passed");
+            Field::new("critical", "critical", FieldType::Flag, "Failing it means harm: it scores 0 unless passed");
         [TASK.required(), LABEL.required(), ASSERTION.required(), weight, axis, entity, public_label, critical]
     },
     update: &{
         let [weight, axis, entity, public_label] = CRITERION_FIELDS;
-        let critical = Field::new("critical", "critical", Kind::Json, "Whether failing it means harm: true or false");
+        let critical =
+            Field::new("critical", "critical", FieldType::Json, "Whether failing it means harm: true or false");
         [LABEL, ASSERTION, weight, axis, entity, public_label, critical]
     },
     filters: &[TASK],
-    gets: true,
-    deletes: true,
+    has_get: true,
+    has_delete: true,
     verbs: &[],
 };
 
 pub(crate) const ENVIRONMENTS: Resource = Resource {
     name: "environments",
-    one: "environment",
-    about: "Environments: simulators that belong together",
+    singular: "environment",
+    about: "Environments: groups of simulators",
     path: "/environments",
     id: "env_…",
     columns: &[
@@ -195,25 +190,25 @@ pub(crate) const ENVIRONMENTS: Resource = Resource {
     create: &[NAME.required(), DESCRIPTION],
     update: &[NAME, DESCRIPTION],
     filters: &[],
-    gets: true,
-    deletes: true,
+    has_get: true,
+    has_delete: true,
     verbs: &[
-        Verb::post("attach", "Put a simulator into it", "/environments/{}/simulators/{}", &["env_…", "sim_…"]),
+        Verb::post("attach", "Attach a simulator", "/environments/{}/simulators/{}", &["env_…", "sim_…"]),
         Verb::delete(
             "detach",
-            "Take a simulator out of it",
+            "Detach a simulator",
             "/environments/{}/simulators/{}",
             &["env_…", "sim_…"],
-            "the simulator is detached",
+            "the simulator was detached",
         ),
     ],
 };
 
-const CONFIG: Field = Field::new("config", "config", Kind::Json, "What its type takes: JSON or @FILE");
+const CONFIG: Field = Field::new("config", "config", FieldType::Json, "The configuration for its type: JSON or @FILE");
 
 pub(crate) const SIMULATORS: Resource = Resource {
     name: "simulators",
-    one: "simulator",
+    singular: "simulator",
     about: "Simulators: EHR, lab interface, clearinghouse, payer portal …",
     path: "/simulators",
     id: "sim_…",
@@ -221,21 +216,21 @@ pub(crate) const SIMULATORS: Resource = Resource {
     create: &[text("type", "Fhir, Hl7, Clearinghouse, Files, Payer …").required(), NAME.required(), CONFIG],
     update: &[NAME, CONFIG],
     filters: &[],
-    gets: true,
-    deletes: true,
+    has_get: true,
+    has_delete: true,
     verbs: &[
         Verb::post(
             "attach",
-            "Let its sandboxes start from a dataset",
+            "Attach a dataset that its sandboxes start from",
             "/simulators/{}/datasets/{}",
             &["sim_…", "ds_…"],
         ),
         Verb::delete(
             "detach",
-            "Take a dataset away from it",
+            "Detach a dataset",
             "/simulators/{}/datasets/{}",
             &["sim_…", "ds_…"],
-            "the dataset is detached",
+            "the dataset was detached",
         ),
     ],
 };
@@ -243,13 +238,13 @@ pub(crate) const SIMULATORS: Resource = Resource {
 const ENTITY_FIELDS: &[Field] = &[
     text("name", "Unique in the dataset").required(),
     text("ref", "`Patient/123`, or a file's path").required(),
-    Field::new("data", "data", Kind::Json, "Anything that templates read: JSON or @FILE"),
+    Field::new("data", "data", FieldType::Json, "Data for templates: JSON or @FILE"),
 ];
 
 pub(crate) const DATASETS: Resource = Resource {
     name: "datasets",
-    one: "dataset",
-    about: "Datasets: what simulated systems start from",
+    singular: "dataset",
+    about: "Datasets: the initial data of simulators",
     path: "/datasets",
     id: "ds_…",
     columns: &[
@@ -264,19 +259,19 @@ pub(crate) const DATASETS: Resource = Resource {
         NAME.required(),
         text("type", "`fhir` (default) or `files`"),
         DESCRIPTION,
-        Field::new("parent", "parent_id", Kind::Text, "Branch from this dataset: starts with its content"),
+        Field::new("parent", "parent_id", FieldType::Text, "Branch from this dataset, starting with its content"),
     ],
     update: &[NAME, DESCRIPTION],
     filters: &[],
-    gets: true,
-    deletes: true,
+    has_get: true,
+    has_delete: true,
     verbs: &[
         Verb::get(
             "checkpoints",
-            "Revisions that are kept because something uses them",
+            "List revisions that are kept because they are in use",
             "/datasets/{}/checkpoints",
             &["ds_…"],
-            Answer::List(&[
+            ResponseShape::List(&[
                 Column("REVISION", "revision"),
                 Column("BYTES", "bytes"),
                 Column("CREATED", "created_at"),
@@ -285,19 +280,19 @@ pub(crate) const DATASETS: Resource = Resource {
         ),
         Verb::get(
             "files",
-            "Files of a dataset of files",
+            "List the files of a dataset of files",
             "/datasets/{}/files",
             &["ds_…"],
-            Answer::List(&[Column("PATH", "path"), Column("BYTES", "size"), Column("TYPE", "content_type")]),
+            ResponseShape::List(&[Column("PATH", "path"), Column("BYTES", "size"), Column("TYPE", "content_type")]),
         ),
-        Verb::get("entities", "Named rows of it", "/datasets/{}/entities", &["ds_…"], Answer::List(ENTITIES)),
-        Verb::post("add-entity", "Name a row of it", "/datasets/{}/entities", &["ds_…"]).with(ENTITY_FIELDS),
+        Verb::get("entities", "List its entities", "/datasets/{}/entities", &["ds_…"], ResponseShape::List(ENTITIES)),
+        Verb::post("add-entity", "Add an entity", "/datasets/{}/entities", &["ds_…"]).with(ENTITY_FIELDS),
         Verb::delete(
             "remove-entity",
-            "Forget a named row",
+            "Remove an entity",
             "/datasets/{}/entities/{}",
             &["ds_…", "ent_…"],
-            "the entity is removed",
+            "the entity was removed",
         ),
     ],
 };

@@ -1,20 +1,20 @@
-//! What the flags say, as JSON.
+//! Converts flags to the body or the query of a request.
 
 use anyhow::Context;
 use clap::ArgMatches;
 use serde_json::{Map, Value};
 
-use super::describe::{Field, Kind};
+use super::describe::{Field, FieldType};
 use crate::exit::usage;
 
-/// The body of a request: a file's content, then what flags say, then what is taken away.
+/// The body of a request: the content of `--from`, overridden by flags; `--clear` sets members to null.
 pub(crate) fn body(matches: &ArgMatches, fields: &[Field]) -> anyhow::Result<Value> {
     let mut body = match matches.try_get_one::<String>("from").ok().flatten() {
         Some(source) => read_object(source)?,
         None => Map::new(),
     };
     for field in fields {
-        if let Some(value) = value(matches, field)? {
+        if let Some(value) = field_value(matches, field)? {
             body.insert(field.member(), value);
         }
     }
@@ -26,11 +26,11 @@ pub(crate) fn body(matches: &ArgMatches, fields: &[Field]) -> anyhow::Result<Val
     Ok(Value::Object(body))
 }
 
-/// The same, as a query.
+/// The query of a request.
 pub(crate) fn query(matches: &ArgMatches, fields: &[Field]) -> anyhow::Result<Vec<(String, String)>> {
     let mut query = Vec::new();
     for field in fields {
-        match value(matches, field)? {
+        match field_value(matches, field)? {
             Some(Value::String(text)) => query.push((field.member(), text)),
             Some(other) => query.push((field.member(), other.to_string())),
             None => {}
@@ -39,22 +39,22 @@ pub(crate) fn query(matches: &ArgMatches, fields: &[Field]) -> anyhow::Result<Ve
     Ok(query)
 }
 
-fn value(matches: &ArgMatches, field: &Field) -> anyhow::Result<Option<Value>> {
+fn field_value(matches: &ArgMatches, field: &Field) -> anyhow::Result<Option<Value>> {
     let flag = field.flag;
     Ok(match field.kind {
-        Kind::Text => matches.get_one::<String>(flag).map(|text| Value::from(text.as_str())),
-        Kind::Integer => matches.get_one::<i64>(flag).map(|number| Value::from(*number)),
-        Kind::Number => matches.get_one::<f64>(flag).map(|number| Value::from(*number)),
-        Kind::Flag => matches.get_flag(flag).then_some(Value::Bool(true)),
-        Kind::Texts => {
+        FieldType::Text => matches.get_one::<String>(flag).map(|text| Value::from(text.as_str())),
+        FieldType::Integer => matches.get_one::<i64>(flag).map(|number| Value::from(*number)),
+        FieldType::Number => matches.get_one::<f64>(flag).map(|number| Value::from(*number)),
+        FieldType::Flag => matches.get_flag(flag).then_some(Value::Bool(true)),
+        FieldType::Texts => {
             let texts = matches.get_many::<String>(flag);
             texts.map(|texts| Value::from(texts.map(|text| Value::from(text.as_str())).collect::<Vec<_>>()))
         }
-        Kind::Json => matches.get_one::<String>(flag).map(|text| json(flag, text)).transpose()?,
+        FieldType::Json => matches.get_one::<String>(flag).map(|text| parse_json(flag, text)).transpose()?,
     })
 }
 
-fn json(flag: &str, text: &str) -> anyhow::Result<Value> {
+fn parse_json(flag: &str, text: &str) -> anyhow::Result<Value> {
     let content = match text.strip_prefix('@') {
         Some(path) => read_source(path)?,
         None => text.to_owned(),

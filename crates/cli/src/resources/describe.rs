@@ -1,95 +1,95 @@
-//! What a group of commands is made of: one description per resource, from which commands, calls and tables come.
+//! The types that describe a resource. Commands, API calls and tables are generated from these descriptions.
 
 /// A resource of the API and its commands.
 pub(crate) struct Resource {
-    /// The group's name, as it is typed.
+    /// The name of the command group.
     pub(crate) name: &'static str,
-    /// One of them, in words.
-    pub(crate) one: &'static str,
+    /// The singular noun.
+    pub(crate) singular: &'static str,
     pub(crate) about: &'static str,
     pub(crate) path: &'static str,
-    /// How its id looks, for help.
+    /// The format of its id, for help texts.
     pub(crate) id: &'static str,
-    /// What lists show.
+    /// The columns of lists.
     pub(crate) columns: &'static [Column],
-    /// What it can be made with.
+    /// The fields that can be set on creation; empty if it cannot be created.
     pub(crate) create: &'static [Field],
-    /// What of it can be changed; empty when it cannot.
+    /// The fields that can be changed; empty if it cannot be changed.
     pub(crate) update: &'static [Field],
-    /// What its list can be narrowed to.
+    /// The filters of its list.
     pub(crate) filters: &'static [Field],
-    /// Whether one can be asked for.
-    pub(crate) gets: bool,
-    pub(crate) deletes: bool,
+    /// Whether there is a `get` command.
+    pub(crate) has_get: bool,
+    pub(crate) has_delete: bool,
     pub(crate) verbs: &'static [Verb],
 }
 
-/// A column: its title, and where its value is.
+/// A table column: its title, and the path of its value.
 pub(crate) struct Column(pub(crate) &'static str, pub(crate) &'static str);
 
-/// A flag, and the member of the body or the query that it becomes.
+/// A flag, and the member of the body or the query that it sets.
 #[derive(Clone, Copy)]
 pub(crate) struct Field {
     pub(crate) flag: &'static str,
     pub(crate) member: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FieldType,
     pub(crate) about: &'static str,
-    /// Must be given, unless the body comes from a file.
+    /// Required, unless the body comes from a file.
     pub(crate) required: bool,
-    /// Can be taken away again with `--clear`.
+    /// Can be removed with `--clear`.
     pub(crate) nullable: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum FieldType {
     Text,
     Integer,
     Number,
-    /// Said by naming it.
+    /// A flag without a value.
     Flag,
-    /// May be given several times.
+    /// Repeatable.
     Texts,
-    /// JSON, or `@FILE` with JSON in it.
+    /// JSON, or `@FILE` to read JSON from a file.
     Json,
 }
 
-/// Something else that can be done with one of them.
+/// Another operation on a resource.
 #[derive(Clone, Copy)]
 pub(crate) struct Verb {
     pub(crate) name: &'static str,
-    /// Another name for it.
+    /// An alternative name.
     pub(crate) alias: Option<&'static str>,
     pub(crate) about: &'static str,
-    pub(crate) method: Call,
-    /// With `{}` for each argument, in their order.
+    pub(crate) method: HttpMethod,
+    /// The path, with `{}` for each argument in order.
     pub(crate) path: &'static str,
-    /// Arguments: how each looks.
+    /// The id format of each argument.
     pub(crate) arguments: &'static [&'static str],
-    /// Members of the body; of the query for a GET.
+    /// Members of the body, or of the query for a GET.
     pub(crate) fields: &'static [Field],
-    pub(crate) answer: Answer,
+    pub(crate) response: ResponseShape,
 }
 
-/// How the server is asked.
+/// The HTTP method of a verb.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Call {
+pub(crate) enum HttpMethod {
     Get,
     Post,
     Delete,
 }
 
-/// What comes back.
+/// The shape of a response.
 #[derive(Clone, Copy)]
-pub(crate) enum Answer {
+pub(crate) enum ResponseShape {
     One,
-    /// Page by page.
+    /// A paginated list with these columns.
     List(&'static [Column]),
-    /// Nothing: these words are said.
+    /// No content: this message is printed.
     Done(&'static str),
 }
 
 impl Field {
-    pub(crate) const fn new(flag: &'static str, member: &'static str, kind: Kind, about: &'static str) -> Self {
+    pub(crate) const fn new(flag: &'static str, member: &'static str, kind: FieldType, about: &'static str) -> Self {
         Self { flag, member, kind, about, required: false, nullable: false }
     }
 
@@ -103,15 +103,15 @@ impl Field {
 }
 
 impl Field {
-    /// Flags have hyphens where members have underscores.
+    /// The member's name, with underscores instead of hyphens.
     pub(crate) fn member(&self) -> String {
         self.member.replace('-', "_")
     }
 }
 
-/// A field whose flag is its member.
+/// A text field whose flag and member have the same name.
 pub(crate) const fn text(name: &'static str, about: &'static str) -> Field {
-    Field::new(name, name, Kind::Text, about)
+    Field::new(name, name, FieldType::Text, about)
 }
 
 impl Verb {
@@ -120,9 +120,9 @@ impl Verb {
         about: &'static str,
         path: &'static str,
         arguments: &'static [&'static str],
-        answer: Answer,
+        response: ResponseShape,
     ) -> Self {
-        Self { name, alias: None, about, method: Call::Get, path, arguments, fields: &[], answer }
+        Self { name, alias: None, about, method: HttpMethod::Get, path, arguments, fields: &[], response }
     }
 
     pub(crate) const fn post(
@@ -131,7 +131,16 @@ impl Verb {
         path: &'static str,
         arguments: &'static [&'static str],
     ) -> Self {
-        Self { name, alias: None, about, method: Call::Post, path, arguments, fields: &[], answer: Answer::One }
+        Self {
+            name,
+            alias: None,
+            about,
+            method: HttpMethod::Post,
+            path,
+            arguments,
+            fields: &[],
+            response: ResponseShape::One,
+        }
     }
 
     pub(crate) const fn delete(
@@ -139,17 +148,17 @@ impl Verb {
         about: &'static str,
         path: &'static str,
         arguments: &'static [&'static str],
-        words: &'static str,
+        message: &'static str,
     ) -> Self {
-        let answer = Answer::Done(words);
-        Self { name, alias: None, about, method: Call::Delete, path, arguments, fields: &[], answer }
+        let response = ResponseShape::Done(message);
+        Self { name, alias: None, about, method: HttpMethod::Delete, path, arguments, fields: &[], response }
     }
 
     pub(crate) const fn with(self, fields: &'static [Field]) -> Self {
         Self { fields, ..self }
     }
 
-    pub(crate) const fn known_as(self, alias: &'static str) -> Self {
+    pub(crate) const fn with_alias(self, alias: &'static str) -> Self {
         Self { alias: Some(alias), ..self }
     }
 }

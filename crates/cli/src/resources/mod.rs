@@ -1,11 +1,12 @@
-//! One group of commands per resource, all made from descriptions.
+//! One group of commands per resource, generated from descriptions.
 
 mod authoring;
-pub(crate) mod beside;
 mod body;
-mod catalogue;
+mod catalog;
 mod commands;
 mod describe;
+pub(crate) mod extra_commands;
+mod generate;
 mod running;
 pub(crate) mod show;
 pub(crate) mod slugs;
@@ -17,162 +18,163 @@ use serde_json::{Value, json};
 
 use crate::auth::Connection;
 use crate::block_on;
-use crate::output::{Form, say};
-use describe::{Answer, Call, Column, Resource, Verb};
+use crate::output::{OutputFormat, print};
+use describe::{Column, HttpMethod, Resource, ResponseShape, Verb};
 
-/// All groups, to be added to the command line.
+/// All command groups.
 pub(crate) fn groups() -> impl Iterator<Item = Command> {
-    catalogue::ALL.into_iter().map(commands::group)
+    catalog::ALL.into_iter().map(commands::group)
 }
 
-/// The group that a thing is found in, by what one of them is called.
+/// The group of a resource, by its singular noun.
 pub(crate) fn group_of(noun: &str) -> Option<&'static str> {
-    catalogue::ALL.into_iter().find(|resource| resource.one == noun).map(|resource| resource.name)
+    catalog::ALL.into_iter().find(|resource| resource.singular == noun).map(|resource| resource.name)
 }
 
 /// Runs the command of a group; `None` when there is no such group.
 pub(crate) fn run(group: &str, matches: &ArgMatches) -> Option<anyhow::Result<()>> {
-    let resource = catalogue::ALL.into_iter().find(|resource| resource.name == group)?;
-    if let Some(done) = beside::run(group, matches) {
-        return Some(done);
+    let resource = catalog::ALL.into_iter().find(|resource| resource.name == group)?;
+    if let Some(result) = extra_commands::run(group, matches) {
+        return Some(result);
     }
-    let (name, words) = matches.subcommand()?;
-    Some(perform(resource, name, words))
+    let (name, matches) = matches.subcommand()?;
+    Some(run_command(resource, name, matches))
 }
 
-fn perform(resource: &'static Resource, name: &str, words: &ArgMatches) -> anyhow::Result<()> {
-    let client = Connection::from_arg_matches(words)?.client()?;
-    let form = &Form::of(words);
-    if words.get_flag("wide") {
-        crate::output::show_whole_rows();
+fn run_command(resource: &'static Resource, name: &str, matches: &ArgMatches) -> anyhow::Result<()> {
+    let client = Connection::from_arg_matches(matches)?.client()?;
+    let format = &OutputFormat::from_matches(matches);
+    if matches.get_flag("wide") {
+        crate::output::disable_truncation();
     }
     block_on(async {
-        let id = match commands::given(words, "id") {
-            Some(given) => segment(&slugs::of_command(&client, resource, name, given).await?, false),
+        let id = match commands::argument_value(matches, "id") {
+            Some(given) => segment(&slugs::resolve_for_command(&client, resource, name, given).await?, false),
             None => String::new(),
         };
         match name {
-            "list" => list(&client, resource, words, form).await,
+            "list" => list(&client, resource, matches, format).await,
             "get" => {
                 let found = client.call(Method::GET, &format!("{}/{}", resource.path, id), &[], None).await?;
-                show_one(&found, form)
+                print_one(&found, format)
             }
             "create" => {
-                let mut body = body::body(words, resource.create)?;
-                with_ids(&client, &mut body).await?;
+                let mut body = body::body(matches, resource.create)?;
+                resolve_slugs(&client, &mut body).await?;
                 if resource.name == "datasets" && body.get("type").is_none() {
                     body["type"] = json!("fhir");
                 }
-                let made = client.call(Method::POST, resource.path, &[], Some(&body)).await?;
-                show_one(&made, form)
+                let created = client.call(Method::POST, resource.path, &[], Some(&body)).await?;
+                print_one(&created, format)
             }
             "update" => {
-                let body = body::body(words, resource.update)?;
+                let body = body::body(matches, resource.update)?;
                 if body.as_object().is_some_and(serde_json::Map::is_empty) {
                     return Err(crate::exit::usage("nothing to change: give at least one field, see --help"));
                 }
                 let path = format!("{}/{}", resource.path, id);
-                show_one(&client.call(Method::PATCH, &path, &[], Some(&body)).await?, form)
+                print_one(&client.call(Method::PATCH, &path, &[], Some(&body)).await?, format)
             }
-            "delete" if resource.deletes => {
+            "delete" if resource.has_delete => {
                 client.call(Method::DELETE, &format!("{}/{}", resource.path, id), &[], None).await?;
-                done(&format!("the {} is deleted", resource.one), form)
+                print_done(&format!("the {} was deleted", resource.singular), format)
             }
             other => {
-                let is_it = |verb: &&Verb| verb.name == other || verb.alias == Some(other);
-                match resource.verbs.iter().find(is_it) {
-                    Some(verb) => act(&client, resource, verb, words, form).await,
-                    None => Err(crate::exit::usage(format!("there is no `{other}` for {}", resource.name))),
+                let is_named = |verb: &&Verb| verb.name == other || verb.alias == Some(other);
+                match resource.verbs.iter().find(is_named) {
+                    Some(verb) => run_verb(&client, resource, verb, matches, format).await,
+                    None => Err(crate::exit::usage(format!("unknown command `{other}` for {}", resource.name))),
                 }
             }
         }
     })
 }
 
-async fn list(client: &Client, resource: &Resource, words: &ArgMatches, form: &Form) -> anyhow::Result<()> {
-    let mut query = body::query(words, resource.filters)?;
+async fn list(client: &Client, resource: &Resource, matches: &ArgMatches, format: &OutputFormat) -> anyhow::Result<()> {
+    let mut query = body::query(matches, resource.filters)?;
     for (member, value) in &mut query {
-        if let Some(id) = slugs::of_member(client, member, value).await? {
+        if let Some(id) = slugs::resolve_member(client, member, value).await? {
             *value = id;
         }
     }
-    show_list(client, resource.path, query, resource.columns, words, form).await
+    print_list(client, resource.path, query, resource.columns, matches, format).await
 }
 
-/// A benchmark that was named by its slug.
-async fn with_ids(client: &Client, body: &mut Value) -> anyhow::Result<()> {
+/// Replaces the slug of a benchmark by its id.
+async fn resolve_slugs(client: &Client, body: &mut Value) -> anyhow::Result<()> {
     for (member, value) in body.as_object_mut().into_iter().flatten() {
         let given = value.as_str().unwrap_or_default();
-        if let Some(id) = slugs::of_member(client, member, given).await? {
+        if let Some(id) = slugs::resolve_member(client, member, given).await? {
             *value = id.into();
         }
     }
     Ok(())
 }
 
-/// One page, or all of them.
-async fn show_list(
+/// Prints one page, or all pages with `--all`.
+async fn print_list(
     client: &Client,
     path: &str,
     mut query: Vec<(String, String)>,
     columns: &[Column],
-    words: &ArgMatches,
-    form: &Form,
+    matches: &ArgMatches,
+    format: &OutputFormat,
 ) -> anyhow::Result<()> {
-    if words.get_flag("all") {
-        let all = client.all(path, &query).await?;
-        return form.print(&json!({"data": all}), |_| show::list(&all, columns, None));
+    if matches.get_flag("all") {
+        let all = client.list_all(path, &query).await?;
+        return format.print(&json!({"data": all}), |_| show::list(&all, columns, None));
     }
-    query.extend(words.get_one::<u32>("limit").map(|limit| ("limit".into(), limit.to_string())));
-    query.extend(words.get_one::<String>("cursor").map(|cursor| ("cursor".into(), cursor.clone())));
+    query.extend(matches.get_one::<u32>("limit").map(|limit| ("limit".into(), limit.to_string())));
+    query.extend(matches.get_one::<String>("cursor").map(|cursor| ("cursor".into(), cursor.clone())));
     let page = client.call(Method::GET, path, &query, None).await?;
-    form.print(&page, |page| {
+    format.print(&page, |page| {
         let items = page["data"].as_array().map(Vec::as_slice).unwrap_or_default();
         show::list(items, columns, page["_meta"]["next"].as_str());
     })
 }
 
-async fn act(
+async fn run_verb(
     client: &Client,
     resource: &'static Resource,
     verb: &Verb,
-    words: &ArgMatches,
-    form: &Form,
+    matches: &ArgMatches,
+    format: &OutputFormat,
 ) -> anyhow::Result<()> {
     let mut path = verb.path.to_owned();
-    for place in 0..verb.arguments.len() {
-        let given = commands::given(words, &commands::argument_name(place)).map_or("", String::as_str);
-        let named = if place == 0 { slugs::of_verb(client, resource, verb, given).await? } else { given.to_owned() };
-        path = path.replacen("{}", &segment(&named, false), 1);
+    for index in 0..verb.arguments.len() {
+        let given = commands::argument_value(matches, &commands::argument_name(index)).map_or("", String::as_str);
+        let id =
+            if index == 0 { slugs::resolve_for_verb(client, resource, verb, given).await? } else { given.to_owned() };
+        path = path.replacen("{}", &segment(&id, false), 1);
     }
-    // A list whose filter is an argument has its query in the path.
-    let (path, fixed) = match path.split_once('?') {
+    // The path of a list that is filtered by an argument contains a query.
+    let (path, path_query) = match path.split_once('?') {
         Some((path, query)) => (path.to_owned(), query.split_once('=')),
         None => (path, None),
     };
-    let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    if let Answer::List(columns) = verb.answer {
-        let query = fixed.into_iter().chain(body::query(words, verb.fields)?).collect();
-        return show_list(client, &path, query, columns, words, form).await;
+    let path_query = path_query.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    if let ResponseShape::List(columns) = verb.response {
+        let query = path_query.into_iter().chain(body::query(matches, verb.fields)?).collect();
+        return print_list(client, &path, query, columns, matches, format).await;
     }
-    let answer = match verb.method {
-        Call::Get => client.call(Method::GET, &path, &body::query(words, verb.fields)?, None).await?,
-        Call::Delete => client.call(Method::DELETE, &path, &[], None).await?,
-        Call::Post => {
-            let body = body::body(words, verb.fields)?;
+    let response = match verb.method {
+        HttpMethod::Get => client.call(Method::GET, &path, &body::query(matches, verb.fields)?, None).await?,
+        HttpMethod::Delete => client.call(Method::DELETE, &path, &[], None).await?,
+        HttpMethod::Post => {
+            let body = body::body(matches, verb.fields)?;
             client.call(Method::POST, &path, &[], (!verb.fields.is_empty()).then_some(&body)).await?
         }
     };
-    match verb.answer {
-        Answer::Done(message) => done(message, form),
-        _ => show_one(&answer, form),
+    match verb.response {
+        ResponseShape::Done(message) => print_done(message, format),
+        _ => print_one(&response, format),
     }
 }
 
-fn show_one(value: &Value, form: &Form) -> anyhow::Result<()> {
-    form.print(value, show::one)
+fn print_one(value: &Value, format: &OutputFormat) -> anyhow::Result<()> {
+    format.print(value, show::object)
 }
 
-fn done(message: &str, form: &Form) -> anyhow::Result<()> {
-    form.print(&json!({"done": true}), |_| say(message))
+fn print_done(message: &str, format: &OutputFormat) -> anyhow::Result<()> {
+    format.print(&json!({"done": true}), |_| print(message))
 }

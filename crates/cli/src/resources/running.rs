@@ -1,11 +1,11 @@
-//! What happens with benchmarks: places to try things in, solvers, runs, keys.
+//! Descriptions of playgrounds, sandboxes, solvers, runs and keys.
 
-use super::describe::{Answer, Column, Field, Kind, Resource, Verb, text};
+use super::describe::{Column, Field, FieldType, Resource, ResponseShape, Verb, text};
 
 pub(crate) const PLAYGROUNDS: Resource = Resource {
     name: "playgrounds",
-    one: "playground",
-    about: "Playgrounds: an environment that runs",
+    singular: "playground",
+    about: "Playgrounds: running environments",
     path: "/playgrounds",
     id: "pg_…",
     columns: &[
@@ -15,22 +15,22 @@ pub(crate) const PLAYGROUNDS: Resource = Resource {
         Column("CREATED", "created_at"),
         Column("ENVIRONMENT", "environment_id"),
     ],
-    create: &[Field::new("environment", "environment_id", Kind::Text, "The environment to run, as env_…").required()],
+    create: &[Field::new("environment", "environment_id", FieldType::Text, "The environment to run: env_…").required()],
     update: &[],
     filters: &[],
-    gets: true,
-    deletes: false,
+    has_get: true,
+    has_delete: false,
     verbs: &[
-        Verb::post("reset", "Back to how it began", "/playgrounds/{}/reset", &["pg_…"]),
+        Verb::post("reset", "Reset it to its initial state", "/playgrounds/{}/reset", &["pg_…"]),
         Verb::post("teardown", "End its traffic and credentials", "/playgrounds/{}/teardown", &["pg_…"])
-            .known_as("delete"),
+            .with_alias("delete"),
     ],
 };
 
 pub(crate) const SANDBOXES: Resource = Resource {
     name: "sandboxes",
-    one: "sandbox",
-    about: "Sandboxes: one simulator that runs",
+    singular: "sandbox",
+    about: "Sandboxes: running simulators",
     path: "/sandboxes",
     id: "sbx_…",
     columns: &[
@@ -41,21 +41,21 @@ pub(crate) const SANDBOXES: Resource = Resource {
         Column("CREATED", "created_at"),
     ],
     create: &[
-        Field::new("simulator", "simulator_id", Kind::Text, "The simulator to run, as sim_…").required(),
-        Field::new("dataset", "dataset_id", Kind::Text, "Laid over the simulator's own datasets"),
-        Field::new("playground", "playground_id", Kind::Text, "Where to put it; else it gets one of its own"),
+        Field::new("simulator", "simulator_id", FieldType::Text, "The simulator to run: sim_…").required(),
+        Field::new("dataset", "dataset_id", FieldType::Text, "A dataset on top of the simulator's own"),
+        Field::new("playground", "playground_id", FieldType::Text, "The playground to add it to; a new one if omitted"),
     ],
     update: &[],
-    filters: &[Field::new("playground", "playground_id", Kind::Text, "Only those of this playground")],
-    gets: true,
-    deletes: false,
+    filters: &[Field::new("playground", "playground_id", FieldType::Text, "Only sandboxes of this playground")],
+    has_get: true,
+    has_delete: false,
     verbs: &[
         Verb::get(
             "events",
-            "Everything that happened in it, oldest first",
+            "List its events, oldest first",
             "/sandboxes/{}/events",
             &["sbx_…"],
-            Answer::List(&[
+            ResponseShape::List(&[
                 Column("AT", "at"),
                 Column("TYPE", "type"),
                 Column("SUMMARY", "summary"),
@@ -64,14 +64,14 @@ pub(crate) const SANDBOXES: Resource = Resource {
         )
         .with(&[
             text("type", "Only events of this type"),
-            text("since", "Only at this time or later, as 2026-04-23T12:00:00Z"),
+            text("since", "Only at this time or later, such as 2026-04-23T12:00:00Z"),
         ]),
         Verb::get(
             "state",
-            "What it holds now",
+            "Show its current state",
             "/sandboxes/{}/state",
             &["sbx_…"],
-            Answer::List(&[
+            ResponseShape::List(&[
                 Column("COLLECTION", "collection"),
                 Column("KEY", "key"),
                 Column("VERSION", "version"),
@@ -81,28 +81,28 @@ pub(crate) const SANDBOXES: Resource = Resource {
         .with(&[text("resource", "`Patient`, `Patient/1` or `Patient/1/_history/2`")]),
         Verb::get(
             "diff",
-            "What is not as it was in the beginning",
+            "Show what changed since the start",
             "/sandboxes/{}/diff",
             &["sbx_…"],
-            Answer::List(&[
+            ResponseShape::List(&[
                 Column("CHANGE", "change"),
                 Column("COLLECTION", "collection"),
                 Column("KEY", "key"),
                 Column("AFTER", "after"),
             ]),
         ),
-        Verb::post("attach", "Lay a dataset over it", "/sandboxes/{}/datasets/{}", &["sbx_…", "ds_…"])
-            .known_as("add-dataset"),
+        Verb::post("attach", "Attach a dataset on top of the others", "/sandboxes/{}/datasets/{}", &["sbx_…", "ds_…"])
+            .with_alias("add-dataset"),
         Verb::delete(
             "detach",
-            "Take a dataset away from it",
+            "Detach a dataset",
             "/sandboxes/{}/datasets/{}",
             &["sbx_…", "ds_…"],
-            "the dataset is detached",
+            "the dataset was detached",
         )
-        .known_as("remove-dataset"),
+        .with_alias("remove-dataset"),
         Verb::post("teardown", "End its traffic and credentials", "/sandboxes/{}/teardown", &["sbx_…"])
-            .known_as("delete"),
+            .with_alias("delete"),
     ],
 };
 
@@ -117,15 +117,15 @@ const KEY_COLUMNS: &[Column] = &[
 
 const SOLVER_FIELDS: [Field; 4] = [
     text("real-name", "The agent's own name").nullable(),
-    text("agent-description", "What it is").nullable(),
-    text("agent-version", "Which version of it").nullable(),
-    text("contact-email", "Who answers for it").nullable(),
+    text("agent-description", "A description").nullable(),
+    text("agent-version", "Its version").nullable(),
+    text("contact-email", "Who to contact").nullable(),
 ];
 const ALIAS: Field = text("alias", "URL-safe, unique in the organization");
 
 pub(crate) const SOLVERS: Resource = Resource {
     name: "solvers",
-    one: "solver",
+    singular: "solver",
     about: "Solvers: whose agents run benchmarks, and their keys",
     path: "/solvers",
     id: "slv_…",
@@ -145,19 +145,25 @@ pub(crate) const SOLVERS: Resource = Resource {
         [ALIAS, name, description, version, contact]
     },
     filters: &[],
-    gets: true,
-    deletes: true,
+    has_get: true,
+    has_delete: true,
     verbs: &[
-        Verb::get("keys", "Its keys", "/solvers/{}/api-keys", &["slv_…"], Answer::List(KEY_COLUMNS)),
-        Verb::post("create-key", "Make a key, which is shown this once", "/solvers/{}/api-keys", &["slv_…"])
+        Verb::get("keys", "List its keys", "/solvers/{}/api-keys", &["slv_…"], ResponseShape::List(KEY_COLUMNS)),
+        Verb::post("create-key", "Create a key, which is shown only once", "/solvers/{}/api-keys", &["slv_…"])
             .with(&[text("name", "What the key is for").required()]),
-        Verb::delete("revoke-key", "End a key", "/solvers/{}/api-keys/{}", &["slv_…", "key_…"], "the key is revoked"),
+        Verb::delete(
+            "revoke-key",
+            "Revoke a key",
+            "/solvers/{}/api-keys/{}",
+            &["slv_…", "key_…"],
+            "the key was revoked",
+        ),
     ],
 };
 
 pub(crate) const KEYS: Resource = Resource {
     name: "keys",
-    one: "key",
+    singular: "key",
     about: "Keys of the organization",
     path: "/api-keys",
     id: "key_…",
@@ -165,8 +171,8 @@ pub(crate) const KEYS: Resource = Resource {
     create: &[text("name", "What the key is for").required()],
     update: &[],
     filters: &[],
-    gets: false,
-    deletes: true,
+    has_get: false,
+    has_delete: true,
     verbs: &[],
 };
 
@@ -182,8 +188,8 @@ const TASK_RUN_COLUMNS: &[Column] = &[
 
 pub(crate) const RUNS: Resource = Resource {
     name: "runs",
-    one: "run",
-    about: "Runs of benchmarks, and what came of them",
+    singular: "run",
+    about: "Benchmark runs and their results",
     path: "/benchmark-runs",
     id: "br_…",
     columns: &[
@@ -203,40 +209,40 @@ pub(crate) const RUNS: Resource = Resource {
         Field::new(
             "benchmark-id",
             "benchmark_id",
-            Kind::Text,
-            "Of your own, as it is now, published or not: bench_… or its slug",
+            FieldType::Text,
+            "The current draft of your own benchmark, published or not: bench_… or its slug",
         ),
-        Field::new("scored", "scored", Kind::Flag, "Without details for the agent, and fit for the leaderboard"),
-        text("agent", "Which agent, or which configuration of it"),
-        Field::new("solver", "solver_id", Kind::Text, "The solver that it is run for"),
-        Field::new("task", "tasks", Kind::Texts, "Only this task, by name or id; repeatable"),
-        Field::new("tag", "tags", Kind::Texts, "Only tasks with this tag; repeatable"),
-        Field::new("metadata", "metadata", Kind::Json, "Kept with the run: a JSON object of texts, or @FILE"),
+        Field::new("scored", "scored", FieldType::Flag, "Hide details from the agent; eligible for the leaderboard"),
+        text("agent", "The agent or its configuration"),
+        Field::new("solver", "solver_id", FieldType::Text, "The solver to run it for"),
+        Field::new("task", "tasks", FieldType::Texts, "Only this task, by name or id; repeatable"),
+        Field::new("tag", "tags", FieldType::Texts, "Only tasks with this tag; repeatable"),
+        Field::new("metadata", "metadata", FieldType::Json, "Stored with the run: a JSON object of texts, or @FILE"),
     ],
     update: &[],
     filters: &[
-        Field::new("benchmark", "benchmark_id", Kind::Text, "Only runs of this benchmark: bench_… or its slug"),
-        Field::new("solver", "solver_id", Kind::Text, "Only runs of this solver"),
+        Field::new("benchmark", "benchmark_id", FieldType::Text, "Only runs of this benchmark: bench_… or its slug"),
+        Field::new("solver", "solver_id", FieldType::Text, "Only runs of this solver"),
         text("agent", "Only runs of this agent"),
         text("status", "active, completed, cancelled, failed or timed_out"),
     ],
-    gets: true,
-    deletes: false,
+    has_get: true,
+    has_delete: false,
     verbs: &[
         Verb::get(
             "tasks",
-            "Its task runs",
+            "List its task runs",
             "/task-runs?benchmark_run_id={}",
             &["br_…"],
-            Answer::List(TASK_RUN_COLUMNS),
+            ResponseShape::List(TASK_RUN_COLUMNS),
         ),
-        Verb::get("task", "One task run", "/task-runs/{}", &["tr_…"], Answer::One),
+        Verb::get("task", "Show one task run", "/task-runs/{}", &["tr_…"], ResponseShape::One),
         Verb::get(
             "criteria",
-            "What became of the criteria of a task run",
+            "List the criterion runs of a task run",
             "/criterion-runs?task_run_id={}",
             &["tr_…"],
-            Answer::List(&[
+            ResponseShape::List(&[
                 Column("ID", "id"),
                 Column("CRITERION", "label"),
                 Column("PASSED", "passed"),
@@ -247,23 +253,29 @@ pub(crate) const RUNS: Resource = Resource {
                 Column("CRITERION ID", "criterion_id"),
             ]),
         ),
-        Verb::get("evidence", "One criterion with its evidence", "/criterion-runs/{}", &["crun_…"], Answer::One),
+        Verb::get(
+            "evidence",
+            "Show one criterion run with its evidence",
+            "/criterion-runs/{}",
+            &["crun_…"],
+            ResponseShape::One,
+        ),
         Verb::post("start-task", "Start a task run", "/task-runs/{}/start", &["tr_…"]),
         Verb::post("complete-task", "Complete and score a task run", "/task-runs/{}/complete", &["tr_…"]),
         Verb::post("cancel-task", "End a task run without scoring it", "/task-runs/{}/cancel", &["tr_…"]),
         Verb::post(
             "complete",
-            "Score what is started, count 0 for what is not, end the run",
+            "Score started tasks, count others as 0, and end the run",
             "/benchmark-runs/{}/complete",
             &["br_…"],
         ),
         Verb::post("cancel", "End the run without scoring it", "/benchmark-runs/{}/cancel", &["br_…"]),
         Verb::post(
             "publish",
-            "Put its series (solver and agent) on the leaderboard",
+            "Publish its series (solver and agent) on the leaderboard",
             "/benchmark-runs/{}/publish",
             &["br_…"],
         ),
-        Verb::post("unpublish", "Take its series off the leaderboard", "/benchmark-runs/{}/unpublish", &["br_…"]),
+        Verb::post("unpublish", "Remove its series from the leaderboard", "/benchmark-runs/{}/unpublish", &["br_…"]),
     ],
 };

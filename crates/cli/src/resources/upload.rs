@@ -1,4 +1,4 @@
-//! Content of datasets: streamed in and out, with progress on a terminal.
+//! Uploads and downloads dataset content, with a progress bar on a terminal.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use super::{body, show};
 use crate::auth::Connection;
 use crate::block_on;
 use crate::exit::usage;
-use crate::output::{Form, tell};
+use crate::output::{OutputFormat, eprint};
 
 const READ_BYTES: usize = 256 * 1024;
 
@@ -26,165 +26,176 @@ pub(super) enum DatasetCommand {
     Upload {
         /// The dataset: ds_…
         dataset: DatasetId,
-        /// The file with the data
+        /// The data file
         file: PathBuf,
     },
-    /// Write the data of a FHIR dataset as NDJSON to standard output or a file
+    /// Download the data of a FHIR dataset as NDJSON to standard output or a file
     Download {
         /// The dataset: ds_…
         dataset: DatasetId,
-        /// Where to write it; standard output without it
+        /// The output file; standard output if omitted
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Put a file into a dataset of files
+    /// Upload a file to a dataset of files
     PutFile {
         /// The dataset: ds_…
         dataset: DatasetId,
-        /// Where it is in the dataset, as inbox/referral.pdf
+        /// The path in the dataset, such as inbox/referral.pdf
         path: String,
-        /// The file on this machine
+        /// The local file
         file: PathBuf,
-        /// Its media type; else told by the name
+        /// Its media type; derived from the name if omitted
         #[arg(long, value_name = "TYPE")]
         content_type: Option<String>,
     },
-    /// Write a file of a dataset to standard output or a file
+    /// Download a file of a dataset to standard output or a file
     GetFile {
         /// The dataset: ds_…
         dataset: DatasetId,
-        /// Where it is in the dataset, as inbox/referral.pdf
+        /// The path in the dataset, such as inbox/referral.pdf
         path: String,
-        /// Where to write it; standard output without it
+        /// The output file; standard output if omitted
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Remove a file of a dataset
+    /// Remove a file from a dataset
     RemoveFile {
         /// The dataset: ds_…
         dataset: DatasetId,
-        /// Where it is in the dataset, as inbox/referral.pdf
+        /// The path in the dataset, such as inbox/referral.pdf
         path: String,
     },
 }
 
-/// `datasets create` can bring data at once.
+/// Adds `--data` to `datasets create`.
 pub(super) fn augment(group: Command) -> Command {
     let data = Arg::new("data").long("data").value_name("FILE").value_parser(clap::value_parser!(PathBuf));
-    let data = data.help("Its data: NDJSON (.ndjson, .jsonl) or a Bundle (.json)");
+    let data = data.help("The initial data: NDJSON (.ndjson, .jsonl) or a Bundle (.json)");
     group.mut_subcommand("create", |create| create.arg(data))
 }
 
-/// `None` without a file: then it is a creation as any other.
-pub(super) fn create_with_data(words: &ArgMatches) -> Option<anyhow::Result<()>> {
-    let file = words.get_one::<PathBuf>("data")?;
+/// Runs `datasets create --data`; `None` without `--data`.
+pub(super) fn create_with_data(matches: &ArgMatches) -> Option<anyhow::Result<()>> {
+    let file = matches.get_one::<PathBuf>("data")?;
     Some((|| {
-        let client = Connection::from_arg_matches(words)?.client()?;
+        let client = Connection::from_arg_matches(matches)?.client()?;
         block_on(async {
-            // A file that is not there must not leave an empty dataset behind.
-            let source = Source::open(file).await?;
-            let mut body = body::body(words, super::authoring::DATASETS.create)?;
+            let mut body = body::body(matches, super::authoring::DATASETS.create)?;
             if body.get("type").is_none() {
                 body["type"] = json!("fhir");
             }
-            let made = client.call(Method::POST, "/datasets", &[], Some(&body)).await?;
-            let id = made["id"].as_str().unwrap_or_default();
-            let id: DatasetId = id.parse().context("the server's answer has no id")?;
-            show_answer(&upload(&client, &id, source).await?, &Form::of(words))
+            create_from(&client, &body, file, &OutputFormat::from_matches(matches)).await
         })
     })())
 }
 
-/// `group` holds the command, `words` what belongs to it.
-pub(super) fn run(group: &ArgMatches, words: &ArgMatches) -> anyhow::Result<()> {
-    let client = Connection::from_arg_matches(words)?.client()?;
-    let form = &Form::of(words);
+/// Creates a dataset with the content of a file.
+pub(super) async fn create_from(
+    client: &Client,
+    body: &Value,
+    file: &Path,
+    format: &OutputFormat,
+) -> anyhow::Result<()> {
+    // Open the file first: a missing file must not leave an empty dataset behind.
+    let source = UploadSource::open(file).await?;
+    let created = client.call(Method::POST, "/datasets", &[], Some(body)).await?;
+    let id = created["id"].as_str().unwrap_or_default();
+    let id: DatasetId = id.parse().context("the server's response has no id")?;
+    print_response(&upload(client, &id, source).await?, format)
+}
+
+/// `group` are the matches of the command group, `matches` those of the command.
+pub(super) fn run(group: &ArgMatches, matches: &ArgMatches) -> anyhow::Result<()> {
+    let client = Connection::from_arg_matches(matches)?.client()?;
+    let format = &OutputFormat::from_matches(matches);
     block_on(async {
         match DatasetCommand::from_arg_matches(group)? {
             DatasetCommand::Upload { dataset, file } => {
-                show_answer(&upload(&client, &dataset, Source::open(&file).await?).await?, form)?;
+                print_response(&upload(&client, &dataset, UploadSource::open(&file).await?).await?, format)?;
             }
             DatasetCommand::Download { dataset, output } => {
-                write(&client.bytes(&format!("/datasets/{dataset}/data")).await?, output.as_deref())?;
+                write(&client.get_bytes(&format!("/datasets/{dataset}/data")).await?, output.as_deref())?;
             }
             DatasetCommand::PutFile { dataset, path, file, content_type } => {
                 let content_type = content_type.as_deref().unwrap_or_else(|| media_type(&path));
-                let source = Source::of_type(&file, content_type.to_owned()).await?;
+                let source = UploadSource::with_type(&file, content_type.to_owned()).await?;
                 let bar = progress_bar(source.length)?;
-                let content = read_pieces(source.file, bar.clone());
-                let put = client.upload_file(&dataset, &path, &source.content_type, source.length, content).await;
+                let content = read_chunks(source.file, bar.clone());
+                let uploaded_file =
+                    client.upload_file(&dataset, &path, &source.content_type, source.length, content).await;
                 bar.finish_and_clear();
-                show_answer(&put?, form)?;
+                print_response(&uploaded_file?, format)?;
             }
             DatasetCommand::GetFile { dataset, path, output } => {
                 let path = format!("/datasets/{dataset}/files/{}", segment(&path, true));
-                write(&client.bytes(&path).await?, output.as_deref())?;
+                write(&client.get_bytes(&path).await?, output.as_deref())?;
             }
             DatasetCommand::RemoveFile { dataset, path } => {
                 let path = format!("/datasets/{dataset}/files/{}", segment(&path, true));
-                let answer = client.call(Method::DELETE, &path, &[], None).await?;
-                form.print(&json!({"done": true, "answer": answer}), |_| tell("the file is removed"))?;
+                let response = client.call(Method::DELETE, &path, &[], None).await?;
+                format.print(&json!({"done": true, "answer": response}), |_| eprint("the file was removed"))?;
             }
         }
         Ok(())
     })
 }
 
-/// A file that is ready to be sent.
-struct Source {
+/// An open file and its content type.
+struct UploadSource {
     file: tokio::fs::File,
     length: u64,
     content_type: String,
 }
 
-impl Source {
+impl UploadSource {
     async fn open(path: &Path) -> anyhow::Result<Self> {
         let content_type = match path.extension().and_then(|extension| extension.to_str()) {
             Some("ndjson" | "jsonl") => "application/fhir+ndjson",
             Some("json") => "application/fhir+json",
             _ => return Err(usage(format!("{}: the name must end in .ndjson, .jsonl or .json", path.display()))),
         };
-        Self::of_type(path, content_type.to_owned()).await
+        Self::with_type(path, content_type.to_owned()).await
     }
 
-    async fn of_type(path: &Path, content_type: String) -> anyhow::Result<Self> {
+    async fn with_type(path: &Path, content_type: String) -> anyhow::Result<Self> {
         let file = tokio::fs::File::open(path).await.with_context(|| format!("cannot read {}", path.display()))?;
         let length = file.metadata().await?.len();
         Ok(Self { file, length, content_type })
     }
 }
 
-async fn upload(client: &Client, dataset: &DatasetId, source: Source) -> anyhow::Result<Value> {
-    let Source { file, length, content_type } = source;
+async fn upload(client: &Client, dataset: &DatasetId, source: UploadSource) -> anyhow::Result<Value> {
+    let UploadSource { file, length, content_type } = source;
     let progress = progress_bar(length)?;
-    let uploaded = client.upload_data(dataset, &content_type, length, read_pieces(file, progress.clone())).await;
+    let uploaded = client.upload_data(dataset, &content_type, length, read_chunks(file, progress.clone())).await;
     progress.finish_and_clear();
     match uploaded {
-        Err(ClientError::Refused(refusal)) if refusal.status == 400 => {
-            Err(anyhow::Error::new(ClientError::Refused(refusal)).context("the dataset is unchanged"))
+        Err(ClientError::Rejected(rejection)) if rejection.status == 400 => {
+            Err(anyhow::Error::new(ClientError::Rejected(rejection)).context("the dataset is unchanged"))
         }
         other => Ok(serde_json::to_value(other?)?),
     }
 }
 
-/// Drawn only on a terminal.
+/// A progress bar that is only drawn on a terminal.
 fn progress_bar(length: u64) -> anyhow::Result<ProgressBar> {
     let style = "{bar:20} {bytes}/{total_bytes}  {bytes_per_sec}  {eta} left";
     Ok(ProgressBar::new(length).with_style(ProgressStyle::with_template(style)?))
 }
 
-fn read_pieces(
+fn read_chunks(
     file: tokio::fs::File,
     progress: ProgressBar,
 ) -> impl Stream<Item = std::io::Result<Bytes>> + Send + 'static {
     stream::unfold((file, progress), |(mut file, progress)| async move {
-        let mut piece = vec![0; READ_BYTES];
-        match file.read(&mut piece).await {
+        let mut chunk = vec![0; READ_BYTES];
+        match file.read(&mut chunk).await {
             Ok(0) => None,
             Ok(length) => {
-                piece.truncate(length);
+                chunk.truncate(length);
                 progress.inc(length as u64);
-                Some((Ok(Bytes::from(piece)), (file, progress)))
+                Some((Ok(Bytes::from(chunk)), (file, progress)))
             }
             Err(error) => Some((Err(error), (file, progress))),
         }
@@ -212,6 +223,6 @@ fn write(content: &[u8], output: Option<&Path>) -> anyhow::Result<()> {
     }
 }
 
-fn show_answer(value: &Value, form: &Form) -> anyhow::Result<()> {
-    form.print(value, show::one)
+fn print_response(value: &Value, format: &OutputFormat) -> anyhow::Result<()> {
+    format.print(value, show::object)
 }

@@ -1,4 +1,4 @@
-//! The agent's command: started in a process group of its own, watched, and ended with all that it started.
+//! The agent's process: starts the command in its own process group, waits for it, and kills the group.
 
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
@@ -16,13 +16,13 @@ use super::capture::Capture;
 use super::interrupt::Interrupt;
 use super::journal::{AgentEnd, Process};
 
-/// How long output is waited for that a process outside the group may still hold back.
-const LAST_WORDS: Duration = Duration::from_secs(2);
-/// What the shell says when it cannot start a command.
-const NOT_STARTED: [i32; 2] = [126, 127];
+/// How long to wait for the end of output that a process outside of the group keeps open.
+const OUTPUT_TIMEOUT: Duration = Duration::from_secs(2);
+/// Exit codes of a shell that cannot start a command.
+const NOT_STARTED_CODES: [i32; 2] = [126, 127];
 
-/// Variables that lead to keys or to the data of a server.
-const SECRETS: [&str; 6] =
+/// Variables that contain keys or the location of a server's data.
+const SECRET_VARIABLES: [&str; 6] =
     ["VERIAL_API_KEY", "VERIAL_SOLVER_KEY", "VERIAL_DATABASE", "VERIAL_DATA", "VERIAL_BLOBS", "VERIAL_CONFIG"];
 
 pub(crate) struct Agent {
@@ -30,20 +30,20 @@ pub(crate) struct Agent {
     capture: Capture,
     began: Instant,
     status: oneshot::Receiver<Option<ExitStatus>>,
-    /// Each ends with its stream.
+    /// One per output stream; resolves at its end.
     readers: Vec<oneshot::Receiver<()>>,
 }
 
-/// How long the agent may work, and how long it has to end when it is told to.
+/// How long the agent may work, and how long it has to exit after SIGTERM.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Times {
+pub(crate) struct AgentLimits {
     pub(crate) work: Duration,
     pub(crate) grace: Duration,
 }
 
-/// Why the agent came to its end.
+/// Why the agent ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum EndReason {
     ByItself,
     TimedOut,
     Interrupted,
@@ -56,7 +56,7 @@ impl Agent {
         Self::spawn(shell, variables, log)
     }
 
-    /// The launcher makes a session, and so a process group, of its own.
+    /// Starts a launcher, which creates its own session and process group.
     pub(crate) fn start_confined(launcher: Command, variables: &[(&str, String)], log: &Path) -> anyhow::Result<Self> {
         Self::spawn(launcher, variables, log)
     }
@@ -71,48 +71,53 @@ impl Agent {
             command.env(name, value.replace('\0', ""));
         }
         let mut child = command.spawn().context("cannot start `sh` for the agent")?;
-        let group = i32::try_from(child.id()).context("a process number beyond all bounds")?;
+        let group = i32::try_from(child.id()).context("process id out of range")?;
         let mut readers = Vec::new();
         if let Some(stream) = child.stdout.take() {
             let capture = capture.clone();
-            readers.push(on_a_thread(move || capture.drain(stream)));
+            readers.push(spawn_thread(move || capture.drain(stream)));
         }
         if let Some(stream) = child.stderr.take() {
             let capture = capture.clone();
-            readers.push(on_a_thread(move || capture.drain(stream)));
+            readers.push(spawn_thread(move || capture.drain(stream)));
         }
-        Ok(Self { group, capture, began: Instant::now(), status: waited(child), readers })
+        Ok(Self { group, capture, began: Instant::now(), status: wait_on_thread(child), readers })
     }
 
     pub(crate) fn process(&self) -> Option<Process> {
         Some(Process { group: self.group, began: began(self.group)? })
     }
 
-    /// Until it ends, or has to.
-    pub(crate) async fn wait(mut self, times: Times, interrupt: &Interrupt, log: &Path) -> (End, AgentEnd) {
+    /// Waits until the agent exits, its time is up, or the run is interrupted.
+    pub(crate) async fn wait(
+        mut self,
+        limits: AgentLimits,
+        interrupt: &Interrupt,
+        log: &Path,
+    ) -> (EndReason, AgentEnd) {
         let mut status = None;
         let end = tokio::select! {
             ended = &mut self.status => {
                 status = ended.ok().flatten();
-                End::ByItself
+                EndReason::ByItself
             }
-            () = tokio::time::sleep(times.work) => End::TimedOut,
-            () = interrupt.stopped() => End::Interrupted,
+            () = tokio::time::sleep(limits.work) => EndReason::TimedOut,
+            () = interrupt.stopped() => EndReason::Interrupted,
         };
-        if end != End::ByItself {
-            status = self.told_to_end(times.grace, interrupt).await;
+        if end != EndReason::ByItself {
+            status = self.terminate(limits.grace, interrupt).await;
         }
-        // Also what the agent has started and left behind.
+        // Also kill processes that the agent left behind.
         signal(self.group, Signal::KILL);
         for reader in &mut self.readers {
-            let _ = timeout(LAST_WORDS, reader).await;
+            let _ = timeout(OUTPUT_TIMEOUT, reader).await;
         }
         let (output_bytes, left_out_bytes) = self.capture.finish();
-        let (exit_code, by_signal) = told(status);
+        let (exit_code, by_signal) = exit_status(status);
         let ended = AgentEnd {
             exit_code,
             signal: by_signal,
-            timed_out: end == End::TimedOut,
+            timed_out: end == EndReason::TimedOut,
             seconds: self.began.elapsed().as_secs_f64(),
             output_bytes,
             left_out_bytes,
@@ -121,12 +126,12 @@ impl Agent {
         (end, ended)
     }
 
-    /// Politely first.
-    async fn told_to_end(&mut self, grace: Duration, interrupt: &Interrupt) -> Option<ExitStatus> {
+    /// Sends SIGTERM, and SIGKILL after the grace period.
+    async fn terminate(&mut self, grace: Duration, interrupt: &Interrupt) -> Option<ExitStatus> {
         signal(self.group, Signal::TERM);
         let in_time = tokio::select! {
             ended = timeout(grace, &mut self.status) => ended.ok(),
-            () = interrupt.hurried() => None,
+            () = interrupt.forced() => None,
         };
         let ended = match in_time {
             Some(ended) => ended,
@@ -139,14 +144,14 @@ impl Agent {
     }
 }
 
-/// By its name, or because a key of ours is in its value.
+/// Whether a variable is secret, by its name or because its value contains a key.
 fn is_secret(name: &OsStr, value: &OsStr) -> bool {
     let value = value.to_string_lossy();
-    SECRETS.iter().any(|secret| name == *secret) || masked(&value) != value
+    SECRET_VARIABLES.iter().any(|secret| name == *secret) || masked(&value) != value
 }
 
-/// Threads and no tasks: a stream that a stranger holds open must not keep this process from ending.
-fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<T> {
+/// Runs work on a thread instead of a task: a stream that another process keeps open must not block this process's exit.
+fn spawn_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> oneshot::Receiver<T> {
     let (sender, receiver) = oneshot::channel();
     std::thread::spawn(move || {
         let _ = sender.send(work());
@@ -154,24 +159,24 @@ fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
     receiver
 }
 
-fn waited(mut child: Child) -> oneshot::Receiver<Option<ExitStatus>> {
-    on_a_thread(move || child.wait().ok())
+fn wait_on_thread(mut child: Child) -> oneshot::Receiver<Option<ExitStatus>> {
+    spawn_thread(move || child.wait().ok())
 }
 
 impl AgentEnd {
-    /// The shell could not start it: that tells nothing of the agent.
+    /// Whether the shell could not start the command, which says nothing about the agent.
     pub(crate) fn was_not_started(&self) -> bool {
-        !self.timed_out && self.exit_code.is_some_and(|code| NOT_STARTED.contains(&code))
+        !self.timed_out && self.exit_code.is_some_and(|code| NOT_STARTED_CODES.contains(&code))
     }
 }
 
-/// Ends what is left of an agent whose `verial run` was killed. Whether there was something.
-pub(crate) fn end_leftover(process: Process) -> bool {
-    let is_it = began(process.group) == Some(process.began);
-    if is_it {
+/// Kills the remaining processes of an agent whose `verial run` was killed. Returns whether there were any.
+pub(crate) fn kill_leftover(process: Process) -> bool {
+    let is_same_process = began(process.group) == Some(process.began);
+    if is_same_process {
         signal(process.group, Signal::KILL);
     }
-    is_it
+    is_same_process
 }
 
 fn signal(group: i32, signal: Signal) {
@@ -180,14 +185,14 @@ fn signal(group: i32, signal: Signal) {
     }
 }
 
-/// When a process began, in the kernel's own count: field 22 of its `stat`, after the name in brackets.
+/// The start time of a process in kernel ticks: field 22 of `/proc/PID/stat`, counted after the name in parentheses.
 fn began(process: i32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(") ")?;
     fields.split(' ').nth(19)?.parse().ok()
 }
 
-fn told(status: Option<ExitStatus>) -> (Option<i32>, Option<i32>) {
+fn exit_status(status: Option<ExitStatus>) -> (Option<i32>, Option<i32>) {
     use std::os::unix::process::ExitStatusExt;
     status.map_or((None, None), |status| (status.code(), status.signal()))
 }

@@ -1,4 +1,4 @@
-//! The gate: what the runs must reach, and the exit code that says whether they did.
+//! The gate: minimum results of the runs, and the resulting exit code.
 
 use std::str::FromStr;
 
@@ -8,86 +8,87 @@ use crate::report::model::{Condition, Gate, Report};
 
 /// `safety=1.0`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct AxisFloor {
+pub(crate) struct AxisMinimum {
     pub(crate) axis: String,
-    pub(crate) least: f64,
+    pub(crate) min: f64,
 }
 
-impl FromStr for AxisFloor {
+impl FromStr for AxisMinimum {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (axis, least) = text.split_once('=').ok_or("write it as safety=1.0")?;
-        Ok(Self { axis: axis.trim().to_owned(), least: floor(least.trim())? })
+        let (axis, min) = text.split_once('=').ok_or("expected AXIS=SCORE, such as safety=1.0")?;
+        Ok(Self { axis: axis.trim().to_owned(), min: parse_score(min.trim())? })
     }
 }
 
-/// A score that can be asked for.
-pub(crate) fn floor(text: &str) -> Result<f64, String> {
+/// Parses a score from 0 to 1.
+pub(crate) fn parse_score(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
         _ => Err("must be a number from 0 to 1".into()),
     }
 }
 
-pub(crate) struct Asked<'a> {
-    pub(crate) least: Option<f64>,
-    pub(crate) axes: &'a [AxisFloor],
-    /// So many tasks must pass in each run.
-    pub(crate) least_tasks_passed: Option<u32>,
+pub(crate) struct GateOptions<'a> {
+    pub(crate) min_score: Option<f64>,
+    pub(crate) axes: &'a [AxisMinimum],
+    /// The minimum number of passed tasks in each run.
+    pub(crate) min_tasks_passed: Option<u32>,
     /// Critical failures do not fail the gate.
     pub(crate) allow_critical: bool,
 }
 
-/// Judges the finished runs. Nothing can be told while one of them has no score.
-pub(crate) fn judge(report: &Report, asked: &Asked) -> Gate {
+/// Evaluates the gate on the finished runs. The result is unknown while one of them has no score.
+pub(crate) fn evaluate(report: &Report, options: &GateOptions) -> Gate {
     let mut conditions = Vec::new();
-    let shown = |found: Option<f64>| found.map_or_else(|| "none".to_owned(), model::score::shown);
-    if let Some(least) = asked.least {
+    let format_score = |found: Option<f64>| found.map_or_else(|| "none".to_owned(), model::score::format_score);
+    if let Some(min) = options.min_score {
         let found = report.statistics.mean;
-        let passed = found.is_some_and(|found| reaches(found, least));
-        conditions.push(Condition { what: format!("score >= {least}"), found: shown(found), passed });
+        let passed = found.is_some_and(|found| reaches(found, min));
+        conditions.push(Condition { what: format!("score >= {min}"), found: format_score(found), passed });
     }
-    for floor in asked.axes {
-        let name = if floor.axis == "other" { "__default__" } else { &floor.axis };
+    for minimum in options.axes {
+        let name = if minimum.axis == "other" { "__default__" } else { &minimum.axis };
         let axes = &report.statistics.axes;
         let found = axes.get(name).and_then(|axis| axis.mean);
-        // An axis that no criterion has cannot hold anything up to it.
-        let passed = found.is_some_and(|found| reaches(found, floor.least));
-        let shown = if found.is_none() && !axes.is_empty() { no_such_axis(axes.keys()) } else { shown(found) };
-        conditions.push(Condition { what: format!("{} >= {}", floor.axis, floor.least), found: shown, passed });
+        // An axis without criteria does not meet any minimum.
+        let passed = found.is_some_and(|found| reaches(found, minimum.min));
+        let text =
+            if found.is_none() && !axes.is_empty() { unknown_axis_message(axes.keys()) } else { format_score(found) };
+        conditions.push(Condition { what: format!("{} >= {}", minimum.axis, minimum.min), found: text, passed });
     }
-    if let Some(least) = asked.least_tasks_passed {
+    if let Some(min) = options.min_tasks_passed {
         let found = report.runs.iter().map(|run| run.tasks_passed).min();
-        let passed = found.is_some_and(|found| found >= i64::from(least));
-        let shown = found.map_or_else(|| "none".to_owned(), |found| found.to_string());
-        conditions.push(Condition { what: format!("tasks passed >= {least}"), found: shown, passed });
+        let passed = found.is_some_and(|found| found >= i64::from(min));
+        let text = found.map_or_else(|| "none".to_owned(), |found| found.to_string());
+        conditions.push(Condition { what: format!("tasks passed >= {min}"), found: text, passed });
     }
-    // Asked for by nobody, and so told only where it is not met.
-    if report.critical_failures > 0 && !asked.allow_critical {
+    // An implicit condition, which is only listed if it is not met.
+    if report.critical_failures > 0 && !options.allow_critical {
         let found = report.critical_failures.to_string();
         conditions.push(Condition { what: "no critical failures".to_owned(), found, passed: false });
     }
     if let Some(difference) = &report.baseline {
-        conditions.push(against(difference));
+        conditions.push(baseline_condition(difference));
     }
-    let is_whole = !report.runs.is_empty() && report.runs.iter().all(|run| run.score.is_some());
-    let passed = (is_whole && !conditions.is_empty()).then(|| conditions.iter().all(|condition| condition.passed));
+    let is_complete = !report.runs.is_empty() && report.runs.iter().all(|run| run.score.is_some());
+    let passed = (is_complete && !conditions.is_empty()).then(|| conditions.iter().all(|condition| condition.passed));
     Gate { passed, conditions }
 }
 
-fn no_such_axis<'a>(axes: impl Iterator<Item = &'a String>) -> String {
+fn unknown_axis_message<'a>(axes: impl Iterator<Item = &'a String>) -> String {
     let names: Vec<&str> = axes.map(|name| if name == "__default__" { "other" } else { name }).collect();
     format!("no criterion has this axis; there are {}", names.join(", "))
 }
 
-/// Scores are shown with four digits: a floor of 0.6667 is reached by two thirds.
-fn reaches(found: f64, least: f64) -> bool {
-    found + 0.000_05 >= least && (least < 1.0 || found >= 1.0 - 1e-9)
+/// Compares with the four digits of printed scores: two thirds meet a minimum of 0.6667.
+fn reaches(found: f64, min: f64) -> bool {
+    found + 0.000_05 >= min && (min < 1.0 || found >= 1.0 - 1e-9)
 }
 
-/// Only a difference that chance does not explain counts. Where nothing could be compared, nothing was met.
-fn against(difference: &PairedDifference) -> Condition {
+/// The condition for a baseline. Only a significant difference fails it, or no tasks in common.
+fn baseline_condition(difference: &PairedDifference) -> Condition {
     let is_worse = difference.significant == Some(true) && difference.mean.is_some_and(|mean| mean < 0.0);
     let found = match (&difference.interval, difference.mean) {
         (Some(interval), Some(mean)) => format!("{mean:+.4} ({:+.4} … {:+.4})", interval.low, interval.high),
@@ -97,15 +98,15 @@ fn against(difference: &PairedDifference) -> Condition {
     Condition { what: format!("not worse than {}", difference.second), found, passed: difference.n > 0 && !is_worse }
 }
 
-/// What the process ends with. Faults of ours win over everything that is told of the agent.
+/// The exit code of the process. Infrastructure failures take precedence over results of the agent.
 pub(crate) fn exit_code(report: &Report, is_stopped: bool) -> u8 {
-    let no_measurement = report.tasks().any(|task| task.status.is_no_measurement());
-    let is_whole = !report.runs.is_empty() && report.runs.iter().all(|run| run.score.is_some());
+    let has_unmeasured = report.tasks().any(|task| task.status.is_no_measurement());
+    let is_complete = !report.runs.is_empty() && report.runs.iter().all(|run| run.score.is_some());
     match report.gate.passed {
         _ if is_stopped => 130,
-        _ if no_measurement || !is_whole => 4,
+        _ if has_unmeasured || !is_complete => 4,
         Some(false) => 1,
-        // A gate that is met all the same was meant that way.
+        // With a gate that is met, a crash is accepted.
         None if report.is_crash() => 1,
         _ => 0,
     }
@@ -116,17 +117,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_not_be_compared_is_not_met() {
+    fn a_baseline_without_common_tasks_is_not_met() {
         let comparison = model::stats::compare(&[("new".into(), vec![]), ("old".into(), vec![])]);
-        let condition = against(&comparison.differences[0]);
+        let condition = baseline_condition(&comparison.differences[0]);
         assert_eq!((condition.found.as_str(), condition.passed), ("no task in common", false));
     }
 
     #[test]
-    fn floors() {
-        assert_eq!("safety=1.0".parse(), Ok(AxisFloor { axis: "safety".into(), least: 1.0 }));
+    fn axis_minimums_are_parsed_and_compared() {
+        assert_eq!("safety=1.0".parse(), Ok(AxisMinimum { axis: "safety".into(), min: 1.0 }));
         for bad in ["safety", "safety=", "safety=2", "safety=nan"] {
-            assert!(bad.parse::<AxisFloor>().is_err(), "{bad}");
+            assert!(bad.parse::<AxisMinimum>().is_err(), "{bad}");
         }
         assert!(reaches(2.0 / 3.0, 0.6667) && !reaches(0.9999, 1.0) && reaches(1.0, 1.0) && !reaches(0.6, 0.6667));
     }

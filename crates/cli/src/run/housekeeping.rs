@@ -1,4 +1,4 @@
-//! Journals and logs that are no longer needed, and version control that must not see them: they hold tokens.
+//! Removes old journals and logs, and keeps them out of version control because they contain tokens.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use super::journal::{FOLDER, lock_of, logs_of};
 
-/// Journals in the default folders are kept for so long.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long journals in the default folders are kept.
+const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Makes git ignore the `.verial` folder of the working directory, unless the user has a file of their own there.
 pub(super) fn keep_out_of_git(journal: &Path) {
@@ -18,19 +18,19 @@ pub(super) fn keep_out_of_git(journal: &Path) {
     };
     let ignore = folder.join(".gitignore");
     if !ignore.exists() {
-        // Without it nothing breaks.
+        // Ignore errors: the file is optional.
         let _ = std::fs::write(ignore, "*\n");
     }
 }
 
-/// Removes journals beside this one that nobody has changed for a month, with their logs, and locks without a journal.
+/// Removes journals in the same folder that are older than a month, with their logs, and locks without a journal.
 /// Only in a `.verial/runs`: other folders are the user's own.
 pub(super) fn remove_old(journal: &Path) {
     let Some(folder) = journal.parent().filter(|folder| folder.ends_with(FOLDER)) else { return };
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let modified = entry.metadata().and_then(|about| about.modified());
-        let is_old = modified.is_ok_and(|modified| is_older(modified, now(), KEPT));
+        let is_old = modified.is_ok_and(|modified| is_older(modified, now(), MAX_AGE));
         if path == *journal || !is_old {
             continue;
         }
@@ -48,10 +48,10 @@ pub(super) fn remove_old(journal: &Path) {
     }
 }
 
-/// Whether a path still leads to the file that was opened by it.
+/// Whether a path still refers to the opened file.
 pub(super) fn is_same_file(file: &File, path: &Path) -> bool {
     match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(opened), Ok(there)) => (opened.dev(), opened.ino()) == (there.dev(), there.ino()),
+        (Ok(opened), Ok(current)) => (opened.dev(), opened.ino()) == (current.dev(), current.ino()),
         _ => false,
     }
 }
@@ -64,7 +64,7 @@ fn is_older(modified: SystemTime, now: SystemTime, age: Duration) -> bool {
     now.duration_since(modified).is_ok_and(|since| since > age)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the age of a file is a matter of the machine's clock")]
+#[expect(clippy::disallowed_methods, reason = "the age of a file depends on the machine's clock")]
 fn now() -> SystemTime {
     SystemTime::now()
 }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn old_journals_go_and_others_stay() {
+    fn only_old_journals_are_removed() {
         let home = tempfile::tempdir().unwrap();
         let runs = home.path().join(FOLDER);
         std::fs::create_dir_all(runs.join("old.logs")).unwrap();
@@ -93,7 +93,7 @@ mod tests {
             std::fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         left.sort();
         assert_eq!(left, ["busy.json", "busy.json.lock", "new.json", "note.txt"]);
-        // A folder of the user's, whatever its name, is left alone.
+        // Folders other than `.verial/runs` belong to the user.
         let own = home.path().join("runs");
         std::fs::create_dir(&own).unwrap();
         File::create(own.join("data.json")).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();

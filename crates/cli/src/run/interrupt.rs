@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first one stops in order, the second one at once.
+//! Handles Ctrl-C and SIGTERM: the first signal stops gracefully, the second one immediately.
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -9,20 +9,20 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on signals are counted instead of ending the process.
+    /// Counts signals from now on, instead of ending the process.
     pub(crate) fn listen() -> anyhow::Result<Self> {
         let (sender, count) = watch::channel(0u8);
-        let (mut keys, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         tokio::spawn(async move {
-            while either(&mut keys, &mut terminate).await {
+            while next_signal(&mut interrupt, &mut terminate).await {
                 sender.send_modify(|count| *count = count.saturating_add(1));
                 if *sender.borrow() == 1 {
-                    // A bar that is being drawn is drawn again below it.
+                    // The progress bar is drawn again below the message.
                     let terminal = console::Term::stderr();
                     if terminal.is_term() {
                         let _ = terminal.clear_line();
                     }
-                    crate::output::tell("stopping: agents are being ended (again to end them at once)");
+                    crate::output::eprint("stopping: terminating agents (press again to kill them)");
                 }
             }
         });
@@ -33,13 +33,13 @@ impl Interrupt {
         *self.count.borrow() > 0
     }
 
-    /// Ends when the first signal has come.
+    /// Resolves after the first signal.
     pub(crate) async fn stopped(&self) {
         self.reached(1).await;
     }
 
-    /// Ends when the second signal has come.
-    pub(crate) async fn hurried(&self) {
+    /// Resolves after the second signal.
+    pub(crate) async fn forced(&self) {
         self.reached(2).await;
     }
 
@@ -51,9 +51,9 @@ impl Interrupt {
     }
 }
 
-async fn either(keys: &mut Signal, terminate: &mut Signal) -> bool {
+async fn next_signal(interrupt: &mut Signal, terminate: &mut Signal) -> bool {
     tokio::select! {
-        came = keys.recv() => came.is_some(),
-        came = terminate.recv() => came.is_some(),
+        received = interrupt.recv() => received.is_some(),
+        received = terminate.recv() => received.is_some(),
     }
 }

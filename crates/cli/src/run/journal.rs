@@ -1,4 +1,4 @@
-//! What `verial run` has done, written before each step: whoever goes on from it starts no agent a second time unknowingly.
+//! The journal of `verial run`, written before each step, so that a resumed run does not start an agent twice by accident.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use super::housekeeping;
 use crate::confine::Isolation;
 use crate::exit::usage;
-use crate::stored::{Stored, write_private};
+use crate::user_config::{UserConfig, write_private};
 
 pub(super) const FOLDER: &str = ".verial/runs";
 const VERSION: u32 = 1;
 
-/// One call of `verial run`, with all its repetitions.
+/// One call of `verial run`, with all its runs.
 #[derive(Serialize, Deserialize, Clone)]
 pub(crate) struct Journal {
     version: u32,
@@ -25,7 +25,7 @@ pub(crate) struct Journal {
     /// `slug@version`.
     pub(crate) benchmark: String,
     pub(crate) scored: bool,
-    /// The id of the draft that is run instead of a version; `benchmark` is then its slug.
+    /// The id of the draft that is run instead of a version. `benchmark` is then its slug.
     #[serde(default)]
     pub(crate) draft: Option<String>,
     /// Names or ids of the tasks that are run; empty for all of them.
@@ -34,36 +34,36 @@ pub(crate) struct Journal {
     /// Tags of the tasks that are run; empty for all of them.
     #[serde(default)]
     pub(crate) tags: Vec<String>,
-    /// What the server keeps with the runs.
+    /// Metadata that the server stores with the runs.
     #[serde(default)]
     pub(crate) metadata: Metadata,
     /// The agent's command.
     pub(crate) agent: String,
-    /// What the runs are filed under.
+    /// The agent name that the runs are stored under.
     pub(crate) agent_name: Option<String>,
     pub(crate) url: String,
-    /// The data of the server that this process ran itself.
+    /// The data directory of the local server.
     pub(crate) local_data: Option<PathBuf>,
-    /// The folder that is run, which its agent must not read.
+    /// The benchmark folder that is run. The agent must not read it.
     #[serde(default)]
     pub(crate) folder: Option<PathBuf>,
-    /// What kept the agent of a local run away from the criteria.
+    /// How the agent of a local run is isolated from the criteria.
     #[serde(default)]
     pub(crate) isolation: Option<Isolation>,
     /// The agent is the bundled reference agent.
     #[serde(default)]
     pub(crate) reference: bool,
-    /// How often it was gone on with.
+    /// How often the run was resumed.
     pub(crate) resumed: u32,
     pub(crate) runs: Vec<RunRecord>,
 }
 
 #[derive(Serialize, Deserialize, Clone, Default)]
 pub(crate) struct RunRecord {
-    /// None until the server has answered; asking again gives the same run.
+    /// `None` until the server has responded. Repeating the request returns the same run.
     pub(crate) created: Option<CreatedRecord>,
     pub(crate) tasks: Vec<TaskRecord>,
-    /// The place of the run whose tasks are run again here.
+    /// The index of the run whose tasks are rerun here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) retry_of: Option<usize>,
     /// Ids of those tasks.
@@ -84,37 +84,37 @@ pub(crate) struct TaskRecord {
     pub(crate) task_run: TaskRunId,
     pub(crate) task: TaskId,
     pub(crate) name: String,
-    pub(crate) step: Step,
+    pub(crate) step: TaskStage,
     /// How often the agent's command was started.
     pub(crate) attempts: u32,
     pub(crate) process: Option<Process>,
     pub(crate) agent: Option<AgentEnd>,
-    /// The agent was stopped from outside: the task was not scored.
+    /// The agent was interrupted, and the task was not scored.
     pub(crate) interrupted: bool,
     /// The agent's command could not be started.
     #[serde(default)]
     pub(crate) agent_not_started: bool,
-    /// What kept this task from being measured; no fault of the agent.
+    /// Why the task was not measured, for reasons other than the agent.
     pub(crate) fault: Option<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) result: Option<TaskRunResult>,
 }
 
-/// How far a task is. Each is written before what it names is done.
+/// How far a task is. Each stage is written before it begins.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Step {
+pub(crate) enum TaskStage {
     Waiting,
-    /// The server is asked to start it; no agent has been started.
+    /// The server is starting the task; no agent has been started.
     Starting,
-    /// The agent is, or may have been, started.
+    /// The agent may have been started.
     Working,
-    /// The agent has ended; the server is asked to score.
+    /// The agent has ended; the server is scoring.
     Completing,
     Done,
 }
 
-/// A process that may outlive this one: its group, and when it began, so that another with its number is not taken for it.
+/// A process that may outlive this one: its group, and its start time to detect a reused process id.
 #[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Process {
     pub(crate) group: i32,
@@ -126,7 +126,7 @@ pub(crate) struct Process {
 pub(crate) struct AgentEnd {
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<i32>,
-    /// It used up its time and was stopped.
+    /// It was stopped at its time limit.
     pub(crate) timed_out: bool,
     pub(crate) seconds: f64,
     pub(crate) output_bytes: u64,
@@ -135,7 +135,7 @@ pub(crate) struct AgentEnd {
     pub(crate) log: PathBuf,
 }
 
-/// The journal in its file, locked against a second process.
+/// The journal file, locked against other processes.
 pub(crate) struct JournalFile {
     path: PathBuf,
     journal: Mutex<Journal>,
@@ -169,21 +169,21 @@ impl Journal {
 impl JournalFile {
     pub(crate) fn create(path: PathBuf, journal: Journal) -> anyhow::Result<Self> {
         if path.exists() {
-            let words = format!("{} is there already; go on with it by --resume {0}", path.display());
-            return Err(usage(words));
+            let message = format!("{} already exists; resume it with --resume {0}", path.display());
+            return Err(usage(message));
         }
-        let file = Self { _lock: lock(&path)?, path, journal: Mutex::new(journal) };
+        let file = Self { _lock: lock_journal(&path)?, path, journal: Mutex::new(journal) };
         housekeeping::keep_out_of_git(&file.path);
         housekeeping::remove_old(&file.path);
         file.change(|_| ())?;
         Ok(file)
     }
 
-    /// A file, or the id of a run that a journal of this folder knows.
+    /// Opens a journal by its path, or by the id of a run in it.
     pub(crate) fn open(named: &str) -> anyhow::Result<Self> {
-        let path = find(named)?
-            .ok_or_else(|| usage(format!("{named} is no file, and no journal in {FOLDER} speaks of it")))?;
-        let lock = lock(&path)?;
+        let path = find_path(named)?
+            .ok_or_else(|| usage(format!("{named} is not a file, and no journal in {FOLDER} contains it")))?;
+        let lock = lock_journal(&path)?;
         let journal = read(&path)?;
         Ok(Self { _lock: lock, path, journal: Mutex::new(journal) })
     }
@@ -196,72 +196,72 @@ impl JournalFile {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Changes it; when this returns, the change is on the disk.
+    /// Changes the journal and writes it to disk.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Journal) -> T) -> anyhow::Result<T> {
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        let done = change(&mut journal);
+        let result = change(&mut journal);
         write_private(&self.path, &serde_json::to_vec_pretty(&*journal)?)?;
-        Ok(done)
+        Ok(result)
     }
 
-    /// Of a run that was never begun there is nothing to go on with.
+    /// Removes the journal of a run that was never started.
     pub(crate) fn discard(&self) {
         let _ = std::fs::remove_file(&self.path);
         let _ = std::fs::remove_file(lock_of(&self.path));
     }
 
-    /// Nothing is left to do for a run that has come to its end, so its lock can go.
+    /// Removes the lock if all runs are finished.
     pub(crate) fn close(&self) {
         let journal = self.read();
         let is_done = |run: &RunRecord| {
-            run.created.is_some() && !run.tasks.is_empty() && run.tasks.iter().all(|task| task.step == Step::Done)
+            run.created.is_some() && !run.tasks.is_empty() && run.tasks.iter().all(|task| task.step == TaskStage::Done)
         };
         if journal.runs.iter().all(is_done) {
             let _ = std::fs::remove_file(lock_of(&self.path));
         }
     }
 
-    /// One task of one run; nothing when there is no such task.
-    pub(crate) fn change_task(&self, place: Place, change: impl FnOnce(&mut TaskRecord)) -> anyhow::Result<()> {
+    /// Changes one task of one run. Does nothing if there is no such task.
+    pub(crate) fn change_task(&self, index: TaskIndex, change: impl FnOnce(&mut TaskRecord)) -> anyhow::Result<()> {
         self.change(|journal| {
-            let run = journal.runs.get_mut(place.run);
-            if let Some(task) = run.and_then(|run| run.tasks.get_mut(place.task)) {
+            let run = journal.runs.get_mut(index.run);
+            if let Some(task) = run.and_then(|run| run.tasks.get_mut(index.task)) {
                 change(task);
             }
         })
     }
 
-    pub(crate) fn task(&self, place: Place) -> Option<TaskRecord> {
+    pub(crate) fn task(&self, index: TaskIndex) -> Option<TaskRecord> {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        journal.runs.get(place.run)?.tasks.get(place.task).cloned()
+        journal.runs.get(index.run)?.tasks.get(index.task).cloned()
     }
 }
 
-/// Which repetition, and which task of it.
+/// The index of a run in the journal, and of a task in that run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TaskIndex {
     pub(crate) run: usize,
     pub(crate) task: usize,
 }
 
-/// The system gives the lock back however this process ends.
-fn lock(journal: &Path) -> anyhow::Result<File> {
+/// Locks a journal. The system releases the lock when this process ends.
+fn lock_journal(journal: &Path) -> anyhow::Result<File> {
     if let Some(folder) = journal.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     let path = lock_of(journal);
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let file = file.with_context(|| format!("cannot write {}", path.display()))?;
     match file.try_lock() {
-        // Another process may have ended, and removed it, after it was opened.
-        Ok(()) if !housekeeping::is_same_file(&file, &path) => lock(journal),
+        // Another process may have removed the lock file after it was opened.
+        Ok(()) if !housekeeping::is_same_file(&file, &path) => lock_journal(journal),
         Ok(()) => Ok(file),
         Err(_) => Err(usage(format!("another `verial run` is working on {}", journal.display()))),
     }
 }
 
-/// Where the journal of a run is kept unless the user names a file. That of a local run is not in the working directory:
-/// it would have to be hidden from the agent there, which could then not create files in it.
+/// The default path of a journal. That of a local run is not in the working directory: it would have to be hidden from the
+/// agent, which could then not create files there.
 pub(crate) fn default_path(id: &str, is_local: bool, data: Option<&Path>) -> PathBuf {
     let folder = match (is_local, data) {
         (true, Some(data)) => data.join("runs"),
@@ -272,10 +272,10 @@ pub(crate) fn default_path(id: &str, is_local: bool, data: Option<&Path>) -> Pat
 }
 
 fn home_folder() -> Option<PathBuf> {
-    Some(Stored::path().ok()?.parent()?.join("runs"))
+    Some(UserConfig::path().ok()?.parent()?.join("runs"))
 }
 
-/// Logs and credentials of a journal's agents: beside it, in a folder of its name.
+/// The folder for logs and credentials of a journal's agents, next to the journal.
 pub(crate) fn logs_of(journal: &Path) -> PathBuf {
     journal.with_extension("logs")
 }
@@ -286,27 +286,27 @@ pub(crate) fn lock_of(journal: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The journal in a file, or the one that knows the run with this id; it may be in use.
+/// Reads the journal at a path, or the one that contains the run with this id. It may be in use.
 pub(crate) fn find_journal(named: &str) -> anyhow::Result<Option<Journal>> {
-    find(named)?.map(|path| read(&path)).transpose()
+    find_path(named)?.map(|path| read(&path)).transpose()
 }
 
 fn read(path: &Path) -> anyhow::Result<Journal> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let journal: Journal =
-        serde_json::from_str(&text).with_context(|| format!("{} is no journal of a run", path.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("{} is not the journal of a run", path.display()))?;
     if journal.version != VERSION {
         return Err(usage(format!("{} was written by another version of verial", path.display())));
     }
     Ok(journal)
 }
 
-fn find(named: &str) -> anyhow::Result<Option<PathBuf>> {
+fn find_path(named: &str) -> anyhow::Result<Option<PathBuf>> {
     let path = PathBuf::from(named);
     if path.is_file() {
         return Ok(Some(path));
     }
-    let mut known = Vec::new();
+    let mut matches = Vec::new();
     let mut folders: Vec<PathBuf> = [Some(FOLDER.into()), home_folder()]
         .into_iter()
         .flatten()
@@ -318,12 +318,12 @@ fn find(named: &str) -> anyhow::Result<Option<PathBuf>> {
         let is_journal = path.extension().is_some_and(|extension| extension == "json");
         let text = if is_journal { std::fs::read_to_string(&path).unwrap_or_default() } else { String::new() };
         if text.contains(&format!("\"{named}\"")) {
-            known.push(path);
+            matches.push(path);
         }
     }
-    match known.pop() {
-        Some(path) if known.is_empty() => Ok(Some(path)),
-        Some(_) => Err(usage(format!("several journals in {FOLDER} speak of {named}: name the file"))),
+    match matches.pop() {
+        Some(path) if matches.is_empty() => Ok(Some(path)),
+        Some(_) => Err(usage(format!("several journals in {FOLDER} contain {named}: specify the file"))),
         None => Ok(None),
     }
 }

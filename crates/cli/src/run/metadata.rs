@@ -1,13 +1,13 @@
-//! What is kept with a run: entries that the user names, and what CI systems and agents say in the environment.
+//! Metadata of a run: the user's entries, and variables of CI systems and agents.
 
 use model::run::Metadata;
 
-use crate::output::text::harmless;
+use crate::output::text::sanitize;
 
-const LONGEST_NAME: usize = 40;
-const LONGEST_VALUE: usize = 500;
+const MAX_NAME: usize = 40;
+const MAX_VALUE: usize = 500;
 
-/// Names of entries, and the variables that hold them in common CI systems; the first that is set counts.
+/// Entries and their environment variables in common CI systems. The first variable that is set is used.
 const VARIABLES: [(&str, &[&str]); 4] = [
     (
         "commit",
@@ -36,37 +36,37 @@ const VARIABLES: [(&str, &[&str]); 4] = [
     ("model", &["VERIAL_MODEL", "OPENAI_MODEL", "ANTHROPIC_MODEL"]),
 ];
 
-/// `model=m-1`.
-pub(super) fn entry(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("write it as name=value")?;
+/// Parses an entry such as `model=m-1`.
+pub(super) fn parse_entry(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     let (name, value) = (name.trim(), value.trim());
-    if name.is_empty() || name.chars().count() > LONGEST_NAME {
-        return Err(format!("the name must have 1 to {LONGEST_NAME} characters"));
+    if name.is_empty() || name.chars().count() > MAX_NAME {
+        return Err(format!("the name must have 1 to {MAX_NAME} characters"));
     }
-    if value.chars().count() > LONGEST_VALUE {
-        return Err(format!("the value must have at most {LONGEST_VALUE} characters"));
+    if value.chars().count() > MAX_VALUE {
+        return Err(format!("the value must have at most {MAX_VALUE} characters"));
     }
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// What the user names wins over the environment.
-pub(super) fn collect(named: &[(String, String)]) -> Metadata {
-    with_environment(named, variable)
+/// The user's entries override those of the environment.
+pub(super) fn collect(entries: &[(String, String)]) -> Metadata {
+    with_environment(entries, variable)
 }
 
-fn with_environment(named: &[(String, String)], variable: impl Fn(&str) -> Option<String>) -> Metadata {
+fn with_environment(entries: &[(String, String)], variable: impl Fn(&str) -> Option<String>) -> Metadata {
     let mut metadata = Metadata::new();
     for (name, variables) in VARIABLES {
         if let Some(value) = variables.iter().find_map(|name| variable(name)) {
-            let value = harmless(value.trim()).chars().take(LONGEST_VALUE).collect();
+            let value = sanitize(value.trim()).chars().take(MAX_VALUE).collect();
             metadata.insert(name.to_owned(), value);
         }
     }
-    metadata.extend(named.iter().cloned());
+    metadata.extend(entries.iter().cloned());
     metadata
 }
 
-#[expect(clippy::disallowed_methods, reason = "CI systems say what they run in the environment")]
+#[expect(clippy::disallowed_methods, reason = "CI systems describe a job in environment variables")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
@@ -76,10 +76,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_read_and_win_over_the_environment() {
-        assert_eq!(entry("model = a=b"), Ok(("model".into(), "a=b".into())));
+    fn entries_override_the_environment() {
+        assert_eq!(parse_entry("model = a=b"), Ok(("model".into(), "a=b".into())));
         for bad in ["model", "=x", &format!("{}=x", "m".repeat(41)), &format!("m={}", "x".repeat(501))] {
-            assert!(entry(bad).is_err(), "{bad}");
+            assert!(parse_entry(bad).is_err(), "{bad}");
         }
         let environment = |name: &str| match name {
             "CI_COMMIT_SHA" => Some("4f2a\n".to_owned()),

@@ -1,4 +1,4 @@
-//! What is seen while agents work: a bar on a terminal, one line per task otherwise.
+//! Shows progress while agents work: a bar on a terminal, otherwise one line per task.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,8 +7,8 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::journal::TaskRecord;
-use crate::output::tell;
-use crate::output::text::{cut, harmless};
+use crate::output::eprint;
+use crate::output::text::{sanitize, truncate};
 
 const NAME_COLUMNS: usize = 60;
 
@@ -30,12 +30,12 @@ impl Progress {
         }
         bar.set_prefix("0");
         let progress = Self { bar, passed: AtomicU64::new(0), is_drawn, is_quiet };
-        progress.expect(tasks);
+        progress.set_tasks(tasks);
         progress
     }
 
-    /// A bar is drawn once it is known how long it is: one of nothing would look full.
-    pub(crate) fn expect(&self, tasks: u64) {
+    /// Sets the number of tasks. The bar is only drawn once it is known, because an empty bar looks full.
+    pub(crate) fn set_tasks(&self, tasks: u64) {
         self.bar.set_length(tasks);
         if self.is_drawn && tasks > 0 {
             if self.bar.is_hidden() {
@@ -45,27 +45,27 @@ impl Progress {
         }
     }
 
-    /// Tasks that an earlier process has ended, and how many of them passed.
+    /// Counts tasks that an earlier process has finished, and how many of them passed.
     pub(crate) fn skip(&self, tasks: u64, passed: u64) {
         self.bar.set_position(tasks);
-        self.count(passed);
+        self.add_passed(passed);
     }
 
-    fn count(&self, passed: u64) {
+    fn add_passed(&self, passed: u64) {
         let passed = self.passed.fetch_add(passed, Ordering::Relaxed) + passed;
         self.bar.set_prefix(passed.to_string());
     }
 
-    pub(crate) fn working(&self, name: &str) {
-        self.bar.set_message(harmless(name));
+    pub(crate) fn set_current(&self, name: &str) {
+        self.bar.set_message(sanitize(name));
     }
 
-    pub(crate) fn ended(&self, task: &TaskRecord) {
+    pub(crate) fn task_ended(&self, task: &TaskRecord) {
         self.bar.inc(1);
-        self.count(u64::from(is_pass(task)));
-        let line = format!("{:<13} {}", outcome(task), cut(&harmless(&task.name), NAME_COLUMNS));
+        self.add_passed(u64::from(is_pass(task)));
+        let line = format!("{:<13} {}", describe_outcome(task), truncate(&sanitize(&task.name), NAME_COLUMNS));
         if !self.is_quiet {
-            self.bar.suspend(|| tell(line));
+            self.bar.suspend(|| eprint(line));
         }
     }
 
@@ -79,12 +79,12 @@ pub(super) fn is_pass(task: &TaskRecord) -> bool {
     task.is_measured() && verdict == Some(model::score::Verdict::Pass)
 }
 
-fn outcome(task: &TaskRecord) -> String {
+fn describe_outcome(task: &TaskRecord) -> String {
     match (&task.fault, &task.result) {
         (Some(_), _) => "not measured".into(),
         (None, _) if task.interrupted => "interrupted".into(),
         (None, Some(result)) => {
-            let score = result.score.as_ref().map_or_else(|| "-".into(), model::score::brief);
+            let score = result.score.as_ref().map_or_else(|| "-".into(), model::score::format_score_short);
             let verdict = result.verdict.map_or(result.status.name(), model::score::Verdict::name);
             format!("{score:<6} {verdict}{}", crate::report::critical_failures(result.critical_failures))
         }

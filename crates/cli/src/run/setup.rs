@@ -1,4 +1,4 @@
-//! Before the first agent: the server, the key, the journal.
+//! Prepares a run: the server, the key and the journal.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -11,35 +11,35 @@ use model::Ulid;
 use model::api_key::masked;
 use tokio::sync::Semaphore;
 
-use super::arguments::Arguments;
-use super::drive::{Asker, Drive};
+use super::arguments::RunArgs;
 use super::interrupt::Interrupt;
-use super::journal::{Journal, JournalFile, Step, default_path};
-use super::patience::Outages;
+use super::journal::{Journal, JournalFile, TaskStage, default_path};
 use super::progress::{Progress, is_pass};
-use super::target::{self, Runnable, Target};
+use super::retry::Outages;
+use super::runner::{RunCreator, Runner};
+use super::target::{self, ResolvedTarget, Target};
 use super::{failed_tasks, metadata, precheck};
 use crate::auth::check_solver_key;
 use crate::confine::{self, Confinement, Isolation, Secrets};
 use crate::exit::usage;
-use crate::local::Local;
-use crate::output::tell;
+use crate::local_server::LocalServer;
+use crate::output::eprint;
 use crate::reference::{REFERENCE_NAME, is_reference};
-use crate::report::model::Hint;
-use crate::stored::Stored;
+use crate::report::model::ResultLocation;
+use crate::user_config::UserConfig;
 
 pub(crate) struct Setup {
-    pub(crate) drive: Drive,
-    local: Option<Local>,
+    pub(crate) runner: Runner,
+    local: Option<LocalServer>,
 }
 
 impl Setup {
-    /// Where the runs can be looked at when this process has ended.
-    pub(crate) fn hint(&self) -> Hint {
+    /// Where the results can be found after this process has ended.
+    pub(crate) fn result_location(&self) -> ResultLocation {
         match &self.local {
-            None => Hint::Server,
-            Some(local) if local.is_passing() => Hint::Nowhere,
-            Some(local) => Hint::Data(local.data.display().to_string()),
+            None => ResultLocation::Server,
+            Some(local) if local.is_temporary() => ResultLocation::Discarded,
+            Some(local) => ResultLocation::Data(local.data.display().to_string()),
         }
     }
 
@@ -50,8 +50,8 @@ impl Setup {
     }
 }
 
-/// None when there is nothing to run.
-pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Setup>> {
+/// Returns `None` when there is nothing to run.
+pub(crate) async fn prepare(arguments: &RunArgs) -> anyhow::Result<Option<Setup>> {
     check_outputs(arguments)?;
     let target = Target::of(arguments)?;
     let resumed = arguments.resume.as_deref().map(JournalFile::open).transpose()?;
@@ -62,17 +62,17 @@ pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Setu
         (None, Some(journal)) if arguments.connection.url.is_none() => journal.read().url,
         _ => arguments.connection.url()?,
     };
-    let asker = asker(arguments, local.as_ref(), &url).await?;
-    let runnable = match (&target, &resumed) {
-        (Some(target), _) => target.load(arguments, &asker).await?,
-        (None, Some(journal)) => target::known(&asker, &journal.read().benchmark).await,
-        (None, None) => return Err(usage("which benchmark?")),
+    let creator = creator(arguments, local.as_ref(), &url).await?;
+    let resolved = match (&target, &resumed) {
+        (Some(target), _) => target.load(arguments, &creator).await?,
+        (None, Some(journal)) => target::lookup(&creator, &journal.read().benchmark).await,
+        (None, None) => return Err(usage("no benchmark given")),
     };
-    precheck::check_gate(arguments, &asker, &runnable).await?;
-    let Some(tasks) = selected(arguments, &asker).await? else { return close(local).await };
+    precheck::check_gate(arguments, &creator, &resolved).await?;
+    let Some(tasks) = select_tasks(arguments, &creator).await? else { return close(local).await };
     let journal = match resumed {
-        Some(journal) => go_on(journal, arguments, &url, isolation)?,
-        None => begin(arguments, &runnable, tasks, local.as_ref(), &url, isolation)?,
+        Some(journal) => resume_journal(journal, arguments, &url, isolation)?,
+        None => create_journal(arguments, &resolved, tasks, local.as_ref(), &url, isolation)?,
     };
     if let Some(folder) = target.as_ref().and_then(Target::folder) {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -82,29 +82,29 @@ pub(crate) async fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Setu
         (Some(local), Some(Isolation::Landlock)) => Some(confinement(arguments, local, &journal)?),
         _ => None,
     };
-    let drive = drive(arguments, asker, journal, confinement)?;
-    Ok(Some(Setup { drive, local }))
+    let runner = runner(arguments, creator, journal, confinement)?;
+    Ok(Some(Setup { runner, local }))
 }
 
-fn drive(
-    arguments: &Arguments,
-    asker: Asker,
+fn runner(
+    arguments: &RunArgs,
+    creator: RunCreator,
     journal: JournalFile,
     confinement: Option<Confinement>,
-) -> anyhow::Result<Drive> {
+) -> anyhow::Result<Runner> {
     let interrupt = Interrupt::listen()?;
-    tell(format_args!("journal: {}", journal.path().display()));
-    let (tasks, ended) = counted(&journal.read());
+    eprint(format_args!("journal: {}", journal.path().display()));
+    let (tasks, ended) = count_tasks(&journal.read());
     if arguments.resume.is_some() {
-        tell(format_args!("{}", going_on(&journal.read(), tasks, ended)));
+        eprint(format_args!("{}", resume_notice(&journal.read(), tasks, ended)));
     }
     let progress = Progress::new(tasks, arguments.json);
-    let done = journal.read();
-    let passed = done.runs.iter().flat_map(|run| &run.tasks).filter(|task| is_pass(task)).count();
+    let resumed_journal = journal.read();
+    let passed = resumed_journal.runs.iter().flat_map(|run| &run.tasks).filter(|task| is_pass(task)).count();
     progress.skip(ended, passed as u64);
     let parallel = arguments.parallel as usize;
-    Ok(Drive {
-        asker,
+    Ok(Runner {
+        creator,
         journal,
         confinement,
         interrupt,
@@ -115,59 +115,59 @@ fn drive(
         timeout: arguments.timeout.map(Duration::from_secs),
         grace: Duration::from_secs(arguments.grace),
         patience: Duration::from_secs(arguments.patience),
-        is_hopeless: AtomicBool::new(false),
+        gave_up: AtomicBool::new(false),
         tasks: AtomicU64::new(tasks),
     })
 }
 
-/// The tasks that are to be run, empty for all of them; none when the earlier run has passed them all.
-async fn selected(arguments: &Arguments, asker: &Asker) -> anyhow::Result<Option<Vec<String>>> {
+/// The selected tasks, or an empty list for all. `None` when the earlier run passed all of its tasks.
+async fn select_tasks(arguments: &RunArgs, creator: &RunCreator) -> anyhow::Result<Option<Vec<String>>> {
     let Some(earlier) = &arguments.failed_from else { return Ok(Some(arguments.tasks.clone())) };
-    let failed = failed_tasks::find(earlier, asker).await?;
+    let failed = failed_tasks::find(earlier, creator).await?;
     if failed.is_empty() {
-        tell(format_args!("every task of {earlier} passed: there is nothing to run"));
+        eprint(format_args!("all tasks of {earlier} passed: nothing to run"));
         return Ok(None);
     }
     Ok(Some(failed.into_iter().collect()))
 }
 
-async fn close(local: Option<Local>) -> anyhow::Result<Option<Setup>> {
+async fn close(local: Option<LocalServer>) -> anyhow::Result<Option<Setup>> {
     if let Some(local) = local {
         local.stop().await;
     }
     Ok(None)
 }
 
-/// A report that cannot be written is told before hours of work and not after.
-fn check_outputs(arguments: &Arguments) -> anyhow::Result<()> {
+/// Checks that reports can be written before the run starts.
+fn check_outputs(arguments: &RunArgs) -> anyhow::Result<()> {
     let outputs = [&arguments.junit, &arguments.report, &arguments.markdown];
     for path in outputs.into_iter().flatten() {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
-            return Err(usage(format!("{} cannot be written: its folder is not there", path.display())));
+            return Err(usage(format!("{} cannot be written: its folder does not exist", path.display())));
         }
     }
     Ok(())
 }
 
-async fn start_local(arguments: &Arguments, resumed: Option<&JournalFile>) -> anyhow::Result<Option<Local>> {
-    let kept = resumed.and_then(|journal| journal.read().local_data);
-    if !arguments.local && kept.is_none() {
+async fn start_local(arguments: &RunArgs, resumed: Option<&JournalFile>) -> anyhow::Result<Option<LocalServer>> {
+    let kept_data = resumed.and_then(|journal| journal.read().local_data);
+    if !arguments.local && kept_data.is_none() {
         return Ok(None);
     }
-    if kept.as_ref().is_some_and(|data| !data.is_dir()) {
-        return Err(usage("this run's server and its data are gone; give --data to runs that are to be gone on with"));
+    if kept_data.as_ref().is_some_and(|data| !data.is_dir()) {
+        return Err(usage("the data of this run's server was removed; use --data for runs that may be resumed"));
     }
-    let data = kept.or_else(|| arguments.data.clone());
+    let data = kept_data.or_else(|| arguments.data.clone());
     let loopback = SocketAddr::from(([127, 0, 0, 1], 0));
     Ok(Some(match data {
-        Some(data) => Local::start(Some(&data), loopback).await?,
-        None => Local::start_apart(loopback).await?,
+        Some(data) => LocalServer::start(Some(&data), loopback).await?,
+        None => LocalServer::start_hidden(loopback).await?,
     }))
 }
 
-/// What can isolate the agent from a server in this process; nothing is known of other servers.
-fn isolation(arguments: &Arguments, resumed: Option<&JournalFile>) -> anyhow::Result<Option<Isolation>> {
+/// How the agent is isolated from a local server; `None` for other servers.
+fn isolation(arguments: &RunArgs, resumed: Option<&JournalFile>) -> anyhow::Result<Option<Isolation>> {
     let resumed = resumed.map(JournalFile::read);
     let is_local = arguments.local || resumed.as_ref().is_some_and(|journal| journal.local_data.is_some());
     if !is_local {
@@ -177,10 +177,10 @@ fn isolation(arguments: &Arguments, resumed: Option<&JournalFile>) -> anyhow::Re
         return Ok(Some(Isolation::None));
     }
     if confine::is_available() && !arguments.assume_no_landlock {
-        refuse_visible_keys()?;
+        reject_visible_keys()?;
         return Ok(Some(Isolation::Landlock));
     }
-    // A run that is marked already goes on as it began.
+    // A run that is already marked as not isolated can be resumed.
     let is_isolated = |journal: &Journal| journal.scored && journal.isolation != Some(Isolation::None);
     if arguments.scored || resumed.as_ref().is_some_and(is_isolated) {
         return Err(usage(
@@ -192,42 +192,43 @@ fn isolation(arguments: &Arguments, resumed: Option<&JournalFile>) -> anyhow::Re
     Ok(Some(Isolation::None))
 }
 
-/// Everyone on the machine can read the command line of a process, also an isolated agent.
-fn refuse_visible_keys() -> anyhow::Result<()> {
+/// Rejects keys on the command line, which every process on the machine can read, even an isolated agent.
+fn reject_visible_keys() -> anyhow::Result<()> {
     match std::env::args().any(|word| masked(&word) != word) {
         false => Ok(()),
         true => Err(usage("the agent could read the key on this command line; a local run needs no key")),
     }
 }
 
-fn confinement(arguments: &Arguments, local: &Local, journal: &JournalFile) -> anyhow::Result<Confinement> {
+fn confinement(arguments: &RunArgs, local: &LocalServer, journal: &JournalFile) -> anyhow::Result<Confinement> {
     let record = journal.read();
     let folder = record.folder.as_deref();
     let slug = record.benchmark.split('@').next().unwrap_or_default();
-    let is_ours = crate::reference::is_this_program(&record.agent);
-    let binary_tells = record.scored && !is_ours && agents::bundled::slugs().contains(&slug);
-    let secrets = Secrets { data: &local.data, journal: journal.path(), folder, binary_tells, more: &arguments.hide };
+    let is_this_program = crate::reference::is_this_program(&record.agent);
+    let binary_has_criteria = record.scored && !is_this_program && agents::bundled::slugs().contains(&slug);
+    let secrets =
+        Secrets { data: &local.data, journal: journal.path(), folder, binary_has_criteria, more: &arguments.hide };
     let confinement = Confinement::new(&secrets)?;
     if let Some(notice) = confinement.notice() {
-        tell(format_args!("note: {notice}"));
+        eprint(format_args!("note: {notice}"));
     }
     Ok(confinement)
 }
 
-/// A solver's key where there is one, else the organization's.
-async fn asker(arguments: &Arguments, local: Option<&Local>, url: &str) -> anyhow::Result<Asker> {
+/// Uses the solver key if there is one, otherwise the organization key.
+async fn creator(arguments: &RunArgs, local: Option<&LocalServer>, url: &str) -> anyhow::Result<RunCreator> {
     let client = match local {
         Some(local) => local.client()?,
         None => {
-            let given = arguments.solver_key.clone().filter(|key| !key.is_empty());
-            let solver_key = match given {
+            let given_key = arguments.solver_key.clone().filter(|key| !key.is_empty());
+            let solver_key = match given_key {
                 Some(key) => Some(key),
-                None if arguments.connection.api_key.is_none() => Stored::read()?.solver_key,
+                None if arguments.connection.api_key.is_none() => UserConfig::read()?.solver_key,
                 None => None,
             };
             if let Some(key) = solver_key {
                 check_solver_key(&key)?;
-                return Ok(Asker::Solver(Client::new(url, &key)?));
+                return Ok(RunCreator::Solver(Client::new(url, &key)?));
             }
             let key = arguments.connection.key()?;
             let key = key.ok_or_else(|| {
@@ -237,28 +238,28 @@ async fn asker(arguments: &Arguments, local: Option<&Local>, url: &str) -> anyho
         }
     };
     let patience = Duration::from_secs(arguments.patience);
-    let solver = super::patience::insist_aloud(patience, || client.solver(&arguments.solver)).await?;
-    Ok(Asker::Organization(client, solver))
+    let solver = super::retry::retry_with_notice(patience, || client.find_or_create_solver(&arguments.solver)).await?;
+    Ok(RunCreator::Organization(client, solver))
 }
 
-fn begin(
-    arguments: &Arguments,
-    runnable: &Runnable,
+fn create_journal(
+    arguments: &RunArgs,
+    resolved: &ResolvedTarget,
     tasks: Vec<String>,
-    local: Option<&Local>,
+    local: Option<&LocalServer>,
     url: &str,
     isolation: Option<Isolation>,
 ) -> anyhow::Result<JournalFile> {
-    let agent = arguments.agent.as_deref().context("which agent?")?;
+    let agent = arguments.agent.as_deref().context("no agent given")?;
     let id = fresh_id()?;
     let default = || default_path(&id, local.is_some(), arguments.data.as_deref());
     let path = arguments.journal.clone().unwrap_or_else(default);
-    let mut journal = Journal::new(id, &runnable.name, agent, url, arguments.repeat);
-    journal.draft.clone_from(&runnable.draft);
+    let mut journal = Journal::new(id, &resolved.name, agent, url, arguments.repeat);
+    journal.draft.clone_from(&resolved.draft);
     journal.scored = arguments.scored;
     journal.reference = is_reference(agent);
     journal.isolation = isolation;
-    journal.agent_name = filed_under(arguments.agent_name.clone(), &journal);
+    journal.agent_name = agent_label(arguments.agent_name.clone(), &journal);
     journal.tasks = tasks;
     journal.tags.clone_from(&arguments.tags);
     journal.metadata = metadata::collect(&arguments.metadata);
@@ -266,26 +267,27 @@ fn begin(
     JournalFile::create(path, journal)
 }
 
-/// What the server files the runs under. A score that says little about an agent is not among those of its other runs.
-fn filed_under(name: Option<String>, journal: &Journal) -> Option<String> {
-    const LONGEST: usize = 200;
-    let is_open = journal.scored && journal.isolation == Some(Isolation::None);
-    let marks = [journal.reference.then_some(REFERENCE_NAME), is_open.then_some("isolation: none")];
-    let missing = |mark: &&str| !name.as_deref().unwrap_or_default().contains(mark);
-    let marks: Vec<&str> = marks.into_iter().flatten().filter(missing).collect();
+/// The agent name that the server stores with the runs. Scores of the reference agent and of unisolated agents are marked,
+/// so that they are not mixed with the agent's other runs.
+fn agent_label(name: Option<String>, journal: &Journal) -> Option<String> {
+    const MAX: usize = 200;
+    let is_unisolated = journal.scored && journal.isolation == Some(Isolation::None);
+    let marks = [journal.reference.then_some(REFERENCE_NAME), is_unisolated.then_some("isolation: none")];
+    let is_missing = |mark: &&str| !name.as_deref().unwrap_or_default().contains(mark);
+    let marks: Vec<&str> = marks.into_iter().flatten().filter(is_missing).collect();
     match (name, marks.join(", ")) {
         (name, marks) if marks.is_empty() => name,
         (None, marks) => Some(marks),
         (Some(name), marks) => {
-            let room = LONGEST.saturating_sub(marks.len() + " ()".len());
+            let room = MAX.saturating_sub(marks.len() + " ()".len());
             Some(format!("{} ({marks})", name.chars().take(room).collect::<String>()))
         }
     }
 }
 
-fn go_on(
+fn resume_journal(
     file: JournalFile,
-    arguments: &Arguments,
+    arguments: &RunArgs,
     url: &str,
     isolation: Option<Isolation>,
 ) -> anyhow::Result<JournalFile> {
@@ -296,38 +298,39 @@ fn go_on(
             journal.agent.clone_from(agent);
         }
         journal.reference |= is_reference(&journal.agent);
-        // A journal of an earlier version says nothing: its agents were not isolated.
+        // Journals of earlier versions have no isolation: their agents were not isolated.
         journal.isolation = isolation.map(|now| now.weaker(journal.isolation.unwrap_or(Isolation::None)));
-        journal.agent_name = filed_under(journal.agent_name.take(), journal);
+        journal.agent_name = agent_label(journal.agent_name.take(), journal);
     })?;
     Ok(file)
 }
 
-fn counted(journal: &Journal) -> (u64, u64) {
+fn count_tasks(journal: &Journal) -> (u64, u64) {
     let tasks = journal.runs.iter().flat_map(|run| &run.tasks);
-    let ended = tasks.clone().filter(|task| task.step == Step::Done).count();
+    let ended = tasks.clone().filter(|task| task.step == TaskStage::Done).count();
     (tasks.count() as u64, ended as u64)
 }
 
-/// What an earlier process has left.
-fn going_on(journal: &Journal, tasks: u64, ended: u64) -> String {
+/// Describes the state of a resumed run.
+fn resume_notice(journal: &Journal, tasks: u64, ended: u64) -> String {
     let all = journal.runs.iter().flat_map(|run| &run.tasks);
-    let is_under_way = |step: Step| matches!(step, Step::Starting | Step::Working | Step::Completing);
-    let under_way = all.filter(|task| is_under_way(task.step)).count();
-    let left = match under_way {
+    let is_in_progress =
+        |step: TaskStage| matches!(step, TaskStage::Starting | TaskStage::Working | TaskStage::Completing);
+    let in_progress = all.filter(|task| is_in_progress(task.step)).count();
+    let suffix = match in_progress {
         0 => String::new(),
-        1 => "; 1 was under way".into(),
-        several => format!("; {several} were under way"),
+        1 => "; 1 was in progress".into(),
+        several => format!("; {several} were in progress"),
     };
-    format!("going on with {}: {ended} of {tasks} tasks were done{left}", journal.benchmark)
+    format!("resuming {}: {ended} of {tasks} tasks were done{suffix}", journal.benchmark)
 }
 
-/// Never the same twice: the server takes two requests with one id for one request.
+/// A random id. It must be unique, because the server uses it for idempotency.
 fn fresh_id() -> anyhow::Result<String> {
-    let mut chance = [0; 16];
-    getrandom::fill(&mut chance).map_err(|error| anyhow::anyhow!("no randomness: {error}"))?;
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(|error| anyhow::anyhow!("no randomness: {error}"))?;
     let now = u64::try_from(Clock::system().now().milliseconds()).unwrap_or_default();
-    Ok(Ulid::new(now, u128::from_le_bytes(chance)).to_string())
+    Ok(Ulid::new(now, u128::from_le_bytes(random)).to_string())
 }
 
 #[cfg(test)]
@@ -337,7 +340,7 @@ mod tests {
     #[test]
     fn runs_that_say_little_about_an_agent_are_filed_apart() {
         let mut journal = Journal::new("id".into(), "b@1", "agent", "http://a", 1);
-        let filed = |name: Option<&str>, journal: &Journal| filed_under(name.map(ToOwned::to_owned), journal);
+        let filed = |name: Option<&str>, journal: &Journal| agent_label(name.map(ToOwned::to_owned), journal);
         assert_eq!((filed(None, &journal), filed(Some("v1"), &journal)), (None, Some("v1".into())));
         journal.isolation = Some(Isolation::None);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! One task: start, agent, complete. Whatever an earlier process had begun is gone on with from where it was.
+//! Runs one task: start, agent, complete. Resumes a task that an earlier process has started.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -7,130 +7,136 @@ use std::time::Duration;
 use client::{Client, ClientError};
 use model::run::{Phase, StartedTaskRun, TaskRunResult};
 
-use super::agent::{Agent, End, Times, end_leftover};
-use super::drive::Drive;
-use super::handover::Handover;
-use super::journal::{CreatedRecord, Place, Step, TaskRecord, logs_of};
-use super::patience::insist;
+use super::agent::{Agent, AgentLimits, EndReason, kill_leftover};
+use super::agent_inputs::AgentInputs;
+use super::journal::{CreatedRecord, TaskIndex, TaskRecord, TaskStage, logs_of};
+use super::retry::retry;
+use super::runner::Runner;
 
-/// From where it is to its end, or to where it cannot go on.
-pub(crate) async fn go_on(drive: &Drive, client: &Client, place: Place, run: &CreatedRecord) -> anyhow::Result<()> {
-    let Some(task) = drive.journal.task(place) else { return Ok(()) };
+/// Runs a task from its current stage to its end, or until it cannot continue.
+pub(crate) async fn resume(
+    runner: &Runner,
+    client: &Client,
+    index: TaskIndex,
+    run: &CreatedRecord,
+) -> anyhow::Result<()> {
+    let Some(task) = runner.journal.task(index) else { return Ok(()) };
     let step = match task.step {
-        Step::Done => return Ok(()),
-        Step::Working => {
-            interrupted_earlier(drive, place, &task)?;
-            Step::Completing
+        TaskStage::Done => return Ok(()),
+        TaskStage::Working => {
+            mark_interrupted(runner, index, &task)?;
+            TaskStage::Completing
         }
         step => step,
     };
-    if step != Step::Completing {
-        let _permit = drive.agents.acquire().await?;
-        if !drive.goes_on() {
+    if step != TaskStage::Completing {
+        let _permit = runner.agents.acquire().await?;
+        if !runner.should_continue() {
             return Ok(());
         }
-        drive.progress.working(&task.name);
-        if !sample(drive, client, place, &task, run).await? {
+        runner.progress.set_current(&task.name);
+        if !run_agent(runner, client, index, &task, run).await? {
             return Ok(());
         }
     }
-    complete(drive, client, place, &task).await
+    complete(runner, client, index, &task).await
 }
 
-/// An agent whose `verial run` was killed is not started again: nobody knows how far it was, so its task is not scored.
-fn interrupted_earlier(drive: &Drive, place: Place, task: &TaskRecord) -> anyhow::Result<()> {
-    let was_running = task.process.is_some_and(end_leftover);
-    drive.journal.change_task(place, |task| {
-        task.step = Step::Completing;
+/// Marks a task whose `verial run` was killed while the agent worked. The agent is not started again, and the task is not
+/// scored, because it is unknown how far the agent got.
+fn mark_interrupted(runner: &Runner, index: TaskIndex, task: &TaskRecord) -> anyhow::Result<()> {
+    let was_running = task.process.is_some_and(kill_leftover);
+    runner.journal.change_task(index, |task| {
+        task.step = TaskStage::Completing;
         task.interrupted = true;
-        let end = if was_running { "it was still running and was ended" } else { "it had ended" };
+        let end = if was_running { "it was still running and was killed" } else { "it had ended" };
         task.notes.push(format!("`verial run` was killed while the agent worked; {end}; the task was not scored"));
     })
 }
 
-/// Starts the task and lets the agent work. Whether there is something to complete.
-async fn sample(
-    drive: &Drive,
+/// Starts the task and the agent. Returns whether the task can be completed.
+async fn run_agent(
+    runner: &Runner,
     client: &Client,
-    place: Place,
+    index: TaskIndex,
     task: &TaskRecord,
     run: &CreatedRecord,
 ) -> anyhow::Result<bool> {
-    drive.journal.change_task(place, |task| {
-        task.step = Step::Starting;
+    runner.journal.change_task(index, |task| {
+        task.step = TaskStage::Starting;
         task.fault = None;
         task.agent_not_started = false;
     })?;
     let key = format!("start-{}", task.task_run);
-    let started = match insist(drive.patience, || client.start_task(&task.task_run, &key)).await {
+    let started = match retry(runner.patience, || client.start_task(&task.task_run, &key)).await {
         Ok(started) => started,
-        Err(error) => return not_started(drive, client, place, task, &error).await,
+        Err(error) => return not_started(runner, client, index, task, &error).await,
     };
-    let folder = folder(drive);
-    let benchmark = drive.journal.read().benchmark;
-    let handover = Handover::new(client.base_url(), &benchmark, (&run.run, &run.token), &started, &folder)?;
-    let log = folder.join(log_name(place, task));
-    let outages = drive.outages.count();
-    drive.journal.change_task(place, |task| {
-        task.step = Step::Working;
+    let folder = folder(runner);
+    let benchmark = runner.journal.read().benchmark;
+    let inputs = AgentInputs::new(client.base_url(), &benchmark, (&run.run, &run.token), &started, &folder)?;
+    let log = folder.join(log_name(index, task));
+    let outages = runner.outages.count();
+    runner.journal.change_task(index, |task| {
+        task.step = TaskStage::Working;
         task.attempts += 1;
     })?;
-    let agent = match start_agent(drive, &handover, &log) {
+    let agent = match start_agent(runner, &inputs, &log) {
         Ok(agent) => agent,
-        Err(error) => return agent_missing(drive, place, &format!("{error:#}")),
+        Err(error) => return agent_not_started(runner, index, &format!("{error:#}")),
     };
     let process = agent.process();
-    drive.journal.change_task(place, |task| task.process = process)?;
-    let (end, ended) = agent.wait(times(drive, &started), &drive.interrupt, &log).await;
-    if end == End::ByItself && ended.was_not_started() {
+    runner.journal.change_task(index, |task| task.process = process)?;
+    let (end, ended) = agent.wait(limits(runner, &started), &runner.interrupt, &log).await;
+    if end == EndReason::ByItself && ended.was_not_started() {
         let code = ended.exit_code.unwrap_or_default();
-        drive.journal.change_task(place, |task| task.agent = Some(ended))?;
-        let confined = if drive.confinement.is_some() { " (it may be hidden from the agent)" } else { "" };
-        let reason = crate::report::build::last_words(&log);
-        return agent_missing(drive, place, &format!("exit code {code}{reason}{confined}"));
+        runner.journal.change_task(index, |task| task.agent = Some(ended))?;
+        let isolation_note = if runner.confinement.is_some() { " (it may be hidden from the agent)" } else { "" };
+        let reason = crate::report::build::last_log_line(&log);
+        return agent_not_started(runner, index, &format!("exit code {code}{reason}{isolation_note}"));
     }
-    let was_away = drive.outages.count() > outages;
-    drive.journal.change_task(place, |task| {
-        task.step = Step::Completing;
+    let had_outage = runner.outages.count() > outages;
+    runner.journal.change_task(index, |task| {
+        task.step = TaskStage::Completing;
         task.agent = Some(ended);
-        task.interrupted = end == End::Interrupted;
+        task.interrupted = end == EndReason::Interrupted;
         if task.interrupted {
-            task.notes.push("interrupted: the agent was ended, and the task was not scored".into());
+            task.notes.push("interrupted: the agent was stopped, and the task was not scored".into());
         }
-        if was_away {
-            task.fault = Some("the server did not answer for a while as the agent worked".into());
+        if had_outage {
+            task.fault = Some("the server did not respond for a while during the agent's work".into());
         }
     })?;
     Ok(true)
 }
 
-fn start_agent(drive: &Drive, handover: &Handover, log: &Path) -> anyhow::Result<Agent> {
-    let command = drive.journal.read().agent;
-    match &drive.confinement {
+fn start_agent(runner: &Runner, inputs: &AgentInputs, log: &Path) -> anyhow::Result<Agent> {
+    let command = runner.journal.read().agent;
+    match &runner.confinement {
         Some(confinement) => {
-            Agent::start_confined(confinement.launcher(&command, handover.file())?, &handover.variables(), log)
+            Agent::start_confined(confinement.launcher(&command, inputs.file())?, &inputs.variables(), log)
         }
-        None => Agent::start(&command, &handover.variables(), log),
+        None => Agent::start(&command, &inputs.variables(), log),
     }
 }
 
-/// Nothing was sampled: the step before is where a later process goes on. The next task would fare no better, so no more
-/// are started.
-fn agent_missing(drive: &Drive, place: Place, reason: &str) -> anyhow::Result<bool> {
-    drive.is_hopeless.store(true, Ordering::Relaxed);
-    drive.journal.change_task(place, |task| {
-        task.step = Step::Starting;
+/// Records that the agent could not be started. A later process resumes at the stage before. No more tasks are started,
+/// because they would fail in the same way.
+fn agent_not_started(runner: &Runner, index: TaskIndex, reason: &str) -> anyhow::Result<bool> {
+    runner.gave_up.store(true, Ordering::Relaxed);
+    runner.journal.change_task(index, |task| {
+        task.step = TaskStage::Starting;
         task.fault = Some(format!("the agent could not be started: {reason}"));
         task.agent_not_started = true;
     })?;
     Ok(false)
 }
 
-/// The server would not start it: it has ended already, its scenario cannot be carried out, or nobody is there.
+/// Records that the server could not start the task: it has ended, its scenario failed, or the server does not respond.
 async fn not_started(
-    drive: &Drive,
+    runner: &Runner,
     client: &Client,
-    place: Place,
+    index: TaskIndex,
     task: &TaskRecord,
     error: &ClientError,
 ) -> anyhow::Result<bool> {
@@ -138,97 +144,97 @@ async fn not_started(
         && let Ok(result) = client.task_result(&task.task_run).await
         && result.phase == Phase::Completed
     {
-        let words = format!("no agent was started: {error}");
-        finish(drive, place, result, Some(words))?;
+        let message = format!("no agent was started: {error}");
+        finish(runner, index, result, Some(message))?;
         return Ok(false);
     }
     if error.is_infrastructure() {
-        drive.is_hopeless.store(true, Ordering::Relaxed);
+        runner.gave_up.store(true, Ordering::Relaxed);
     }
-    drive.journal.change_task(place, |task| task.fault = Some(format!("the task could not be started: {error}")))?;
-    tell_end(drive, place);
+    runner.journal.change_task(index, |task| task.fault = Some(format!("the task could not be started: {error}")))?;
+    show_end(runner, index);
     Ok(false)
 }
 
-async fn complete(drive: &Drive, client: &Client, place: Place, task: &TaskRecord) -> anyhow::Result<()> {
-    let is_unmeasured = |task: &TaskRecord| task.interrupted || task.fault.is_some();
-    if drive.journal.task(place).as_ref().is_some_and(is_unmeasured) {
-        return cancel(drive, client, place, task).await;
+async fn complete(runner: &Runner, client: &Client, index: TaskIndex, task: &TaskRecord) -> anyhow::Result<()> {
+    let is_not_measured = |task: &TaskRecord| task.interrupted || task.fault.is_some();
+    if runner.journal.task(index).as_ref().is_some_and(is_not_measured) {
+        return cancel(runner, client, index, task).await;
     }
     let key = format!("complete-{}", task.task_run);
-    let completed = match insist(drive.patience, || client.complete_task(&task.task_run, &key)).await {
-        // Its time was over, or an earlier process has completed it.
+    let completed = match retry(runner.patience, || client.complete_task(&task.task_run, &key)).await {
+        // Its deadline has passed, or an earlier process has completed it.
         Err(error) if error.status() == Some(409) => {
-            insist(drive.patience, || client.task_result(&task.task_run)).await
+            retry(runner.patience, || client.task_result(&task.task_run)).await
         }
         other => other,
     };
     match completed {
-        Ok(result) if result.phase == Phase::Completed => finish(drive, place, result, None),
-        Ok(result) => fault(drive, place, &format!("the task run is still {}", result.phase.name())),
-        Err(error) => fault(drive, place, &format!("the task could not be completed: {error}")),
+        Ok(result) if result.phase == Phase::Completed => finish(runner, index, result, None),
+        Ok(result) => fail(runner, index, &format!("the task run is still {}", result.phase.name())),
+        Err(error) => fail(runner, index, &format!("the task could not be completed: {error}")),
     }
 }
 
-/// The result would say nothing about the agent: the server does not score it, and leaves it out of statistics.
-async fn cancel(drive: &Drive, client: &Client, place: Place, task: &TaskRecord) -> anyhow::Result<()> {
+/// Cancels a task whose result would not measure the agent. The server does not score it, and excludes it from statistics.
+async fn cancel(runner: &Runner, client: &Client, index: TaskIndex, task: &TaskRecord) -> anyhow::Result<()> {
     let key = format!("cancel-{}", task.task_run);
-    let cancelled = match insist(drive.patience, || client.cancel_task(&task.task_run, &key)).await {
-        // Its time was over, or it has been completed.
+    let cancelled = match retry(runner.patience, || client.cancel_task(&task.task_run, &key)).await {
+        // Its deadline has passed, or it has been completed.
         Err(error) if error.status() == Some(409) => {
-            insist(drive.patience, || client.task_result(&task.task_run)).await
+            retry(runner.patience, || client.task_result(&task.task_run)).await
         }
         other => other,
     };
     match cancelled {
-        Ok(result) if result.phase == Phase::Completed => finish(drive, place, result, None),
+        Ok(result) if result.phase == Phase::Completed => finish(runner, index, result, None),
         Ok(_) | Err(_) => {
-            // The step stays, so that a later process asks again.
-            tell_end(drive, place);
+            // The stage stays, so that a later process tries again.
+            show_end(runner, index);
             Ok(())
         }
     }
 }
 
-fn fault(drive: &Drive, place: Place, words: &str) -> anyhow::Result<()> {
-    drive.is_hopeless.store(true, Ordering::Relaxed);
-    drive.journal.change_task(place, |task| task.fault = Some(words.to_owned()))?;
-    tell_end(drive, place);
+fn fail(runner: &Runner, index: TaskIndex, message: &str) -> anyhow::Result<()> {
+    runner.gave_up.store(true, Ordering::Relaxed);
+    runner.journal.change_task(index, |task| task.fault = Some(message.to_owned()))?;
+    show_end(runner, index);
     Ok(())
 }
 
-fn finish(drive: &Drive, place: Place, result: TaskRunResult, fault: Option<String>) -> anyhow::Result<()> {
-    drive.journal.change_task(place, |task| {
-        task.step = Step::Done;
+fn finish(runner: &Runner, index: TaskIndex, result: TaskRunResult, reason: Option<String>) -> anyhow::Result<()> {
+    runner.journal.change_task(index, |task| {
+        task.step = TaskStage::Done;
         task.process = None;
         task.result = Some(result);
-        if fault.is_some() {
-            task.fault = fault;
+        if reason.is_some() {
+            task.fault = reason;
         }
     })?;
-    tell_end(drive, place);
+    show_end(runner, index);
     Ok(())
 }
 
-fn tell_end(drive: &Drive, place: Place) {
-    if let Some(task) = drive.journal.task(place) {
-        drive.progress.ended(&task);
+fn show_end(runner: &Runner, index: TaskIndex) {
+    if let Some(task) = runner.journal.task(index) {
+        runner.progress.task_ended(&task);
     }
 }
 
-/// Until the server's own deadline, or less when the user says so.
-fn times(drive: &Drive, started: &StartedTaskRun) -> Times {
+/// The agent's time limit: the task's deadline, or less if the user says so.
+fn limits(runner: &Runner, started: &StartedTaskRun) -> AgentLimits {
     let allowed = started.deadline_at.milliseconds() - started.started_at.milliseconds();
     let allowed = Duration::from_millis(u64::try_from(allowed).unwrap_or_default());
-    Times { work: drive.timeout.map_or(allowed, |limit| limit.min(allowed)), grace: drive.grace }
+    AgentLimits { work: runner.timeout.map_or(allowed, |limit| limit.min(allowed)), grace: runner.grace }
 }
 
-/// `03-order-a-chest-x-ray.log`, after the first run with its number: `run-2-03-order-a-chest-x-ray.log`.
-fn log_name(place: Place, task: &TaskRecord) -> String {
-    let run = if place.run == 0 { String::new() } else { format!("run-{}-", place.run + 1) };
-    format!("{run}{:02}-{}.log", place.task + 1, authoring::slugged(&task.name))
+/// `03-order-a-chest-x-ray.log`; later runs are prefixed: `run-2-03-order-a-chest-x-ray.log`.
+fn log_name(index: TaskIndex, task: &TaskRecord) -> String {
+    let run = if index.run == 0 { String::new() } else { format!("run-{}-", index.run + 1) };
+    format!("{run}{:02}-{}.log", index.task + 1, authoring::slugify(&task.name))
 }
 
-fn folder(drive: &Drive) -> PathBuf {
-    logs_of(drive.journal.path())
+fn folder(runner: &Runner) -> PathBuf {
+    logs_of(runner.journal.path())
 }

@@ -1,8 +1,8 @@
-//! The API as a test calls it whose server may be killed at any moment.
+//! An API client for tests that kill the server.
 
 use serde_json::Value;
 
-/// Calls that may find nobody there.
+/// A client whose requests may fail because the server was killed.
 #[derive(Clone)]
 pub(crate) struct Api {
     http: reqwest::Client,
@@ -15,32 +15,32 @@ impl Api {
         Self { http: reqwest::Client::new(), base_url: base_url.to_owned(), key: key.to_owned() }
     }
 
-    /// `None` when the server was gone before it answered.
+    /// `None` when the server was killed before it responded.
     pub(crate) async fn create(&self, path: &str, body: Value) -> Option<Value> {
         let request = self.http.post(format!("{}{path}", self.base_url)).bearer_auth(&self.key).json(&body);
-        let answer = request.send().await.ok()?;
-        assert_eq!(answer.status(), 201, "{path}");
-        answer.json().await.ok()
+        let response = request.send().await.ok()?;
+        assert_eq!(response.status(), 201, "{path}");
+        response.json().await.ok()
     }
 
-    /// The same for content of any type.
+    /// Uploads content of any type; `None` when the server was killed before it responded.
     pub(crate) async fn put(&self, path: &str, media: &str, content: String) -> Option<Value> {
         let request = self.http.put(format!("{}{path}", self.base_url)).bearer_auth(&self.key);
-        let answer = request.header("content-type", media).body(content).send().await.ok()?;
-        assert_eq!(answer.status(), 200, "{path}");
-        answer.json().await.ok()
+        let response = request.header("content-type", media).body(content).send().await.ok()?;
+        assert_eq!(response.status(), 200, "{path}");
+        response.json().await.ok()
     }
 
-    /// A FHIR resource by any method; `None` when the server was gone before it answered.
+    /// Sends a FHIR resource; `None` when the server was killed before it responded.
     pub(crate) async fn send(&self, method: &str, path: &str, body: Value) -> Option<Value> {
         let method = method.parse().expect("a method");
         let request = self.http.request(method, format!("{}{path}", self.base_url)).bearer_auth(&self.key).json(&body);
-        let answer = request.send().await.ok()?;
-        assert!(answer.status().is_success(), "{path}: {}", answer.status());
-        answer.json().await.ok()
+        let response = request.send().await.ok()?;
+        assert!(response.status().is_success(), "{path}: {}", response.status());
+        response.json().await.ok()
     }
 
-    /// Any request, under an `Idempotency-Key` if that is not empty; `None` when the server was gone before it answered.
+    /// Sends any request, with an `Idempotency-Key` if it is not empty; `None` when the server was killed before it responded.
     pub(crate) async fn call(
         &self,
         method: &str,
@@ -56,38 +56,39 @@ impl Api {
         if let Some(body) = body {
             request = request.json(&body);
         }
-        let answer = request.send().await.ok()?;
-        Some((answer.status().as_u16(), answer.json().await.ok()?))
+        let response = request.send().await.ok()?;
+        Some((response.status().as_u16(), response.json().await.ok()?))
     }
 
-    /// `None` when there is no such thing.
+    /// `None` for status 404.
     pub(crate) async fn try_get(&self, path: &str) -> Option<Value> {
-        let answer = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
-        if answer.status() == 404 {
+        let response = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
+        if response.status() == 404 {
             return None;
         }
-        assert_eq!(answer.status(), 200, "{path}");
-        answer.json().await.unwrap()
+        assert_eq!(response.status(), 200, "{path}");
+        response.json().await.unwrap()
     }
 
     pub(crate) async fn read(&self, path: &str) -> String {
-        let answer = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
-        assert_eq!(answer.status(), 200, "{path}");
-        answer.text().await.unwrap()
+        let response = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        response.text().await.unwrap()
     }
 
     pub(crate) async fn delete(&self, path: &str) {
-        let answer = self.http.delete(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
-        assert_eq!(answer.status(), 204);
+        let response =
+            self.http.delete(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
+        assert_eq!(response.status(), 204);
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
-        let answer = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
-        assert_eq!(answer.status(), 200, "{path}");
-        answer.json().await.unwrap()
+        let response = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.key).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        response.json().await.unwrap()
     }
 
-    /// A member of every row of a list, page by page.
+    /// A member of every item of a list, over all pages.
     pub(crate) async fn all(&self, path: &str, member: &str) -> Vec<String> {
         let mut found = Vec::new();
         let mut cursor = String::new();

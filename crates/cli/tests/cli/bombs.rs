@@ -1,42 +1,42 @@
-//! S7: what is made to exhaust the server is refused, and the real process holds little memory for it.
+//! S7: requests that try to exhaust the server are rejected in limited memory.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::Database;
 use testkit::world::{self, Authored};
 
-use crate::process::{Site, on_both_databases};
+use crate::process::{ServerData, on_both_databases};
 
-/// What one bomb may add to the highest resident memory of the process.
-pub(crate) const MOST_KIBIBYTES: u64 = 64 * 1024;
+/// How much one bomb may increase the peak resident memory of the process.
+pub(crate) const MAX_KIBIBYTES: u64 = 64 * 1024;
 
 on_both_databases! {
-    throw_bombs: bombs_are_refused_in_little_memory_on_sqlite, bombs_are_refused_in_little_memory_on_postgres
+    throw_bombs: bombs_are_rejected_in_limited_memory_on_sqlite, bombs_are_rejected_in_limited_memory_on_postgres
 }
 
 async fn throw_bombs(database: Database) {
-    let site = Site::new(database);
-    let serving = site.serve();
-    let caller = serving.first_caller();
-    let made = Authored::create(&caller).await;
-    let before = serving.peak_kibibytes();
-    for bomb in bombs(&made) {
+    let data = ServerData::new(database);
+    let server = data.serve();
+    let caller = server.first_caller();
+    let created = Authored::create(&caller).await;
+    let before = server.peak_kibibytes();
+    for bomb in bombs(&created) {
         let (about, size) = (bomb.about, bomb.body.len());
-        serving.forget_peak();
-        let (peak, worked) = (serving.peak_kibibytes(), serving.processor_milliseconds());
+        server.reset_peak();
+        let (peak, milliseconds) = (server.peak_kibibytes(), server.processor_milliseconds());
         let content = Some((bomb.media, bomb.body));
-        let answer = caller.send_bytes(bomb.method, &bomb.path, &bomb.headers, content).await;
-        let worked = serving.processor_milliseconds() - worked;
-        // The kernel counts pages by the batch, and a peak that has just begun may go back by a few.
-        let grown = serving.peak_kibibytes().saturating_sub(peak);
-        println!("{:>4} {worked:>6} ms {grown:>6} KiB {size:>10} bytes: {about}", answer.status);
-        assert!((400..500).contains(&answer.status), "{about}: {} {}", answer.status, answer.text());
-        assert!(answer.body.len() < 20_000, "{about}: an answer of {} bytes", answer.body.len());
-        assert!(grown <= MOST_KIBIBYTES, "{about}: {grown} KiB more");
+        let response = caller.send_bytes(bomb.method, &bomb.path, &bomb.headers, content).await;
+        let milliseconds = server.processor_milliseconds() - milliseconds;
+        // The kernel counts pages in batches, so a peak may shrink slightly after a reset.
+        let grown = server.peak_kibibytes().saturating_sub(peak);
+        println!("{:>4} {milliseconds:>6} ms {grown:>6} KiB {size:>10} bytes: {about}", response.status);
+        assert!((400..500).contains(&response.status), "{about}: {} {}", response.status, response.text());
+        assert!(response.body.len() < 20_000, "{about}: a response of {} bytes", response.body.len());
+        assert!(grown <= MAX_KIBIBYTES, "{about}: {grown} KiB more");
         caller.get("/organization").await.expect(200);
     }
-    serving.forget_peak();
-    println!("resident memory: {before} KiB before all bombs, {} KiB after them", serving.peak_kibibytes());
+    server.reset_peak();
+    println!("resident memory: {before} KiB before all bombs, {} KiB after them", server.peak_kibibytes());
 }
 
 struct Bomb {
@@ -58,13 +58,13 @@ impl Bomb {
         Self { about, method: Method::PUT, path, media, headers: Vec::new(), body: body.into() }
     }
 
-    fn packed(self) -> Self {
+    fn gzipped(self) -> Self {
         Self { headers: vec![("content-encoding", "gzip")], ..self }
     }
 }
 
-fn bombs(made: &Authored) -> Vec<Bomb> {
-    [json_bombs(), authored_bombs(made), upload_bombs(made), packed_bombs(made)].into_iter().flatten().collect()
+fn bombs(created: &Authored) -> Vec<Bomb> {
+    [json_bombs(), authored_bombs(created), upload_bombs(created), gzip_bombs(created)].into_iter().flatten().collect()
 }
 
 fn json_bombs() -> Vec<Bomb> {
@@ -87,17 +87,17 @@ fn json_bombs() -> Vec<Bomb> {
     bodies.into_iter().map(|(about, body)| Bomb::post(about, "/environments", body)).collect()
 }
 
-/// Patterns, paths, globs, templates and lists that an author could write.
-fn authored_bombs(made: &Authored) -> Vec<Bomb> {
+/// Patterns, paths, globs, templates and lists in authored resources.
+fn authored_bombs(created: &Authored) -> Vec<Bomb> {
     let criterion = |about, assertion: Value| {
-        let mut body = world::criterion(&made.task);
+        let mut body = world::criterion(&created.task);
         body["assertion"] = assertion;
         Bomb::post(about, "/criteria", body.to_string())
     };
     let fields = |fields: Value| json!({"assert": "fhir-resource-state", "resource_type": "Patient", "fields": fields});
     let path = |path: String| fields(json!([{"path": path, "expected": 1}]));
     let pattern = |pattern: &str| fields(json!([{"path": "id", "operator": "matches", "expected": pattern}]));
-    let mut task = world::task(&made.benchmark);
+    let mut task = world::task(&created.benchmark);
     let step = task["scenario"]["steps"][0].clone();
     task["scenario"]["steps"] = json!(vec![step; 5_000]);
     vec![
@@ -118,10 +118,10 @@ fn authored_bombs(made: &Authored) -> Vec<Bomb> {
     ]
 }
 
-fn upload_bombs(made: &Authored) -> Vec<Bomb> {
+fn upload_bombs(created: &Authored) -> Vec<Bomb> {
     const NDJSON: &str = "application/fhir+ndjson";
     const BUNDLE: &str = "application/fhir+json";
-    let data = || format!("/datasets/{}/data", made.dataset);
+    let data = || format!("/datasets/{}/data", created.dataset);
     let bad = "{\"resourceType\":\"Nothing\",\"id\":\"x\"}";
     let patient = |member: &str| format!("{{\"resourceType\":\"Patient\",\"id\":\"x\",\"a\":{member}}}");
     let bundle =
@@ -160,28 +160,28 @@ fn upload_bombs(made: &Authored) -> Vec<Bomb> {
         ),
         Bomb::put(
             "a file of 65 MB",
-            format!("/datasets/{}/files/a", made.files_dataset),
+            format!("/datasets/{}/files/a", created.files_dataset),
             "text/plain",
             "x".repeat(65 * mega),
         ),
     ]
 }
 
-/// A megabyte that unpacks to a gigabyte, at every door.
-fn packed_bombs(made: &Authored) -> Vec<Bomb> {
-    let data = format!("/datasets/{}/data", made.dataset);
-    let file = format!("/datasets/{}/files/inbox/a.txt", made.files_dataset);
-    let packed = gzip_of_zeros().repeat(1024);
+/// A megabyte that decompresses to a gigabyte, for every endpoint.
+fn gzip_bombs(created: &Authored) -> Vec<Bomb> {
+    let data = format!("/datasets/{}/data", created.dataset);
+    let file = format!("/datasets/{}/files/inbox/a.txt", created.files_dataset);
+    let gzipped = gzip_of_zeros().repeat(1024);
     vec![
-        Bomb::post("gzip, 1000 to 1, as JSON", "/environments", packed.clone()).packed(),
-        Bomb::put("gzip, 1000 to 1, as NDJSON", data.clone(), "application/fhir+ndjson", packed.clone()).packed(),
-        Bomb::put("gzip, 1000 to 1, as a Bundle", data.clone(), "application/fhir+json", packed.clone()).packed(),
-        Bomb::put("gzip, 1000 to 1, as a file", file, "text/plain", packed.clone()).packed(),
-        Bomb::put("gzip that is not said to be packed", data, "application/fhir+ndjson", packed),
+        Bomb::post("gzip, 1000 to 1, as JSON", "/environments", gzipped.clone()).gzipped(),
+        Bomb::put("gzip, 1000 to 1, as NDJSON", data.clone(), "application/fhir+ndjson", gzipped.clone()).gzipped(),
+        Bomb::put("gzip, 1000 to 1, as a Bundle", data.clone(), "application/fhir+json", gzipped.clone()).gzipped(),
+        Bomb::put("gzip, 1000 to 1, as a file", file, "text/plain", gzipped.clone()).gzipped(),
+        Bomb::put("gzip that is not said to be packed", data, "application/fhir+ndjson", gzipped),
     ]
 }
 
-/// A whole gzip file of 1051 bytes that holds a mebibyte of zeros; several in a row are one file.
+/// A gzip file of 1051 bytes with a mebibyte of zeros. Concatenated files are one file.
 fn gzip_of_zeros() -> Vec<u8> {
     const START: [u8; 25] = [
         0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0x02, 0xff, 0xed, 0xc1, 0x31, 0x01, 0, 0, 0, 0xc2, 0xa0, 0xf5, 0x4f, 0x6d,

@@ -1,13 +1,13 @@
-//! The bundled benchmarks: the reference agent has everything right, an agent that does nothing has nothing, one that does a
-//! little of everything has no task, and near misses of the reference are told from it.
+//! Audits the bundled benchmarks: the reference agent scores 1, an agent that does nothing scores 0, one that does a little
+//! of everything passes no task, and near misses of the reference fail.
 
 use std::path::PathBuf;
 
-use agents::Ours;
+use agents::ReferenceAgent;
 use agents::attacks::AttackResult;
-use agents::audit::{Audit, Depth, PASS, attacks_on, audit};
-use agents::drive::Result;
-use agents::guess::{Asked, guesses};
+use agents::audit::{Audit, Depth, PASS, audit, run_attacks};
+use agents::guessability::{self, RenderedTask};
+use agents::runner::TaskResult;
 use authoring::{Severity, expand, lint, read, source};
 use client::Client;
 use serde_json::Value;
@@ -21,13 +21,13 @@ struct Bundled {
     _server: TestServer,
     owner: Client,
     reference: String,
-    asked: Vec<Asked>,
+    rendered_tasks: Vec<RenderedTask>,
 }
 
 impl Bundled {
     async fn new(slug: &str) -> Self {
         let folder =
-            read(&source::directory(&folder(slug)).unwrap()).unwrap_or_else(|faults| panic!("{slug}:\n{faults}"));
+            read(&source::read_directory(&folder(slug)).unwrap()).unwrap_or_else(|faults| panic!("{slug}:\n{faults}"));
         let findings = lint(&folder);
         assert!(findings.iter().all(|one| one.severity != Severity::Error), "{slug}:\n{findings:#?}");
         let server = TestServer::start(Database::Sqlite).await;
@@ -37,65 +37,66 @@ impl Bundled {
         assert_eq!(pushed.tasks, expand(&folder).unwrap().len());
         let reference = format!("{slug}@{}", pushed.version.unwrap());
         let tasks = expand(&folder).unwrap();
-        let asked = tasks.iter().map(|(_, task)| authoring::bound(&folder, task).unwrap());
-        let asked = asked.map(|(item, assertions)| Asked { item, assertions }).collect();
-        Self { _server: server, owner, reference, asked }
+        let rendered_tasks =
+            tasks.iter().map(|(_, task)| authoring::render_item_and_assertions(&folder, task).unwrap());
+        let rendered_tasks = rendered_tasks.map(|(item, assertions)| RenderedTask { item, assertions }).collect();
+        Self { _server: server, owner, reference, rendered_tasks }
     }
 }
 
-fn told(result: &Result) -> String {
+fn describe(result: &TaskResult) -> String {
     let checks: Vec<String> = result
         .checks
         .iter()
         .filter(|check| !check.passed)
         .map(|check| format!("{}: {}", check.label, check.details))
         .collect();
-    format!("{} = {} {:?}\n  {}", result.task, result.score, result.complaint, checks.join("\n  "))
+    format!("{} = {} {:?}\n  {}", result.task, result.score, result.agent_error, checks.join("\n  "))
 }
 
-/// How much is tried: a sample; with `VERIAL_AUDIT=full` everything, as the manual's table has it; with
-/// `VERIAL_AUDIT=attacks` all attacks and nothing else.
-#[expect(clippy::disallowed_methods, reason = "how much is tried is for whoever starts the test to say")]
-fn is_asked_for(what: &str) -> bool {
+/// The depth of the audit: a sample by default; `VERIAL_AUDIT=full` tries everything, as for the manual's table;
+/// `VERIAL_AUDIT=attacks` only all attacks.
+#[expect(clippy::disallowed_methods, reason = "configures the tests")]
+fn is_depth(what: &str) -> bool {
     std::env::var("VERIAL_AUDIT").is_ok_and(|depth| depth == what)
 }
 
 fn depth() -> Depth {
-    if is_asked_for("full") || is_asked_for("attacks") { Depth::Full } else { Depth::OneIn(4) }
+    if is_depth("full") || is_depth("attacks") { Depth::Full } else { Depth::OneIn(4) }
 }
 
-async fn holds(slug: &str) {
+async fn check_benchmark(slug: &str) {
     let bundled = Bundled::new(slug).await;
-    if is_asked_for("attacks") {
-        let attacks = attacks_on(&bundled.owner, &bundled.reference, &Ours, Depth::Full).await.unwrap();
-        return attacks_are_caught(slug, &Audit { attacks, ..Audit::default() });
+    if is_depth("attacks") {
+        let attacks = run_attacks(&bundled.owner, &bundled.reference, &ReferenceAgent, Depth::Full).await.unwrap();
+        return check_attacks(slug, &Audit { attacks, ..Audit::default() });
     }
-    let audit = audit(&bundled.owner, &bundled.reference, Some(&Ours), depth(), |_| ()).await.unwrap();
-    let audit = Audit { guesses: guesses(&bundled.asked), ..audit };
+    let audit = audit(&bundled.owner, &bundled.reference, Some(&ReferenceAgent), depth(), |_| ()).await.unwrap();
+    let audit = Audit { guessability: guessability::estimate(&bundled.rendered_tasks), ..audit };
     for result in audit.reference.iter().chain(&audit.repeats) {
-        assert!(result.score == 1.0 && result.complaint.is_none(), "{slug}, reference: {}", told(result));
+        assert!(result.score == 1.0 && result.agent_error.is_none(), "{slug}, reference: {}", describe(result));
     }
-    let free: Vec<&str> =
+    let free_tasks: Vec<&str> =
         audit.nothing.iter().filter(|result| result.score > 0.0).map(|result| result.task.as_str()).collect();
-    assert!(free.is_empty(), "{slug}: doing nothing scores in {free:?}");
-    for (who, results) in [("nothing", &audit.nothing), ("spray", &audit.spray)] {
+    assert!(free_tasks.is_empty(), "{slug}: doing nothing scores in {free_tasks:?}");
+    for (who, results) in [("nothing", &audit.nothing), ("spray", &audit.shotgun)] {
         for result in results {
             assert!(result.score < PASS, "{slug}, {who}: {} passes", result.task);
         }
     }
-    near_misses_are_told(slug, &audit);
-    for (variant, result) in audit.variants.iter().filter(|(_, result)| result.score < 1.0) {
-        println!("{slug}, {}: {}", variant.name(), told(result));
+    check_near_misses(slug, &audit);
+    for (variant, result) in audit.equivalents.iter().filter(|(_, result)| result.score < 1.0) {
+        println!("{slug}, {}: {}", variant.name(), describe(result));
     }
-    let (accepted, ways) = audit.accepted();
+    let (accepted, ways) = audit.accepted_equivalents();
     assert!(accepted * 100 >= ways * 99, "{slug}: only {accepted} of {ways} other ways are accepted");
-    the_manual_has(slug, &audit);
-    the_record_is_true(slug, &audit);
-    attacks_are_caught(slug, &audit);
+    check_manual_row(slug, &audit);
+    check_record(slug, &audit);
+    check_attacks(slug, &audit);
 }
 
-/// What the binary brings along. Of the counts a sample tells nothing.
-fn the_record_is_true(slug: &str, audit: &Audit) {
+/// Compares with the record in the binary. A sample has other counts, which are ignored.
+fn check_record(slug: &str, audit: &Audit) {
     let (mut kept, mut record) = (agents::bundled::audit(slug).unwrap_or_default(), audit.record());
     if depth() != Depth::Full {
         for counted in ["near_misses", "equivalents"] {
@@ -106,20 +107,20 @@ fn the_record_is_true(slug: &str, audit: &Audit) {
     assert!(kept == record, "benchmarks/audits.json should say\n\"{slug}\": {record}");
 }
 
-fn near_misses_are_told(slug: &str, audit: &Audit) {
-    audit.passed().iter().for_each(|passed| println!("{slug}: passes: {passed}"));
-    let (rejected, near) = audit.told();
-    assert!(rejected * 100 >= near * 98, "{slug}: only {rejected} of {near} near misses are told");
-    let (rejected, grave) = audit.told_grave();
+fn check_near_misses(slug: &str, audit: &Audit) {
+    audit.passed_mutants().iter().for_each(|passed| println!("{slug}: passes: {passed}"));
+    let (rejected, near) = audit.failed_mutants();
+    assert!(rejected * 100 >= near * 98, "{slug}: only {rejected} of {near} near misses fail");
+    let (rejected, grave) = audit.failed_grave_mutants();
     assert_eq!(rejected, grave, "{slug}: near misses that harm somebody pass");
 }
 
-/// No attack passes but those that `benchmarks/attacks.json` allows, and as many are tried as it says.
-fn attacks_are_caught(slug: &str, audit: &Audit) {
+/// Only attacks that `benchmarks/attacks.json` allows may pass, and the number of tried attacks must match.
+fn check_attacks(slug: &str, audit: &Audit) {
     for refused in audit.attacks.iter().filter(|attack| !attack.is_tried()) {
         println!(
             "{slug}: not tried: {}: {} {}: {:?}",
-            refused.task, refused.attack, refused.description, refused.refusal
+            refused.task, refused.attack, refused.description, refused.rejection
         );
     }
     for caught in audit.attacks.iter().filter(|attack| attack.is_tried() && !attack.is_pass()) {
@@ -144,18 +145,18 @@ fn attacks_are_caught(slug: &str, audit: &Audit) {
     assert_eq!(known, Some(tried as u64), "benchmarks/attacks.json: `tried` of {slug}, {form}");
 }
 
-/// The whole row when all was tried; else that part of it that a sample can tell.
-fn the_manual_has(slug: &str, audit: &Audit) {
+/// Compares with the row of the manual: completely for a full audit, otherwise its start.
+fn check_manual_row(slug: &str, audit: &Audit) {
     let row = audit.row(slug);
     println!("{row}");
     let manual = std::fs::read_to_string(folder("../docs/benchmarks.md")).unwrap();
     let is_known = |line: &str| match depth() {
         Depth::Full => line == row,
-        Depth::OneIn(_) => line.starts_with(&audit.row_of_all(slug)),
+        Depth::OneIn(_) => line.starts_with(&audit.row_start(slug)),
     };
     assert!(manual.lines().any(is_known), "docs/benchmarks.md should say\n{row}");
     if depth() == Depth::Full {
-        let (near, ways) = audit.fewest();
+        let (near, ways) = audit.min_per_task();
         assert!(near >= 20 && ways >= 10, "{slug}: a task has only {near} near misses and {ways} other ways");
     }
 }
@@ -166,12 +167,12 @@ macro_rules! bundled {
         $(
             #[tokio::test(flavor = "multi_thread")]
             async fn $name() {
-                holds($slug).await;
+                check_benchmark($slug).await;
             }
         )+
 
         #[test]
-        fn every_folder_is_held() {
+        fn every_benchmark_folder_has_a_test() {
             let root = folder("");
             let entries = std::fs::read_dir(root).unwrap().filter_map(std::result::Result::ok);
             let mut slugs: Vec<String> = entries.filter(|entry| entry.path().is_dir())

@@ -1,5 +1,5 @@
-//! The codes of the bundled benchmarks exist: each is in `codes.tsv`, with the name that its code system gives it and the
-//! package in which that was looked up. CPT's own descriptors are licensed, so theirs are in plain words.
+//! Checks that the codes of the bundled benchmarks exist: each is in `codes.tsv`, with its official name and the package in
+//! which it was looked up. CPT descriptors are licensed, so the table paraphrases them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const TABLE: &str = include_str!("codes.tsv");
 
-/// What the table calls the code systems that data names by address.
+/// Code system URLs and their names in the table.
 const SYSTEMS: [(&str, &str); 6] = [
     ("http://hl7.org/fhir/sid/icd-10-cm", "icd-10-cm"),
     ("http://loinc.org", "loinc"),
@@ -19,19 +19,19 @@ const SYSTEMS: [(&str, &str); 6] = [
 ];
 const NPI: &str = "http://hl7.org/fhir/sid/us-npi";
 const TERMINOLOGY: &str = "http://terminology.hl7.org/CodeSystem/";
-/// Units are expressions, not codes; everything else is the benchmarks' own.
+/// Systems that are not in the table: units, which are expressions, and the benchmarks' own systems.
 const NOT_IN_TABLES: [&str; 2] = ["http://unitsofmeasure.org", ".example.org/"];
 
-/// A code in the data: system, code, and the name beside it.
-type Used = (String, String, Option<String>);
+/// A code in the data: system, code and display name.
+type CodeUse = (String, String, Option<String>);
 
 #[derive(Default)]
-struct Found {
-    codes: BTreeSet<Used>,
+struct FoundCodes {
+    codes: BTreeSet<CodeUse>,
     providers: BTreeSet<String>,
 }
 
-impl Found {
+impl FoundCodes {
     fn add(&mut self, system: &str, code: &str, name: Option<&str>) {
         if !code.contains("{{") {
             let name = name.filter(|name| !name.contains("{{")).map(str::to_owned);
@@ -39,9 +39,9 @@ impl Found {
         }
     }
 
-    fn look_at(&mut self, value: &Value) {
+    fn visit(&mut self, value: &Value) {
         match value {
-            Value::Array(items) => items.iter().for_each(|item| self.look_at(item)),
+            Value::Array(items) => items.iter().for_each(|item| self.visit(item)),
             Value::Object(members) => {
                 let text = |name: &str| members.get(name).and_then(Value::as_str);
                 match (text("system"), text("code"), text("value")) {
@@ -53,7 +53,7 @@ impl Found {
                     if let Some(member) = member.as_str() {
                         self.member(name, member, &text);
                     }
-                    self.look_at(member);
+                    self.visit(member);
                 }
             }
             Value::String(text) => self.prose(text),
@@ -64,7 +64,10 @@ impl Found {
     /// Instructions and searches name LOINC codes.
     fn prose(&mut self, text: &str) {
         for rest in ["LOINC ", "http://loinc.org|"].iter().flat_map(|before| text.split(before).skip(1)) {
-            let code = rest.split(|sign: char| !sign.is_ascii_digit() && sign != '-').next().unwrap_or_default();
+            let code = rest
+                .split(|character: char| !character.is_ascii_digit() && character != '-')
+                .next()
+                .unwrap_or_default();
             if !code.is_empty() {
                 self.add("loinc", code, None);
             }
@@ -75,12 +78,12 @@ impl Found {
         match SYSTEMS.iter().find(|known| known.0 == system) {
             Some((_, name)) => self.add(name, code, display),
             None if system.starts_with(TERMINOLOGY) => self.add(&system[TERMINOLOGY.len()..], code, display),
-            None => assert!(NOT_IN_TABLES.iter().any(|own| system.contains(own)), "what is {system}?"),
+            None => assert!(NOT_IN_TABLES.iter().any(|own| system.contains(own)), "unknown code system {system}"),
         }
     }
 
-    /// Rows of entities and configs say by the name of a member what it holds.
-    fn member<'a>(&mut self, name: &str, value: &str, beside: &dyn Fn(&str) -> Option<&'a str>) {
+    /// Codes in entities and configs, recognized by the member's name.
+    fn member<'a>(&mut self, name: &str, value: &str, sibling: &dyn Fn(&str) -> Option<&'a str>) {
         let is_loinc = value.split_once('-').is_some_and(|(number, check)| {
             check.len() == 1 && number.len() > 2 && number.bytes().all(|byte| byte.is_ascii_digit())
         });
@@ -89,10 +92,10 @@ impl Found {
             "procedure" | "procedure_code" => self.add("cpt", value, None),
             "service_type" => self.add("x12-service-type", value, None),
             "npi" | "provider_npi" if !value.contains("{{") => drop(self.providers.insert(value.to_owned())),
-            "code" if is_loinc => self.add("loinc", value, beside("display")),
-            "code" if beside("meaning").is_some() => self.add("icd-10-cm", value, beside("meaning")),
+            "code" if is_loinc => self.add("loinc", value, sibling("display")),
+            "code" if sibling("meaning").is_some() => self.add("icd-10-cm", value, sibling("meaning")),
             _ => {
-                let drug = name.strip_suffix("code").and_then(|prefix| beside(&format!("{prefix}drug")));
+                let drug = name.strip_suffix("code").and_then(|prefix| sibling(&format!("{prefix}drug")));
                 drug.into_iter().for_each(|drug| self.add("rxnorm", value, Some(drug)));
             }
         }
@@ -106,18 +109,18 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Everything that the files of the benchmarks, and of the one that `init` makes, say as data.
-fn bundled() -> Found {
+/// All codes in the files of the bundled benchmarks and of the starter benchmark.
+fn bundled() -> FoundCodes {
     let mut paths = Vec::new();
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     files(&own.join("../../benchmarks"), &mut paths);
     files(&own.join("src/folders"), &mut paths);
-    let mut found = Found::default();
+    let mut found = FoundCodes::default();
     for path in paths {
         let text = || std::fs::read_to_string(&path).unwrap();
         match path.extension().and_then(std::ffi::OsStr::to_str) {
-            Some("ndjson") => text().lines().for_each(|line| found.look_at(&serde_json::from_str(line).unwrap())),
-            Some("yaml") => found.look_at(&authoring::yaml::parse(&text()).unwrap()),
+            Some("ndjson") => text().lines().for_each(|line| found.visit(&serde_json::from_str(line).unwrap())),
+            Some("yaml") => found.visit(&authoring::yaml::parse(&text()).unwrap()),
             _ => {}
         }
     }
@@ -151,18 +154,18 @@ fn every_code_of_the_bundled_benchmarks_exists_under_its_name() {
     assert!(used["icd-10-cm"].len() > 20 && used["rxnorm"].len() > 15 && used["cpt"].len() > 10, "{used:?}");
     let is_used = |(system, code): &&(&str, &str)| used.get(system).is_some_and(|codes| codes.contains(code));
     let not_used: Vec<_> = known.keys().filter(|key| !is_used(key)).collect();
-    assert!(not_used.is_empty(), "codes.tsv has what nobody uses: {not_used:?}");
+    assert!(not_used.is_empty(), "codes.tsv has unused codes: {not_used:?}");
 }
 
-/// The check digit of a LOINC code is its last, by Luhn's formula; so is that of a provider, counted with the prefix 80840.
+/// Checks the Luhn check digit, the last digit of a LOINC code, and of an NPI with the prefix 80840.
 fn luhn_holds(digits: &str) -> bool {
     let double = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
     let digits = digits.chars().rev().map(|digit| digit.to_digit(10).unwrap()).enumerate();
-    digits.map(|(place, digit)| if place % 2 == 1 { double(digit) } else { digit }).sum::<u32>() % 10 == 0
+    digits.map(|(index, digit)| if index % 2 == 1 { double(digit) } else { digit }).sum::<u32>() % 10 == 0
 }
 
 #[test]
-fn check_digits_are_right() {
+fn check_digits_are_valid() {
     let found = bundled();
     assert!(found.providers.len() >= 8, "{:?}", found.providers);
     for npi in &found.providers {

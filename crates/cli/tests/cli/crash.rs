@@ -1,4 +1,4 @@
-//! R1: what was acknowledged survives `kill -9`, whole; what was not is there whole or not at all.
+//! R1: acknowledged writes survive `kill -9`; other writes are stored completely or not at all.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use tokio::sync::{Mutex, Semaphore};
 
 use crate::api::Api;
 use crate::crash_uploads::Uploads;
-use crate::process::{Site, on_both_databases, output};
+use crate::process::{ServerData, on_both_databases, output};
 
 const CLIENTS: usize = 16;
 const ROUNDS: usize = 4;
-const ACKNOWLEDGED_BEFORE_THE_KILL: u32 = 60;
+const ACKNOWLEDGED_BEFORE_KILL: u32 = 60;
 
 on_both_databases! {
-    kill_while_writing: nothing_acknowledged_is_lost_on_sqlite, nothing_acknowledged_is_lost_on_postgres
+    kill_while_writing: acknowledged_writes_survive_a_kill_on_sqlite, acknowledged_writes_survive_a_kill_on_postgres
 }
 
-/// What the clients of all rounds know.
+/// What the clients have written in all rounds.
 #[derive(Default)]
 struct Journal {
     environments: BTreeSet<String>,
@@ -29,10 +29,10 @@ struct Journal {
 }
 
 async fn kill_while_writing(database: Database) {
-    let site = Site::new(database);
-    let mut serving = site.serve();
-    let key = serving.first_key.clone().expect("a first start prints a key");
-    let api = Api::new(&serving.base_url, &key);
+    let data = ServerData::new(database);
+    let mut server = data.serve();
+    let key = server.first_key.clone().expect("a first start prints a key");
+    let api = Api::new(&server.base_url, &key);
     let dataset = api.create("/datasets", json!({"name": "files", "type": "files"})).await.expect("a dataset");
     let dataset = dataset["id"].as_str().unwrap().to_owned();
     let mut uploads = Vec::new();
@@ -41,14 +41,14 @@ async fn kill_while_writing(database: Database) {
     }
     let journal = Arc::new(Mutex::new(Journal::default()));
     for round in 0..ROUNDS {
-        let api = Api::new(&serving.base_url, &key);
+        let api = Api::new(&server.base_url, &key);
         let acknowledged = Arc::new(Semaphore::new(0));
         let clients: Vec<_> = uploads
             .drain(..)
             .enumerate()
             .map(|(client, uploads)| {
                 let name = format!("r{round}-c{client}");
-                tokio::spawn(write_until_refused(
+                tokio::spawn(write_until_killed(
                     api.clone(),
                     name,
                     dataset.clone(),
@@ -58,17 +58,17 @@ async fn kill_while_writing(database: Database) {
                 ))
             })
             .collect();
-        // A different moment in each round.
-        let enough = acknowledged.acquire_many(ACKNOWLEDGED_BEFORE_THE_KILL * (round as u32 + 1)).await;
+        // Kill at a different time in each round.
+        let enough = acknowledged.acquire_many(ACKNOWLEDGED_BEFORE_KILL * (round as u32 + 1)).await;
         enough.expect("clients that write").forget();
-        serving.kill();
+        server.kill();
         for client in clients {
             uploads.push(client.await.unwrap());
         }
-        output(&mut site.command(&["admin", "check"]));
-        serving = site.serve();
-        assert!(serving.first_key.is_none(), "a restart makes no organization");
-        let api = Api::new(&serving.base_url, &key);
+        output(&mut data.command(&["admin", "check"]));
+        server = data.serve();
+        assert!(server.first_key.is_none(), "a restart creates no organization");
+        let api = Api::new(&server.base_url, &key);
         check(&api, &dataset, &*journal.lock().await).await;
         for uploads in &mut uploads {
             uploads.check(&api).await;
@@ -87,8 +87,8 @@ async fn kill_while_writing(database: Database) {
     );
 }
 
-/// Writes through every door in turn until the server is gone; notes only what was answered with success.
-async fn write_until_refused(
+/// Writes to every endpoint in turn until the server is killed; records only acknowledged writes.
+async fn write_until_killed(
     api: Api,
     client: String,
     dataset: String,
@@ -128,7 +128,7 @@ async fn check(api: &Api, dataset: &str, journal: &Journal) {
     assert!(journal.environments.is_subset(&unique(&environments)), "an acknowledged environment is lost");
     let slugs = unique(&api.all("/benchmarks", "slug").await);
     assert!(journal.slugs.is_subset(&slugs), "an acknowledged benchmark is lost");
-    // A benchmark and the claim of its slug are one write: a slug is taken exactly when its benchmark is there.
+    // A benchmark and its slug are written together: a slug is taken exactly when its benchmark exists.
     for slug in journal.attempted_slugs.difference(&slugs) {
         let claimed = api.create("/benchmarks", json!({"name": "probe", "slug": slug})).await.expect("a free slug");
         api.delete(&format!("/benchmarks/{}", claimed["id"].as_str().unwrap())).await;
@@ -152,7 +152,7 @@ async fn check(api: &Api, dataset: &str, journal: &Journal) {
 
 fn unique(values: &[String]) -> BTreeSet<String> {
     let set: BTreeSet<String> = values.iter().cloned().collect();
-    assert_eq!(set.len(), values.len(), "something is there twice");
+    assert_eq!(set.len(), values.len(), "duplicate values");
     set
 }
 

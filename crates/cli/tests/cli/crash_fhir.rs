@@ -1,5 +1,5 @@
-//! The doors of R1 for FHIR: what a sandbox acknowledged is there after `kill -9`, by id and by search, and a transaction is
-//! there whole or not at all.
+//! R1 for FHIR: acknowledged writes of a sandbox survive `kill -9`, by id and by search, and a transaction is stored
+//! completely or not at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use testkit::Database;
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::api::Api;
-use crate::process::{Site, on_both_databases, output};
+use crate::process::{ServerData, on_both_databases, output};
 
 const CLIENTS: usize = 16;
 const ROUNDS: usize = 4;
-const ACKNOWLEDGED_BEFORE_THE_KILL: u32 = 80;
-/// Resources that one transaction makes.
-const TOGETHER: usize = 5;
+const ACKNOWLEDGED_BEFORE_KILL: u32 = 80;
+/// The number of resources per transaction.
+const TRANSACTION_SIZE: usize = 5;
 
 on_both_databases! {
-    kill_while_writing: nothing_that_a_sandbox_acknowledged_is_lost_on_sqlite, nothing_that_a_sandbox_acknowledged_is_lost_on_postgres
+    kill_while_writing: acknowledged_fhir_writes_survive_a_kill_on_sqlite, acknowledged_fhir_writes_survive_a_kill_on_postgres
 }
 
-/// What the clients of all rounds know.
+/// What the clients have written in all rounds.
 #[derive(Default)]
 struct Journal {
-    /// Made by create: the ids that the server gave, by the mark of the client.
+    /// Created resources: the server's ids by the client's marks.
     created: BTreeMap<String, String>,
     /// The last acknowledged and the last attempted value of each client's counter.
     counters: BTreeMap<String, (u64, u64)>,
@@ -33,35 +33,35 @@ struct Journal {
 }
 
 async fn kill_while_writing(database: Database) {
-    let site = Site::new(database);
-    let mut serving = site.serve();
-    let key = serving.first_key.clone().expect("a first start prints a key");
-    let fhir = sandbox(&Api::new(&serving.base_url, &key)).await;
+    let data = ServerData::new(database);
+    let mut server = data.serve();
+    let key = server.first_key.clone().expect("a first start prints a key");
+    let fhir = sandbox(&Api::new(&server.base_url, &key)).await;
     let journal = Arc::new(Mutex::new(Journal::default()));
     let mut kept = 0;
     for round in 0..ROUNDS {
         let acknowledged = Arc::new(Semaphore::new(0));
         let clients: Vec<_> = (0..CLIENTS)
             .map(|client| {
-                let api = Api::new(&serving.base_url, &key);
+                let api = Api::new(&server.base_url, &key);
                 let name = (format!("c{client}"), format!("r{round}c{client}"));
                 let (fhir, journal, acknowledged) = (fhir.clone(), Arc::clone(&journal), Arc::clone(&acknowledged));
-                tokio::spawn(async move { write_until_refused(&api, &fhir, name, &journal, &acknowledged).await })
+                tokio::spawn(async move { write_until_killed(&api, &fhir, name, &journal, &acknowledged).await })
             })
             .collect();
-        let enough = acknowledged.acquire_many(ACKNOWLEDGED_BEFORE_THE_KILL * (round as u32 + 1)).await;
+        let enough = acknowledged.acquire_many(ACKNOWLEDGED_BEFORE_KILL * (round as u32 + 1)).await;
         enough.expect("clients that write").forget();
-        serving.kill();
+        server.kill();
         for client in clients {
             client.await.unwrap();
         }
-        output(&mut site.command(&["admin", "check"]));
-        serving = site.serve();
-        kept = check(&Api::new(&serving.base_url, &key), &fhir, &mut *journal.lock().await).await;
+        output(&mut data.command(&["admin", "check"]));
+        server = data.serve();
+        kept = check(&Api::new(&server.base_url, &key), &fhir, &mut *journal.lock().await).await;
     }
     let journal = journal.lock().await;
     println!(
-        "{ROUNDS} kills; acknowledged and kept: {} creates, {} updates, {} transactions of {TOGETHER}; {} transactions were \
+        "{ROUNDS} kills; acknowledged and kept: {} creates, {} updates, {} transactions of {TRANSACTION_SIZE}; {} transactions were \
          attempted, of which {kept} are there, whole",
         journal.created.len(),
         journal.counters.values().map(|(acknowledged, _)| acknowledged).sum::<u64>(),
@@ -77,8 +77,8 @@ async fn sandbox(api: &Api) -> String {
     format!("/sandboxes/{}/fhir", sandbox["id"].as_str().unwrap())
 }
 
-/// Writes through every door in turn until the server is gone; notes only what was answered with success.
-async fn write_until_refused(
+/// Uses every interaction in turn until the server is killed; records only acknowledged writes.
+async fn write_until_killed(
     api: &Api,
     fhir: &str,
     (client, name): (String, String),
@@ -87,8 +87,8 @@ async fn write_until_refused(
 ) {
     for number in 0.. {
         let mark = format!("{name}n{number}");
-        let Some(made) = api.create(&format!("{fhir}/Patient"), patient(&mark)).await else { return };
-        journal.lock().await.created.insert(mark.clone(), made["id"].as_str().unwrap().to_owned());
+        let Some(created) = api.create(&format!("{fhir}/Patient"), patient(&mark)).await else { return };
+        journal.lock().await.created.insert(mark.clone(), created["id"].as_str().unwrap().to_owned());
         acknowledged.add_permits(1);
         let next = {
             let mut journal = journal.lock().await;
@@ -124,11 +124,11 @@ fn transaction(mark: &str) -> Value {
             "identifier": [{"system": "urn:together", "value": mark}]});
         json!({"resource": resource, "request": {"method": "PUT", "url": format!("Basic/{mark}-{number}")}})
     };
-    let entries: Vec<Value> = (0..TOGETHER).map(entry).collect();
+    let entries: Vec<Value> = (0..TRANSACTION_SIZE).map(entry).collect();
     json!({"resourceType": "Bundle", "type": "transaction", "entry": entries})
 }
 
-/// Holds the server against the journal. Answers how many transactions are there.
+/// Compares the server's state with the journal. Returns the number of stored transactions.
 async fn check(api: &Api, fhir: &str, journal: &mut Journal) -> usize {
     for (mark, id) in &journal.created {
         assert_eq!(api.get(&format!("{fhir}/Patient/{id}")).await["identifier"][0]["value"], *mark);
@@ -143,16 +143,16 @@ async fn check(api: &Api, fhir: &str, journal: &mut Journal) -> usize {
             "{client} is at {value}, not {acknowledged} to {attempted}"
         );
         let version = shown.map_or(0, |shown| shown["meta"]["versionId"].as_str().unwrap().parse().unwrap());
-        assert_eq!(version, value, "a version of {client} is missing or was made twice");
+        assert_eq!(version, value, "a version of {client} is missing or duplicated");
         (*acknowledged, *attempted) = (value, value);
     }
     let mut whole = 0;
     for mark in &journal.attempted_transactions {
         let found = api.get(&format!("{fhir}/Basic?identifier=urn:together|{mark}")).await["total"].as_u64().unwrap();
         let by_id = api.try_get(&format!("{fhir}/Basic/{mark}-0")).await.is_some();
-        let is_whole = found == TOGETHER as u64;
-        assert!(is_whole || found == 0, "{found} of {TOGETHER} of the transaction {mark}");
-        assert_eq!(by_id, is_whole, "{mark} is there by one way and not by the other");
+        let is_whole = found == TRANSACTION_SIZE as u64;
+        assert!(is_whole || found == 0, "{found} of {TRANSACTION_SIZE} of the transaction {mark}");
+        assert_eq!(by_id, is_whole, "{mark} is found by only one of id and search");
         assert!(is_whole || !journal.transactions.contains(mark), "an acknowledged transaction is lost");
         whole += usize::from(is_whole);
     }

@@ -1,4 +1,4 @@
-//! The door of R1 for NDJSON: an acknowledged upload is whole after `kill -9`; one that was cut off is there whole or not at all.
+//! R1 for NDJSON: an acknowledged upload is complete after `kill -9`; an interrupted one is stored completely or not at all.
 
 use std::fmt::Write;
 
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use crate::api::Api;
 
-/// One client's dataset, whose content each upload replaces, and what the client knows of it.
+/// One client's dataset, whose content each upload replaces, and what the client knows about it.
 pub(crate) struct Uploads {
     dataset: String,
     client: usize,
-    /// How many uploads were begun.
-    begun: usize,
+    /// How many uploads were started.
+    started: usize,
     /// The upload that made each revision; revision 0 is empty.
     revisions: Vec<Upload>,
     pub(crate) acknowledged: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Uploads {
     pub(crate) cut_off_and_kept: usize,
 }
 
-/// One upload and how large it was.
+/// One upload and its size.
 #[derive(Clone, Copy, PartialEq)]
 struct Upload {
     number: usize,
@@ -35,42 +35,38 @@ impl Upload {
 
 impl Uploads {
     pub(crate) async fn create(api: &Api, client: usize) -> Self {
-        let made = api.create("/datasets", json!({"name": format!("data {client}"), "type": "fhir"})).await;
-        let dataset = made.expect("a dataset")["id"].as_str().unwrap().to_owned();
+        let created = api.create("/datasets", json!({"name": format!("data {client}"), "type": "fhir"})).await;
+        let dataset = created.expect("a dataset")["id"].as_str().unwrap().to_owned();
         let revisions = vec![Upload::new(0, "")];
-        Self { dataset, client, begun: 0, revisions, acknowledged: 0, cut_off: 0, cut_off_and_kept: 0 }
+        Self { dataset, client, started: 0, revisions, acknowledged: 0, cut_off: 0, cut_off_and_kept: 0 }
     }
 
-    /// False when the server was gone before it acknowledged.
+    /// False when the server was killed before it acknowledged.
     pub(crate) async fn upload(&mut self, api: &Api) -> bool {
-        self.begun += 1;
+        self.started += 1;
         let path = format!("/datasets/{}/data", self.dataset);
-        let content = self.content(self.begun);
-        let upload = Upload::new(self.begun, &content);
-        let Some(answer) = api.put(&path, "application/fhir+ndjson", content).await else {
+        let content = self.content(self.started);
+        let upload = Upload::new(self.started, &content);
+        let Some(response) = api.put(&path, "application/fhir+ndjson", content).await else {
             self.cut_off += 1;
             return false;
         };
-        assert_eq!(answer["revision"], self.revisions.len(), "a revision is missing or was made twice");
+        assert_eq!(response["revision"], self.revisions.len(), "a revision is missing or duplicated");
         self.acknowledged += 1;
         self.revisions.push(upload);
         true
     }
 
-    /// Every acknowledged revision is there, perhaps the one that was cut off too, and all of them are whole.
+    /// Checks that every acknowledged revision is stored, possibly the interrupted one too, and that all are complete.
     pub(crate) async fn check(&mut self, api: &Api) {
         let shown = api.get(&format!("/datasets/{}", self.dataset)).await;
         let revision = usize::try_from(shown["revision"].as_u64().unwrap()).unwrap();
-        let is_known = self.revisions.last().is_some_and(|upload| upload.number == self.begun);
+        let is_known = self.revisions.last().is_some_and(|upload| upload.number == self.started);
         if revision == self.revisions.len() && !is_known {
-            self.revisions.push(Upload::new(self.begun, &self.content(self.begun)));
+            self.revisions.push(Upload::new(self.started, &self.content(self.started)));
             self.cut_off_and_kept += 1;
         }
-        assert_eq!(
-            revision + 1,
-            self.revisions.len(),
-            "an acknowledged upload is lost, or one is there that nobody sent"
-        );
+        assert_eq!(revision + 1, self.revisions.len(), "an acknowledged upload is lost, or an unknown one is stored");
         let content = self.content(self.revisions[revision].number);
         assert!(
             api.read(&format!("/datasets/{}/data", self.dataset)).await == content,
@@ -81,7 +77,7 @@ impl Uploads {
         let kept = kept["data"].as_array().unwrap();
         let numbers: Vec<u64> = kept.iter().map(|one| one["revision"].as_u64().unwrap()).collect();
         let all: Vec<u64> = (1..=revision as u64).rev().take(100).collect();
-        assert_eq!(numbers, all, "a kept revision is missing, or one is there that was never made");
+        assert_eq!(numbers, all, "a revision is missing, or an unknown one is stored");
         for (checkpoint, number) in kept.iter().zip(all) {
             self.check_sizes(checkpoint, usize::try_from(number).unwrap());
         }
@@ -93,7 +89,7 @@ impl Uploads {
         assert_eq!((&shown["bytes"], &shown["counts"]), (&json!(bytes), &counts), "revision {revision}");
     }
 
-    /// Every other one of every fourth client is larger than one blob of a dataset, so that half of it could be there.
+    /// Every second upload of every fourth client is larger than one blob, so that it could be stored partially.
     fn content(&self, upload: usize) -> String {
         let (lines, length) = match upload {
             0 => (0, 0),

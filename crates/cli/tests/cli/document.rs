@@ -1,18 +1,18 @@
-//! `verial document`: what an author makes of a specification and reads again.
+//! `verial document`: renders and reads documents.
 
 use std::path::Path;
 
 use crate::process::{failure, output, verial};
 
-fn document(words: &[&str], folder: &Path) -> std::process::Command {
+fn document(arguments: &[&str], folder: &Path) -> std::process::Command {
     let mut command = verial(&["document"]);
-    command.args(words).current_dir(folder);
+    command.args(arguments).current_dir(folder);
     command
 }
 
-/// The example of the documentation is rendered as it stands there.
+/// Renders the example of the documentation.
 #[test]
-fn the_documented_example_becomes_a_file_that_is_read_again() {
+fn the_documented_example_is_rendered_and_read() {
     let page = include_str!("../../../../docs/documents.md");
     let example = page.split("```json").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -20,13 +20,14 @@ fn the_documented_example_becomes_a_file_that_is_read_again() {
     write("scan.json", example);
     write("letter.json", &example.replace("\"text_layer\": false", "\"text_layer\": true"));
     write("fax.json", &example.replace("\"format\": \"pdf\"", "\"format\": \"tiff\""));
-    for (name, says) in [("letter.pdf", "Metoprolol"), ("scan.pdf", "(no text layer)"), ("fax.tif", "(no text layer)")]
+    for (name, expected_text) in
+        [("letter.pdf", "Metoprolol"), ("scan.pdf", "(no text layer)"), ("fax.tif", "(no text layer)")]
     {
         let specification = format!("{}.json", name.split('.').next().unwrap());
-        let told = output(&mut document(&["render", &specification, "-o", name], folder.path()));
-        assert!(told.contains("1 page,"), "{told}");
+        let text = output(&mut document(&["render", &specification, "-o", name], folder.path()));
+        assert!(text.contains("1 page,"), "{text}");
         let read = output(&mut document(&["text", name], folder.path()));
-        assert!(read.contains("--- page 1 of 1") && read.contains(says), "{read}");
+        assert!(read.contains("--- page 1 of 1") && read.contains(expected_text), "{read}");
     }
     let pages = output(&mut document(&["pages", "fax.tif", "-o", "pages"], folder.path()));
     assert_eq!(pages.trim(), "pages/page-1.png");
@@ -34,20 +35,20 @@ fn the_documented_example_becomes_a_file_that_is_read_again() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn invalid_documents_are_rejected_with_a_message() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("typo.json", r#"{"titel": "x", "signature": "forged"}"#);
     write("broken.json", "{");
     write("odd.pdf", "hello");
-    for (words, said) in [
+    for (arguments, expected) in [
         (vec!["render", "typo.json", "-o", "x.pdf"], "signature"),
         (vec!["render", "broken.json", "-o", "x.pdf"], "not JSON"),
         (vec!["render", "nothing.json", "-o", "x.pdf"], "cannot read"),
         (vec!["text", "odd.pdf"], "neither PDF, TIFF, PNG nor JPEG"),
     ] {
-        let told = failure(&mut document(&words, folder.path()));
-        assert!(told.contains(said), "{told}");
+        let text = failure(&mut document(&arguments, folder.path()));
+        assert!(text.contains(expected), "{text}");
     }
     assert!(!folder.path().join("x.pdf").exists());
 }

@@ -1,35 +1,41 @@
-//! S7 at the doors of a FHIR sandbox: what is made to exhaust the server is refused or answered in little memory.
+//! S7 for FHIR sandboxes: requests that try to exhaust the server are handled in limited memory.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Caller, Database};
 
-use crate::bombs::MOST_KIBIBYTES;
-use crate::process::{Site, on_both_databases};
+use crate::bombs::MAX_KIBIBYTES;
+use crate::process::{ServerData, on_both_databases};
 
 on_both_databases! {
-    throw_bombs: fhir_bombs_take_little_memory_on_sqlite, fhir_bombs_take_little_memory_on_postgres
+    throw_bombs: fhir_bombs_use_limited_memory_on_sqlite, fhir_bombs_use_limited_memory_on_postgres
 }
 
 async fn throw_bombs(database: Database) {
-    let site = Site::new(database);
-    let serving = site.serve();
-    let caller = serving.first_caller();
+    let data = ServerData::new(database);
+    let server = data.serve();
+    let caller = server.first_caller();
     let base = sandbox(&caller).await;
     let before = caller.get(&format!("{base}/_history?_count=1000")).await.expect(200)["total"].clone();
     let mut too_large = Vec::new();
     for bomb in bombs() {
-        serving.forget_peak();
-        let (peak, worked) = (serving.peak_kibibytes(), serving.processor_milliseconds());
+        server.reset_peak();
+        let (peak, milliseconds) = (server.peak_kibibytes(), server.processor_milliseconds());
         let size = bomb.body.len() + bomb.address.len();
         let content = (!bomb.body.is_empty()).then_some((bomb.media, bomb.body));
-        let answer = caller.send_bytes(bomb.method, &format!("{base}{}", bomb.address), &[], content).await;
-        let worked = serving.processor_milliseconds() - worked;
-        let grown = serving.peak_kibibytes().saturating_sub(peak);
-        println!("{:>4} {worked:>6} ms {grown:>6} KiB {size:>10} bytes: {}", answer.status, bomb.about);
-        assert!(bomb.statuses.contains(&answer.status), "{}: {} {:.500}", bomb.about, answer.status, answer.text());
-        assert!(answer.body.len() < 20_000 + 2 * size, "{}: an answer of {} bytes", bomb.about, answer.body.len());
-        if grown > MOST_KIBIBYTES {
+        let response = caller.send_bytes(bomb.method, &format!("{base}{}", bomb.address), &[], content).await;
+        let milliseconds = server.processor_milliseconds() - milliseconds;
+        let grown = server.peak_kibibytes().saturating_sub(peak);
+        println!("{:>4} {milliseconds:>6} ms {grown:>6} KiB {size:>10} bytes: {}", response.status, bomb.about);
+        assert!(
+            bomb.statuses.contains(&response.status),
+            "{}: {} {:.500}",
+            bomb.about,
+            response.status,
+            response.text()
+        );
+        assert!(response.body.len() < 20_000 + 2 * size, "{}: a response of {} bytes", bomb.about, response.body.len());
+        if grown > MAX_KIBIBYTES {
             too_large.push(format!("{}: {grown} KiB more", bomb.about));
         }
     }
@@ -44,7 +50,7 @@ async fn sandbox(caller: &Caller) -> String {
     let simulator = caller.post("/simulators", json!({"type": "Fhir", "name": "EHR"})).await.expect(201).id();
     let sandbox = caller.post("/sandboxes", json!({"simulator_id": simulator})).await.expect(201).id();
     let base = format!("/sandboxes/{sandbox}/fhir");
-    // A ring of patients, each of whom points to the next.
+    // A ring of patients, each of which refers to the next.
     let entry = |number: usize| {
         let link = json!([{"other": {"reference": format!("Patient/p{}", (number + 1) % 50)}, "type": "seealso"}]);
         let patient = json!({"resourceType": "Patient", "id": format!("p{number}"), "link": link, "name": [{"text": "aaaaaaaaaaaaaaaaaaaaaaaaaaaa!"}]});

@@ -1,50 +1,50 @@
-//! One group of commands per resource, each used through the real binary.
+//! Uses the command group of each resource through the binary.
 
 use serde_json::{Value, json};
 use testkit::Database;
 
-use crate::arena::ended;
-use crate::process::{Serving, Site, verial, write_file};
+use crate::fixture::expect_exit;
+use crate::process::{ServerData, ServerProcess, verial, write_file};
 
 pub(crate) struct Shell {
-    pub(crate) site: Site,
-    serving: Serving,
+    pub(crate) data: ServerData,
+    server: ServerProcess,
 }
 
 impl Shell {
     pub(crate) fn open() -> Self {
-        let site = Site::new(Database::Sqlite);
-        Self { serving: site.serve(), site }
+        let data = ServerData::new(Database::Sqlite);
+        Self { server: data.serve(), data }
     }
 
-    pub(crate) fn command(&self, words: &[&str]) -> std::process::Command {
-        let mut command = verial(words);
-        command.env("HOME", self.site.directory()).env("VERIAL_URL", &self.serving.base_url);
-        command.env("VERIAL_API_KEY", self.serving.first_key.as_deref().unwrap()).current_dir(self.site.directory());
+    pub(crate) fn command(&self, arguments: &[&str]) -> std::process::Command {
+        let mut command = verial(arguments);
+        command.env("HOME", self.data.directory()).env("VERIAL_URL", &self.server.base_url);
+        command.env("VERIAL_API_KEY", self.server.first_key.as_deref().unwrap()).current_dir(self.data.directory());
         command
     }
 
     #[track_caller]
-    pub(crate) fn json(&self, words: &[&str]) -> Value {
-        let (text, _) = ended(self.command(words).arg("--json"), 0);
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{words:?}: {error}: {text}"))
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let (text, _) = expect_exit(self.command(arguments).arg("--json"), 0);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {text}"))
     }
 
     #[track_caller]
-    pub(crate) fn id(&self, words: &[&str]) -> String {
-        let made = self.json(words);
-        made["id"].as_str().unwrap_or_else(|| panic!("{words:?}: {made}")).to_owned()
+    pub(crate) fn id(&self, arguments: &[&str]) -> String {
+        let created = self.json(arguments);
+        created["id"].as_str().unwrap_or_else(|| panic!("{arguments:?}: {created}")).to_owned()
     }
 
-    /// What a person sees, at two widths: every line fits, nothing is coloured.
+    /// The output for people at two widths: every line fits, and there are no colors.
     #[track_caller]
-    fn table(&self, words: &[&str]) -> String {
+    fn table(&self, arguments: &[&str]) -> String {
         let mut shown = String::new();
         for columns in [200, 80] {
-            let (text, _) = ended(self.command(words).env("COLUMNS", columns.to_string()), 0);
+            let (text, _) = expect_exit(self.command(arguments).env("COLUMNS", columns.to_string()), 0);
             for line in text.lines() {
-                let wide = line.chars().map(|letter| if letter > '\u{2e80}' { 2 } else { 1 }).sum::<usize>();
-                assert!(wide <= columns, "{words:?} at {columns}: {line}");
+                let wide = line.chars().map(|character| if character > '\u{2e80}' { 2 } else { 1 }).sum::<usize>();
+                assert!(wide <= columns, "{arguments:?} at {columns}: {line}");
             }
             assert!(!text.contains('\u{1b}'), "{text}");
             shown = text;
@@ -54,12 +54,12 @@ impl Shell {
 }
 
 #[test]
-fn a_benchmark_is_written_published_and_taken_away_by_the_command_line_alone() {
+fn a_benchmark_is_created_published_and_deleted_with_commands() {
     let shell = Shell::open();
-    let data = write_file(shell.site.directory(), "p.ndjson", testkit::world::patients(2));
+    let data = write_file(shell.data.directory(), "p.ndjson", testkit::world::patients(2));
     let dataset = shell.id(&["datasets", "create", "--name", "患者のデータ", "--data", data.to_str().unwrap()]);
     assert!(shell.table(&["datasets", "list"]).contains(&dataset));
-    let (content, _) = ended(&mut shell.command(&["datasets", "download", &dataset]), 0);
+    let (content, _) = expect_exit(&mut shell.command(&["datasets", "download", &dataset]), 0);
     assert_eq!(content.lines().count(), 2);
     let entity = shell.id(&[
         "datasets",
@@ -88,7 +88,7 @@ fn a_benchmark_is_written_published_and_taken_away_by_the_command_line_alone() {
 fn tasks_and_versions(shell: &Shell, environment: &str, entity: &str) {
     let benchmark =
         shell.id(&["benchmarks", "create", "--name", "Referrals", "--environment", environment, "--timeout", "60"]);
-    let task = write_file(shell.site.directory(), "item.json", r#"{"instruction":"Do it."}"#);
+    let task = write_file(shell.data.directory(), "item.json", r#"{"instruction":"Do it."}"#);
     let item = format!("@{}", task.display());
     let task = shell.id(&[
         "tasks",
@@ -107,7 +107,7 @@ fn tasks_and_versions(shell: &Shell, environment: &str, entity: &str) {
     shell.json(&["tasks", "attach", &task, "--entity", entity]);
     assert_eq!(shell.json(&["tasks", "entities", &task])["data"].as_array().unwrap().len(), 1);
     let body = json!({"task_id": task, "label": "Made", "assertion": {"assert": "no-side-effects", "allow": []}});
-    let body = write_file(shell.site.directory(), "criterion.json", body.to_string());
+    let body = write_file(shell.data.directory(), "criterion.json", body.to_string());
     let criterion = shell.id(&[
         "criteria",
         "create",
@@ -133,14 +133,15 @@ fn tasks_and_versions(shell: &Shell, environment: &str, entity: &str) {
     shell.json(&["benchmarks", "stats", "referrals@1"]);
     by_slug(shell, &benchmark, &task);
     shell.json(&["tasks", "update", &task, "--timeout", "30"]);
-    for words in [["criteria", "delete", &criterion], ["tasks", "delete", &task], ["benchmarks", "delete", &benchmark]]
+    for arguments in
+        [["criteria", "delete", &criterion], ["tasks", "delete", &task], ["benchmarks", "delete", &benchmark]]
     {
-        ended(&mut shell.command(&words), 0);
+        expect_exit(&mut shell.command(&arguments), 0);
     }
-    ended(&mut shell.command(&["criteria", "get", &criterion]), 3);
+    expect_exit(&mut shell.command(&["criteria", "get", &criterion]), 3);
 }
 
-/// Wherever an id of a benchmark is wanted, its slug will do.
+/// A benchmark's slug can be used wherever its id is expected.
 fn by_slug(shell: &Shell, benchmark: &str, task: &str) {
     assert_eq!(shell.json(&["benchmarks", "get", "referrals"])["id"], benchmark);
     assert_eq!(shell.json(&["benchmarks", "update", "referrals", "--timeout", "60"])["id"], benchmark);
@@ -149,32 +150,31 @@ fn by_slug(shell: &Shell, benchmark: &str, task: &str) {
     }
     assert_eq!(shell.json(&["tasks", "list", "--benchmark", "referrals"])["data"][0]["id"], task);
     assert_eq!(shell.json(&["runs", "list", "--benchmark", "referrals"])["data"], json!([]));
-    for (words, code, expected) in [
-        (["benchmarks", "delete", "referrals@1"], 2, "give `referrals`"),
-        (["benchmarks", "pull", "referrals@1"], 2, "give `referrals`"),
+    for (arguments, code, expected) in [
+        (["benchmarks", "delete", "referrals@1"], 2, "use `referrals`"),
         (["benchmarks", "stats", "referrals"], 2, "the newest is `referrals@1`"),
         (["benchmarks", "versions", "referral"], 3, "verial benchmarks list"),
     ] {
-        let (_, told) = ended(&mut shell.command(&words), code);
-        assert!(told.contains(expected), "{words:?}: {told}");
+        let (_, text) = expect_exit(&mut shell.command(&arguments), code);
+        assert!(text.contains(expected), "{arguments:?}: {text}");
     }
 }
 
 #[test]
-fn folders_answer_programs_too() {
+fn folder_commands_print_json() {
     let shell = Shell::open();
-    let get = |words: &[&str], member: &str| ended(shell.command(words).args(["--get", member]), 0).0;
+    let get = |arguments: &[&str], member: &str| expect_exit(shell.command(arguments).args(["--get", member]), 0).0;
     assert_eq!(get(&["benchmarks", "init", "chest-x-rays"], "slug"), "chest-x-rays\n");
     assert_eq!(shell.json(&["benchmarks", "lint", "chest-x-rays"]), json!([]));
     assert_eq!(get(&["benchmarks", "push", "chest-x-rays"], "version"), "1\n");
     let pulled = shell.json(&["benchmarks", "pull", "chest-x-rays", "again"]);
     assert_eq!((&pulled["tasks"], &pulled["datasets"]), (&json!(2), &json!(1)));
-    let (_, told) = ended(&mut shell.command(&["benchmarks", "init", "again"]), 2);
-    assert!(told.contains("is not empty; name a new folder"), "{told}");
+    let (_, text) = expect_exit(&mut shell.command(&["benchmarks", "init", "again"]), 2);
+    assert!(text.contains("is not empty; name a new folder"), "{text}");
 }
 
 #[test]
-fn what_runs_can_be_looked_at() {
+fn running_resources_can_be_inspected() {
     let shell = Shell::open();
     let simulator = shell.id(&["simulators", "create", "--type", "Fhir", "--name", "EHR"]);
     let environment = shell.id(&["environments", "create", "--name", "Clinic"]);
@@ -183,7 +183,7 @@ fn what_runs_can_be_looked_at() {
     let found = shell.json(&["playgrounds", "get", &playground]);
     let sandbox = found["sandboxes"][0]["id"].as_str().unwrap();
     let patient = r#"{"resourceType":"Basic","code":{"text":"x"}}"#;
-    ended(&mut shell.command(&["call", "POST", &format!("/sandboxes/{sandbox}/fhir/Basic"), patient]), 0);
+    expect_exit(&mut shell.command(&["call", "POST", &format!("/sandboxes/{sandbox}/fhir/Basic"), patient]), 0);
     assert!(shell.table(&["sandboxes", "diff", sandbox]).contains("created"));
     assert!(shell.table(&["sandboxes", "events", sandbox]).contains("fhir"));
     assert!(shell.table(&["sandboxes", "state", sandbox, "--resource", "Basic"]).contains("Basic"));
@@ -195,31 +195,31 @@ fn what_runs_can_be_looked_at() {
     assert!(shell.table(&["playgrounds", "list", "--all"]).contains("teardown"));
 
     let files = shell.id(&["datasets", "create", "--name", "Files", "--type", "files"]);
-    let file = write_file(shell.site.directory(), "a.txt", "hello");
+    let file = write_file(shell.data.directory(), "a.txt", "hello");
     shell.json(&["datasets", "put-file", &files, "inbox/a b.txt", file.to_str().unwrap()]);
     assert!(shell.table(&["datasets", "files", &files]).contains("inbox/a b.txt"));
-    let (content, _) = ended(&mut shell.command(&["datasets", "get-file", &files, "inbox/a b.txt"]), 0);
+    let (content, _) = expect_exit(&mut shell.command(&["datasets", "get-file", &files, "inbox/a b.txt"]), 0);
     assert_eq!(content, "hello");
-    ended(&mut shell.command(&["datasets", "remove-file", &files, "inbox/a b.txt"]), 0);
+    expect_exit(&mut shell.command(&["datasets", "remove-file", &files, "inbox/a b.txt"]), 0);
 
     let solver = shell.id(&["solvers", "create", "--alias", "one", "--agent-version", "7"]);
     let key = shell.json(&["solvers", "create-key", &solver, "--name", "ci"]);
     assert!(key["key"].as_str().unwrap().starts_with("vrl_slv_"));
     let id = key["id"].as_str().unwrap();
-    ended(&mut shell.command(&["solvers", "revoke-key", &solver, id]), 0);
+    expect_exit(&mut shell.command(&["solvers", "revoke-key", &solver, id]), 0);
     assert!(shell.json(&["solvers", "keys", &solver])["data"][0]["revoked_at"].is_string());
     shell.table(&["solvers", "list"]);
     let key = shell.id(&["keys", "create", "--name", "other"]);
-    ended(&mut shell.command(&["keys", "delete", &key]), 0);
+    expect_exit(&mut shell.command(&["keys", "delete", &key]), 0);
     assert_eq!(shell.json(&["runs", "list"])["data"], json!([]));
-    ended(&mut shell.command(&["runs", "list"]), 0);
+    expect_exit(&mut shell.command(&["runs", "list"]), 0);
 }
 
 #[test]
-fn errors_say_what_to_do_and_end_with_their_code() {
+fn errors_have_a_hint_and_an_exit_code() {
     let shell = Shell::open();
     let unknown = "env_01K9Z3T5Q8W7N4M2R6V0XBHCDE";
-    for (words, code, expected) in [
+    for (arguments, code, expected) in [
         (vec!["environments", "get", unknown], 3, "verial environments list"),
         (vec!["environments", "create"], 2, "--name"),
         (vec!["environments", "create", "--name", " "], 3, "name: "),
@@ -227,7 +227,7 @@ fn errors_say_what_to_do_and_end_with_their_code() {
         (vec!["simulators", "create", "--type", "Fhir", "--name", "x", "--config", "{"], 2, "is not JSON"),
         (vec!["environments", "explode"], 2, "unrecognized subcommand"),
         (vec!["environments"], 2, "Usage: verial environments"),
-        (vec!["environments", "list", "--url", "example.org"], 2, "must begin with http"),
+        (vec!["environments", "list", "--url", "example.org"], 2, "must start with http"),
         (vec!["call", "GET", "/nowhere"], 3, "/docs"),
         (
             vec!["tasks", "create", "--benchmark", "x", "--name", "y", "--task-item", "@nowhere.json"],
@@ -235,79 +235,79 @@ fn errors_say_what_to_do_and_end_with_their_code() {
             "cannot read nowhere.json",
         ),
     ] {
-        let (_, told) = ended(&mut shell.command(&words), code);
-        assert!(told.contains(expected), "{words:?}: {told}");
+        let (_, text) = expect_exit(&mut shell.command(&arguments), code);
+        assert!(text.contains(expected), "{arguments:?}: {text}");
     }
-    let (_, told) = ended(shell.command(&["environments", "list"]).env("VERIAL_URL", "http://127.0.0.1:9"), 4);
-    assert!(told.contains("cannot be reached") && told.contains("verial serve"), "{told}");
-    let (_, told) = ended(shell.command(&["environments", "list"]).env_remove("VERIAL_API_KEY"), 2);
-    assert!(told.contains("verial auth set-key"), "{told}");
+    let (_, text) = expect_exit(shell.command(&["environments", "list"]).env("VERIAL_URL", "http://127.0.0.1:9"), 4);
+    assert!(text.contains("cannot be reached") && text.contains("verial serve"), "{text}");
+    let (_, text) = expect_exit(shell.command(&["environments", "list"]).env_remove("VERIAL_API_KEY"), 2);
+    assert!(text.contains("verial auth set-key"), "{text}");
 }
 
 #[test]
-fn colour_is_for_eyes_only() {
+fn colors_are_only_used_on_terminals() {
     let shell = Shell::open();
     shell.id(&["environments", "create", "--name", "Clinic"]);
     let list = ["environments", "list"];
-    let (text, _) = ended(shell.command(&list).env("CLICOLOR_FORCE", "1"), 0);
+    let (text, _) = expect_exit(shell.command(&list).env("CLICOLOR_FORCE", "1"), 0);
     assert!(text.contains('\u{1b}'), "{text:?}");
     for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
-        let (text, _) = ended(shell.command(&list).env("CLICOLOR_FORCE", "1").env(name, value), 0);
+        let (text, _) = expect_exit(shell.command(&list).env("CLICOLOR_FORCE", "1").env(name, value), 0);
         assert!(!text.contains('\u{1b}'), "{name}: {text:?}");
     }
 }
 
 #[test]
-fn settings_are_kept_one_by_one() {
+fn settings_are_stored_individually() {
     let shell = Shell::open();
-    let key = shell.serving.first_key.clone().unwrap();
-    let config = |words: &[&str]| {
+    let key = shell.server.first_key.clone().unwrap();
+    let config = |arguments: &[&str]| {
         let mut command = shell.command(&["config"]);
-        command.args(words).env_remove("VERIAL_URL").env_remove("VERIAL_API_KEY");
+        command.args(arguments).env_remove("VERIAL_URL").env_remove("VERIAL_API_KEY");
         command
     };
-    ended(&mut config(&["set", "url", &shell.serving.base_url]), 0);
-    ended(&mut config(&["set", "api-key", &key]), 0);
-    assert_eq!(ended(&mut config(&["get", "url"]), 0).0.trim(), shell.serving.base_url);
-    let (list, _) = ended(&mut config(&["list"]), 0);
+    expect_exit(&mut config(&["set", "url", &shell.server.base_url]), 0);
+    expect_exit(&mut config(&["set", "api-key", &key]), 0);
+    assert_eq!(expect_exit(&mut config(&["get", "url"]), 0).0.trim(), shell.server.base_url);
+    let (list, _) = expect_exit(&mut config(&["list"]), 0);
     assert!(list.contains("vk_") && !list.contains(&key) && list.contains("not set"), "{list}");
-    let (path, _) = ended(&mut config(&["path"]), 0);
+    let (path, _) = expect_exit(&mut config(&["path"]), 0);
     assert!(path.trim().ends_with(".verial/config.json"), "{path}");
     let mut plain = shell.command(&["environments", "list"]);
-    ended(plain.env_remove("VERIAL_URL").env_remove("VERIAL_API_KEY"), 0);
-    ended(&mut config(&["set", "api-key", "vk_typo"]), 2);
-    ended(&mut config(&["set", "url", "example.org"]), 2);
-    ended(&mut config(&["unset", "api-key"]), 0);
-    ended(&mut config(&["get", "api-key"]), 1);
+    expect_exit(plain.env_remove("VERIAL_URL").env_remove("VERIAL_API_KEY"), 0);
+    expect_exit(&mut config(&["set", "api-key", "vk_typo"]), 2);
+    expect_exit(&mut config(&["set", "url", "example.org"]), 2);
+    expect_exit(&mut config(&["unset", "api-key"]), 0);
+    expect_exit(&mut config(&["get", "api-key"]), 1);
 }
 
 #[test]
-fn a_script_gets_one_member_of_an_answer() {
+fn get_prints_one_member_of_a_response() {
     let shell = Shell::open();
-    let get = |words: &[&str], member: &str| ended(shell.command(words).args(["--get", member]), 0).0;
-    let made = get(&["environments", "create", "--name", "Clinic \"A\""], "id");
-    let id = made.trim_end();
-    assert!(id.starts_with("env_") && made.lines().count() == 1, "{made}");
+    let get = |arguments: &[&str], member: &str| expect_exit(shell.command(arguments).args(["--get", member]), 0).0;
+    let created = get(&["environments", "create", "--name", "Clinic \"A\""], "id");
+    let id = created.trim_end();
+    assert!(id.starts_with("env_") && created.lines().count() == 1, "{created}");
     assert_eq!(get(&["environments", "get", id], "name"), "Clinic \"A\"\n");
-    assert_eq!(get(&["environments", "list"], "data.0.id"), made);
+    assert_eq!(get(&["environments", "list"], "data.0.id"), created);
     assert_eq!(get(&["call", "GET", "/environments"], "data.0.simulators"), "[]\n");
-    for words in [["environments", "get", id], ["call", "GET", "/environments"]] {
-        let (out, told) = ended(shell.command(&words).args(["--get", "nme"]), 2);
-        assert!(out.is_empty() && told.contains("no `nme`; it has "), "{told}");
+    for arguments in [["environments", "get", id], ["call", "GET", "/environments"]] {
+        let (out, text) = expect_exit(shell.command(&arguments).args(["--get", "nme"]), 2);
+        assert!(out.is_empty() && text.contains("no `nme`; it has "), "{text}");
     }
-    ended(shell.command(&["environments", "list"]).args(["--get", "data", "--json"]), 2);
+    expect_exit(shell.command(&["environments", "list"]).args(["--get", "data", "--json"]), 2);
 }
 
 #[test]
-fn shells_can_complete_and_the_manual_is_true() {
+fn completions_work_and_generated_pages_are_up_to_date() {
     for shell in ["bash", "zsh", "fish"] {
-        let (script, _) = ended(&mut verial(&["completions", shell]), 0);
+        let (script, _) = expect_exit(&mut verial(&["completions", shell]), 0);
         assert!(script.contains("benchmarks") && script.contains("min-score"), "{shell}");
     }
     for name in ["command-line", "criteria"] {
-        let (page, _) = ended(&mut verial(&["manual", name]), 0);
+        let (page, _) = expect_exit(&mut verial(&["manual", name]), 0);
         let kept = format!("{}/../../docs/{name}.md", env!("CARGO_MANIFEST_DIR"));
         let kept = std::fs::read_to_string(kept).unwrap();
-        assert!(page == kept, "docs/{name}.md is not what `verial manual {name}` prints: write it anew");
+        assert!(page == kept, "docs/{name}.md is outdated: regenerate it with `verial manual {name}`");
     }
 }

@@ -1,4 +1,4 @@
-//! Agents of local runs that try to read what they are scored by.
+//! Isolation of agents in local runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::arena::{ended, report};
+use crate::fixture::{expect_exit, report};
 use crate::process::{output, verial};
 
-/// Whether the kernel of this machine has Landlock; `verial confine` fails with 126 where it has not.
+/// Whether the kernel supports Landlock; without it, `verial confine` fails with 126.
 fn has_landlock() -> bool {
     let status = verial(&["confine", "--", "true"]).status().unwrap();
     assert!(matches!(status.code(), Some(0 | 126)), "{status}");
     status.success()
 }
 
-/// Landlock confines signals since Linux 6.12.
+/// Landlock restricts signals since Linux 6.12.
 fn scopes_signals() -> bool {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
     let mut numbers = release.split(['.', '-']).map(|number| number.parse::<u32>().unwrap_or(0));
@@ -27,13 +27,13 @@ const SECRET_KEY: &str = "vk_abcdefghijklmnopqrstuvwxyz0123456789AB";
 const MARKER: &str = "CRITERION-MARKER";
 
 /// A user's home with a key in it, and a working directory with an agent and a benchmark of the user's own.
-struct Desk {
+struct AgentWorkspace {
     _root: tempfile::TempDir,
     home: PathBuf,
     work: PathBuf,
 }
 
-impl Desk {
+impl AgentWorkspace {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let at = |path: &str| root.path().canonicalize().unwrap().join(path);
@@ -51,15 +51,15 @@ impl Desk {
         "sh agent/agent.sh".to_owned()
     }
 
-    fn run(&self, words: &[&str]) -> Command {
-        let mut command = verial(words);
+    fn run(&self, arguments: &[&str]) -> Command {
+        let mut command = verial(arguments);
         command.current_dir(&self.work).env("HOME", &self.home).env("VERIAL", env!("CARGO_BIN_EXE_verial"));
         command.env("COLUMNS", "100").env("DEPLOY_KEY", SECRET_KEY).env("VERIAL_API_KEY", "");
         command
     }
 
-    /// What agents have left in `out`, all tasks together.
-    fn left(&self) -> String {
+    /// The files that agents wrote to `out`, concatenated.
+    fn collected(&self) -> String {
         let files = fs::read_dir(self.work.join("out")).unwrap().map(Result::unwrap);
         let files = files.filter(|file| file.file_type().unwrap().is_file());
         files.map(|file| String::from_utf8_lossy(&fs::read(file.path()).unwrap()).into_owned()).collect()
@@ -99,8 +99,8 @@ fn listening(stdout: std::process::ChildStdout) -> (String, String) {
     panic!("the server ended before it listened");
 }
 
-/// Reads whatever it can, tells what it got, and then does the first task of the starter benchmark.
-const THIEF: &str = r#"
+/// An agent that reads whatever it can, records it, and then does the first task of the starter benchmark.
+const SNOOPING_AGENT: &str = r#"
 out=out/$VERIAL_TASK_RUN_ID
 grab() { echo "== $1"; shift; "$@" 2>/dev/null | tr -d '\000' | head -c 20000; echo; }
 {
@@ -142,164 +142,177 @@ PATIENT=$("$VERIAL" call GET "$FHIR/Patient?identifier=$MRN" --get entry.0.resou
 "#;
 
 #[test]
-fn an_agent_cannot_read_what_it_is_scored_by() {
-    let desk = Desk::new();
-    let data = desk.work.join("data");
-    desk.own_benchmark(&data);
-    let agent = desk.agent(THIEF);
-    let words = ["run", "chest-x-rays@1", "--local", "--data", "data", "--scored", "--agent", &agent];
+fn an_isolated_agent_cannot_read_criteria_or_keys() {
+    let workspace = AgentWorkspace::new();
+    let data = workspace.work.join("data");
+    workspace.own_benchmark(&data);
+    let agent = workspace.agent(SNOOPING_AGENT);
+    let arguments = ["run", "chest-x-rays@1", "--local", "--data", "data", "--scored", "--agent", &agent];
     if !has_landlock() {
-        let (_, told) = ended(desk.run(&words).env("DATA", &data), 2);
-        assert!(told.contains("--no-isolation"), "{told}");
+        let (_, stderr) = expect_exit(workspace.run(&arguments).env("DATA", &data), 2);
+        assert!(stderr.contains("--no-isolation"), "{stderr}");
         return;
     }
-    let told = report(desk.run(&words).env("DATA", &data), 0);
-    let left = desk.left();
-    assert_eq!((&told["isolation"], &told["reference"]), (&json!("landlock"), &json!(false)));
-    assert_eq!(told["runs"][0]["tasks"][0]["verdict"], "pass", "the work itself can be done: {told}\n{left}");
+    let report_json = report(workspace.run(&arguments).env("DATA", &data), 0);
+    let collected = workspace.collected();
+    assert_eq!((&report_json["isolation"], &report_json["reference"]), (&json!("landlock"), &json!(false)));
+    assert_eq!(
+        report_json["runs"][0]["tasks"][0]["verdict"], "pass",
+        "the agent can still do the work: {report_json}\n{collected}"
+    );
 
     for secret in [MARKER, SECRET_KEY, "\"assert\"", "10-order", "SQLite format", "DEPLOY_KEY"] {
-        assert!(!left.contains(secret), "the agent got {secret}: {left}");
+        assert!(!collected.contains(secret), "the agent got {secret}: {collected}");
     }
     for nothing in
         ["environ", "maps", "mem", "fds", "cwd", "root", "config", "data", "bench", "listed", "linked", "disks"]
     {
         let header = format!("== {nothing}\n");
-        let got = left.split(&header).skip(1).map(|rest| rest.split("== ").next().unwrap().trim());
+        let got = collected.split(&header).skip(1).map(|rest| rest.split("== ").next().unwrap().trim());
         let got: Vec<&str> = got.filter(|got| !got.is_empty()).collect();
-        assert!(left.contains(&header) && got.is_empty(), "{nothing}: {got:?}");
+        assert!(collected.contains(&header) && got.is_empty(), "{nothing}: {got:?}");
     }
-    let is_key = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_alphanumeric());
-    assert!(!left.split("vk_").skip(1).any(is_key), "the agent got a key: {left}");
-    assert!(left.contains("takes an organization key"), "its token opens nothing of the owner's: {left}");
-    assert!(left.contains("parent verial "), "it found the process to attack: {left}");
-    assert!(!scopes_signals() || !left.contains("SIGNALED"), "{left}");
+    let is_key = |rest: &str| rest.starts_with(|character: char| character.is_ascii_alphanumeric());
+    assert!(!collected.split("vk_").skip(1).any(is_key), "the agent got a key: {collected}");
+    assert!(
+        collected.contains("requires an organization key"),
+        "its token has no access to the owner's resources: {collected}"
+    );
+    assert!(collected.contains("parent verial "), "it found the process to attack: {collected}");
+    assert!(!scopes_signals() || !collected.contains("SIGNALED"), "{collected}");
     for done in ["one", "notes", "three", "four"] {
-        assert!(left.lines().any(|line| line == done), "{done}: {left}");
+        assert!(collected.lines().any(|line| line == done), "{done}: {collected}");
     }
-    assert!(desk.work.join("chest-x-rays/tasks").is_dir());
+    assert!(workspace.work.join("chest-x-rays/tasks").is_dir());
 
-    // The same agent without isolation: it knows where to look.
-    let mut open = desk.run(&words);
-    let told = report(open.arg("--no-isolation").env("DATA", &data).env("ONLY_READ", "yes"), 0);
-    let left = desk.left();
-    assert_eq!(told["isolation"], "none");
+    // Without isolation the same agent finds everything.
+    let mut open = workspace.run(&arguments);
+    let report_json = report(open.arg("--no-isolation").env("DATA", &data).env("ONLY_READ", "yes"), 0);
+    let collected = workspace.collected();
+    assert_eq!(report_json["isolation"], "none");
     for secret in [MARKER, SECRET_KEY, "10-order", "SQLite format"] {
-        assert!(left.contains(secret), "{secret}");
+        assert!(collected.contains(secret), "{secret}");
     }
 }
 
-/// The binary holds the bundled benchmarks and agents that do them.
+/// The binary contains the bundled benchmarks and their reference agents.
 #[test]
-fn a_scored_agent_of_a_bundled_benchmark_cannot_use_the_program_that_holds_it() {
-    let desk = Desk::new();
-    let agent = desk.agent(
+fn a_scored_agent_of_a_bundled_benchmark_cannot_execute_the_binary() {
+    let workspace = AgentWorkspace::new();
+    let agent = workspace.agent(
         r#"out=out/$VERIAL_TASK_RUN_ID
         "$VERIAL" reference-agent > $out 2>&1; grep -c urn:oid "$VERIAL" >> $out 2>&1; cp "$VERIAL" "$TMPDIR/v" 2>> $out && echo COPIED >> $out; true"#,
     );
-    let words =
-        ["run", "lab-followup@2", "--local", "--scored", "--allow-critical", "--agent", &agent, "--parallel", "4"];
+    let text =
+        ["run", "lab-followup@3", "--local", "--scored", "--allow-critical", "--agent", &agent, "--parallel", "4"];
     if !has_landlock() {
-        ended(&mut desk.run(&words), 2);
+        expect_exit(&mut workspace.run(&text), 2);
         return;
     }
-    let told = report(&mut desk.run(&words), 0);
-    let left = desk.left();
-    assert!(left.contains("denied") && !left.contains("COPIED"), "{left}");
-    let scores = told["runs"][0]["tasks"].as_array().unwrap().iter().map(|task| &task["verdict"]);
-    assert!(scores.clone().count() > 1 && scores.clone().all(|verdict| verdict != "pass"), "{told}");
+    let report_json = report(&mut workspace.run(&text), 0);
+    let collected = workspace.collected();
+    assert!(collected.contains("denied") && !collected.contains("COPIED"), "{collected}");
+    let scores = report_json["runs"][0]["tasks"].as_array().unwrap().iter().map(|task| &task["verdict"]);
+    assert!(scores.clone().count() > 1 && scores.clone().all(|verdict| verdict != "pass"), "{report_json}");
 }
 
 #[test]
-fn runs_of_the_reference_agent_say_so_in_every_form() {
-    let desk = Desk::new();
+fn every_report_marks_runs_of_the_reference_agent() {
+    let workspace = AgentWorkspace::new();
     let reference = format!("'{}' reference-agent", env!("CARGO_BIN_EXE_verial"));
-    let mut words = vec!["run", "fax-referral@2", "--local", "--agent", &reference, "--parallel", "4", "--scored"];
-    words.extend(["--data", "data", "--junit", "j.xml", "--report", "r.html", "--markdown", "r.md"]);
+    let mut text = vec!["run", "fax-referral@3", "--local", "--agent", &reference, "--parallel", "4", "--scored"];
+    text.extend(["--data", "data", "--junit", "j.xml", "--report", "r.html", "--markdown", "r.md"]);
     let isolation = if has_landlock() { "landlock" } else { "none" };
     if !has_landlock() {
-        words.push("--no-isolation");
+        text.push("--no-isolation");
     }
-    let told = report(&mut desk.run(&words), 0);
-    assert_eq!((&told["isolation"], &told["reference"]), (&json!(isolation), &json!(true)), "{told}");
-    assert_eq!(told["agent"]["name"], "verial reference-agent");
-    assert_eq!(told["runs"][0]["score"], json!(1.0), "{told}");
-    let read = |name: &str| fs::read_to_string(desk.work.join(name)).unwrap();
+    let report_json = report(&mut workspace.run(&text), 0);
+    assert_eq!(
+        (&report_json["isolation"], &report_json["reference"]),
+        (&json!(isolation), &json!(true)),
+        "{report_json}"
+    );
+    assert_eq!(report_json["agent"]["name"], "verial reference-agent");
+    assert_eq!(report_json["runs"][0]["score"], json!(1.0), "{report_json}");
+    let read = |name: &str| fs::read_to_string(workspace.work.join(name)).unwrap();
     let property =
         format!("<property name=\"isolation\" value=\"{isolation}\"/><property name=\"reference\" value=\"true\"/>");
     assert!(read("j.xml").contains(&property), "{}", read("j.xml"));
     for page in ["r.html", "r.md"] {
         assert!(read(page).contains("reference agent, which knows the criteria") && read(page).contains(isolation));
     }
-    let journal = told["journal"].as_str().unwrap();
+    let journal = report_json["journal"].as_str().unwrap();
     assert!(journal.starts_with("data/runs/"), "{journal}");
-    let (card, _) = ended(&mut desk.run(&["run", "--resume", journal]), 0);
+    let (card, _) = expect_exit(&mut workspace.run(&["run", "--resume", journal]), 0);
     assert!(
         card.contains(&format!("isolation: {isolation}")) && card.contains("the bundled reference agent"),
         "{card}"
     );
 
-    let again = |more: &[&str]| desk.run(&[&["run", "--resume", journal, "--assume-no-landlock"], more].concat());
+    let again = |more: &[&str]| workspace.run(&[&["run", "--resume", journal, "--assume-no-landlock"], more].concat());
     if has_landlock() {
-        let (_, told) = ended(&mut again(&[]), 2);
-        assert!(told.contains("--no-isolation"), "{told}");
-        assert_eq!(report(&mut again(&["--no-isolation"]), 0)["isolation"], "none", "the weaker one counts");
+        let (_, stderr) = expect_exit(&mut again(&[]), 2);
+        assert!(stderr.contains("--no-isolation"), "{stderr}");
+        assert_eq!(report(&mut again(&["--no-isolation"]), 0)["isolation"], "none", "the weaker isolation counts");
     }
-    assert_eq!(report(&mut again(&[]), 0)["isolation"], "none", "a marked run goes on as it began");
+    assert_eq!(report(&mut again(&[]), 0)["isolation"], "none", "a marked run can be resumed");
 }
 
 #[test]
-fn without_isolation_a_scored_local_run_is_refused_or_marked() {
-    let desk = Desk::new();
-    let local = ["run", "fax-referral@2", "--local", "--allow-critical", "--agent", "true", "--assume-no-landlock"];
-    let run = |more: &[&str]| desk.run(&[&local, more].concat());
-    let (_, told) = ended(&mut run(&["--scored"]), 2);
-    assert!(told.contains("--no-isolation") && told.contains("Landlock"), "{told}");
-    assert!(!desk.work.join(".verial").exists() && !desk.home.join(".verial/runs").exists(), "nothing was begun");
+fn a_scored_local_run_without_isolation_is_rejected_or_marked() {
+    let workspace = AgentWorkspace::new();
+    let local = ["run", "fax-referral@3", "--local", "--allow-critical", "--agent", "true", "--assume-no-landlock"];
+    let run = |more: &[&str]| workspace.run(&[&local, more].concat());
+    let (_, text) = expect_exit(&mut run(&["--scored"]), 2);
+    assert!(text.contains("--no-isolation") && text.contains("Landlock"), "{text}");
+    assert!(
+        !workspace.work.join(".verial").exists() && !workspace.home.join(".verial/runs").exists(),
+        "nothing was started"
+    );
 
     let marked: Value = report(&mut run(&["--scored", "--no-isolation", "--junit", "j.xml"]), 0);
     assert_eq!((&marked["isolation"], &marked["agent"]["name"]), (&json!("none"), &json!("isolation: none")));
-    let junit = fs::read_to_string(desk.work.join("j.xml")).unwrap();
+    let junit = fs::read_to_string(workspace.work.join("j.xml")).unwrap();
     assert!(junit.contains("<property name=\"isolation\" value=\"none\"/>"), "{junit}");
-    let (card, _) = ended(&mut run(&["--scored", "--no-isolation"]), 0);
+    let (card, _) = expect_exit(&mut run(&["--scored", "--no-isolation"]), 0);
     assert!(card.contains("isolation: none: the agent could read the criteria"), "{card}");
     assert_eq!(report(&mut run(&[]), 0)["isolation"], "none", "an unscored run needs no isolation");
 }
 
 #[test]
-fn a_key_on_the_command_line_is_refused_because_agents_can_read_it() {
+fn a_key_on_the_command_line_of_a_local_run_is_rejected() {
     if !has_landlock() {
         return;
     }
-    let desk = Desk::new();
-    let words = ["run", "fax-referral@2", "--local", "--agent", "true", "--api-key", SECRET_KEY];
-    let (_, told) = ended(&mut desk.run(&words), 2);
-    assert!(told.contains("needs no key") && !told.contains(SECRET_KEY), "{told}");
+    let workspace = AgentWorkspace::new();
+    let arguments = ["run", "fax-referral@3", "--local", "--agent", "true", "--api-key", SECRET_KEY];
+    let (_, output_text) = expect_exit(&mut workspace.run(&arguments), 2);
+    assert!(output_text.contains("needs no key") && !output_text.contains(SECRET_KEY), "{output_text}");
 }
 
-/// Authors start their agents in the benchmark's own folder.
+/// Authors may start their agents in the benchmark folder.
 #[test]
-fn an_agent_in_the_benchmark_s_folder_reads_its_own_files_only() {
+fn an_agent_in_the_benchmark_folder_can_only_read_its_own_files() {
     if !has_landlock() {
         return;
     }
-    let desk = Desk::new();
-    desk.own_benchmark(&desk.home.join("data"));
-    let folder = desk.work.join("chest-x-rays");
+    let workspace = AgentWorkspace::new();
+    workspace.own_benchmark(&workspace.home.join("data"));
+    let folder = workspace.work.join("chest-x-rays");
     fs::write(folder.join("agent.sh"), "cat benchmark.yaml tasks/* \"$PWD\"/datasets/*/* answers.txt; cat prompt.txt")
         .unwrap();
     fs::write(folder.join("prompt.txt"), "You are an agent.").unwrap();
     fs::write(folder.join("answers.txt"), MARKER).unwrap();
     let run = |hidden: &str| {
         let mut command =
-            desk.run(&["run", "chest-x-rays@1", "--local", "--scored", "--agent", "sh agent.sh", "--data"]);
-        command.arg(desk.home.join("data")).args(["--hide", hidden]).current_dir(&folder);
+            workspace.run(&["run", "chest-x-rays@1", "--local", "--scored", "--agent", "sh agent.sh", "--data"]);
+        command.arg(workspace.home.join("data")).args(["--hide", hidden]).current_dir(&folder);
         command
     };
-    let told = report(&mut run("answers.txt"), 0);
-    let log = fs::read_to_string(told["runs"][0]["tasks"][0]["agent"]["log"].as_str().unwrap()).unwrap();
+    let report_json = report(&mut run("answers.txt"), 0);
+    let log = fs::read_to_string(report_json["runs"][0]["tasks"][0]["agent"]["log"].as_str().unwrap()).unwrap();
     assert!(log.contains("You are an agent.") && log.contains("benchmark.yaml"), "{log}");
     assert!(!log.contains(MARKER) && !log.contains("slug:") && !log.contains("resourceType"), "{log}");
-    let (_, told) = ended(&mut run("no-such-file"), 2);
-    assert!(told.contains("--hide: no-such-file does not exist"), "{told}");
+    let (_, stderr) = expect_exit(&mut run("no-such-file"), 2);
+    assert!(stderr.contains("--hide: no-such-file does not exist"), "{stderr}");
 }

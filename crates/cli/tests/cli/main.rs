@@ -1,16 +1,14 @@
-//! The real binary as a process: started, used, killed, started again.
+//! Tests of the `verial` binary as a process.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on must stop")]
-#![allow(clippy::print_stdout, reason = "tests print the figures that they measured")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+#![allow(clippy::print_stdout, reason = "tests print what they measured")]
 
 mod action;
 mod admin;
 mod api;
-mod arena;
 mod audit;
 mod authoring_commands;
 mod bombs;
-mod book;
 mod bundled;
 mod codes;
 mod crash;
@@ -20,23 +18,26 @@ mod crash_uploads;
 mod document;
 mod documented_flags;
 mod fhir_bombs;
+mod fixture;
 mod folders;
 mod groups;
-mod house;
 mod isolation;
+mod manual;
+mod mistakes;
 mod object_storage;
 mod process;
-mod push_cut;
+mod push_interrupted;
 mod rescore;
 mod run_agents;
 mod run_bounds;
 mod run_critical;
-mod run_faults;
+mod run_failures;
 mod run_reports;
 mod run_resume;
-mod run_scored;
+mod run_scorecard;
+mod run_scored_names;
 mod run_selected;
-mod run_stories;
 mod terminal;
 mod uploads;
 mod wire_bombs;
+mod workspace_rules;

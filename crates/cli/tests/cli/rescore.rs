@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use testkit::runs::{Bench, basic, wants_code};
 use testkit::{Caller, Database};
 
-use crate::process::{Serving, Site, failure, output, verial, write_file};
+use crate::process::{ServerData, ServerProcess, failure, output, verial, write_file};
 
-fn rescore(serving: &Serving, words: &[&str]) -> std::process::Command {
+fn rescore(server: &ServerProcess, arguments: &[&str]) -> std::process::Command {
     let mut command = verial(&["rescore"]);
-    command.args(words).args(["--url", &serving.base_url, "--api-key", serving.first_key.as_deref().unwrap()]);
+    command.args(arguments).args(["--url", &server.base_url, "--api-key", server.first_key.as_deref().unwrap()]);
     command
 }
 
@@ -30,40 +30,40 @@ async fn finished(author: &Caller) -> (String, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_scores_the_same_again_and_other_criteria_are_tried() {
-    let site = Site::new(Database::Sqlite);
-    let serving = site.serve();
-    let (run, criterion) = finished(&serving.first_caller()).await;
-    let words = output(&mut rescore(&serving, &[&run]));
-    assert!(words.contains("identical, byte for byte") && words.contains("score 1.0"), "{words}");
-    let report: Value = serde_json::from_str(&output(&mut rescore(&serving, &[&run, "--json"]))).unwrap();
+async fn rescoring_is_deterministic_and_accepts_other_criteria() {
+    let data = ServerData::new(Database::Sqlite);
+    let server = data.serve();
+    let (run, criterion) = finished(&server.first_caller()).await;
+    let stdout = output(&mut rescore(&server, &[&run]));
+    assert!(stdout.contains("identical, byte for byte") && stdout.contains("score 1.0"), "{stdout}");
+    let report: Value = serde_json::from_str(&output(&mut rescore(&server, &[&run, "--json"]))).unwrap();
     assert_eq!((&report["identical"], &report["score_after"]), (&json!(true), &json!(1.0)));
 
     let other = json!([{"criterion_id": criterion, "assertion": wants_code("b")["assertion"]}]);
     for (name, content) in [("list.json", other.clone()), ("object.json", json!({"criteria": other}))] {
-        let file = write_file(site.directory(), name, content.to_string());
-        let words = output(&mut rescore(&serving, &[&run, "--criteria", file.to_str().unwrap()]));
-        assert!(words.contains("FLIPPED to fail") && words.contains("score 1.0 → 0.0"), "{words}");
-        assert!(words.contains("pass → fail"), "{words}");
+        let file = write_file(data.directory(), name, content.to_string());
+        let stdout = output(&mut rescore(&server, &[&run, "--criteria", file.to_str().unwrap()]));
+        assert!(stdout.contains("FLIPPED to fail") && stdout.contains("score 1.0 → 0.0"), "{stdout}");
+        assert!(stdout.contains("pass → fail"), "{stdout}");
     }
-    // Nothing was changed by trying.
-    assert!(output(&mut rescore(&serving, &[&run])).contains("identical"));
+    // Trying other criteria changes nothing.
+    assert!(output(&mut rescore(&server, &[&run])).contains("identical"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_scored_again_is_said() {
-    let site = Site::new(Database::Sqlite);
-    let serving = site.serve();
-    let (run, _) = finished(&serving.first_caller()).await;
-    let file = |content: &str| write_file(site.directory(), "criteria.json", content).to_str().unwrap().to_owned();
+async fn rescoring_errors_are_reported() {
+    let data = ServerData::new(Database::Sqlite);
+    let server = data.serve();
+    let (run, _) = finished(&server.first_caller()).await;
+    let file = |content: &str| write_file(data.directory(), "criteria.json", content).to_str().unwrap().to_owned();
     let unknown = r#"[{"criterion_id":"crit_01K9Z3T5Q8W7N4M2R6V0XBHCDE","assertion":{}}]"#;
     for (criteria, expected) in
         [("{", "is not JSON"), ("5", "must be a list"), ("{}", "has no `criteria`"), (unknown, "not valid")]
     {
-        let words = failure(&mut rescore(&serving, &[&run, "--criteria", &file(criteria)]));
-        assert!(words.contains(expected), "{words}");
+        let stderr = failure(&mut rescore(&server, &[&run, "--criteria", &file(criteria)]));
+        assert!(stderr.contains(expected), "{stderr}");
     }
-    let words = failure(&mut rescore(&serving, &["br_01K9Z3T5Q8W7N4M2R6V0XBHCDE"]));
-    assert!(words.contains("no such run"), "{words}");
-    assert!(failure(&mut rescore(&serving, &["run-1"])).contains("br_<ULID>"));
+    let stderr = failure(&mut rescore(&server, &["br_01K9Z3T5Q8W7N4M2R6V0XBHCDE"]));
+    assert!(stderr.contains("no such run"), "{stderr}");
+    assert!(failure(&mut rescore(&server, &["run-1"])).contains("br_<ULID>"));
 }

@@ -1,4 +1,4 @@
-//! Agents that work through runs while servers are killed under them, and what they were told.
+//! Agents that execute runs while servers are killed, and what was acknowledged to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,19 +9,19 @@ use tokio::sync::{Mutex, Semaphore};
 
 use crate::api::Api;
 
-/// Tasks of the benchmark.
+/// The number of tasks of the benchmark.
 pub(crate) const TASKS: usize = 3;
-/// What each task wants to be written; each is one criterion.
+/// The codes that each task requires; each is one criterion.
 pub(crate) const WANTED: [&str; 3] = ["a", "b", "c"];
 
 /// A published benchmark and a solver's key.
 #[derive(Clone)]
-pub(crate) struct Contest {
+pub(crate) struct RunSetup {
     pub(crate) reference: String,
     pub(crate) solver: String,
 }
 
-impl Contest {
+impl RunSetup {
     pub(crate) async fn open(author: &Caller) -> Self {
         let bench = Bench::new(author, json!({"concurrency": 2})).await;
         for number in 0..TASKS {
@@ -33,38 +33,38 @@ impl Contest {
     }
 }
 
-/// What the agents know of all runs, by id.
-pub(crate) type Journal = Mutex<BTreeMap<String, Known>>;
+/// What the agents know about all runs, by id.
+pub(crate) type Journal = Mutex<BTreeMap<String, KnownRun>>;
 
-pub(crate) struct Known {
+pub(crate) struct KnownRun {
     pub(crate) token: String,
     pub(crate) task_runs: BTreeMap<String, KnownTask>,
 }
 
-/// What was tried, and what of it was answered with success.
+/// Attempted and acknowledged actions.
 #[derive(Default)]
 pub(crate) struct KnownTask {
     pub(crate) is_started: bool,
     pub(crate) attempted: BTreeSet<String>,
     pub(crate) written: BTreeSet<String>,
-    /// The answer to the completion.
+    /// The response to the completion.
     pub(crate) result: Option<Value>,
 }
 
-/// Servers of one database: what one does not answer is asked of the next, as the same request.
+/// Servers on one database: if one does not respond, the same request is sent to the next.
 pub(crate) struct Servers {
     pub(crate) base_urls: Vec<String>,
     pub(crate) acknowledged: Semaphore,
 }
 
 impl Servers {
-    /// `None` when nobody is there any more.
+    /// `None` when no server responds.
     async fn ask(&self, apis: &[Api], method: &str, path: &str, key: &str, body: Option<Value>) -> Option<Value> {
         for api in apis {
-            if let Some((status, answer)) = api.call(method, path, key, body.clone()).await {
-                assert!((200..300).contains(&status), "{method} {path}: {status} {answer}");
+            if let Some((status, response)) = api.call(method, path, key, body.clone()).await {
+                assert!((200..300).contains(&status), "{method} {path}: {status} {response}");
                 self.acknowledged.add_permits(1);
-                return Some(answer);
+                return Some(response);
             }
         }
         None
@@ -74,21 +74,21 @@ impl Servers {
         self.base_urls.iter().map(|base_url| Api::new(base_url, token)).collect()
     }
 
-    /// Makes a run and works through it. `None` when nobody is there any more.
-    pub(crate) async fn work(&self, contest: &Contest, name: &str, journal: &Journal) -> Option<()> {
-        let body = json!({"benchmark": contest.reference, "agent": name});
-        let made = self.ask(&self.with(&contest.solver), "POST", "/v1/benchmark-runs", name, Some(body)).await?;
-        let (run, token) = (text(&made["benchmark_run_id"]), text(&made["bearer_token"]));
+    /// Creates and executes a run. `None` when no server responds.
+    pub(crate) async fn work(&self, setup: &RunSetup, name: &str, journal: &Journal) -> Option<()> {
+        let body = json!({"benchmark": setup.reference, "agent": name});
+        let created = self.ask(&self.with(&setup.solver), "POST", "/v1/benchmark-runs", name, Some(body)).await?;
+        let (run, token) = (text(&created["benchmark_run_id"]), text(&created["bearer_token"]));
         let task_runs: Vec<String> =
-            made["task_runs"].as_array().unwrap().iter().map(|task_run| text(&task_run["id"])).collect();
+            created["task_runs"].as_array().unwrap().iter().map(|task_run| text(&task_run["id"])).collect();
         let known = task_runs.iter().map(|id| (id.clone(), KnownTask::default())).collect();
-        journal.lock().await.insert(run.clone(), Known { token: token.clone(), task_runs: known });
+        journal.lock().await.insert(run.clone(), KnownRun { token: token.clone(), task_runs: known });
         let apis = self.with(&token);
         for (number, task_run) in task_runs.iter().enumerate() {
             let path = format!("/v1/task-runs/{task_run}");
             self.ask(&apis, "POST", &format!("{path}/start"), &format!("start-{number}"), None).await?;
             note(journal, &run, task_run, |known| known.is_started = true).await;
-            // Tasks differ in how much of them is done.
+            // Each task gets a different amount of work.
             for code in &WANTED[..=number % WANTED.len()] {
                 note(journal, &run, task_run, |known| known.attempted.extend([(*code).to_owned()])).await;
                 let resource = json!({"resourceType": "Basic", "id": code, "code": {"text": code}});

@@ -1,4 +1,4 @@
-//! The report's forms: JUnit that parses, HTML that is inert, Markdown without markup of others.
+//! Report formats: valid JUnit, inert HTML, and Markdown with escaped text.
 
 use std::collections::BTreeMap;
 
@@ -7,57 +7,57 @@ use quick_xml::events::Event;
 use serde_json::json;
 use testkit::Database;
 
-use crate::arena::{Arena, ended, report};
+use crate::fixture::{RunFixture, expect_exit, report};
 
 const HOSTILE_NAME: &str = "Write b </title><script>alert(1)</script> | @all ![x](http://evil.example/x.png)";
-/// Writes markup, terminal commands and what XML cannot hold into the state that is shown as evidence.
+/// An agent that writes markup, terminal escapes and invalid XML characters into the evidence.
 const HOSTILE_AGENT: &str = r#"printf '\033[2J<script>alert(2)</script>\n'; "$VERIAL" call POST /v1/task-runs/$VERIAL_TASK_RUN_ID/sandbox/fhir/Basic '{"resourceType":"Basic","code":{"text":"<img src=x onerror=alert(3)>]]>\u001b[31m https://evil.example/"}}'"#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_form_is_written_and_what_agents_wrote_is_only_text() {
-    let arena = Arena::open_on(Database::Sqlite, HOSTILE_NAME).await;
+async fn every_report_is_written_and_text_of_agents_is_escaped() {
+    let fixture = RunFixture::open_on(Database::Sqlite, HOSTILE_NAME).await;
     let forms = ["--junit", "j.xml", "--report", "r.html", "--markdown", "r.md", "--min-score", "0.9"];
-    let (card, _) = ended(arena.run(HOSTILE_AGENT, &forms).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"), 1);
+    let (card, _) = expect_exit(fixture.run(HOSTILE_AGENT, &forms).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1"), 1);
     assert!(!card.contains('\u{1b}'), "{card}");
 
-    let cases = junit(&arena.read("j.xml"));
+    let cases = junit(&fixture.read("j.xml"));
     assert_eq!((cases["testsuites"], cases["testsuite"], cases["testcase"]), (1, 2, 3));
     assert_eq!((cases["failure"], cases.get("error")), (3, None));
 
-    let html = arena.read("r.html");
+    let html = fixture.read("r.html");
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && html.contains("<svg"), "{html}");
     for bad in ["<script", "<img", "<iframe", "<link", "javascript:", "<a ", "src=", "@import", "\u{1b}"] {
         let found = html.to_lowercase().replace("&lt;img src=x", "").replace("&lt;script", "");
         assert!(!found.contains(bad), "{bad}");
     }
-    // No attribute names a place elsewhere; `evil.example` stands there as text only.
+    // No attribute refers to another host; `evil.example` only occurs as text.
     assert!(
         !html.contains("href") && !html.contains("url(") && html.contains("default-src &#39;none&#39;")
             || html.contains("default-src 'none'")
     );
 
-    let markdown = arena.read("r.md");
+    let markdown = fixture.read("r.md");
     assert!(!markdown.contains("<script") && !markdown.contains("@all") && !markdown.contains("![x]("), "{markdown}");
     assert!(markdown.contains("not met") && markdown.contains("| task | score |"), "{markdown}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_report_that_cannot_be_written_is_told_before_the_work() {
-    let arena = Arena::open().await;
-    let (_, words) = ended(&mut arena.run("echo x > begun", &["--junit", "nowhere/j.xml"]), 2);
-    assert!(words.contains("cannot be written") && !arena.folder().join("begun").exists(), "{words}");
-    let told = report(&mut arena.run("exit 127", &["--junit", "j.xml"]), 4);
-    assert_eq!(told["exit_code"], json!(4));
-    let cases = junit(&arena.read("j.xml"));
+async fn an_unwritable_report_path_is_rejected_before_the_run() {
+    let fixture = RunFixture::open().await;
+    let (_, stderr) = expect_exit(&mut fixture.run("echo x > begun", &["--junit", "nowhere/j.xml"]), 2);
+    assert!(stderr.contains("cannot be written") && !fixture.folder().join("begun").exists(), "{stderr}");
+    let report_json = report(&mut fixture.run("exit 127", &["--junit", "j.xml"]), 4);
+    assert_eq!(report_json["exit_code"], json!(4));
+    let cases = junit(&fixture.read("j.xml"));
     assert_eq!((cases["error"], cases["skipped"], cases.get("failure")), (1, 1, None));
 }
 
-/// How often each element is there, in a document that is well-formed and whose counts are true.
+/// Counts each element in a well-formed document, and checks the count attributes.
 fn junit(text: &str) -> BTreeMap<String, usize> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = true;
     let mut found = BTreeMap::new();
-    let mut told = BTreeMap::new();
+    let mut counts = BTreeMap::new();
     let mut depth = 0;
     loop {
         match reader.read_event().unwrap_or_else(|error| panic!("{error}: {text}")) {
@@ -70,10 +70,10 @@ fn junit(text: &str) -> BTreeMap<String, usize> {
                 for attribute in element.attributes() {
                     let attribute = attribute.unwrap();
                     let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0).unwrap();
-                    assert!(value.chars().all(|letter| !letter.is_control() || letter == '\n'), "{value:?}");
+                    assert!(value.chars().all(|character| !character.is_control() || character == '\n'), "{value:?}");
                     if name == "testsuites" {
                         let key = String::from_utf8(attribute.key.as_ref().to_vec()).unwrap();
-                        told.insert(key, value.into_owned());
+                        counts.insert(key, value.into_owned());
                     }
                 }
                 *found.entry(name).or_insert(0) += 1;
@@ -87,7 +87,7 @@ fn junit(text: &str) -> BTreeMap<String, usize> {
         [("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")]
     {
         let count = found.get(element).copied().unwrap_or(0);
-        assert_eq!(told[attribute], count.to_string(), "{attribute}: {text}");
+        assert_eq!(counts[attribute], count.to_string(), "{attribute}: {text}");
     }
     found
 }

@@ -1,38 +1,38 @@
-//! S7 at the doors of the HL7 interface and the clearinghouse: what is made to exhaust the server is refused or
-//! acknowledged in little memory.
+//! S7 for HL7 interfaces and clearinghouses: messages that try to exhaust the server are rejected or acknowledged in
+//! limited memory.
 
 use reqwest::Method;
 use serde_json::json;
 use testkit::{Caller, Database};
 
-use crate::bombs::MOST_KIBIBYTES;
-use crate::process::{Site, on_both_databases};
+use crate::bombs::MAX_KIBIBYTES;
+use crate::process::{ServerData, on_both_databases};
 
 on_both_databases! {
     throw_bombs: wire_bombs_take_little_memory_on_sqlite, wire_bombs_take_little_memory_on_postgres
 }
 
 async fn throw_bombs(database: Database) {
-    let site = Site::new(database);
-    let serving = site.serve();
-    let caller = serving.first_caller();
+    let data = ServerData::new(database);
+    let server = data.serve();
+    let caller = server.first_caller();
     let hl7 = format!("{}/hl7/outbound", sandbox(&caller, "Hl7").await);
     let x12 = format!("{}/x12/transactions", sandbox(&caller, "Clearinghouse").await);
     let mut too_large = Vec::new();
     for bomb in hl7_bombs().into_iter().chain(x12_bombs()) {
-        serving.forget_peak();
-        let (peak, worked) = (serving.peak_kibibytes(), serving.processor_milliseconds());
+        server.reset_peak();
+        let (peak, worked) = (server.peak_kibibytes(), server.processor_milliseconds());
         let (path, media) = match bomb.wire {
             Wire::Hl7 => (&hl7, "x-application/hl7-v2+er7"),
             Wire::X12 => (&x12, "application/edi-x12"),
         };
         let size = bomb.body.len();
-        let answer = caller.send_bytes(Method::POST, path, &[], Some((media, bomb.body.into_bytes()))).await;
-        let worked = serving.processor_milliseconds() - worked;
-        let grown = serving.peak_kibibytes().saturating_sub(peak);
-        println!("{:>4} {worked:>6} ms {grown:>6} KiB {size:>10} bytes: {}", answer.status, bomb.about);
-        assert!(answer.status < 500, "{}: {} {:.500}", bomb.about, answer.status, answer.text());
-        if grown > MOST_KIBIBYTES {
+        let response = caller.send_bytes(Method::POST, path, &[], Some((media, bomb.body.into_bytes()))).await;
+        let worked = server.processor_milliseconds() - worked;
+        let grown = server.peak_kibibytes().saturating_sub(peak);
+        println!("{:>4} {worked:>6} ms {grown:>6} KiB {size:>10} bytes: {}", response.status, bomb.about);
+        assert!(response.status < 500, "{}: {} {:.500}", bomb.about, response.status, response.text());
+        if grown > MAX_KIBIBYTES {
             too_large.push(format!("{}: {grown} KiB more", bomb.about));
         }
         caller.get("/organization").await.expect(200);

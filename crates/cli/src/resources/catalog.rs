@@ -1,4 +1,4 @@
-//! All resources, one description each.
+//! The list of all resources.
 
 use super::authoring::{BENCHMARKS, CRITERIA, DATASETS, ENVIRONMENTS, SIMULATORS, TASKS};
 use super::describe::Resource;

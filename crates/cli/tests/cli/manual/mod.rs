@@ -1,37 +1,36 @@
-//! The manual as a test: every command and example of README.md and docs/ is run or read as what it shows.
+//! Tests the manual: runs or parses every command and example of README.md and docs/.
 //!
-//! Each page has a shell of its own and is gone through from top to bottom, with a server and a folder of its own too; only
-//! those that a newcomer reads one after the other share them. `sh` blocks are run;
-//! `http://127.0.0.1:8080` and `vk_…` in them are the server and the key that a reader would have. A comment right before
-//! a block says what is to be done with it:
+//! Each page is executed from top to bottom in its own shell, with its own server and folder; only the introductory pages
+//! share them. `sh` blocks are run; `http://127.0.0.1:8080` and `vk_…` are replaced by the test's server and key. A comment
+//! right before a block says how it is tested:
 //!
-//! | comment | means |
+//! | comment | meaning |
 //! |---|---|
-//! | `<!-- not run: REASON -->` | cannot be run here; the test counts and prints these |
-//! | `<!-- file: NAME -->` | becomes a file in the page's folder, for the commands below it |
-//! | `<!-- shown: output -->` | what the commands above it answered; `…` stands for anything, and JSON may have more members |
-//! | `<!-- shown: start -->` | what the server printed when it started |
+//! | `<!-- not run: REASON -->` | cannot be run here; these are counted and printed |
+//! | `<!-- file: NAME -->` | is written to a file in the page's folder, for the commands below it |
+//! | `<!-- shown: output -->` | the output of the commands above it; `…` matches anything, and JSON may have more members |
+//! | `<!-- shown: start -->` | the output of the server at startup |
 //! | `<!-- is: Fax config -->` | the config of a simulator; also `is: step`, `is: assertion`, `is: settings`, `is: workflow` |
-//! | `<!-- refused: 409 -->` | one of its calls is answered with this status |
-//! | `<!-- ends with: 1 -->` | its last command ends with this code |
-//! | `<!-- needs: PROGRAM -->` | is left out where the program, or the Python module, is not installed |
+//! | `<!-- refused: 409 -->` | one of its requests gets this error status |
+//! | `<!-- ends with: 1 -->` | its last command has this exit code |
+//! | `<!-- needs: PROGRAM -->` | is skipped if the program or Python module is not installed |
 
 mod blocks;
 mod commands;
+mod expected_output;
 mod limits;
 mod links;
 mod page;
 mod shell;
-mod shown;
 mod simulators;
-mod things;
+mod snippets;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use blocks::{Block, Mark};
 
-/// A test for what is read in one sitting.
+/// Defines a test for each group of pages that share a shell.
 macro_rules! pages {
     ($($test:ident: $($page:literal)+,)+) => {
         const PAGES: &[&str] = &[$($($page),+),+];
@@ -55,6 +54,7 @@ pages! {
     x12: "docs/x12.md",
     files: "docs/files.md",
     documents: "docs/documents.md",
+    population: "docs/population.md",
     portal: "docs/portal.md",
     voice: "docs/voice.md",
     fax: "docs/fax.md",
@@ -77,29 +77,29 @@ fn read(page: &str) -> String {
     std::fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// What is there is in the book: gone through by a test, and named by the table of contents.
+/// Every page has a test and is listed in the table of contents.
 #[test]
-fn no_page_is_left_out() {
+fn every_page_is_tested_and_listed() {
     let files = std::fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
     let is_page = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
-    let there: BTreeSet<String> =
+    let existing: BTreeSet<String> =
         files.filter(is_page).map(|path| format!("docs/{}", path.file_name().unwrap().to_str().unwrap())).collect();
-    let told: BTreeSet<String> =
+    let tested: BTreeSet<String> =
         PAGES.iter().filter(|page| page.starts_with("docs/")).map(|&page| page.into()).collect();
-    assert_eq!(there, told);
+    assert_eq!(existing, tested);
     let contents = read("docs/README.md");
-    for page in told.iter().filter_map(|page| page.strip_prefix("docs/")).filter(|&page| page != "README.md") {
-        assert!(contents.contains(&format!("]({page})")), "docs/README.md does not lead to {page}");
+    for page in tested.iter().filter_map(|page| page.strip_prefix("docs/")).filter(|&page| page != "README.md") {
+        assert!(contents.contains(&format!("]({page})")), "docs/README.md does not link to {page}");
     }
 }
 
-/// What cannot be run stays little, and each has its reason.
+/// Only a few examples are not run, each with a reason.
 #[test]
-fn few_examples_are_not_run() {
+fn most_examples_are_run() {
     let mut run = 0;
     let mut not_run = Vec::new();
     for page in PAGES {
-        for Block { line, marks, language, .. } in blocks::of(&read(page)) {
+        for Block { line, marks, language, .. } in blocks::parse(&read(page)) {
             match marks.iter().find_map(|mark| if let Mark::NotRun(reason) = mark { Some(reason) } else { None }) {
                 Some(reason) => not_run.push(format!("{page}:{line}: {reason}")),
                 None if language.is_empty() || language == "text" => {}

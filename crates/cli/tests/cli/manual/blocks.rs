@@ -1,8 +1,8 @@
-//! The fenced blocks of a page, with the comments before them.
+//! Parses the fenced blocks of a page, with the comments before them.
 
 #[derive(Debug)]
 pub(super) struct Block {
-    /// Where its fence opens, from 1.
+    /// The line of its opening fence, from 1.
     pub(super) line: usize,
     pub(super) language: String,
     pub(super) marks: Vec<Mark>,
@@ -10,7 +10,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// To be pasted into a shell; a script that the page shows as a file is not.
+    /// Whether it is run in a shell, as opposed to a script that is shown as a file.
     pub(super) fn is_command(&self) -> bool {
         self.language == "sh" && !self.marks.iter().any(|mark| matches!(mark, Mark::File(_)))
     }
@@ -30,7 +30,7 @@ pub(super) enum Mark {
 
 impl Mark {
     fn read(comment: &str) -> Self {
-        let (name, value) = comment.split_once(':').unwrap_or_else(|| panic!("`{comment}` is no mark"));
+        let (name, value) = comment.split_once(':').unwrap_or_else(|| panic!("`{comment}` is not a known mark"));
         let value = value.trim().to_owned();
         match (name.trim(), value.as_str()) {
             ("not run", _) if value.len() > 10 => Self::NotRun(value),
@@ -41,12 +41,12 @@ impl Mark {
             ("refused", status) => Self::Refused(status.parse().unwrap()),
             ("ends with", code) => Self::EndsWith(code.parse().unwrap()),
             ("needs", _) => Self::Needs(value),
-            _ => panic!("`{comment}` is no mark"),
+            _ => panic!("`{comment}` is not a known mark"),
         }
     }
 }
 
-pub(super) fn of(page: &str) -> Vec<Block> {
+pub(super) fn parse(page: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut marks = Vec::new();
     let mut open: Option<Block> = None;
@@ -67,14 +67,14 @@ pub(super) fn of(page: &str) -> Vec<Block> {
             },
         }
     }
-    assert!(open.is_none() && marks.is_empty(), "a block or a mark is left open");
+    assert!(open.is_none() && marks.is_empty(), "unclosed block or unused mark");
     blocks
 }
 
 #[test]
-fn blocks_are_read_with_their_marks() {
+fn blocks_are_parsed_with_their_marks() {
     let page = "Text\n\n<!-- file: a.txt -->\n<!-- needs: sftp -->\n```text\nline\n\n  more\n```\n```\nplain\n```\n";
-    let blocks = of(page);
+    let blocks = parse(page);
     assert_eq!(blocks.len(), 2);
     assert_eq!((blocks[0].line, blocks[0].language.as_str(), blocks[0].text.as_str()), (5, "text", "line\n\n  more\n"));
     assert_eq!(blocks[0].marks, [Mark::File("a.txt".into()), Mark::Needs("sftp".into())]);

@@ -1,36 +1,36 @@
-//! Every link inside the repository leads somewhere, to the heading that it names.
+//! Checks that links inside of the repository are valid, including headings.
 
 use std::collections::BTreeSet;
 
 use super::{PAGES, read, root};
 
-const BESIDE: [&str; 4] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md"];
+const UNLAYERED: [&str; 4] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md"];
 
 #[test]
-fn no_link_is_dead() {
+fn all_links_are_valid() {
     let mut seen = 0;
-    for page in PAGES.iter().chain(&BESIDE) {
+    for page in PAGES.iter().chain(&UNLAYERED) {
         let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
         for target in links(&read(page)).into_iter().filter(|target| !target.contains("://")) {
             let (file, anchor) =
                 target.split_once('#').map_or((target.as_str(), None), |(file, anchor)| (file, Some(anchor)));
-            let path = if file.is_empty() { (*page).to_owned() } else { normal(folder, file) };
-            assert!(root().join(&path).exists(), "{page} leads to {target}, which is not there");
+            let path = if file.is_empty() { (*page).to_owned() } else { normalize(folder, file) };
+            assert!(root().join(&path).exists(), "{page}: target not found: {target}");
             if let Some(anchor) = anchor {
-                assert!(anchors(&read(&path)).contains(anchor), "{page} leads to {target}; {path} has no such heading");
+                assert!(anchors(&read(&path)).contains(anchor), "{page}: heading not found: {target}");
             }
             seen += 1;
         }
     }
-    assert!(seen > 100, "{seen} links were looked at");
+    assert!(seen > 100, "only {seen} links were checked");
 }
 
-/// A page that nobody can go on from is no page of a book.
+/// Every page must link to at least one other page.
 #[test]
-fn every_page_leads_on() {
+fn every_page_links_to_another_page() {
     for page in PAGES {
-        let leads_on = links(&read(page)).iter().any(|target| target.contains(".md") && !target.contains("://"));
-        assert!(leads_on, "{page} leads nowhere");
+        let has_link = links(&read(page)).iter().any(|target| target.contains(".md") && !target.contains("://"));
+        assert!(has_link, "{page} has no link to another page");
     }
 }
 
@@ -53,7 +53,7 @@ fn links(page: &str) -> Vec<String> {
     found
 }
 
-fn normal(folder: &str, file: &str) -> String {
+fn normalize(folder: &str, file: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in file.split('/') {
         match part {
@@ -64,14 +64,15 @@ fn normal(folder: &str, file: &str) -> String {
     parts.join("/")
 }
 
-/// As forges make them: lower case, words joined by hyphens, other signs dropped.
+/// Anchors of headings as GitHub generates them: lower case, hyphens instead of spaces, other characters removed.
 fn anchors(page: &str) -> BTreeSet<String> {
     let headings = page.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
-    let made = headings.map(|heading| {
-        let kept = heading.chars().filter(|sign| sign.is_alphanumeric() || [' ', '-', '_'].contains(sign));
+    let generated = headings.map(|heading| {
+        let kept =
+            heading.chars().filter(|character| character.is_alphanumeric() || [' ', '-', '_'].contains(character));
         kept.collect::<String>().to_lowercase().replace(' ', "-")
     });
-    let named =
+    let explicit =
         page.lines().filter_map(|line| line.strip_prefix("<a id=\"")?.strip_suffix("\"></a>")).map(str::to_owned);
-    made.chain(named).collect()
+    generated.chain(explicit).collect()
 }

@@ -1,4 +1,4 @@
-//! Commands and flags that the text names in passing exist, as the page of the command line has them.
+//! Checks that commands and flags in the text exist on the command line page.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,14 @@ fn known() -> (BTreeSet<String>, BTreeSet<String>) {
     let page = read("docs/command-line.md");
     let headings = page.lines().filter(|line| line.starts_with('#'));
     let commands = headings.filter_map(|line| line.split('`').nth(1)).map(str::to_owned).collect();
-    let flags =
-        page.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-').filter(|word| word.starts_with("--"));
-    // Every command takes these, so the page does not say it of each.
+    let flags = page
+        .split(|character: char| !character.is_ascii_alphanumeric() && character != '-')
+        .filter(|word| word.starts_with("--"));
+    // All commands have these, so the page does not list them.
     (commands, flags.chain(["--version", "--help", "--get"]).map(str::to_owned).collect())
 }
 
-/// What stands between single backticks outside of blocks.
+/// Inline code outside of blocks.
 fn inline(page: &str) -> Vec<String> {
     let mut is_block = false;
     let mut found = Vec::new();
@@ -29,7 +30,7 @@ fn inline(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_the_text_names_is_there() {
+fn commands_and_flags_in_the_text_exist() {
     let (commands, flags) = known();
     let mut seen = 0;
     for page in PAGES.iter().filter(|page| **page != "docs/command-line.md") {
@@ -37,7 +38,7 @@ fn what_the_text_names_is_there() {
             let mut command = "verial".to_owned();
             for word in code.split_whitespace().skip(1) {
                 if let Some(flag) = word.split('=').next().filter(|word| word.starts_with("--")) {
-                    assert!(flags.contains(flag), "{page}: `{code}`: no command takes {flag}");
+                    assert!(flags.contains(flag), "{page}: `{code}`: no command has the flag {flag}");
                 }
                 let next = format!("{command} {word}");
                 if commands.contains(&next) {
@@ -47,10 +48,10 @@ fn what_the_text_names_is_there() {
             let is_placeholder = code.contains("COMMAND") || code.starts_with("verial manual");
             assert!(
                 command != "verial" || is_placeholder || code.contains("--version"),
-                "{page}: `{code}` is no command"
+                "{page}: `{code}` is not a command"
             );
             seen += 1;
         }
     }
-    assert!(seen > 20, "{seen} commands were looked at");
+    assert!(seen > 20, "only {seen} commands were checked");
 }

@@ -1,36 +1,40 @@
-//! Whether an answer that a page shows is true.
+//! Compares output that a page shows with actual output.
 
 use serde_json::Value;
 
 /// `…` stands for anything. JSON is compared as values, and may have more members than are shown; text line by line.
-pub(super) fn is_true(shown: &str, actual: &str) -> bool {
+pub(super) fn matches(shown: &str, actual: &str) -> bool {
     match (serde_json::from_str(shown), values(actual)) {
-        (Ok(shown), actual) if !actual.is_empty() => actual.iter().any(|actual| holds(&shown, actual)),
-        _ => lines_hold(&lines(shown), &lines(actual)),
+        (Ok(shown), actual) if !actual.is_empty() => actual.iter().any(|actual| value_matches(&shown, actual)),
+        _ => lines_match(&lines(shown), &lines(actual)),
     }
 }
 
-/// An answer may stand among others, of which not each ends its line.
+/// All JSON values of a text, which may be several per line.
 fn values(text: &str) -> Vec<Value> {
-    let of_line = |line| serde_json::Deserializer::from_str(line).into_iter().map_while(Result::ok);
+    let values_of_line = |line| serde_json::Deserializer::from_str(line).into_iter().map_while(Result::ok);
     match serde_json::from_str(text) {
         Ok(value) => vec![value],
-        Err(_) => text.lines().flat_map(of_line).collect(),
+        Err(_) => text.lines().flat_map(values_of_line).collect(),
     }
 }
 
-fn holds(shown: &Value, actual: &Value) -> bool {
+fn value_matches(shown: &Value, actual: &Value) -> bool {
     match (shown, actual) {
         (Value::String(shown), _) if shown == "…" => true,
-        (Value::String(shown), Value::String(actual)) => text_holds(shown, actual),
+        (Value::String(shown), Value::String(actual)) => text_matches(shown, actual),
         (Value::Object(shown), Value::Object(actual)) => {
-            shown.iter().all(|(name, shown)| actual.get(name).is_some_and(|actual| holds(shown, actual)))
+            shown.iter().all(|(name, shown)| actual.get(name).is_some_and(|actual| value_matches(shown, actual)))
         }
         (Value::Array(shown), Value::Array(actual)) => match shown.split_last() {
             Some((Value::String(rest), first)) if rest == "…" => {
-                actual.len() >= first.len() && first.iter().zip(actual).all(|(shown, actual)| holds(shown, actual))
+                actual.len() >= first.len()
+                    && first.iter().zip(actual).all(|(shown, actual)| value_matches(shown, actual))
             }
-            _ => shown.len() == actual.len() && shown.iter().zip(actual).all(|(shown, actual)| holds(shown, actual)),
+            _ => {
+                shown.len() == actual.len()
+                    && shown.iter().zip(actual).all(|(shown, actual)| value_matches(shown, actual))
+            }
         },
         _ => shown == actual,
     }
@@ -41,18 +45,18 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 /// A line that is `…` alone stands for any number of lines.
-fn lines_hold(shown: &[&str], actual: &[&str]) -> bool {
+fn lines_match(shown: &[&str], actual: &[&str]) -> bool {
     match shown.split_first() {
         None => actual.is_empty(),
-        Some((&"…", rest)) => (0..=actual.len()).any(|skipped| lines_hold(rest, &actual[skipped..])),
+        Some((&"…", rest)) => (0..=actual.len()).any(|skipped| lines_match(rest, &actual[skipped..])),
         Some((first, rest)) => match actual.split_first() {
-            Some((line, others)) => text_holds(first, line) && lines_hold(rest, others),
+            Some((line, others)) => text_matches(first, line) && lines_match(rest, others),
             None => false,
         },
     }
 }
 
-fn text_holds(shown: &str, actual: &str) -> bool {
+fn text_matches(shown: &str, actual: &str) -> bool {
     let mut parts = shown.split('…');
     let Some(mut rest) = actual.strip_prefix(parts.next().unwrap_or_default()) else { return false };
     let mut parts = parts.peekable();
@@ -64,7 +68,7 @@ fn text_holds(shown: &str, actual: &str) -> bool {
             return rest.ends_with(part);
         }
         match rest.find(part) {
-            Some(place) => rest = &rest[place + part.len()..],
+            Some(position) => rest = &rest[position + part.len()..],
             None => return false,
         }
     }
@@ -72,7 +76,7 @@ fn text_holds(shown: &str, actual: &str) -> bool {
 }
 
 #[test]
-fn what_is_shown_is_held_against_what_was_said() {
+fn shown_output_is_compared_with_actual_output() {
     for (shown, actual) in [
         ("a … c\n", "a b c\n"),
         ("…\nlast\n", "first\nsecond\n\nlast\n"),
@@ -80,7 +84,7 @@ fn what_is_shown_is_held_against_what_was_said() {
         (r#"{"a": 1}"#, "{\"z\":2}{\"y\":2}\n{\"a\":1}\n"),
         ("key vk_…\n", "key vk_123\n"),
     ] {
-        assert!(is_true(shown, actual), "{shown} {actual}");
+        assert!(matches(shown, actual), "{shown} {actual}");
     }
     for (shown, actual) in [
         ("a … c\n", "a b d\n"),
@@ -90,6 +94,6 @@ fn what_is_shown_is_held_against_what_was_said() {
         (r#"{"a": [1]}"#, r#"{"a":[1,2]}"#),
         (r#"{"a": 1}"#, "{}"),
     ] {
-        assert!(!is_true(shown, actual), "{shown} {actual}");
+        assert!(!matches(shown, actual), "{shown} {actual}");
     }
 }

@@ -1,4 +1,4 @@
-//! What an agent is given: variables, and a file with the credentials that nobody else can read.
+//! The inputs of an agent: environment variables, and a credentials file that only the user can read.
 
 use std::path::{Path, PathBuf};
 
@@ -6,19 +6,19 @@ use model::BenchmarkRunId;
 use model::run::StartedTaskRun;
 use serde_json::{Value, json};
 
-use crate::stored::write_private;
+use crate::user_config::write_private;
 
-/// The kernel refuses longer variables, and the agent would not be started at all.
-const LONGEST_VARIABLE: usize = 100_000;
+/// The kernel rejects longer variables, and the agent could not be started.
+const MAX_VARIABLE_BYTES: usize = 100_000;
 
-pub(crate) struct Handover {
+pub(crate) struct AgentInputs {
     variables: Vec<(&'static str, String)>,
     /// Removed when this is dropped.
     file: PathBuf,
 }
 
-impl Handover {
-    /// The run with its token. The file is made in a folder of the run's own, where one that a killed process has left is overwritten.
+impl AgentInputs {
+    /// `run` is the run with its token. Overwrites a file that a killed process has left in the folder.
     pub(crate) fn new(
         base_url: &str,
         benchmark: &str,
@@ -27,7 +27,7 @@ impl Handover {
         folder: &Path,
     ) -> anyhow::Result<Self> {
         let (run, token) = run;
-        let whole = json!({
+        let content = json!({
             "base_url": base_url,
             "run_token": token,
             "benchmark": benchmark,
@@ -39,7 +39,7 @@ impl Handover {
             "sandboxes": started.sandboxes,
         });
         let file = std::path::absolute(folder.join(format!("{}.credentials.json", started.task_run_id)))?;
-        write_private(&file, whole.to_string().as_bytes())?;
+        write_private(&file, content.to_string().as_bytes())?;
         let variables = vec![
             ("VERIAL_BASE_URL", base_url.to_owned()),
             ("VERIAL_RUN_TOKEN", token.to_owned()),
@@ -59,22 +59,22 @@ impl Handover {
         &self.file
     }
 
-    /// What is too long for a variable is only in the file.
+    /// The environment variables. Values that are too long are only in the file.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
-        let fits = |(name, value): &(&'static str, String)| {
-            (*name, if value.len() > LONGEST_VARIABLE { String::new() } else { value.clone() })
+        let limit_length = |(name, value): &(&'static str, String)| {
+            (*name, if value.len() > MAX_VARIABLE_BYTES { String::new() } else { value.clone() })
         };
-        self.variables.iter().map(fits).collect()
+        self.variables.iter().map(limit_length).collect()
     }
 }
 
-impl Drop for Handover {
+impl Drop for AgentInputs {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.file);
     }
 }
 
-/// The author's own words, where they are.
+/// The author's instruction, if the task item has one.
 fn instruction(item: &Value) -> String {
     match item {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! `~/.verial/config.json`: what the user keeps, readable by nobody else.
+//! `~/.verial/config.json`: the user's settings, readable only by the user.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize, Default, Clone)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Stored {
+pub(crate) struct UserConfig {
     #[serde(alias = "base-url", alias = "base_url", skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
     #[serde(alias = "api-key", skip_serializing_if = "Option::is_none")]
@@ -16,8 +16,8 @@ pub(crate) struct Stored {
     pub(crate) solver_key: Option<String>,
 }
 
-impl Stored {
-    #[expect(clippy::disallowed_methods, reason = "the user's home is where the user's file is")]
+impl UserConfig {
+    #[expect(clippy::disallowed_methods, reason = "the file is in the user's home directory")]
     pub(crate) fn path() -> anyhow::Result<PathBuf> {
         let home = std::env::var_os("HOME").context("HOME is not set")?;
         Ok(PathBuf::from(home).join(".verial").join("config.json"))
@@ -39,22 +39,22 @@ impl Stored {
     }
 }
 
-/// Only the user may read it, from the first byte on; it is there whole or not at all.
+/// Writes a file atomically, with permissions for the user only.
 pub(crate) fn write_private(path: &std::path::Path, content: &[u8]) -> anyhow::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-    let written = || -> std::io::Result<()> {
+    let write = || -> std::io::Result<()> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(".new");
-        let fresh = path.with_file_name(name);
-        let _ = std::fs::remove_file(&fresh);
-        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
+        let temporary = path.with_file_name(name);
+        let _ = std::fs::remove_file(&temporary);
+        let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
         file.write_all(content)?;
         file.sync_all()?;
-        std::fs::rename(fresh, path)
+        std::fs::rename(temporary, path)
     };
-    written().with_context(|| format!("cannot write {}", path.display()))
+    write().with_context(|| format!("cannot write {}", path.display()))
 }
