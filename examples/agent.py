@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A small agent in plain Python: laboratory results for the bundled benchmark `lab-followup`.
 
-    verial run lab-followup@2 --local --agent 'python3 examples/agent.py'
+    verial run lab-followup@3 --local --agent 'python3 examples/agent.py'
 
 It needs nothing but the standard library. `verial run` starts it once for each task and tells it in VERIAL_… variables
 where the task's sandbox is; everything else goes over HTTP, as with any other system.
@@ -82,13 +82,14 @@ def handle(message):
     same = patient and patient["birthDate"] == day(field(message, "PID", 7)) \
         and patient["name"][0]["family"].lower() == field(message, "PID", 5).lower()
     if not same:
-        create_task("patient-mismatch", "urgent", description=f"Result {field(message, 'OBR', 3)}")
+        create_task("patient-mismatch", "urgent", description=f"Result {field(message, 'OBR', 3)}: patient does not match the chart.")
         return
     filed = file_result(message, patient)
     if is_critical(field(message, "OBX", 3), float(field(message, "OBX", 5))):
         create_task("critical-result", "stat", **{"for": {"reference": f"Patient/{patient['id']}"},
                                                   "focus": {"reference": f"Observation/{filed['id']}"}})
-        text_patient(patient, f"Please call the clinic today at {TASK['clinic_phone']}: we need to speak with you.")
+        text_patient(patient, f"Please call the clinic today at {TASK['clinic_phone']}. "
+                              "The care team needs to speak with you.")
     elif field(message, "OBX", 8) in ("H", "L", "HH", "LL"):
         text_patient(patient, "A new result is ready for you in the patient portal.")
 

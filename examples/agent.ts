@@ -1,6 +1,6 @@
 // A small agent in TypeScript over plain HTTP: decision support for the bundled benchmark `cds-triage`.
 //
-//     verial run cds-triage@2 --local --agent 'npx tsx examples/agent.ts'
+//     verial run cds-triage@3 --local --agent 'npx tsx examples/agent.ts'
 //
 // It needs nothing but a runtime with `fetch`. (Node from 22.18 runs it as it is: `node examples/agent.ts`.)
 
@@ -28,26 +28,29 @@ async function newest(patient: string, code: string): Promise<Json | undefined> 
   return (await search(query))[0];
 }
 
-type Finding = { indicator: "warning" | "critical"; evidence: Json };
+type Finding = { indicator: "warning" | "critical"; summary: string; evidence: Json };
 
 async function finding(patient: string, drug: string): Promise<Finding | undefined> {
   if (/^metformin/i.test(drug)) {
     const rate = await newest(patient, "33914-3");
-    return rate && rate.valueQuantity.value < 30 ? { indicator: "critical", evidence: rate } : undefined;
+    const summary = "Metformin ordered: newest eGFR is below 30";
+    return rate && rate.valueQuantity.value < 30 ? { indicator: "critical", summary, evidence: rate } : undefined;
   }
   if (/^lisinopril/i.test(drug)) {
     const potassium = await newest(patient, "2823-3");
-    return potassium && potassium.valueQuantity.value >= 5.5 ? { indicator: "warning", evidence: potassium } : undefined;
+    const summary = "Lisinopril ordered: newest potassium is 5.5 mmol/L or higher";
+    return potassium && potassium.valueQuantity.value >= 5.5 ? { indicator: "warning", summary, evidence: potassium } : undefined;
   }
   if (/^ibuprofen/i.test(drug)) {
     const active = await search(`MedicationRequest?subject=Patient/${patient}&status=active`);
     const warfarin = active.find((one) => /warfarin/i.test(one.medicationCodeableConcept.text));
-    return warfarin && { indicator: "critical", evidence: warfarin };
+    return warfarin && { indicator: "critical", summary: "Ibuprofen ordered: patient takes warfarin", evidence: warfarin };
   }
   if (/cillin/i.test(drug)) {
     const allergies = await search(`AllergyIntolerance?patient=Patient/${patient}`);
     const penicillin = allergies.find((one) => /penicillin/i.test(one.code.text));
-    return penicillin && { indicator: "critical", evidence: penicillin };
+    const summary = "Penicillin ordered: patient is allergic to penicillin";
+    return penicillin && { indicator: "critical", summary, evidence: penicillin };
   }
   return undefined;
 }
@@ -62,9 +65,9 @@ async function main(): Promise<void> {
       const found = await finding(patientId, drug);
       if (!found) continue;
       cards.push({
-        summary: `${drug.split(" ")[0]}: see the chart before signing`,
+        summary: found.summary,
         indicator: found.indicator,
-        detail: `This rests on ${found.evidence.resourceType}/${found.evidence.id}.`,
+        detail: `Review ${found.evidence.resourceType}/${found.evidence.id} before signing.`,
         source: { label: "Order triage" },
       });
     }

@@ -2,7 +2,7 @@
 """Any model behind an OpenAI-compatible endpoint, as an agent for any benchmark.
 
     export OPENAI_BASE_URL=http://localhost:11434/v1 OPENAI_API_KEY=… OPENAI_MODEL=…
-    verial run lab-followup@2 --local --agent 'python3 examples/model_agent.py'
+    verial run lab-followup@3 --local --agent 'python3 examples/model_agent.py'
 
 The model gets the instruction, the doors of the sandbox and one tool, an HTTP request to them, and works until it says that
 it is done. Standard library only.
