@@ -136,7 +136,10 @@ impl Playground {
         let (entity, task) = (Some(&self.entity), Some(&self.task));
         let effects = sims::effects::of_agent(&self.world, &self.events);
         let (world, events, contents) = (&self.world, &self.events, &verify::NO_CONTENTS);
-        let completed_seq = None;
-        evaluate(assertion, &Evidence { world, events, effects: &effects, completed_seq, contents, entity, task })
+        let (completed_seq, names) = (None, &verify::sandbox_scope::NO_NAMES);
+        evaluate(
+            assertion,
+            &Evidence { world, events, effects: &effects, names, completed_seq, contents, entity, task },
+        )
     }
 }

@@ -126,7 +126,7 @@ fn held(layer: &Layer, resource_type: ResourceType, query: &Query) {
         assert!(layer.estimate(resource_type, condition) >= candidates.docs.len(), "{condition:?}");
         for doc in layer.of_type(resource_type).map(DocId::new) {
             let resource = serde_json::from_str(layer.written(doc)).unwrap_or_default();
-            let found = extract(condition.parameter, &resource);
+            let found = extract(&condition.parameter, &resource);
             let (holds, is_candidate) = (condition.holds(&found), candidates.docs.contains(&doc));
             // The time of a resource that does not say its own is the baseline's.
             let is_told = condition.parameter.code() != "_lastUpdated";
@@ -137,7 +137,7 @@ fn held(layer: &Layer, resource_type: ResourceType, query: &Query) {
     for sort in &query.sort {
         for doc in layer.of_type(resource_type).map(DocId::new) {
             let resource = serde_json::from_str(layer.written(doc)).unwrap_or_default();
-            drop(sort.key(&extract(sort.parameter, &resource)));
+            drop(sort.key(&extract(&sort.parameter, &resource)));
         }
     }
 }
