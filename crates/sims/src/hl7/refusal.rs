@@ -15,11 +15,15 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Until version 2.6 a control id has 20 characters.
+    /// Until version 2.6, control IDs have at most 20 characters. They are in lower case because some clients take any
+    /// `MSH|` in the text for the start of a message, and a ULID can end in `MSH`.
     pub(super) fn new(context: &Context<'_>) -> Self {
         let id = (context.new_id)();
         let skipped = id.chars().count().saturating_sub(LONGEST_CONTROL_ID);
-        Self { time: text::time(context.now), control_id: id.chars().skip(skipped).collect() }
+        Self {
+            time: text::time(context.now),
+            control_id: id.chars().skip(skipped).collect::<String>().to_ascii_lowercase(),
+        }
     }
 }
 
@@ -54,4 +58,20 @@ pub(super) fn headless(fault: &Fault, stamp: &Stamp) -> Option<Ack> {
     let code = AckCode::ApplicationReject;
     let answer = Acknowledgement::new(code, stamp.time.as_str(), stamp.control_id.as_str());
     answer.with_faults([fault.clone()]).answer(&nothing).ok().map(Ack::of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_id_cannot_look_like_the_start_of_a_message() {
+        let new_id = || "01K0ZQ6B2JE0X8T3SH8FD9MMSH".to_owned();
+        let now = model::Timestamp(0);
+        let acks =
+            reject(b"MSH|^~\\&|A|B|C|D|20260401||ADT^A08|1|P|2.5.1\r", "down", &Context { now, new_id: &new_id });
+        let text = acks[0].message.text();
+        assert_eq!(text.matches("MSH|").count(), 1, "{text}");
+        assert!(text.contains("|6b2je0x8t3sh8fd9mmsh|"), "{text}");
+    }
 }
