@@ -63,6 +63,16 @@ impl TestDatabase {
         }
     }
 
+    /// A copy of an SQLite data directory that was stored as `verial.db.zst` and `blobs/`.
+    pub fn copy_of(stored: &std::path::Path) -> Self {
+        let copy = Self::new(Database::Sqlite);
+        let compressed = std::fs::read(stored.join("verial.db.zst")).unwrap();
+        let database = zstd::stream::decode_all(compressed.as_slice()).unwrap();
+        std::fs::write(copy.directory().join("verial.db"), database).unwrap();
+        copy_directory(&stored.join("blobs"), &copy.directory().join("blobs"));
+        copy
+    }
+
     pub fn url(&self) -> &DatabaseUrl {
         &self.url
     }
@@ -124,6 +134,19 @@ impl Drop for TestDatabase {
 
 fn execute_in_cluster(cluster: &str, sql: String) {
     cluster_files::with_client(cluster, move |client| client.batch_execute(&sql).expect("the statement runs"));
+}
+
+fn copy_directory(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_directory(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).unwrap();
+        }
+    }
 }
 
 fn read_files(directory: &std::path::Path, bytes: &mut Vec<u8>) {

@@ -53,6 +53,11 @@ impl TestServer {
         Self::start_on(database, Clock::fixed(self.clock.now()), Self::unhurried().into()).await
     }
 
+    /// A server on a copy of a stored data directory, with a clock that the test advances.
+    pub async fn on_copy_of(stored: &std::path::Path, clock: Clock) -> Self {
+        Self::start_on(Arc::new(TestDatabase::copy_of(stored)), clock, Self::unhurried().into()).await
+    }
+
     /// A second server on the same database and blobs, as behind a load balancer.
     pub async fn another_node(&self) -> Self {
         self.another_node_at(Clock::system()).await

@@ -108,6 +108,7 @@ mod task_snapshots;
 mod tasks_and_criteria;
 mod tenants;
 mod updates;
+mod upgrade;
 mod voice;
 mod voice_kit;
 mod voice_streams;
