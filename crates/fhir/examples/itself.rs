@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use verial_fhir::ResourceType;
 use verial_fhir::definitions::SearchParameter;
-use verial_fhir::search::{Clause, Concept, Found, Range, Span, Target, escape, extract_all, parse};
+use verial_fhir::search::{Clause, Concept, IndexedValue, Range, Span, Target, escape, extract_all, parse};
 
 const BASE: &str = "http://server.invalid/fhir";
 
@@ -90,13 +90,13 @@ impl Tally {
         &mut self,
         resource_type: ResourceType,
         parameter: &'static SearchParameter,
-        found: &[Found],
+        found: &[IndexedValue],
         query: (String, String),
         id: &Value,
     ) {
         let read = parse(resource_type, BASE, std::slice::from_ref(&query));
         let answers = match read.as_ref().map(|query| query.clauses.as_slice()) {
-            Ok([Clause::Own(condition)]) => condition.holds(found),
+            Ok([Clause::Simple(condition)]) => condition.holds(found),
             _ => false,
         };
         self.searches += 1;
@@ -111,27 +111,27 @@ impl Tally {
 }
 
 /// Modifiers and texts by which the value should be found.
-fn queries(found: &Found) -> Vec<(&'static str, String)> {
+fn queries(found: &IndexedValue) -> Vec<(&'static str, String)> {
     match found {
-        Found::Token(concept) => token(concept),
-        Found::String(text) if text.trim().is_empty() => Vec::new(),
-        Found::String(text) => ["", ":exact", ":contains"].map(|modifier| (modifier, escape(text))).to_vec(),
-        Found::Reference { target, identifier } => {
+        IndexedValue::Token(concept) => token(concept),
+        IndexedValue::String(text) if text.trim().is_empty() => Vec::new(),
+        IndexedValue::String(text) => ["", ":exact", ":contains"].map(|modifier| (modifier, escape(text))).to_vec(),
+        IndexedValue::Reference { target, identifier } => {
             let identifier = identifier.iter().flat_map(token).filter(|(modifier, _)| modifier.is_empty());
             let by_identifier = identifier.map(|(_, text)| (":identifier", text));
             pointer(target).into_iter().chain(by_identifier).collect()
         }
-        Found::Date(span) => date(*span).into_iter().map(|text| ("", text)).collect(),
-        Found::Number(range) => number(*range, "").into_iter().map(|text| ("", text)).collect(),
-        Found::Quantity { range, system, code, unit } => {
+        IndexedValue::Date(span) => date(*span).into_iter().map(|text| ("", text)).collect(),
+        IndexedValue::Number(range) => number(*range, "").into_iter().map(|text| ("", text)).collect(),
+        IndexedValue::Quantity { range, system, code, unit } => {
             let mut units = vec![String::new()];
             units.extend(code.iter().chain(unit).map(|text| format!("||{}", escape(text))));
             let both = system.as_ref().zip(code.as_ref());
             units.extend(both.map(|(system, code)| format!("|{}|{}", escape(system), escape(code))));
             units.iter().flat_map(|unit| number(*range, unit)).map(|text| ("", text)).collect()
         }
-        Found::Uri(text) => ["", ":below", ":above"].map(|modifier| (modifier, escape(text))).to_vec(),
-        Found::Composite(parts) => composite(parts).into_iter().map(|text| ("", text)).collect(),
+        IndexedValue::Uri(text) => ["", ":below", ":above"].map(|modifier| (modifier, escape(text))).to_vec(),
+        IndexedValue::Composite(parts) => composite(parts).into_iter().map(|text| ("", text)).collect(),
     }
 }
 
@@ -215,8 +215,8 @@ fn number(range: Range, unit: &str) -> Vec<String> {
 }
 
 /// Each first text of the parts' first values; a part that can only be asked with a modifier cannot be asked here.
-fn composite(parts: &[Vec<Found>]) -> Option<String> {
-    let text = |part: &Vec<Found>| {
+fn composite(parts: &[Vec<IndexedValue>]) -> Option<String> {
+    let text = |part: &Vec<IndexedValue>| {
         part.iter().flat_map(queries).find(|(modifier, _)| modifier.is_empty()).map(|(_, text)| text)
     };
     parts.iter().map(text).collect::<Option<Vec<_>>>().map(|texts| texts.join("$"))

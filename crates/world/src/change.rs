@@ -1,28 +1,28 @@
-//! What a message changed, in the form in which it is stored and folded.
+//! Changes of records, in the form in which they are stored and replayed.
 
 use std::sync::Arc;
 
 use model::{SandboxId, Timestamp};
 
-/// A place in a playground's log. The baseline is 0; every event takes the next one.
+/// A position in a playground's log. The baseline is 0; each event takes the next position.
 pub type Seq = i64;
 
 /// A new version of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub sandbox: SandboxId,
-    /// A FHIR resource type, or another kind of rows.
+    /// A FHIR resource type, or the name of another collection.
     pub collection: Arc<str>,
     pub key: Arc<str>,
-    /// Counts from 1 for each record.
+    /// Starts at 1 for each record.
     pub version: u64,
     pub at: Timestamp,
     pub write: Write,
-    /// JSON; none when the record was deleted.
+    /// JSON; `None` if the record was deleted.
     pub text: Option<Arc<str>>,
 }
 
-/// How a version came to be.
+/// The kind of write that created a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
     Create,

@@ -1,4 +1,5 @@
-//! What an agent did that others can notice: a record created, changed or deleted, a message sent, a call placed.
+//! Effects: what an agent did that others can notice. It created, changed or deleted a record, sent a message, or
+//! placed a call.
 
 use std::fmt;
 
@@ -6,13 +7,13 @@ use model::SandboxId;
 
 use crate::Seq;
 
-/// One act, written `channel/kind[/key]:verb`, as in `fhir/Task/t-12:update` or `hl7/ORM^O01:send`.
+/// One effect, written `channel/kind[/key]:verb`, as in `fhir/Task/t-12:update` or `hl7/ORM^O01:send`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
-    /// The log entry that tells of it.
+    /// The log entry that recorded it.
     pub seq: Seq,
     pub sandbox: SandboxId,
-    /// The simulator's name for itself in effects, such as `fhir`.
+    /// The simulator's channel, such as `fhir`.
     pub channel: &'static str,
     /// Kind and key, such as `Task/t-12`, `ORM^O01` or `outbox/report.json`.
     pub resource: String,
@@ -31,12 +32,12 @@ pub enum Verb {
     Delete,
     /// Of a record that the agent created itself.
     DeleteOwn,
-    /// Of a request that was submitted before.
+    /// A request that was submitted before was withdrawn.
     Withdraw,
     Send,
-    /// Of a call to somebody.
+    /// An outgoing call.
     Place,
-    /// Of a call from somebody.
+    /// An incoming call.
     Answer,
 }
 
@@ -67,12 +68,12 @@ impl Verb {
         }
     }
 
-    /// Whether something came about that was not there before. This is what a pattern without a verb means.
+    /// Whether something new was created. A pattern without a verb matches these.
     pub fn is_addition(self) -> bool {
         matches!(self, Verb::Create | Verb::Send | Verb::Place | Verb::Answer)
     }
 
-    /// Whether a pattern that names `self` covers `other`: who may change every record may change their own.
+    /// Whether a pattern with `self` covers `other`: permission to change every record includes one's own.
     pub fn covers(self, other: Verb) -> bool {
         self == other || matches!((self, other), (Verb::Update, Verb::UpdateOwn) | (Verb::Delete, Verb::DeleteOwn))
     }

@@ -1,4 +1,4 @@
-//! One message to a simulator: what it is given beside the world, and what it gives back.
+//! The context and the outcome of one message to a simulator.
 
 use std::sync::Arc;
 
@@ -9,22 +9,22 @@ use serde_json::Value;
 
 use crate::Change;
 
-/// Time and chance, for simulators that have neither.
+/// The time and new ids, for simulators, which have no clock and no randomness of their own.
 pub struct Context<'a> {
     pub now: Timestamp,
-    /// A new id, never given before: 26 letters and digits.
+    /// A new unique id of 26 letters and digits.
     pub new_id: &'a dyn Fn() -> String,
 }
 
 impl Context<'_> {
-    /// For an answer that names its event.
+    /// The id of an event that the response names.
     pub fn new_event_id(&self) -> EventId {
         let made = format!("{}{}", EventId::PREFIX, (self.new_id)()).parse();
         made.unwrap_or_else(|_| EventId::from_ulid(Ulid::new(self.now.milliseconds().unsigned_abs(), 0)))
     }
 }
 
-/// The answer to a message, what it changed, and what is to be remembered of it.
+/// The response to a message, the changes that it made, and the events to log.
 #[derive(Debug)]
 pub struct Outcome<Answer> {
     pub answer: Answer,
@@ -32,20 +32,20 @@ pub struct Outcome<Answer> {
     pub events: Vec<NewEvent>,
 }
 
-/// An entry of the log before it has its place.
+/// A log entry that has no position yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewEvent {
     pub sandbox: SandboxId,
     pub r#type: EventType,
-    /// Who did it: a key's or client's name, never a secret.
+    /// The name of the API key or client; never a secret.
     pub actor: String,
-    /// One line for people.
+    /// A one-line, human-readable summary.
     pub summary: String,
     pub payload: Payload,
 }
 
-/// The JSON of an event, as its text: most events are stored and not looked at again for a long time, so that a tree of
-/// them would be built only to be written down.
+/// The JSON of an event, as text. Most events are stored and not read again for a long time, so building a tree would
+/// be wasted work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payload {
     text: Arc<str>,
@@ -53,7 +53,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Of anything that serialises; what does not is a null.
+    /// Serializes a value; `null` if that fails.
     pub fn of(value: &impl Serialize) -> Self {
         let mut text = Vec::with_capacity(USUAL_BYTES);
         let written = serde_json::to_writer(&mut text, value);
@@ -61,7 +61,7 @@ impl Payload {
         Self { text: text.map_or_else(|| "null".into(), Into::into), event_id: None }
     }
 
-    /// The event gets this id: for an answer that names its event.
+    /// Sets the id of the event, for a response that names it.
     #[must_use]
     pub fn of_event(mut self, id: EventId) -> Self {
         self.event_id = Some(id);
@@ -81,7 +81,7 @@ impl Payload {
     }
 }
 
-/// Room for most, so that writing seldom moves what is written.
+/// Fits most payloads, so that writing seldom reallocates.
 const USUAL_BYTES: usize = 512;
 
 impl From<Value> for Payload {

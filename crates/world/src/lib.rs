@@ -1,6 +1,5 @@
-//! The state of a playground as a value: immutable dataset layers, a small overlay of what changed, and a way to ask
-//! for either as it was at any point of the log. A copy costs nothing and never changes.
-//! No I/O, no clock, no randomness.
+//! The state of a playground as a value: immutable dataset layers and a small overlay of changes, readable as of any
+//! position of the log. Copies are cheap and never change. No I/O, no clock, no randomness.
 
 mod change;
 mod effect;
@@ -14,7 +13,7 @@ pub use change::{Change, Seq, Write};
 pub use effect::{Effect, Verb};
 pub use exchange::{Context, NewEvent, Outcome, Payload};
 pub use records::{Lookup, Record, Records, Revision};
-pub use search::{Found, Hit, MOST_INCLUDED, Page, SearchCache, StoredParameters, TypeSearch};
+pub use search::{Hit, MOST_INCLUDED, Page, SearchCache, SearchResult, StoredParameters, TypeSearch};
 pub use tree::{FILES, Tree};
 pub use window::{Direction, Window};
 
@@ -25,12 +24,12 @@ use model::simulator::SimulatorType;
 use model::{SandboxId, Timestamp};
 use serde_json::Value;
 
-/// One playground at one point of its log.
+/// One playground at one position of its log.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// The last entry of the log that this contains.
+    /// The last log entry that it contains.
     pub seq: Seq,
-    /// Earlier entries cannot be asked for any more: the playground was put back, or lies on other datasets since.
+    /// The earliest position that can be read: the playground was reset, or its datasets changed.
     pub oldest: Seq,
     pub sandboxes: BTreeMap<SandboxId, Sandbox>,
 }
@@ -42,19 +41,19 @@ pub struct Sandbox {
     pub kind: SimulatorType,
     pub config: Arc<Value>,
     pub created_at: Timestamp,
-    /// Whether it takes traffic.
+    /// Whether it accepts traffic.
     pub is_active: bool,
     pub records: Records,
 }
 
 impl Sandbox {
-    /// The change that writes a row, whether or not one is there.
+    /// The change that creates or updates a row.
     pub fn put(&self, collection: &str, key: &str, row: &Value, at: Timestamp) -> Change {
         let write = if self.records.get(collection, key).live().is_some() { Write::Update } else { Write::Create };
         self.change((collection, key), write, Some(row.to_string().into()), at)
     }
 
-    /// The change that takes a row away.
+    /// The change that deletes a row.
     pub fn delete(&self, collection: &str, key: &str, at: Timestamp) -> Change {
         self.change((collection, key), Write::Delete, None, at)
     }
@@ -73,7 +72,7 @@ impl Sandbox {
 }
 
 impl World {
-    /// The world as it was after the entry `position` of the log. Nothing of later entries is left in it.
+    /// The world as it was after log entry `position`. Later entries are dropped.
     #[must_use]
     pub fn at(&self, position: Seq) -> World {
         let mut earlier = self.clone();

@@ -1,4 +1,4 @@
-//! Versioned records over dataset layers: each (collection, key) has a history, and any point of the log can be read.
+//! Versioned records over dataset layers. Each (collection, key) has a history that can be read as of any log position.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,14 +12,14 @@ use serde_json::Value;
 
 use crate::{Change, Seq, Tree, Write, tree};
 
-/// The records of one sandbox. Cheap to copy; a copy stays as it is.
+/// The records of one sandbox. Cheap to copy; copies do not change.
 #[derive(Clone, Debug)]
 pub struct Records {
-    /// Later ones lie over earlier ones.
+    /// Later layers take precedence.
     pub(crate) layers: Arc<[Arc<Layer>]>,
-    /// Files, in the same order.
+    /// File trees, in the same order.
     pub(crate) trees: Arc<[Arc<Tree>]>,
-    /// When a layer's resource was last updated, unless it says so itself.
+    /// The last-updated time of layer resources that do not state one.
     pub(crate) baseline: Timestamp,
     baseline_text: Arc<str>,
     pub(crate) overlay: RedBlackTreeMapSync<Arc<str>, Collection>,
@@ -27,10 +27,10 @@ pub struct Records {
 
 pub(crate) type Collection = RedBlackTreeMapSync<Arc<str>, Versions>;
 
-/// What was written to one record, newest first.
+/// The overlay versions of one record, newest first.
 pub(crate) type Versions = ListSync<Version>;
 
-/// A version that was written here.
+/// A version in the overlay.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     pub(crate) number: u64,
@@ -38,11 +38,11 @@ pub(crate) struct Version {
     pub(crate) at: Timestamp,
     pub(crate) write: Write,
     pub(crate) text: Option<Arc<str>>,
-    /// The text as JSON, once someone asked.
+    /// The parsed text, once it was needed.
     json: Arc<OnceLock<Arc<Value>>>,
 }
 
-/// A record as it is, or was.
+/// A record at one version.
 #[derive(Clone, Debug)]
 pub struct Record<'a> {
     pub collection: &'a str,
@@ -59,7 +59,7 @@ pub(crate) enum Body<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// The JSON as it is kept.
+    /// The JSON text as it is stored.
     pub fn text(&self) -> Cow<'a, str> {
         match self.body {
             Body::Layer { layer, doc, baseline } => layer.text(doc, baseline),
@@ -68,7 +68,7 @@ impl<'a> Record<'a> {
     }
 
     pub fn json(&self) -> Arc<Value> {
-        // Only JSON is ever kept.
+        // Stored text is always JSON.
         let parse = || Arc::new(serde_json::from_str(&self.text()).unwrap_or_default());
         match self.body {
             Body::Layer { .. } => parse(),
@@ -77,7 +77,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// One line of a record's history.
+/// One entry of a record's history.
 #[derive(Clone, Debug)]
 pub struct Revision<'a> {
     pub collection: &'a str,
@@ -86,14 +86,14 @@ pub struct Revision<'a> {
     pub at: Timestamp,
     pub seq: Seq,
     pub write: Write,
-    /// None when it was deleted.
+    /// `None` if it was deleted.
     pub record: Option<Record<'a>>,
 }
 
-/// What is known of a key.
+/// The state of a key.
 #[derive(Clone, Debug)]
 pub enum Lookup<'a> {
-    /// It never was.
+    /// It never existed.
     Unknown,
     Deleted {
         version: u64,
@@ -122,12 +122,12 @@ impl Records {
         self.layers.iter().any(|used| Arc::ptr_eq(used, layer))
     }
 
-    /// The layers under what was written here; later ones lie over earlier ones.
+    /// The layers below the overlay. Later layers take precedence.
     pub fn layers(&self) -> impl Iterator<Item = &Layer> {
         self.layers.iter().map(|layer| &**layer)
     }
 
-    /// The record as it was after the entry `as_of` of the log; `Seq::MAX` for now.
+    /// The record as of log entry `as_of`; `Seq::MAX` for the current state.
     pub fn at<'a>(&'a self, collection: &'a str, key: &'a str, as_of: Seq) -> Lookup<'a> {
         match self.versions(collection, key).find(|version| version.seq <= as_of) {
             None => self.in_layers(collection, key).map_or(Lookup::Unknown, Lookup::Live),
@@ -142,7 +142,7 @@ impl Records {
         self.at(collection, key, Seq::MAX)
     }
 
-    /// The number that the next version of the record gets.
+    /// The number of the record's next version.
     pub fn next_version(&self, collection: &str, key: &str) -> u64 {
         match self.get(collection, key) {
             Lookup::Unknown => 1,
@@ -151,28 +151,28 @@ impl Records {
         }
     }
 
-    /// Every version of a record, newest first.
+    /// All versions of a record, newest first.
     pub fn history<'a>(&'a self, collection: &'a str, key: &'a str) -> Vec<Revision<'a>> {
         let own = self.versions(collection, key).map(|version| revision(collection, key, version));
         own.chain(self.in_layers(collection, key).map(baseline_revision)).collect()
     }
 
-    /// What was written here in a collection, newest first; without what the layers brought.
+    /// The overlay versions of a collection, newest first; without the layers.
     pub fn written<'a>(&'a self, collection: &'a str) -> Vec<Revision<'a>> {
         let records = self.overlay.get(collection).into_iter().flat_map(|records| records.iter());
         let versions = records.flat_map(|(key, versions)| versions.iter().map(move |version| (key, version)));
         let mut found: Vec<_> = versions.map(|(key, version)| revision(collection, key, version)).collect();
-        // Stable, so that of two versions of one entry the later stays before the earlier.
+        // A stable sort keeps versions of one entry in their order, newest first.
         found.sort_by_key(|revision| std::cmp::Reverse(revision.seq));
         found
     }
 
-    /// What the layers brought, by key.
+    /// The records of the layers, by key.
     pub fn baseline_of<'a>(&'a self, collection: &'a str) -> impl Iterator<Item = Revision<'a>> {
         self.in_layers_by_key(collection).map(baseline_revision)
     }
 
-    /// Merges the layers; of those that have a key, the last counts.
+    /// Merges the layers. If several have a key, the last one counts.
     fn in_layers_by_key<'a>(&'a self, collection: &'a str) -> impl Iterator<Item = Record<'a>> {
         let resource_type = collection.parse::<ResourceType>().ok();
         let docs = |layer: &Layer| resource_type.map_or(0..0, |resource_type| layer.of_type(resource_type));
@@ -188,18 +188,18 @@ impl Records {
         resources.chain(self.in_trees_by_key(collection))
     }
 
-    /// Collections that something was written to.
+    /// The collections in the overlay.
     pub fn written_collections(&self) -> impl Iterator<Item = &str> {
         self.overlay.keys().map(|name| &**name)
     }
 
-    /// Every key that something was written to, with what the layers had and what there is now.
+    /// All keys of the overlay, each with the record of the layers and the current state.
     pub fn differences(&self) -> impl Iterator<Item = (Option<Record<'_>>, Lookup<'_>)> {
         let keys = self.overlay.iter().flat_map(|(name, records)| records.keys().map(move |key| (&**name, &**key)));
         keys.map(|(collection, key)| (self.in_layers(collection, key), self.get(collection, key)))
     }
 
-    /// How many live records each collection has.
+    /// The number of live records of each collection.
     pub fn counts(&self) -> std::collections::BTreeMap<String, u64> {
         let names = self.layers.iter().flat_map(|layer| layer.counts()).map(|(kind, _)| kind.as_str().to_owned());
         let files = self.has_trees().then(|| tree::FILES.to_owned());
@@ -212,7 +212,7 @@ impl Records {
         names.into_iter().map(count).filter(|(_, live)| *live > 0).collect()
     }
 
-    /// Layers that nothing lies over are not read.
+    /// Does not read layers without overlay records.
     fn count(&self, collection: &str) -> u64 {
         let in_layers = match (&*self.layers, collection.parse()) {
             (_, Err(_)) if collection == tree::FILES => self.in_trees_by_key(collection).count(),
@@ -225,15 +225,15 @@ impl Records {
         (in_layers - overlaid + self.own_live(collection, Seq::MAX).count()) as u64
     }
 
-    /// Every live record of a collection: the layers' by key, then those written here.
+    /// All live records of a collection: those of the layers by key, then those of the overlay.
     pub fn live<'a>(&'a self, collection: &'a str, as_of: Seq) -> impl Iterator<Item = Record<'a>> {
         let untouched = move |record: &Record<'_>| !self.is_written(collection, record.key, as_of);
         let base = self.in_layers_by_key(collection).filter(untouched);
         base.chain(self.own_live(collection, as_of))
     }
 
-    /// Every live record of a collection that was written here, by key. What the layers brought is not even looked for,
-    /// so that asking for a collection that there is not costs next to nothing.
+    /// All live records of a collection in the overlay, by key. The layers are not read, so an unknown collection costs
+    /// almost nothing.
     pub fn own<'a>(&'a self, collection: &'a str) -> impl Iterator<Item = Record<'a>> {
         self.own_live(collection, Seq::MAX)
     }
@@ -246,20 +246,20 @@ impl Records {
         })
     }
 
-    /// Whether a record of the layers was changed or deleted by then.
+    /// Whether the overlay changed or deleted the record by then.
     pub(crate) fn is_written(&self, collection: &str, key: &str, as_of: Seq) -> bool {
         let first = self.overlay.get(collection).and_then(|records| records.get(key)?.last());
         first.is_some_and(|version| version.seq <= as_of)
     }
 
-    /// A layer's document, unless a later layer has the same key.
+    /// A document of a layer, unless a later layer has the same key.
     fn uppermost(&self, layer: usize, doc: DocId) -> Option<Record<'_>> {
         let (resource_type, id) = self.layers[layer].key(doc)?;
         let is_under = self.layers[layer + 1..].iter().any(|above| above.get(resource_type, id).is_some());
         if is_under { None } else { self.of_layer(&self.layers[layer], doc) }
     }
 
-    /// A layer's document, unless something lies over it at that time.
+    /// A document of a layer, unless a later layer or the overlay has the same key at that time.
     pub(crate) fn visible(&self, layer: usize, doc: DocId, as_of: Seq) -> Option<Record<'_>> {
         self.uppermost(layer, doc).filter(|record| !self.is_written(record.collection, record.key, as_of))
     }
@@ -277,7 +277,7 @@ impl Records {
         found.and_then(|(layer, doc)| self.of_layer(layer, doc))
     }
 
-    /// The key as the store has it, for records that outlive the question.
+    /// The stored key, for records that outlive the caller's key.
     pub(crate) fn stored_key(&self, collection: &str, key: &str) -> Option<&str> {
         let written = self.overlay.get(collection).and_then(|records| records.get_key_value(key));
         written.map(|(key, _)| &**key).or_else(|| {
@@ -286,7 +286,7 @@ impl Records {
         })
     }
 
-    /// Newest first.
+    /// The overlay versions of a record, newest first.
     fn versions(&self, collection: &str, key: &str) -> impl Iterator<Item = &Version> {
         self.overlay
             .get(collection)
@@ -295,7 +295,7 @@ impl Records {
             .flat_map(|versions| versions.iter())
     }
 
-    /// Drops every version that a later entry of the log made.
+    /// Drops all versions of later log entries.
     pub(crate) fn rewind(&mut self, position: Seq) {
         let is_later = |version: &Version| version.seq > position;
         let mut kept = RedBlackTreeMapSync::new_sync();
@@ -328,7 +328,7 @@ impl Records {
     }
 }
 
-/// The key of the first of some documents.
+/// The key of the first document of a range.
 fn first_key<'a>((layer, docs): &(&'a Layer, Range<u32>)) -> Option<&'a str> {
     let doc = docs.clone().next()?;
     layer.key(DocId::new(doc)).map(|(_, key)| key)
@@ -356,7 +356,7 @@ mod tests {
     use model::{Id, SandboxId, Ulid};
 
     #[test]
-    fn rewinding_leaves_nothing_of_later_entries() {
+    fn rewinding_drops_later_entries() {
         let mut records = Records::new(Vec::new(), Timestamp(0));
         let mut write = |seq: Seq, key: &str, text: Option<&str>| {
             let change = Change {

@@ -1,4 +1,4 @@
-//! The files of a dataset revision as rows by path: what a sandbox's file tree starts from, shared by every playground.
+//! The files of a dataset revision as rows by path: the base of a sandbox's file tree, shared by all playgrounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use crate::records::{Body, Record};
 use crate::{Direction, Records, Seq};
 
-/// The collection that trees bring rows of.
+/// The collection of files.
 pub const FILES: &str = "files";
 
-/// One revision's files. The bytes are elsewhere, by their hash.
+/// The files of one revision. The contents are stored separately, by their hash.
 #[derive(Debug, Default)]
 pub struct Tree {
     rows: BTreeMap<Arc<str>, Row>,
@@ -22,12 +22,12 @@ pub struct Tree {
 #[derive(Debug)]
 struct Row {
     text: Arc<str>,
-    /// The text as JSON, once someone asked.
+    /// The parsed text, once it was needed.
     json: OnceLock<Arc<Value>>,
 }
 
 impl Tree {
-    /// When a file was changed last is not in it: a revision is the same wherever it is used.
+    /// The rows have no modification time, because a revision is the same wherever it is used.
     pub fn new<'f>(files: impl IntoIterator<Item = (&'f String, &'f FileContent)>) -> Self {
         let row = |(path, file): (&String, &FileContent)| {
             let FileContent { sha256, size, content_type } = file;
@@ -39,14 +39,14 @@ impl Tree {
 }
 
 impl Records {
-    /// Lays file trees under what was written; later ones lie over earlier ones.
+    /// Adds file trees below the overlay. Later trees take precedence.
     #[must_use]
     pub fn over(mut self, trees: Vec<Arc<Tree>>) -> Self {
         self.trees = trees.into();
         self
     }
 
-    /// The file that the trees have at a path.
+    /// The file at a path of the trees.
     pub(crate) fn in_trees<'a>(&'a self, collection: &str, key: &str) -> Option<Record<'a>> {
         if collection != FILES {
             return None;
@@ -60,7 +60,7 @@ impl Records {
         Record { collection: FILES, key, version: 1, at: self.baseline, body }
     }
 
-    /// What the trees have in a collection, by key.
+    /// The files of the trees, by key.
     pub(crate) fn in_trees_by_key(&self, collection: &str) -> Box<dyn Iterator<Item = Record<'_>> + '_> {
         match &*self.trees {
             _ if collection != FILES => Box::new(std::iter::empty()),
@@ -76,7 +76,7 @@ impl Records {
         self.trees.iter().any(|tree| !tree.rows.is_empty())
     }
 
-    /// At most so many files of the trees beyond a path, without those that something was written to.
+    /// At most `most` files of the trees beyond a path, without those that the overlay replaces.
     pub(crate) fn tree_window<'a>(
         &'a self,
         collection: &str,
@@ -101,7 +101,7 @@ impl Records {
         found.into_iter().map(|(key, row)| self.of_tree(key, row)).collect()
     }
 
-    /// The first key beyond a bound that ever was in the collection, even if its record is gone.
+    /// The first key beyond a bound that was ever in the collection, even if its record is deleted.
     pub fn next_key<'a>(&'a self, collection: &str, from: Bound<&str>) -> Option<&'a str> {
         let range = (from, Bound::Unbounded);
         let written = self.overlay.get(collection).and_then(|records| records.range::<str, _>(range).next());
@@ -111,7 +111,7 @@ impl Records {
     }
 }
 
-/// The keys strictly beyond one.
+/// The range of keys strictly after or before a key.
 pub(crate) fn beyond(from: Option<&str>, direction: Direction) -> (Bound<&str>, Bound<&str>) {
     match (from, direction) {
         (None, _) => (Bound::Unbounded, Bound::Unbounded),

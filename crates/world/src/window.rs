@@ -1,4 +1,4 @@
-//! A run of records in the order of collection and key, from any place in either direction.
+//! Reads records in the order of collection and key, from any position in either direction.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub enum Direction {
     Backward,
 }
 
-/// At most so many records, strictly beyond a collection and key.
+/// At most `most` records, strictly beyond a collection and key.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'w> {
     pub from: Option<(&'w str, &'w str)>,
@@ -21,7 +21,7 @@ pub struct Window<'w> {
 }
 
 impl Records {
-    /// Live records of one collection, or of all; backward ones come in descending order.
+    /// The live records of one or all collections; in descending order if backward.
     pub fn window(&self, collection: Option<&str>, window: Window<'_>) -> Vec<Record<'_>> {
         let mut found = Vec::new();
         for name in self.collections(collection, window) {
@@ -35,7 +35,7 @@ impl Records {
         found
     }
 
-    /// The collections that a window reaches, in its direction.
+    /// The collections of a window, in its direction.
     fn collections(&self, only: Option<&str>, window: Window<'_>) -> Vec<&str> {
         let in_layers = self.layers.iter().flat_map(|layer| layer.counts()).map(|(kind, _)| kind.as_str());
         let files = self.has_trees().then_some(tree::FILES);

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use fhir::definitions::{SearchParameter, SearchType};
 use fhir::ingest::{Fault, Format, Ingest, IngestError, Limits, Summary};
 use fhir::layer::{DocId, Layer};
-use fhir::search::{Clause, Condition, Query, Wanted, escape, extract, extract_all, parse};
+use fhir::search::{Clause, Condition, Query, SearchValue, escape, extract, extract_all, parse};
 use fhir::validate::MAX_FAULTS;
 use fhir::{Reference, ResourceType, is_id, validate};
 use serde_json::Value;
@@ -114,14 +114,14 @@ pub(crate) fn fhir_search(bytes: &[u8]) {
     let Ok(query) = parse(resource_type, BASE, &pairs) else { return };
     held(&LAYER, resource_type, &query);
     // What a link says again is the same search.
-    let again = parse(resource_type, BASE, &query.understood).map(|again| format!("{:?}", again.clauses));
+    let again = parse(resource_type, BASE, &query.applied).map(|again| format!("{:?}", again.clauses));
     assert_eq!(again, Ok(format!("{:?}", query.clauses)));
 }
 
 /// The index finds what looking at each resource finds.
 fn held(layer: &Layer, resource_type: ResourceType, query: &Query) {
     for clause in &query.clauses {
-        let Clause::Own(condition) = clause else { continue };
+        let Clause::Simple(condition) = clause else { continue };
         let candidates = layer.candidates(resource_type, condition);
         assert!(layer.estimate(resource_type, condition) >= candidates.docs.len(), "{condition:?}");
         for doc in layer.of_type(resource_type).map(DocId::new) {
@@ -156,7 +156,7 @@ pub(crate) fn fhir_search_value(bytes: &[u8]) {
             let Ok(query) = parse(resource_type, BASE, &[((*name).to_owned(), text.to_owned())]) else { continue };
             held(&LAYER, resource_type, &query);
             let own = query.clauses.iter().filter_map(|clause| match clause {
-                Clause::Own(condition) => Some(condition),
+                Clause::Simple(condition) => Some(condition),
                 _ => None,
             });
             own.flat_map(|condition| &condition.alternatives).for_each(is_sensible);
@@ -165,14 +165,14 @@ pub(crate) fn fhir_search_value(bytes: &[u8]) {
     quoted(text);
 }
 
-fn is_sensible(wanted: &Wanted) {
+fn is_sensible(wanted: &SearchValue) {
     match wanted {
-        Wanted::Date { span, .. } => assert!(span.first <= span.last, "{span:?}"),
-        Wanted::Number { value, range, .. } | Wanted::Quantity { value, range, .. } => {
+        SearchValue::Date { span, .. } => assert!(span.first <= span.last, "{span:?}"),
+        SearchValue::Number { value, range, .. } | SearchValue::Quantity { value, range, .. } => {
             let inside = range.low.is_none_or(|low| low <= *value) && range.high.is_none_or(|high| *value <= high);
             assert!(inside, "{wanted:?}");
         }
-        Wanted::Composite(parts) => parts.iter().for_each(is_sensible),
+        SearchValue::Composite(parts) => parts.iter().for_each(is_sensible),
         _ => {}
     }
 }
@@ -185,8 +185,8 @@ fn quoted(text: &str) {
     }
     let query = parse(patient, BASE, &[("family:exact".to_owned(), escape(text))]);
     let clauses = query.as_ref().map(|query| query.clauses.as_slice()).unwrap_or_default();
-    let [Clause::Own(Condition { alternatives, .. })] = clauses else { return };
-    assert_eq!(alternatives.as_slice(), [Wanted::String(text.to_owned())]);
+    let [Clause::Simple(Condition { alternatives, .. })] = clauses else { return };
+    assert_eq!(alternatives.as_slice(), [SearchValue::String(text.to_owned())]);
 }
 
 pub(crate) fn fhir_reference(bytes: &[u8]) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::code_set::CodeSet;
-use super::{Definitions, Element, ElementId, ElementType, Kind, Max, Primitive, Structure, StructureId};
+use super::{Definitions, Element, ElementId, ElementType, Max, Primitive, Structure, StructureId, StructureKind};
 
 /// A line of a table that cannot be understood.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,7 @@ fn first_word(line: &str) -> &str {
 /// A structure whose inherited elements are still missing.
 struct Draft {
     path: &'static str,
-    kind: Kind,
+    kind: StructureKind,
     base: Option<StructureId>,
     own: Vec<ElementId>,
 }
@@ -169,11 +169,13 @@ fn draft(path: &'static str, line: &'static str, ids: &HashMap<&str, StructureId
     let malformed = || Malformed(line);
     let mut words = line.split(' ').skip(1);
     let (kind, base) = match (words.next(), words.next()) {
-        (Some("resource"), Some(base)) => (Kind::Resource, base),
-        (Some("RESOURCE"), Some(base)) => (Kind::AbstractResource, base),
-        (Some("complex" | "COMPLEX"), Some(base)) => (Kind::Complex, base),
-        (Some("primitive"), Some(base)) => (Kind::Primitive(Primitive::named(path).ok_or_else(malformed)?), base),
-        (None, None) => (Kind::Complex, "-"),
+        (Some("resource"), Some(base)) => (StructureKind::Resource, base),
+        (Some("RESOURCE"), Some(base)) => (StructureKind::AbstractResource, base),
+        (Some("complex" | "COMPLEX"), Some(base)) => (StructureKind::Complex, base),
+        (Some("primitive"), Some(base)) => {
+            (StructureKind::Primitive(Primitive::named(path).ok_or_else(malformed)?), base)
+        }
+        (None, None) => (StructureKind::Complex, "-"),
         _ => return Err(malformed()),
     };
     let base = match base {

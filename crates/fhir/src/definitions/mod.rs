@@ -20,14 +20,14 @@ use crate::resource_type::ResourceType;
 #[derive(Debug)]
 pub struct Structure {
     path: &'static str,
-    kind: Kind,
+    kind: StructureKind,
     base: Option<StructureId>,
     /// Own and inherited, by name.
     elements: Box<[ElementId]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum StructureKind {
     Resource,
     /// `Resource` and `DomainResource`: any resource may stand here.
     AbstractResource,
@@ -88,7 +88,7 @@ impl Structure {
         self.path
     }
 
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> StructureKind {
         self.kind
     }
 

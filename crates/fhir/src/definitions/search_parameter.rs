@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use super::Structure;
 use super::load::{Malformed, lines};
 use crate::resource_type::ResourceType;
-use crate::search::Plan;
+use crate::search::CompiledExpression;
 
 #[derive(Debug)]
 pub struct SearchParameter {
@@ -26,7 +26,7 @@ pub struct SearchParameter {
 #[derive(Debug)]
 struct Stored {
     url: String,
-    plan: Plan,
+    compiled: CompiledExpression,
 }
 
 /// A parameter of a query: of the standards, or stored in the server that is searched.
@@ -121,7 +121,7 @@ impl SearchParameter {
         (id, url, code): (&str, &str, &str),
         search_type: SearchType,
         targets: Targets,
-        (expression, plan): (&str, Plan),
+        (expression, compiled): (&str, CompiledExpression),
     ) -> Self {
         Self {
             id: id.to_owned().into(),
@@ -132,18 +132,18 @@ impl SearchParameter {
             comparators: Comparators::Unsaid,
             expression: Some(expression.to_owned().into()),
             components: Box::default(),
-            stored: Some(Stored { url: url.to_owned(), plan }),
+            stored: Some(Stored { url: url.to_owned(), compiled }),
         }
     }
 
-    /// How a stored parameter finds its values. The plans of the others are made for all parameters of a type at once.
-    pub(crate) fn plan(&self) -> Option<&Plan> {
-        self.stored.as_ref().map(|stored| &stored.plan)
+    /// How a stored parameter finds its values. The parameters of the others are made for all parameters of a type at once.
+    pub(crate) fn compiled(&self) -> Option<&CompiledExpression> {
+        self.stored.as_ref().map(|stored| &stored.compiled)
     }
 
-    /// In how many ways the expression of a stored parameter leads to something.
-    pub fn ways(&self) -> usize {
-        self.plan().map_or(1, Plan::ways)
+    /// In how many reads_per_resource the expression of a stored parameter leads to something.
+    pub fn reads_per_resource(&self) -> usize {
+        self.compiled().map_or(1, CompiledExpression::reads_per_resource)
     }
 
     /// Whether a resource of the server defines it; no index knows it.
@@ -167,10 +167,10 @@ impl SearchParameter {
 
     /// Whether case does not matter in the code systems of a token parameter: languages (BCP 47) and media types.
     pub fn ignores_case(&self) -> bool {
-        Self::is_without_case(self.search_type, &self.code)
+        Self::is_case_insensitive(self.search_type, &self.code)
     }
 
-    pub(crate) fn is_without_case(search_type: SearchType, code: &str) -> bool {
+    pub(crate) fn is_case_insensitive(search_type: SearchType, code: &str) -> bool {
         search_type == SearchType::Token && matches!(code, "language" | "contenttype")
     }
 

@@ -48,12 +48,12 @@ fn an_element_knows_its_limits_codes_and_targets() {
 #[test]
 fn every_resource_type_and_primitive_has_a_structure() {
     for resource_type in ResourceType::all() {
-        assert_eq!(Structure::of(resource_type).unwrap().kind(), Kind::Resource, "{resource_type}");
+        assert_eq!(Structure::of(resource_type).unwrap().kind(), StructureKind::Resource, "{resource_type}");
     }
-    let resources = Structure::all().filter(|structure| structure.kind() == Kind::Resource).count();
+    let resources = Structure::all().filter(|structure| structure.kind() == StructureKind::Resource).count();
     assert_eq!(resources, ResourceType::all().count());
     for (name, primitive) in Primitive::NAMES {
-        assert_eq!(Structure::find(name).unwrap().kind(), Kind::Primitive(primitive));
+        assert_eq!(Structure::find(name).unwrap().kind(), StructureKind::Primitive(primitive));
         assert_eq!(primitive.name(), name);
     }
 }
@@ -80,7 +80,7 @@ fn targets_exist_bindings_are_of_codes_and_every_value_set_is_used() {
     for element in &DEFINITIONS.elements {
         for target in element.types().iter().flat_map(|used| used.targets()) {
             let kind = Structure::find(target).unwrap().kind();
-            assert!(matches!(kind, Kind::Resource | Kind::AbstractResource), "{}", element.path());
+            assert!(matches!(kind, StructureKind::Resource | StructureKind::AbstractResource), "{}", element.path());
         }
         if let Some(codes) = element.codes() {
             assert!(element.types().iter().any(|used| used.name() == "code"), "{}", element.path());

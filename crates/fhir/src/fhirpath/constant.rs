@@ -11,6 +11,11 @@ pub(super) fn is_known(name: &str) -> bool {
     constant(name).is_some()
 }
 
+/// Whether the constant stands for the resource.
+pub(crate) fn is_resource_constant(name: &str) -> bool {
+    matches!(constant(name), Some(Constant::Resource))
+}
+
 pub(super) fn constant(name: &str) -> Option<Constant> {
     let text = match name {
         "resource" | "rootResource" | "context" => return Some(Constant::Resource),

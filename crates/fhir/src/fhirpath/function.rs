@@ -6,7 +6,7 @@ use super::syntax::TypeName;
 
 /// One of [`FUNCTIONS`].
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Function(&'static Row);
+pub(crate) struct Function(&'static Row);
 
 #[derive(Debug)]
 struct Row {
@@ -34,11 +34,11 @@ impl PartialEq for Function {
 }
 
 impl Function {
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         FUNCTIONS.iter().find(|row| row.name == name).map(Self)
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.0.name
     }
 
@@ -86,7 +86,7 @@ const fn refused(name: &'static str, reason: &'static str) -> Row {
 
 const NO_TERMINOLOGY: &str = "there is no terminology service here";
 
-static FUNCTIONS: [Row; 92] = [
+static FUNCTIONS: [Row; 93] = [
     plain("empty", 0, 0, existence::empty),
     plain("exists", 0, 1, existence::exists),
     plain("all", 1, 1, existence::all),
@@ -168,6 +168,7 @@ static FUNCTIONS: [Row; 92] = [
     plain("timeOfDay", 0, 0, tree::time_of_day),
     plain("type", 0, 0, tree::type_of),
     plain("extension", 1, 1, fhir::extension),
+    plain("hasExtension", 1, 1, fhir::has_extension),
     plain("hasValue", 0, 0, fhir::has_value),
     plain("getValue", 0, 0, fhir::get_value),
     plain("resolve", 0, 0, fhir::resolve),

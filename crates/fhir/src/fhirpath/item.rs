@@ -9,7 +9,7 @@ use super::moment::{Moment, MomentKind};
 use super::quantity::{CalendarUnit, Quantity, Unit};
 use super::types::is_made_from;
 use super::value::decimal;
-use crate::definitions::{ElementType, Kind, Primitive, Structure};
+use crate::definitions::{ElementType, Primitive, Structure, StructureKind};
 
 #[derive(Debug, Clone)]
 pub enum Item<'v> {
@@ -48,7 +48,12 @@ impl<'v> Node<'v> {
     /// A resource by its `resourceType`; nothing if that is no type.
     pub(super) fn resource(value: &'v Value, owner: &'v Value) -> Option<Self> {
         let structure = Structure::find(value.get("resourceType")?.as_str()?)?;
-        (structure.kind() == Kind::Resource).then_some(Self { value: Some(value), extra: None, structure, owner })
+        (structure.kind() == StructureKind::Resource).then_some(Self {
+            value: Some(value),
+            extra: None,
+            structure,
+            owner,
+        })
     }
 
     /// A value of this structure; `owner` is the resource that its `#` references point into.
@@ -70,7 +75,7 @@ impl<'v> Node<'v> {
 
     fn primitive(&self) -> Option<Primitive> {
         match self.structure.kind() {
-            Kind::Primitive(primitive) => Some(primitive),
+            StructureKind::Primitive(primitive) => Some(primitive),
             _ => None,
         }
     }
@@ -137,7 +142,7 @@ impl<'v> Node<'v> {
     ) {
         let content = used.content();
         let value = members.get(key);
-        let is_primitive = matches!(content.kind(), Kind::Primitive(_));
+        let is_primitive = matches!(content.kind(), StructureKind::Primitive(_));
         let extra = if is_primitive { members.get(&format!("_{key}")) } else { None };
         match (value, extra) {
             (Some(Value::Array(values)), extra) => {
@@ -165,7 +170,7 @@ impl<'v> Node<'v> {
         if value.is_none() && extra.is_none() {
             return;
         }
-        let is_resource = matches!(structure.kind(), Kind::Resource | Kind::AbstractResource);
+        let is_resource = matches!(structure.kind(), StructureKind::Resource | StructureKind::AbstractResource);
         let node = match value {
             Some(value) if is_resource => {
                 let owner = if key == "contained" { self.owner } else { value };

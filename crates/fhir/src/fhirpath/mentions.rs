@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::FhirPath;
+use super::constant::is_resource_constant;
 use super::syntax::{Arguments, Call, Expression, Literal, Start, Step, Variable};
 
 /// Names from the resource down, as FHIRPath has them: `value` for `valueQuantity`.
@@ -66,7 +67,7 @@ impl Mentions {
                 }
                 Vec::new()
             }
-            Start::Constant(name) if name == "resource" || name == "context" || name == "rootResource" => {
+            Start::Constant(name) if is_resource_constant(name) => {
                 vec![Vec::new()]
             }
             Start::Constant(_) => Vec::new(),
@@ -101,7 +102,7 @@ impl Mentions {
             "select" | "repeat" | "iif" => found,
             "union" | "combine" => [current.to_vec(), found].concat(),
             "resolve" | "children" | "descendants" => Vec::new(),
-            "extension" => self.member(current, "extension"),
+            "extension" | "hasExtension" => self.member(current, "extension"),
             _ => current.to_vec(),
         }
     }

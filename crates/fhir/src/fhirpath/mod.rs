@@ -12,7 +12,7 @@ mod names;
 mod parse;
 mod quantity;
 mod resolved;
-mod syntax;
+pub(crate) mod syntax;
 mod token;
 mod types;
 mod unit;
@@ -22,6 +22,7 @@ use std::fmt::{self, Display, Formatter};
 
 use serde_json::Value;
 
+pub(crate) use constant::is_resource_constant;
 pub use item::{Item, Node, TypeInfo};
 pub use mentions::{MemberPath, Mentions};
 pub use moment::{Moment, MomentKind};
@@ -60,6 +61,11 @@ impl FhirPath {
     /// Reads an expression. Elements, types, functions and constants that R4 does not have are faults here.
     pub fn parse(text: &str) -> Result<Self, PathFault> {
         Ok(Self { expression: parse::parse(text)? })
+    }
+
+    /// The syntax tree.
+    pub(crate) fn syntax(&self) -> &syntax::Expression {
+        &self.expression
     }
 
     /// What the expression finds, from the resource as `$this`, `%context` and `%resource`.

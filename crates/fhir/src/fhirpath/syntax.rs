@@ -10,7 +10,7 @@ use super::moment::Moment;
 use super::quantity::Quantity;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Expression {
+pub(crate) enum Expression {
     Path {
         start: Start,
         steps: Vec<Step>,
@@ -31,7 +31,7 @@ pub(super) enum Expression {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Start {
+pub(crate) enum Start {
     Variable(Variable),
     Empty,
     Literal(Literal),
@@ -44,14 +44,14 @@ pub(super) enum Start {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Variable {
+pub(crate) enum Variable {
     This,
     Index,
     Total,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Literal {
+pub(crate) enum Literal {
     Boolean(bool),
     Integer(i64),
     Decimal(Decimal),
@@ -61,39 +61,39 @@ pub(super) enum Literal {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Member(String),
     Call(Call),
     At(Expression),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Call {
-    pub(super) function: Function,
-    pub(super) arguments: Arguments,
+pub(crate) struct Call {
+    pub(crate) function: Function,
+    pub(crate) arguments: Arguments,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Arguments {
+pub(crate) enum Arguments {
     Expressions(Vec<Expression>),
     /// Of `is`, `as` and `ofType`.
     Type(TypeName),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TypeName {
-    pub(super) namespace: Option<String>,
-    pub(super) name: String,
+pub(crate) struct TypeName {
+    pub(crate) namespace: Option<String>,
+    pub(crate) name: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TypeOperator {
+pub(crate) enum TypeOperator {
     Is,
     As,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operator {
+pub(crate) enum Operator {
     Times,
     Over,
     Div,
@@ -119,7 +119,7 @@ pub(super) enum Operator {
 }
 
 /// How tightly `is` and `as` bind, on the scale of [`Operator::power`].
-pub(super) const TYPE_POWER: u8 = 8;
+pub(crate) const TYPE_POWER: u8 = 8;
 
 impl Operator {
     /// With how tightly each binds.
@@ -148,15 +148,15 @@ impl Operator {
         (Self::Implies, "implies", 1),
     ];
 
-    pub(super) fn written(text: &str) -> Option<Self> {
+    pub(crate) fn written(text: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, written, _)| *written == text).map(|(operator, ..)| *operator)
     }
 
-    pub(super) fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         Self::ALL.iter().find(|(operator, ..)| *operator == self).map_or("", |(_, text, _)| text)
     }
 
-    pub(super) fn power(self) -> u8 {
+    pub(crate) fn power(self) -> u8 {
         Self::ALL.iter().find(|(operator, ..)| *operator == self).map_or(0, |(.., power)| *power)
     }
 }

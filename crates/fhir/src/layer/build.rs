@@ -11,7 +11,7 @@ use super::lines::{self, Line};
 use super::parameter::{Collector, Index, Part, indexed};
 use super::{DocId, Layer, LayerError, Parameter, parallel};
 use crate::definitions::SearchParameter;
-use crate::search::{Found, extract_all};
+use crate::search::{IndexedValue, extract_all};
 
 /// What a segment's text should not exceed; one document always fits.
 const SEGMENT_BYTES: usize = 16 * 1024 * 1024;
@@ -169,10 +169,10 @@ impl<C: AsRef<[u8]>> Source<'_, C> {
     }
 }
 
-fn last_updated(found: &[(&SearchParameter, Vec<Found>)]) -> Option<i64> {
+fn last_updated(found: &[(&SearchParameter, Vec<IndexedValue>)]) -> Option<i64> {
     let (_, moments) = found.iter().find(|(parameter, _)| parameter.code() == "_lastUpdated")?;
     moments.iter().find_map(|found| match found {
-        Found::Date(span) => Some(span.first),
+        IndexedValue::Date(span) => Some(span.first),
         _ => None,
     })
 }

@@ -11,7 +11,7 @@ use super::value::{BY_ID, found, target_type, within};
 use super::{DocId, Layer};
 use crate::ResourceType;
 use crate::definitions::{SearchParameter, SearchType};
-use crate::search::{Condition, Modifier, Wanted};
+use crate::search::{Condition, Modifier, SearchValue};
 
 /// All documents that answer, and if not `exact` perhaps others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Layer {
         resource_type: ResourceType,
         condition: &'a Condition,
     ) -> Asked<'a, impl Iterator<Item = &'a str>> {
-        let is_missing = |wanted: bool| condition.alternatives.contains(&Wanted::Missing(wanted));
+        let is_missing = |wanted: bool| condition.alternatives.contains(&SearchValue::Missing(wanted));
         let (missing, present) = (is_missing(true), is_missing(false));
         let parameter = &condition.parameter;
         let is_plain = matches!(condition.modifier, None | Some(Modifier::Not));
@@ -106,7 +106,7 @@ impl Layer {
             return Asked::Unknown;
         }
         if missing || present {
-            let is_only = condition.alternatives.iter().all(|it| matches!(it, Wanted::Missing(_)));
+            let is_only = condition.alternatives.iter().all(|it| matches!(it, SearchValue::Missing(_)));
             let is_negated = condition.modifier == Some(Modifier::Not);
             return if is_only && !is_negated { Asked::Missing { missing, present } } else { Asked::Unknown };
         }
@@ -133,9 +133,9 @@ enum Asked<'a, I> {
     Values(Option<Searched<'a>>),
 }
 
-fn id(wanted: &Wanted) -> Option<&str> {
+fn id(wanted: &SearchValue) -> Option<&str> {
     match wanted {
-        Wanted::Token { system: None, code: Some(id) } => Some(id),
+        SearchValue::Token { system: None, code: Some(id) } => Some(id),
         _ => None,
     }
 }
@@ -176,8 +176,8 @@ impl Searched<'_> {
 
     fn estimate(&self, condition: &Condition) -> usize {
         let present = self.index.presence.count();
-        let estimate = |wanted: &Wanted| match wanted {
-            Wanted::Composite(_) => present,
+        let estimate = |wanted: &SearchValue| match wanted {
+            SearchValue::Composite(_) => present,
             _ if !self.index.is_whole => present,
             _ => self.narrow(wanted).runs.into_iter().map(|run| self.index.terms.docs(run).len()).sum(),
         };
@@ -185,7 +185,7 @@ impl Searched<'_> {
     }
 
     /// Runs of the terms that answer.
-    fn answering(&self, wanted: &Wanted) -> Vec<Range<usize>> {
+    fn answering(&self, wanted: &SearchValue) -> Vec<Range<usize>> {
         let terms = &self.index.terms;
         let narrowed = self.narrow(wanted);
         let answers = |term: usize| match &narrowed.check {
@@ -209,12 +209,12 @@ impl Searched<'_> {
     }
 
     /// The documents that answer each part that is a token, though perhaps not in one place.
-    fn composite(&self, wanted: &Wanted, range: &Range<u32>) -> Vec<DocId> {
+    fn composite(&self, wanted: &SearchValue, range: &Range<u32>) -> Vec<DocId> {
         let terms = &self.index.terms;
-        let Wanted::Composite(parts) = wanted else { return Vec::new() };
+        let SearchValue::Composite(parts) = wanted else { return Vec::new() };
         let mut docs: Option<Vec<DocId>> = None;
         for (part, number) in parts.iter().zip(0_u8..) {
-            let Wanted::Token { code: Some(code), .. } = part else { continue };
+            let SearchValue::Token { code: Some(code), .. } = part else { continue };
             let answers = |term: usize| {
                 let code = terms.key(term).get(1..).unwrap_or_default();
                 found(SearchType::Token, code, terms.context(term), self.keys)

@@ -4,7 +4,7 @@ use super::Layer;
 use super::value::found;
 use crate::ResourceType;
 use crate::definitions::SearchType;
-use crate::search::{Concept, Found};
+use crate::search::{Concept, IndexedValue};
 
 impl Layer {
     /// The displays that the parameter's values have for a code.
@@ -45,7 +45,7 @@ impl Layer {
 
     fn concept(&self, context: &[u8]) -> Option<Concept> {
         match found(SearchType::Token, &[], context, &self.keys)? {
-            Found::Token(concept) => Some(concept),
+            IndexedValue::Token(concept) => Some(concept),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use super::keys::Keys;
 use super::parameter::Index;
 use super::value::{BY_ADDRESS, BY_ID, found, moment_bits, number_bits, rough, within};
 use crate::definitions::SearchType;
-use crate::search::{Modifier, Prefix, Span, Wanted, fold};
+use crate::search::{Modifier, Prefix, SearchValue, Span, fold};
 
 /// Runs of terms, and how it is seen which of them answer.
 pub(super) struct Narrowed {
@@ -36,19 +36,22 @@ pub(super) struct Searched<'a> {
 }
 
 impl Searched<'_> {
-    pub(super) fn narrow(&self, wanted: &Wanted) -> Narrowed {
+    pub(super) fn narrow(&self, wanted: &SearchValue) -> Narrowed {
         let terms = &self.index.terms;
         match (self.search_type, wanted) {
-            (SearchType::Token, Wanted::Token { code: Some(code), .. } | Wanted::OfType { value: code, .. }) => {
+            (
+                SearchType::Token,
+                SearchValue::Token { code: Some(code), .. } | SearchValue::OfType { value: code, .. },
+            ) => {
                 let runs = ways_to_write(code).map(|code| terms.with_key(code.as_bytes())).collect();
                 Narrowed { runs, check: Check::Value }
             }
-            (SearchType::Token, Wanted::Token { code: None, .. } | Wanted::String(_)) => {
+            (SearchType::Token, SearchValue::Token { code: None, .. } | SearchValue::String(_)) => {
                 one(0..terms.len(), Check::Context(self.contexts(wanted)))
             }
-            (SearchType::String, Wanted::String(text)) => self.string(&fold(text)),
-            (SearchType::Uri, Wanted::Uri(uri)) => self.uri(uri),
-            (SearchType::Reference, Wanted::Reference { resource_type, id, .. }) => {
+            (SearchType::String, SearchValue::String(text)) => self.string(&fold(text)),
+            (SearchType::Uri, SearchValue::Uri(uri)) => self.uri(uri),
+            (SearchType::Reference, SearchValue::Reference { resource_type, id, .. }) => {
                 let docs = self.keys.with_id(id).filter(|doc| {
                     resource_type.is_none_or(|wanted| self.keys.key(*doc).is_some_and(|(found, _)| found == wanted))
                 });
@@ -56,13 +59,15 @@ impl Searched<'_> {
                 runs.push(terms.with_key(&[&[BY_ID], id.as_bytes()].concat()));
                 Narrowed { runs, check: Check::Value }
             }
-            (SearchType::Reference, Wanted::Address(address)) => {
+            (SearchType::Reference, SearchValue::Address(address)) => {
                 one(terms.starting_with(&[&[BY_ADDRESS], address.as_bytes()].concat()), Check::Value)
             }
-            (SearchType::Reference, Wanted::Token { .. }) => one(terms.between(&[BY_ID], &[u8::MAX]), Check::Value),
-            (SearchType::Date, Wanted::Date { prefix, span }) => self.bounded(&time(*prefix, *span)),
-            (SearchType::Number, Wanted::Number { prefix, value, range })
-            | (SearchType::Quantity, Wanted::Quantity { prefix, value, range, .. }) => {
+            (SearchType::Reference, SearchValue::Token { .. }) => {
+                one(terms.between(&[BY_ID], &[u8::MAX]), Check::Value)
+            }
+            (SearchType::Date, SearchValue::Date { prefix, span }) => self.bounded(&time(*prefix, *span)),
+            (SearchType::Number, SearchValue::Number { prefix, value, range })
+            | (SearchType::Quantity, SearchValue::Quantity { prefix, value, range, .. }) => {
                 let written = [range.low, range.high].map(|end| end.map(rough));
                 self.bounded(&number(*prefix, rough(*value), written))
             }
@@ -71,7 +76,7 @@ impl Searched<'_> {
     }
 
     /// Which contexts answer something that no key plays a part in.
-    fn contexts(&self, wanted: &Wanted) -> Vec<bool> {
+    fn contexts(&self, wanted: &SearchValue) -> Vec<bool> {
         let answers = |context| {
             found(self.search_type, &[], context, self.keys).is_some_and(|found| wanted.matches(self.modifier, &found))
         };

@@ -11,7 +11,7 @@ use super::value::Value;
 use super::{DocId, LayerError};
 use crate::ResourceType;
 use crate::definitions::{SearchParameter, SearchType};
-use crate::search::Found;
+use crate::search::IndexedValue;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Index {
@@ -103,12 +103,12 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn add(&mut self, search_type: SearchType, found: &[Found], doc: DocId, keys: &Keys) {
+    pub(super) fn add(&mut self, search_type: SearchType, found: &[IndexedValue], doc: DocId, keys: &Keys) {
         if !found.is_empty() {
             self.docs.push(doc);
         }
         for found in found {
-            if let (SearchType::Composite, Found::Composite(parts)) = (search_type, found) {
+            if let (SearchType::Composite, IndexedValue::Composite(parts)) = (search_type, found) {
                 self.components(parts, doc);
             } else if self.value.set(search_type, found, keys) {
                 self.gathered.add(&self.value.key, &self.value.context, doc);
@@ -118,11 +118,11 @@ impl Collector {
         }
     }
 
-    fn components(&mut self, parts: &[Vec<Found>], doc: DocId) {
+    fn components(&mut self, parts: &[Vec<IndexedValue>], doc: DocId) {
         self.is_partial = true;
         for (part, number) in parts.iter().zip(0..) {
             for found in part {
-                if let Found::Token(concept) = found {
+                if let IndexedValue::Token(concept) = found {
                     self.value.set_component(number, concept);
                     self.gathered.add(&self.value.key, &self.value.context, doc);
                 }

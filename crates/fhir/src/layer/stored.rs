@@ -77,7 +77,7 @@ fn name(reader: &mut Reader<'_>) -> Result<(ResourceType, &'static SearchParamet
 mod tests {
     use super::*;
     use crate::layer::DocId;
-    use crate::search::{Condition, Prefix, Span, Wanted};
+    use crate::search::{Condition, Prefix, SearchValue, Span};
 
     const LINES: &str = r#"{"resourceType":"Patient","id":"1","name":[{"family":"Smith"}],"birthDate":"2020-02"}
 {"resourceType":"Patient","id":"2","link":[{"other":{"reference":"Patient/1"}},{"other":{"reference":"Patient/9"}}]}
@@ -87,11 +87,11 @@ mod tests {
         let patient: ResourceType = "Patient".parse().unwrap();
         let span = Span { first: 0, last: i64::MAX };
         let alternatives = vec![
-            Wanted::Token { system: Some("urn:a".to_owned()), code: None },
-            Wanted::String("s".to_owned()),
-            Wanted::Reference { resource_type: None, id: "1".to_owned(), version: None },
-            Wanted::Date { prefix: Prefix::GreaterOrEqual, span },
-            Wanted::Date { prefix: Prefix::Equal, span },
+            SearchValue::Token { system: Some("urn:a".to_owned()), code: None },
+            SearchValue::String("s".to_owned()),
+            SearchValue::Reference { resource_type: None, id: "1".to_owned(), version: None },
+            SearchValue::Date { prefix: Prefix::GreaterOrEqual, span },
+            SearchValue::Date { prefix: Prefix::Equal, span },
         ];
         for parameter in SearchParameter::of(patient) {
             let condition =

@@ -20,7 +20,7 @@ use super::keys::Keys;
 use super::{DocId, case};
 use crate::ResourceType;
 use crate::definitions::SearchType;
-use crate::search::{Concept, Found, Range, Span, Target};
+use crate::search::{Concept, IndexedValue, Range, Span, Target};
 
 /// A document of the layer, without version or identifier.
 pub(super) const WITHIN: u8 = 0;
@@ -37,21 +37,21 @@ pub(super) struct Value {
 
 impl Value {
     /// Whether the value is of the type; its parts then replace those of before.
-    pub(super) fn set(&mut self, search_type: SearchType, found: &Found, keys: &Keys) -> bool {
+    pub(super) fn set(&mut self, search_type: SearchType, found: &IndexedValue, keys: &Keys) -> bool {
         self.key.clear();
         self.context.clear();
         match (search_type, found) {
-            (SearchType::Token, Found::Token(concept)) => self.token(concept),
-            (SearchType::String, Found::String(text)) => case::put(text, &mut self.key, &mut self.context),
-            (SearchType::Uri, Found::Uri(uri)) => self.key.extend_from_slice(uri.as_bytes()),
-            (SearchType::Reference, Found::Reference { target, identifier }) => {
+            (SearchType::Token, IndexedValue::Token(concept)) => self.token(concept),
+            (SearchType::String, IndexedValue::String(text)) => case::put(text, &mut self.key, &mut self.context),
+            (SearchType::Uri, IndexedValue::Uri(uri)) => self.key.extend_from_slice(uri.as_bytes()),
+            (SearchType::Reference, IndexedValue::Reference { target, identifier }) => {
                 self.reference(target, identifier.as_ref(), keys);
             }
-            (SearchType::Date, Found::Date(span)) => {
+            (SearchType::Date, IndexedValue::Date(span)) => {
                 self.key.extend([span.first, span.last].map(moment_bits).as_flattened());
             }
-            (SearchType::Number, Found::Number(range)) => self.range(range),
-            (SearchType::Quantity, Found::Quantity { range, system, code, unit }) => {
+            (SearchType::Number, IndexedValue::Number(range)) => self.range(range),
+            (SearchType::Quantity, IndexedValue::Quantity { range, system, code, unit }) => {
                 self.range(range);
                 [system, code, unit].into_iter().for_each(|text| put(text.as_deref(), &mut self.context));
             }
@@ -110,22 +110,22 @@ impl Value {
 }
 
 /// Makes the value again; `None` for parts that are not of the type, and for composites, which are not kept whole.
-pub(super) fn found(search_type: SearchType, key: &[u8], context: &[u8], keys: &Keys) -> Option<Found> {
+pub(super) fn found(search_type: SearchType, key: &[u8], context: &[u8], keys: &Keys) -> Option<IndexedValue> {
     match search_type {
-        SearchType::Token => token(key, context).map(Found::Token),
-        SearchType::String => case::text(key, context).map(Found::String),
-        SearchType::Uri => std::str::from_utf8(key).ok().map(|uri| Found::Uri(uri.into())),
+        SearchType::Token => token(key, context).map(IndexedValue::Token),
+        SearchType::String => case::text(key, context).map(IndexedValue::String),
+        SearchType::Uri => std::str::from_utf8(key).ok().map(|uri| IndexedValue::Uri(uri.into())),
         SearchType::Reference => reference(key, context, keys),
         SearchType::Date => {
             let (first, rest) = key.split_first_chunk()?;
             let last = rest.first_chunk()?;
-            Some(Found::Date(Span { first: moment(*first), last: moment(*last) }))
+            Some(IndexedValue::Date(Span { first: moment(*first), last: moment(*last) }))
         }
-        SearchType::Number => range(key).map(Found::Number),
+        SearchType::Number => range(key).map(IndexedValue::Number),
         SearchType::Quantity => {
             let mut fields = Fields(context);
             let (system, code, unit) = (fields.boxed()?, fields.boxed()?, fields.boxed()?);
-            Some(Found::Quantity { range: range(key)?, system, code, unit })
+            Some(IndexedValue::Quantity { range: range(key)?, system, code, unit })
         }
         SearchType::Composite | SearchType::Special => None,
     }
@@ -182,7 +182,7 @@ fn concept(code: Option<Box<str>>, mut rest: Fields<'_>) -> Option<Concept> {
     Some(Concept { system, code, text, kinds })
 }
 
-fn reference(key: &[u8], context: &[u8], keys: &Keys) -> Option<Found> {
+fn reference(key: &[u8], context: &[u8], keys: &Keys) -> Option<IndexedValue> {
     let (kind, rest) = key.split_first()?;
     let text = || std::str::from_utf8(rest).ok().map(Box::<str>::from);
     let mut fields = Fields(context);
@@ -200,7 +200,7 @@ fn reference(key: &[u8], context: &[u8], keys: &Keys) -> Option<Found> {
         _ => Target::None,
     };
     let identifier = if fields.is_at_end() { None } else { Some(concept(fields.boxed()?, fields)?) };
-    Some(Found::Reference { target, identifier })
+    Some(IndexedValue::Reference { target, identifier })
 }
 
 fn moment(bits: [u8; 8]) -> i64 {
@@ -227,7 +227,7 @@ fn range(key: &[u8]) -> Option<Range> {
 mod tests {
     use super::*;
 
-    fn check(search_type: SearchType, value: &Found) {
+    fn check(search_type: SearchType, value: &IndexedValue) {
         let keys = Keys::build([("Patient".parse().unwrap(), "1")].into_iter()).unwrap();
         let mut parts = Value::default();
         assert!(parts.set(search_type, value, &keys));
@@ -242,13 +242,13 @@ mod tests {
 
     #[test]
     fn tokens_strings_and_addresses_come_back() {
-        check(SearchType::Token, &Found::Token(concept()));
-        check(SearchType::Token, &Found::Token(Concept::default()));
-        check(SearchType::Token, &Found::Token(Concept { code: Some("".into()), ..Concept::default() }));
+        check(SearchType::Token, &IndexedValue::Token(concept()));
+        check(SearchType::Token, &IndexedValue::Token(Concept::default()));
+        check(SearchType::Token, &IndexedValue::Token(Concept { code: Some("".into()), ..Concept::default() }));
         for text in ["", "Smith", "smith", "Mac Donald", "MacDonald", "ÉMILE zola", "Émile Zola", "ǅ", "Straße"] {
-            check(SearchType::String, &Found::String(text.into()));
+            check(SearchType::String, &IndexedValue::String(text.into()));
         }
-        check(SearchType::Uri, &Found::Uri("urn:a".into()));
+        check(SearchType::Uri, &IndexedValue::Uri("urn:a".into()));
     }
 
     #[test]
@@ -257,25 +257,28 @@ mod tests {
         for (id, version) in [("1", None), ("2", None), ("1", Some("3".into()))] {
             let target = Target::Local { resource_type, id: id.into(), version };
             for identifier in [None, Some(concept()), Some(Concept::default())] {
-                check(SearchType::Reference, &Found::Reference { target: target.clone(), identifier });
+                check(SearchType::Reference, &IndexedValue::Reference { target: target.clone(), identifier });
             }
         }
         for target in [Target::Other("http://a|1".into()), Target::None] {
-            check(SearchType::Reference, &Found::Reference { target, identifier: Some(concept()) });
+            check(SearchType::Reference, &IndexedValue::Reference { target, identifier: Some(concept()) });
         }
     }
 
     #[test]
     fn dates_and_numbers_come_back() {
-        check(SearchType::Date, &Found::Date(Span { first: i64::MIN, last: -1 }));
-        check(SearchType::Date, &Found::Date(Span { first: 0, last: i64::MAX }));
+        check(SearchType::Date, &IndexedValue::Date(Span { first: i64::MIN, last: -1 }));
+        check(SearchType::Date, &IndexedValue::Date(Span { first: 0, last: i64::MAX }));
         let decimal = |text: &str| Some(text.parse().unwrap());
         for low in [None, decimal("7.20"), decimal("-0.001")] {
             for high in [None, decimal("7.20"), decimal("7.2"), decimal("79228162514264337593543950335")] {
                 let range = Range { low, high };
-                check(SearchType::Number, &Found::Number(range));
+                check(SearchType::Number, &IndexedValue::Number(range));
                 let unit = || Some("mg".into());
-                check(SearchType::Quantity, &Found::Quantity { range, system: None, code: unit(), unit: unit() });
+                check(
+                    SearchType::Quantity,
+                    &IndexedValue::Quantity { range, system: None, code: unit(), unit: unit() },
+                );
             }
         }
     }

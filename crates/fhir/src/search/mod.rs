@@ -1,28 +1,30 @@
-//! Search as R4 has it (<https://hl7.org/fhir/R4/search.html>): what a parameter finds in a resource, what a query asks
-//! for, and whether the one answers the other.
+//! R4 search (<https://hl7.org/fhir/R4/search.html>): extracts the values of parameters from resources, parses queries,
+//! and matches one against the other.
 
-mod case;
+mod case_insensitive_systems;
 mod compare;
 mod convert;
 mod extract;
-mod fold;
-pub mod found;
+pub mod indexed_value;
 mod moment;
 mod number;
 mod parse;
 mod path;
 pub mod query;
 mod sort;
-mod stored;
+mod stored_parameter;
+mod text_folding;
 
-pub(crate) use extract::{Plan, is_same};
-pub use extract::{Selected, extract, extract_all, select};
-pub use fold::fold;
-pub use found::{Concept, Found, Range, Span, Target};
+pub(crate) use extract::{CompiledExpression, is_same};
+pub use extract::{SelectedElement, extract, extract_all, select};
+pub use indexed_value::{Concept, IndexedValue, Range, Span, Target};
 pub use moment::span as date_span;
 pub use parse::{
-    MAX_ALTERNATIVES, MAX_CHAIN, MAX_PARAMETERS, MAX_VALUES, NamedParameters, SearchFault, escape, parse, parse_for,
+    MAX_ALTERNATIVES, MAX_CHAIN, MAX_PARAMETERS, MAX_VALUES, NamedParameters, SearchError, escape, parse, parse_for,
 };
-pub use query::{Clause, Condition, Include, IncludeTarget, Modifier, Prefix, Query, Sort, Summary, Total, Wanted};
+pub use query::{
+    Clause, Condition, Include, IncludeTarget, Modifier, Prefix, Query, SearchValue, Sort, Summary, Total,
+};
 pub use sort::SortKey;
-pub use stored::{StoredFault, StoredParameter};
+pub use stored_parameter::{StoredParameter, StoredParameterError};
+pub use text_folding::fold;

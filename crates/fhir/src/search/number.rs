@@ -1,11 +1,11 @@
-//! Decimal numbers, and what their digits stand for (<https://hl7.org/fhir/R4/search.html#number>).
+//! Decimal numbers and their precision (<https://hl7.org/fhir/R4/search.html#number>).
 
 use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::Range;
 
-/// A number as FHIR writes it, if it fits: some 28 digits.
+/// Parses a FHIR decimal, if it fits (about 28 digits).
 pub(super) fn decimal(text: &str) -> Option<Decimal> {
     let is_number = (1..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E'));
@@ -15,19 +15,19 @@ pub(super) fn decimal(text: &str) -> Option<Decimal> {
     if text.contains(['e', 'E']) { Decimal::from_scientific(text).ok() } else { text.parse().ok() }
 }
 
-/// Of JSON, by its own digits.
-pub(super) fn of_json(value: &Value) -> Option<Decimal> {
+/// Reads a JSON number from its own digits.
+pub(super) fn json_decimal(value: &Value) -> Option<Decimal> {
     decimal(value.as_number()?.as_str())
 }
 
-/// What the written digits stand for, the upper end excluded: `100` is 99.5 up to 100.5, `100.00` is 99.995 up to
-/// 100.005, `1e2` is 95 up to 105.
+/// The range that the digits imply, with an exclusive upper end: `100` is 99.5 to 100.5, `100.00` is 99.995 to 100.005,
+/// `1e2` is 95 to 105.
 pub(super) fn written_range(text: &str, value: Decimal) -> Range {
     let half = half_step(text).unwrap_or_default();
     Range { low: value.checked_sub(half), high: value.checked_add(half) }
 }
 
-/// Half of the last digit's worth. R4 gives `1e2` one digit more than it is written with.
+/// Half of the last digit's value. R4 gives `1e2` one digit more than it is written with.
 fn half_step(text: &str) -> Option<Decimal> {
     let (digits, exponent) = match text.split_once(['e', 'E']) {
         Some((digits, exponent)) => (digits, Some(exponent.parse::<i32>().ok()?)),
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_say_how_precise_a_number_is() {
+    fn digits_imply_the_precision() {
         for (text, low, high) in [
             ("100", "99.5", "100.5"),
             ("100.00", "99.995", "100.005"),
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_or_too_great_is_none() {
+    fn invalid_and_too_large_numbers_are_none() {
         for text in ["", "-", ".", "e", "1e", "1e99", "x", "1,5", "0x10", "1_000", "NaN", "1e1e1", &"9".repeat(40)] {
             assert_eq!(decimal(text), None, "{text}");
         }

@@ -1,4 +1,4 @@
-//! What a search asks for, after parsing.
+//! Parsed search queries.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Range, Span};
 use crate::ResourceType;
 use crate::definitions::Parameter;
 
-/// A whole search: all clauses must hold.
+/// A search: all clauses must match.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
     pub clauses: Vec<Clause>,
@@ -16,39 +16,40 @@ pub struct Query {
     pub count: Option<usize>,
     pub includes: Vec<Include>,
     pub summary: Summary,
-    /// `_elements`, names of top-level elements; empty for all.
+    /// The names of `_elements`; empty for all elements.
     pub elements: Vec<String>,
     pub total: Total,
-    /// The parameters that were understood, in their order, as they came: for `self` and paging links.
-    pub understood: Vec<(String, String)>,
-    /// Parameters that were not, which lenient handling ignores, with the reason.
+    /// The supported parameters as the client sent them, for `self` and paging links.
+    pub applied: Vec<(String, String)>,
+    /// Unsupported parameters, which lenient handling ignores, with the reason.
     pub ignored: Vec<(String, String)>,
 }
 
 /// One `name=value`.
 #[derive(Clone, Debug)]
 pub enum Clause {
-    Own(Condition),
-    /// `subject:Patient.name=…`: the parameter points from here to a resource of one of these types that answers the
-    /// clause. Without a type in the text, every type that the parameter may point to and that knows the rest.
-    Forward {
+    Simple(Condition),
+    /// `subject:Patient.name=…`: the parameter references a resource of one of these types that matches the clause.
+    /// Without a type in the query, these are all target types that have the rest of the chain.
+    Chain {
         parameter: Parameter,
         targets: Vec<(ResourceType, Clause)>,
     },
-    /// `_has:Observation:patient:code=…`: a resource of the type points here with the parameter and answers the clause.
-    Reverse {
+    /// `_has:Observation:patient:code=…`: a resource of the source type references this resource with the parameter and
+    /// matches the clause.
+    ReverseChain {
         source: ResourceType,
         parameter: Parameter,
-        then: Box<Clause>,
+        clause: Box<Clause>,
     },
 }
 
-/// A question to the resource itself: one of the alternatives must hold (all must fail, for `Modifier::Not`).
+/// A condition on the resource itself: one of the alternatives must match (none, for `Modifier::Not`).
 #[derive(Clone, Debug)]
 pub struct Condition {
     pub parameter: Parameter,
     pub modifier: Option<Modifier>,
-    pub alternatives: Vec<Wanted>,
+    pub alternatives: Vec<SearchValue>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,10 +67,10 @@ pub enum Modifier {
     Type(ResourceType),
 }
 
-/// One of the comma-separated values, in the form of its parameter's type.
+/// One of the comma-separated values, by the type of its parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wanted {
-    /// `code`, `system|code`, `|code` (system `Some("")`: no system), `system|` (code `None`).
+pub enum SearchValue {
+    /// `code`, `system|code`, `|code` (system is `Some("")`: no system), `system|` (code is `None`).
     Token {
         system: Option<String>,
         code: Option<String>,
@@ -81,19 +82,19 @@ pub enum Wanted {
         value: String,
     },
     String(String),
-    /// `Patient/1`, `1` (no type), perhaps with `/_history/2`.
+    /// `Patient/1`, `1` (no type), with or without `/_history/2`.
     Reference {
         resource_type: Option<ResourceType>,
         id: String,
         version: Option<String>,
     },
-    /// An absolute address that is not the server's own, a canonical (perhaps `|version`), or a fragment.
+    /// An absolute URL that is not local, a canonical (with or without `|version`), or a fragment.
     Address(String),
     Date {
         prefix: Prefix,
         span: Span,
     },
-    /// `range` is what the written digits stand for (`100` is 99.5 up to 100.5), for `eq`, `ne` and `ap`.
+    /// `range` is the precision of the digits (`100` is 99.5 to 100.5), for `eq`, `ne` and `ap`.
     Number {
         prefix: Prefix,
         value: Decimal,
@@ -107,10 +108,10 @@ pub enum Wanted {
         code: Option<String>,
     },
     Uri(String),
-    /// `:missing=true` is true.
+    /// The value of `:missing`.
     Missing(bool),
     /// The `$`-separated parts.
-    Composite(Vec<Wanted>),
+    Composite(Vec<SearchValue>),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,12 +136,12 @@ pub struct Sort {
 
 #[derive(Clone, Debug)]
 pub struct Include {
-    /// `_revinclude`: `source` points to what was found.
+    /// `_revinclude`: resources of type `source` that reference a match.
     pub reverse: bool,
-    /// `:iterate`: also on what was included.
+    /// `:iterate`: also applies to included resources.
     pub iterate: bool,
     pub source: ResourceType,
-    /// None for `*`: every reference parameter.
+    /// `None` for `*`: every reference parameter.
     pub parameter: Option<Parameter>,
     pub target: IncludeTarget,
 }

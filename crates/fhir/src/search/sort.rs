@@ -1,56 +1,56 @@
-//! The order of results (<https://hl7.org/fhir/R4/search.html#sort>).
+//! Sorts results (<https://hl7.org/fhir/R4/search.html#sort>).
 
 use rust_decimal::Decimal;
 
-use super::fold::fold;
-use super::{Concept, Found, Range, Sort, Target};
+use super::text_folding::fold;
+use super::{Concept, IndexedValue, Range, Sort, Target};
 
-/// What a resource is ordered by; equal keys are told apart by type and id.
+/// The key by which a resource is sorted. Equal keys are ordered by type and id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SortKey {
-    /// An open lower end.
-    Least,
+    /// A range that is open below.
+    OpenBelow,
     /// Milliseconds since 1970.
     Moment(i64),
-    /// Units are not looked at.
+    /// Ignores units.
     Number(Decimal),
-    /// Without case and accents first, then as it is.
+    /// Compares the folded text first, then the original.
     Text { folded: String, written: String },
-    /// An open upper end.
-    Greatest,
+    /// A range that is open above.
+    OpenAbove,
 }
 
 impl Sort {
-    /// The least (or, descending, the greatest) of what was found; resources without a value come last either way.
-    pub fn key(&self, found: &[Found]) -> Option<SortKey> {
-        let keys = found.iter().filter_map(|found| self.key_of(found));
+    /// The lowest value (the highest, if descending). Resources without a value come last in both orders.
+    pub fn key(&self, values: &[IndexedValue]) -> Option<SortKey> {
+        let keys = values.iter().filter_map(|value| self.key_of(value));
         if self.descending { keys.max() } else { keys.min() }
     }
 
-    fn key_of(&self, found: &Found) -> Option<SortKey> {
-        match found {
-            Found::Token(concept) => token(concept),
-            Found::String(written) | Found::Uri(written) => Some(text(written)),
-            Found::Reference { target, identifier } => match target {
+    fn key_of(&self, value: &IndexedValue) -> Option<SortKey> {
+        match value {
+            IndexedValue::Token(concept) => token(concept),
+            IndexedValue::String(written) | IndexedValue::Uri(written) => Some(text(written)),
+            IndexedValue::Reference { target, identifier } => match target {
                 Target::Local { resource_type, id, .. } => Some(text(&format!("{resource_type}/{id}"))),
                 Target::Other(address) => Some(text(address)),
                 Target::None => identifier.as_ref().and_then(token),
             },
-            Found::Date(span) => Some(match if self.descending { span.last } else { span.first } {
-                i64::MIN => SortKey::Least,
-                i64::MAX => SortKey::Greatest,
+            IndexedValue::Date(span) => Some(match if self.descending { span.last } else { span.first } {
+                i64::MIN => SortKey::OpenBelow,
+                i64::MAX => SortKey::OpenAbove,
                 moment => SortKey::Moment(moment),
             }),
-            Found::Number(range) | Found::Quantity { range, .. } => Some(self.end(*range)),
-            Found::Composite(_) => None,
+            IndexedValue::Number(range) | IndexedValue::Quantity { range, .. } => Some(self.range_key(*range)),
+            IndexedValue::Composite(_) => None,
         }
     }
 
-    fn end(&self, range: Range) -> SortKey {
+    fn range_key(&self, range: Range) -> SortKey {
         if self.descending {
-            range.high.map_or(SortKey::Greatest, SortKey::Number)
+            range.high.map_or(SortKey::OpenAbove, SortKey::Number)
         } else {
-            range.low.map_or(SortKey::Least, SortKey::Number)
+            range.low.map_or(SortKey::OpenBelow, SortKey::Number)
         }
     }
 }
@@ -69,17 +69,17 @@ mod tests {
     use crate::definitions::SearchParameter;
     use crate::search::Span;
 
-    fn key(descending: bool, found: &[Found]) -> Option<SortKey> {
+    fn key(descending: bool, values: &[IndexedValue]) -> Option<SortKey> {
         let parameter = SearchParameter::find("Patient".parse().unwrap(), "_id").unwrap();
-        Sort { parameter: parameter.into(), descending }.key(found)
+        Sort { parameter: parameter.into(), descending }.key(values)
     }
 
-    fn string(written: &str) -> Found {
-        Found::String(written.into())
+    fn string(written: &str) -> IndexedValue {
+        IndexedValue::String(written.into())
     }
 
     #[test]
-    fn ascending_takes_the_least_and_descending_the_greatest() {
+    fn ascending_uses_the_lowest_and_descending_the_highest_value() {
         let names = [string("Émile"), string("adam"), string("Zoe")];
         assert_eq!(key(false, &names), Some(text("adam")));
         assert_eq!(key(true, &names), Some(text("Zoe")));
@@ -88,11 +88,11 @@ mod tests {
     }
 
     #[test]
-    fn open_ends_lie_outside() {
-        let open = [Found::Date(Span { first: 5, last: i64::MAX })];
-        assert_eq!((key(false, &open), key(true, &open)), (Some(SortKey::Moment(5)), Some(SortKey::Greatest)));
-        let number = Found::Number(Range { low: None, high: Some(Decimal::TEN) });
-        assert_eq!(key(false, std::slice::from_ref(&number)), Some(SortKey::Least));
+    fn open_ranges_sort_outside() {
+        let open = [IndexedValue::Date(Span { first: 5, last: i64::MAX })];
+        assert_eq!((key(false, &open), key(true, &open)), (Some(SortKey::Moment(5)), Some(SortKey::OpenAbove)));
+        let number = IndexedValue::Number(Range { low: None, high: Some(Decimal::TEN) });
+        assert_eq!(key(false, std::slice::from_ref(&number)), Some(SortKey::OpenBelow));
         assert_eq!(key(true, &[number]), Some(SortKey::Number(Decimal::TEN)));
         assert!(SortKey::Number(Decimal::ONE) < SortKey::Number(Decimal::TEN));
     }
@@ -100,11 +100,11 @@ mod tests {
     #[test]
     fn tokens_and_references_are_ordered_by_code_and_address() {
         let concept = Concept { system: Some("s".into()), code: Some("c".into()), ..Concept::default() };
-        assert_eq!(key(false, &[Found::Token(concept.clone())]), Some(text("c")));
+        assert_eq!(key(false, &[IndexedValue::Token(concept.clone())]), Some(text("c")));
         let local = Target::Local { resource_type: "Patient".parse().unwrap(), id: "1".into(), version: None };
-        let reference = |target| Found::Reference { target, identifier: Some(concept.clone()) };
+        let reference = |target| IndexedValue::Reference { target, identifier: Some(concept.clone()) };
         assert_eq!(key(false, &[reference(local)]), Some(text("Patient/1")));
         assert_eq!(key(false, &[reference(Target::None)]), Some(text("c")));
-        assert_eq!(key(false, &[Found::Composite(Vec::new())]), None);
+        assert_eq!(key(false, &[IndexedValue::Composite(Vec::new())]), None);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::path::Path;
 use super::{Fault, FaultKind, MAX_FAULTS};
-use crate::definitions::{Element, Kind, Structure, lines};
+use crate::definitions::{Element, Structure, StructureKind, lines};
 use crate::fhirpath::{Context, EvaluationFault, FhirPath, Moment, Node};
 use crate::resource_type::ResourceType;
 
@@ -87,7 +87,7 @@ impl<'c> Walk<'c> {
         if self.findings.len() >= MAX_FAULTS || self.context.is_used_up() || place.value.is_null() {
             return;
         }
-        if matches!(content.kind(), Kind::Resource | Kind::AbstractResource) {
+        if matches!(content.kind(), StructureKind::Resource | StructureKind::AbstractResource) {
             let is_contained = element.path() == "DomainResource.contained";
             self.resource(place.value, if is_contained { place.owner } else { place.value }, path);
             return;

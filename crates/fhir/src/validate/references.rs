@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::path::Path;
 use super::{Fault, FaultKind, MAX_FAULTS};
-use crate::definitions::{ElementType, Kind, Structure};
+use crate::definitions::{ElementType, Structure, StructureKind};
 use crate::excerpt::Excerpt;
 use crate::{ResourceType, is_id};
 
@@ -99,7 +99,7 @@ impl Walk {
             return;
         }
         match (used.content().kind(), value) {
-            (Kind::Resource | Kind::AbstractResource, value) => {
+            (StructureKind::Resource | StructureKind::AbstractResource, value) => {
                 self.resource(value, is_contained.then_some(container), path);
             }
             (_, Value::Object(object)) => {

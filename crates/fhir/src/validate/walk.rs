@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::path::Path;
 use super::{Fault, FaultKind, MAX_DEPTH, MAX_FAULTS, primitive};
-use crate::definitions::{Element, ElementType, Kind, Max, Primitive, Structure};
+use crate::definitions::{Element, ElementType, Max, Primitive, Structure, StructureKind};
 use crate::excerpt::Excerpt;
 use crate::resource_type::ResourceType;
 
@@ -128,7 +128,7 @@ impl Walk {
         if count == 0 {
             return self.report(FaultKind::Structure, path, "must not be empty");
         }
-        let is_primitive = matches!(used.content().kind(), Kind::Primitive(_));
+        let is_primitive = matches!(used.content().kind(), StructureKind::Primitive(_));
         for index in 0..count {
             if self.is_full() {
                 return;
@@ -144,14 +144,14 @@ impl Walk {
     fn value(&mut self, element: &Element, used: &ElementType, slot: Slot<'_>, path: &Path<'_>) {
         let content = used.content();
         match (content.kind(), slot.value) {
-            (Kind::Primitive(primitive), _) => self.primitive(element, (primitive, content), slot, path),
+            (StructureKind::Primitive(primitive), _) => self.primitive(element, (primitive, content), slot, path),
             (_, None) => {}
-            (Kind::Complex, Some(Value::Object(object))) => self.object(content, object, path, Owner::Element),
-            (Kind::Complex, Some(other)) => {
+            (StructureKind::Complex, Some(Value::Object(object))) => self.object(content, object, path, Owner::Element),
+            (StructureKind::Complex, Some(other)) => {
                 let message = format!("must be an object ({}), not {}", used.name(), shape(other));
                 self.report(FaultKind::Structure, path, message);
             }
-            (Kind::Resource | Kind::AbstractResource, Some(value)) => {
+            (StructureKind::Resource | StructureKind::AbstractResource, Some(value)) => {
                 let contained = element.path() == CONTAINED;
                 self.resource(value, path, Owner::Resource { contained });
             }
@@ -208,7 +208,7 @@ fn find(
     name: &str,
     is_companion: bool,
 ) -> Option<(usize, &'static Element, &'static ElementType)> {
-    let may_have_companion = |used: &ElementType| matches!(used.content().kind(), Kind::Primitive(_));
+    let may_have_companion = |used: &ElementType| matches!(used.content().kind(), StructureKind::Primitive(_));
     structure.element(name).filter(|(_, _, used)| !is_companion || may_have_companion(used))
 }
 

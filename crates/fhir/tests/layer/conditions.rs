@@ -2,7 +2,7 @@
 
 use fhir::ResourceType;
 use fhir::definitions::{SearchParameter, SearchType};
-use fhir::search::{Condition, Modifier, Prefix, Range, Span, Wanted};
+use fhir::search::{Condition, Modifier, Prefix, Range, SearchValue, Span};
 use rust_decimal::Decimal;
 use verial_fhir as fhir;
 
@@ -14,7 +14,7 @@ pub(crate) fn condition(dice: &mut Dice, resource_type: ResourceType) -> Conditi
     let parameter = all[dice.below(all.len())];
     let search_type = parameter.search_type();
     if dice.once_in(8) {
-        let alternatives = vec![Wanted::Missing(dice.once_in(2))];
+        let alternatives = vec![SearchValue::Missing(dice.once_in(2))];
         return Condition { parameter: parameter.into(), modifier: Some(Modifier::Missing), alternatives };
     }
     let modifier = modifier(dice, search_type);
@@ -45,37 +45,37 @@ fn wanted(
     resource_type: ResourceType,
     parameter: &SearchParameter,
     modifier: Option<&Modifier>,
-) -> Wanted {
+) -> SearchValue {
     match (parameter.search_type(), modifier) {
-        (SearchType::Token, Some(Modifier::Text)) => Wanted::String(text(dice)),
-        (SearchType::Token, Some(Modifier::OfType)) => Wanted::OfType {
+        (SearchType::Token, Some(Modifier::Text)) => SearchValue::String(text(dice)),
+        (SearchType::Token, Some(Modifier::OfType)) => SearchValue::OfType {
             system: dice.one(&SYSTEMS).to_owned(),
             code: dice.one(&CODES).to_owned(),
             value: dice.one(&CODES).to_owned(),
         },
         (SearchType::Token, _) if parameter.code() == "_id" => {
-            Wanted::Token { system: None, code: Some(dice.below(50).to_string()) }
+            SearchValue::Token { system: None, code: Some(dice.below(50).to_string()) }
         }
         (SearchType::Token, _) | (SearchType::Reference, Some(Modifier::Identifier)) => token(dice),
-        (SearchType::String | SearchType::Special, _) => Wanted::String(text(dice)),
-        (SearchType::Reference, _) if dice.once_in(5) => Wanted::Address(dice.one(&ADDRESSES).to_owned()),
+        (SearchType::String | SearchType::Special, _) => SearchValue::String(text(dice)),
+        (SearchType::Reference, _) if dice.once_in(5) => SearchValue::Address(dice.one(&ADDRESSES).to_owned()),
         (SearchType::Reference, _) => reference(dice),
-        (SearchType::Date, _) => Wanted::Date { prefix: prefix(dice), span: span(dice) },
-        (SearchType::Uri, _) => Wanted::Uri(dice.one(&ADDRESSES).to_owned()),
+        (SearchType::Date, _) => SearchValue::Date { prefix: prefix(dice), span: span(dice) },
+        (SearchType::Uri, _) => SearchValue::Uri(dice.one(&ADDRESSES).to_owned()),
         (SearchType::Number, _) => {
             let (value, range) = number(dice);
-            Wanted::Number { prefix: prefix(dice), value, range }
+            SearchValue::Number { prefix: prefix(dice), value, range }
         }
         (SearchType::Quantity, _) => {
             let (value, range) = number(dice);
             let system = dice.once_in(2).then(|| "http://unitsofmeasure.org".to_owned());
             let code = dice.once_in(2).then(|| dice.one(&UNITS).to_owned());
-            Wanted::Quantity { prefix: prefix(dice), value, range, system, code }
+            SearchValue::Quantity { prefix: prefix(dice), value, range, system, code }
         }
         (SearchType::Composite, _) => {
             let part =
                 |code: &str| wanted(dice, resource_type, SearchParameter::find(resource_type, code).unwrap(), None);
-            Wanted::Composite(parameter.components().iter().map(|it| it.code).map(part).collect())
+            SearchValue::Composite(parameter.components().iter().map(|it| it.code).map(part).collect())
         }
     }
 }
@@ -88,19 +88,19 @@ fn text(dice: &mut Dice) -> String {
     if dice.once_in(2) { text.to_uppercase() } else { text }
 }
 
-fn token(dice: &mut Dice) -> Wanted {
+fn token(dice: &mut Dice) -> SearchValue {
     let system = match dice.below(3) {
         0 => None,
         1 => Some(String::new()),
         _ => Some(dice.one(&SYSTEMS).to_owned()),
     };
     let code = (system.is_none() || !dice.once_in(4)).then(|| dice.one(&CODES).to_owned());
-    Wanted::Token { system, code }
+    SearchValue::Token { system, code }
 }
 
-fn reference(dice: &mut Dice) -> Wanted {
+fn reference(dice: &mut Dice) -> SearchValue {
     let types = ["Patient", "Encounter", "Practitioner", "Observation"];
-    Wanted::Reference {
+    SearchValue::Reference {
         resource_type: (!dice.once_in(3)).then(|| dice.one(&types).parse().unwrap()),
         id: dice.below(50).to_string(),
         version: dice.once_in(4).then(|| dice.below(3).to_string()),

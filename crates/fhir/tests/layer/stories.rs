@@ -91,7 +91,7 @@ fn a_period_the_wrong_way_round_is_found_as_looking_at_it_finds_it() {
     let parameter = SearchParameter::find(encounter, "date").unwrap();
     let day = 86_400_000;
     let span = search::Span { first: 4 * day, last: 5 * day };
-    let wanted = search::Wanted::Date { prefix: search::Prefix::Equal, span };
+    let wanted = search::SearchValue::Date { prefix: search::Prefix::Equal, span };
     let condition = search::Condition { parameter: parameter.into(), modifier: None, alternatives: vec![wanted] };
     let resource = serde_json::from_str(line).unwrap();
     let holds = condition.holds(&search::extract(parameter, &resource));

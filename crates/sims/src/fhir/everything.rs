@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use fhir::definitions::{SearchParameter, SearchType, Targets};
-use fhir::search::{Found, Span, date_span, extract};
+use fhir::search::{IndexedValue, Span, date_span, extract};
 use fhir::{OwnAddresses, Reference, ResourceType};
 use serde_json::Value;
 use world::{Record, Seq};
@@ -101,7 +101,9 @@ fn overlaps(resource_type: ResourceType, record: &Record<'_>, dates: Span) -> bo
     let parameters = CARE_DATES.iter().filter_map(|code| SearchParameter::find(resource_type, code));
     let mut found = parameters.filter(|parameter| parameter.search_type() == SearchType::Date).map(|parameter| {
         let found = extract(parameter, &json).into_iter();
-        found.filter_map(|found| if let Found::Date(span) = found { Some(span) } else { None }).collect::<Vec<Span>>()
+        found
+            .filter_map(|found| if let IndexedValue::Date(span) = found { Some(span) } else { None })
+            .collect::<Vec<Span>>()
     });
     match found.find(|spans| !spans.is_empty()) {
         Some(spans) => spans.iter().any(|span| span.first <= dates.last && span.last >= dates.first),

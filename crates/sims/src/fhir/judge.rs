@@ -96,7 +96,7 @@ fn search(
     let looks = |(name, _): &&(String, String)| !["_format", "_pretty"].contains(&name.as_str());
     let parameters: Vec<_> = parameters.iter().filter(looks).cloned().collect();
     let is_plain = fhir::search::parse_for(searched, own, &|_, _| None, &parameters).is_ok_and(|query| {
-        let is_own = |clause: &Clause| matches!(clause, Clause::Own(_));
+        let is_own = |clause: &Clause| matches!(clause, Clause::Simple(_));
         query.ignored.is_empty() && query.includes.is_empty() && query.clauses.iter().all(is_own)
     });
     if is_plain { Ok(()) } else { everything(scopes, &[Permission::Read, Permission::Search]) }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use fhir::ResourceType;
 use fhir::definitions::SearchParameter;
-use fhir::search::{Found, extract};
+use fhir::search::{IndexedValue, extract};
 use serde_json::Value;
 use world::{Page, Record};
 
@@ -151,7 +151,7 @@ fn taken_at(observation: &Value) -> i64 {
     let found = date.map(|date| extract(date, observation)).unwrap_or_default();
     let ends = found.iter().filter_map(|found| match found {
         // A period that goes on is as new as its start says.
-        Found::Date(span) => Some(if span.last == i64::MAX { span.first } else { span.last }),
+        IndexedValue::Date(span) => Some(if span.last == i64::MAX { span.first } else { span.last }),
         _ => None,
     });
     ends.max().unwrap_or(i64::MIN)

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use fhir::ResourceType;
 use fhir::definitions::Compartment;
-use fhir::search::{Clause, Include, IncludeTarget, Query, SearchFault, Summary, Total};
-use world::{Found, MOST_INCLUDED, Page, Seq, TypeSearch};
+use fhir::search::{Clause, Include, IncludeTarget, Query, SearchError, Summary, Total};
+use world::{MOST_INCLUDED, Page, SearchResult, Seq, TypeSearch};
 
 use super::call::Call;
 use super::listing::Listing;
@@ -189,10 +189,10 @@ fn listed(
     target: &Target,
     query: &Query,
     (cursor, count): (Cursor, usize),
-    found: &Found<'_>,
+    found: &SearchResult<'_>,
     mut issues: Vec<Issue>,
 ) -> Reply {
-    let mut parameters = query.understood.clone();
+    let mut parameters = query.applied.clone();
     if target.takes_types {
         let types = call.parameters.iter().filter(|(name, _)| name == TYPE).cloned();
         parameters.splice(0..0, types);
@@ -223,7 +223,7 @@ fn listed(
     listing.reply()
 }
 
-pub(crate) fn refused(fault: &SearchFault) -> Refusal {
+pub(crate) fn refused(fault: &SearchError) -> Refusal {
     let message = format!("{}: {}", excerpt(&fault.parameter), fault.reason);
     Refusal::bad("value", message)
 }
@@ -242,8 +242,8 @@ pub(crate) fn permitted(call: &Call<'_>, clauses: Vec<Clause>) -> Result<Vec<Cla
 
 fn permitted_clause(call: &Call<'_>, clause: Clause) -> Result<Clause, Refusal> {
     match clause {
-        Clause::Own(condition) => Ok(Clause::Own(condition)),
-        Clause::Forward { parameter, targets } => {
+        Clause::Simple(condition) => Ok(Clause::Simple(condition)),
+        Clause::Chain { parameter, targets } => {
             let mut refusal = None;
             let mut kept = Vec::new();
             for (target, clause) in targets {
@@ -255,13 +255,13 @@ fn permitted_clause(call: &Call<'_>, clause: Clause) -> Result<Clause, Refusal> 
             }
             match refusal {
                 Some(refusal) if kept.is_empty() => Err(refusal),
-                _ => Ok(Clause::Forward { parameter, targets: kept }),
+                _ => Ok(Clause::Chain { parameter, targets: kept }),
             }
         }
-        Clause::Reverse { source, parameter, then } => {
+        Clause::ReverseChain { source, parameter, clause } => {
             call.require(Permission::Search, source)?;
-            let then = Box::new(permitted_clause(call, *then)?);
-            Ok(Clause::Reverse { source, parameter, then })
+            let clause = Box::new(permitted_clause(call, *clause)?);
+            Ok(Clause::ReverseChain { source, parameter, clause })
         }
     }
 }

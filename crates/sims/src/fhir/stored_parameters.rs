@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use fhir::ResourceType;
-use fhir::search::{Query, StoredFault, StoredParameter};
+use fhir::search::{Query, StoredParameter, StoredParameterError};
 use serde_json::Value;
 use world::{Change, Records, SearchCache, Seq, StoredParameters};
 
@@ -94,7 +94,7 @@ fn active(records: &Records) -> (usize, usize) {
     })
 }
 
-fn check_one(stored: &StoredParameters<'_>, resource: &Value) -> Result<(), StoredFault> {
+fn check_one(stored: &StoredParameters<'_>, resource: &Value) -> Result<(), StoredParameterError> {
     let Some(parameter) = StoredParameter::read(resource)? else { return Ok(()) };
     for resource_type in parameter.types() {
         if parameter.of(resource_type)?.is_none() {
@@ -103,7 +103,7 @@ fn check_one(stored: &StoredParameters<'_>, resource: &Value) -> Result<(), Stor
         if let Some(id) = stored.other(resource_type, &parameter) {
             let code = parameter.code();
             let reason = format!("SearchParameter/{id} has the code {code} for {resource_type} already");
-            return Err(StoredFault { element: "SearchParameter.code", reason });
+            return Err(StoredParameterError { element: "SearchParameter.code", reason });
         }
     }
     Ok(())

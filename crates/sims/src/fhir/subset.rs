@@ -1,7 +1,7 @@
 //! Parts of resources (<https://hl7.org/fhir/R4/search.html#summary>): `_summary` and `_elements`.
 
 use fhir::ResourceType;
-use fhir::definitions::{Element, Kind, Structure};
+use fhir::definitions::{Element, Structure, StructureKind};
 use fhir::search::{Query, Summary};
 use serde_json::{Map, Value, json};
 
@@ -99,7 +99,7 @@ fn summary(structure: &Structure, fields: &Map<String, Value>) -> Map<String, Va
             shown.insert(key.clone(), value.clone());
         } else if let Some((element, content)) = element_of(structure, key).filter(|(element, _)| element.is_summary())
         {
-            let is_inline = content.kind() == Kind::Complex && content.path().starts_with(element.path());
+            let is_inline = content.kind() == StructureKind::Complex && content.path().starts_with(element.path());
             let value = if is_inline { summaries(content, value) } else { value.clone() };
             shown.insert(key.clone(), value);
         }

@@ -76,7 +76,7 @@ fn parameters(check: &FhirResourceState, resource_type: ResourceType) -> Result<
 
 /// What a resource has where the parameter looks.
 fn actual(query: &Query, resource: &Value) -> Value {
-    let Some(Clause::Own(Condition { parameter, .. }) | Clause::Forward { parameter, .. }) = query.clauses.first()
+    let Some(Clause::Simple(Condition { parameter, .. }) | Clause::Chain { parameter, .. }) = query.clauses.first()
     else {
         return Value::Null;
     };

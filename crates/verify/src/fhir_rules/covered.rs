@@ -1,6 +1,8 @@
 //! Which elements of a record an assertion looks at: by its fields, its search and `ignore`.
 
-use fhir::search::{Clause, Concept, Condition, Found, Modifier, Query, Selected, Wanted, fold, select};
+use fhir::search::{
+    Clause, Concept, Condition, IndexedValue, Modifier, Query, SearchValue, SelectedElement, fold, select,
+};
 use serde_json::Value;
 use world::Records;
 
@@ -116,7 +118,7 @@ fn named<'v>(value: &'v Value, path: &[String]) -> Vec<&'v Value> {
 /// A search covers the elements by which it finds the record.
 fn cover_clause(coverage: &mut Coverage, clause: &Clause, resource: &Value) {
     match clause {
-        Clause::Own(Condition { parameter, modifier, alternatives }) => {
+        Clause::Simple(Condition { parameter, modifier, alternatives }) => {
             if *modifier == Some(Modifier::Not) {
                 return;
             }
@@ -126,22 +128,27 @@ fn cover_clause(coverage: &mut Coverage, clause: &Clause, resource: &Value) {
                 }
             }
         }
-        Clause::Forward { parameter, .. } => {
+        Clause::Chain { parameter, .. } => {
             if let [selected] = select(parameter, resource).as_slice()
                 && let Some(reference) = selected.element.get("reference")
             {
                 coverage.ask(reference);
             }
         }
-        Clause::Reverse { .. } => {}
+        Clause::ReverseChain { .. } => {}
     }
 }
 
-fn cover_selected(coverage: &mut Coverage, selected: &Selected<'_>, wanted: &Wanted, modifier: Option<&Modifier>) {
-    if !selected.found.iter().any(|found| wanted.matches(modifier, found)) {
+fn cover_selected(
+    coverage: &mut Coverage,
+    selected: &SelectedElement<'_>,
+    wanted: &SearchValue,
+    modifier: Option<&Modifier>,
+) {
+    if !selected.values.iter().any(|found| wanted.matches(modifier, found)) {
         return;
     }
-    if let Wanted::Composite(parts) = wanted {
+    if let SearchValue::Composite(parts) = wanted {
         for (component, wanted) in selected.components.iter().zip(parts) {
             component.iter().for_each(|selected| cover_selected(coverage, selected, wanted, None));
         }
@@ -155,25 +162,25 @@ fn cover_selected(coverage: &mut Coverage, selected: &Selected<'_>, wanted: &Wan
     let mut ask =
         |names: &[&str]| names.iter().filter_map(|name| members.get(*name)).for_each(|value| coverage.ask(value));
     match wanted {
-        Wanted::Token { .. } | Wanted::OfType { .. } if members.contains_key("coding") => {
+        SearchValue::Token { .. } | SearchValue::OfType { .. } if members.contains_key("coding") => {
             cover_concept(coverage, selected.element, wanted, modifier);
         }
-        Wanted::Token { .. } if members.contains_key("code") => ask(&["system", "code"]),
-        Wanted::Token { .. } | Wanted::OfType { .. } => ask(&["system", "value"]),
-        Wanted::Reference { .. } | Wanted::Address(_) => ask(&["reference"]),
-        Wanted::Date { .. } => ask(&["start", "end"]),
-        Wanted::Quantity { code: Some(_), .. } => ask(&["value", "system", "code"]),
-        Wanted::Quantity { .. } | Wanted::Number { .. } => ask(&["value"]),
-        Wanted::String(text) => {
+        SearchValue::Token { .. } if members.contains_key("code") => ask(&["system", "code"]),
+        SearchValue::Token { .. } | SearchValue::OfType { .. } => ask(&["system", "value"]),
+        SearchValue::Reference { .. } | SearchValue::Address(_) => ask(&["reference"]),
+        SearchValue::Date { .. } => ask(&["start", "end"]),
+        SearchValue::Quantity { code: Some(_), .. } => ask(&["value", "system", "code"]),
+        SearchValue::Quantity { .. } | SearchValue::Number { .. } => ask(&["value"]),
+        SearchValue::String(text) => {
             let text = fold(text);
             let is_found = |value: &&Value| value.as_str().is_some_and(|value| fold(value).starts_with(&text));
             members.values().filter(is_found).for_each(|value| coverage.cover(value));
         }
-        Wanted::Uri(_) | Wanted::Missing(_) | Wanted::Composite(_) => {}
+        SearchValue::Uri(_) | SearchValue::Missing(_) | SearchValue::Composite(_) => {}
     }
 }
 
-fn cover_concept(coverage: &mut Coverage, concept: &Value, wanted: &Wanted, modifier: Option<&Modifier>) {
+fn cover_concept(coverage: &mut Coverage, concept: &Value, wanted: &SearchValue, modifier: Option<&Modifier>) {
     let boxed = |coding: &Value, name: &str| coding.get(name).and_then(Value::as_str).map(Box::from);
     for coding in concept.get("coding").and_then(Value::as_array).into_iter().flatten() {
         let found = Concept {
@@ -182,7 +189,7 @@ fn cover_concept(coverage: &mut Coverage, concept: &Value, wanted: &Wanted, modi
             text: boxed(coding, "display"),
             ..Concept::default()
         };
-        if wanted.matches(modifier, &Found::Token(found)) {
+        if wanted.matches(modifier, &IndexedValue::Token(found)) {
             ["system", "code"].iter().filter_map(|name| coding.get(name)).for_each(|value| coverage.ask(value));
         }
     }

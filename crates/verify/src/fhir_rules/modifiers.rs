@@ -1,7 +1,7 @@
 //! Modifier elements (<https://hl7.org/fhir/R4/conformance-rules.html#isModifier>): those that change what the rest of a
 //! record means, and the values at which they do not.
 
-use fhir::definitions::{Element, Kind, Structure};
+use fhir::definitions::{Element, Structure, StructureKind};
 use serde_json::Value;
 
 use super::status::codes;
@@ -102,7 +102,7 @@ impl Walk<'_> {
 /// Contained resources have the structure of their type.
 fn content(content: &'static Structure, value: &Value) -> &'static Structure {
     match content.kind() {
-        Kind::AbstractResource => {
+        StructureKind::AbstractResource => {
             value.get("resourceType").and_then(Value::as_str).and_then(Structure::find).unwrap_or(content)
         }
         _ => content,

@@ -1,4 +1,4 @@
-//! `_include` and `_revinclude`: what is shown beside the matches.
+//! Finds the resources of `_include` and `_revinclude`.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -8,28 +8,29 @@ use fhir::definitions::{Parameter, SearchParameter, SearchType};
 use fhir::search::Include;
 use serde_json::Value;
 
-use super::clause::local_targets;
+use super::resolved_clause::local_targets;
 use super::{Hit, Identities, Identity};
 use crate::{Record, Records, Seq};
 
-/// Everything that the includes add to the matches, once each, at most so many.
-pub(crate) fn included<'a>(
+/// All resources that the includes add to the matches, without duplicates, at most `most`.
+pub(crate) fn find_included<'a>(
     records: &'a Records,
     matches: &[Hit<'a>],
     includes: &[Include],
     as_of: Seq,
     most: usize,
 ) -> Vec<Hit<'a>> {
-    // `*` names every type, and most of them have nothing.
+    // `*` stands for every type, and most types have no resources.
     let sources = includes.iter().filter(|include| records.has_any(include.source));
-    let mut steps: Vec<Step<'a, '_>> = sources.map(|include| Step::new(records, include, as_of)).collect();
+    let mut steps: Vec<IncludeStep<'a, '_>> =
+        sources.map(|include| IncludeStep::new(records, include, as_of)).collect();
     let mut seen: Identities = matches.iter().map(Hit::identity).collect();
     let mut found: Vec<Hit<'a>> = Vec::new();
     let mut round: Vec<Hit<'a>> = matches.to_vec();
     while !round.is_empty() {
         let start = found.len();
         for (step, hit) in steps.iter().flat_map(|step| round.iter().map(move |hit| (step, hit))) {
-            let new = step.reached(hit).filter(|hit| seen.insert(hit.identity()));
+            let new = step.included(hit).filter(|hit| seen.insert(hit.identity()));
             found.extend(new.take(most - found.len()));
             if found.len() == most {
                 return found;
@@ -42,30 +43,30 @@ pub(crate) fn included<'a>(
 }
 
 /// One `_include` or `_revinclude`.
-struct Step<'a, 'q> {
+struct IncludeStep<'a, 'q> {
     records: &'a Records,
     include: &'q Include,
     parameters: Vec<Parameter>,
     as_of: Seq,
-    /// For `_revinclude`: what was written here, by what it points to; by a parameter that no index knows, all there is.
-    /// Gathered once, not for every resource that may be pointed to.
-    own: OnceCell<HashMap<Identity, Vec<Hit<'a>>>>,
+    /// For `_revinclude`: overlay records by what they reference; for stored parameters, which have no index, all
+    /// records. Collected once, not for each referenced resource.
+    overlay_by_target: OnceCell<HashMap<Identity, Vec<Hit<'a>>>>,
 }
 
-impl<'a, 'q> Step<'a, 'q> {
+impl<'a, 'q> IncludeStep<'a, 'q> {
     fn new(records: &'a Records, include: &'q Include, as_of: Seq) -> Self {
         let parameters: Vec<Parameter> = match &include.parameter {
             Some(parameter) => vec![parameter.clone()],
             None => reference_parameters(include.source).map(Parameter::from).collect(),
         };
-        Step { records, include, parameters, as_of, own: OnceCell::new() }
+        IncludeStep { records, include, parameters, as_of, overlay_by_target: OnceCell::new() }
     }
 
-    fn reached<'s>(&'s self, hit: &'s Hit<'a>) -> Box<dyn Iterator<Item = Hit<'a>> + 's> {
-        if self.include.reverse { Box::new(self.pointing_here(hit)) } else { Box::new(self.pointed_to(hit)) }
+    fn included<'s>(&'s self, hit: &'s Hit<'a>) -> Box<dyn Iterator<Item = Hit<'a>> + 's> {
+        if self.include.reverse { Box::new(self.referring(hit)) } else { Box::new(self.referenced(hit)) }
     }
 
-    fn pointed_to<'s>(&'s self, hit: &'s Hit<'a>) -> impl Iterator<Item = Hit<'a>> + 's {
+    fn referenced<'s>(&'s self, hit: &'s Hit<'a>) -> impl Iterator<Item = Hit<'a>> + 's {
         let json = (hit.resource_type == self.include.source).then(|| hit.record.json());
         let targets = json.into_iter().flat_map(|json| self.targets(&json));
         targets
@@ -73,9 +74,9 @@ impl<'a, 'q> Step<'a, 'q> {
             .filter_map(|(target, id)| self.records.target(target, &id, self.as_of))
     }
 
-    fn pointing_here<'s>(&'s self, hit: &'s Hit<'a>) -> impl Iterator<Item = Hit<'a>> + 's {
-        let pointed_to = Some(hit).filter(|hit| self.include.target.allows(hit.resource_type)).into_iter();
-        pointed_to.flat_map(|hit| {
+    fn referring<'s>(&'s self, hit: &'s Hit<'a>) -> impl Iterator<Item = Hit<'a>> + 's {
+        let referenced = Some(hit).filter(|hit| self.include.target.allows(hit.resource_type)).into_iter();
+        referenced.flat_map(|hit| {
             let indexed = self.parameters.iter().filter_map(|parameter| match parameter {
                 Parameter::Standard(parameter) => Some(*parameter),
                 Parameter::Stored(_) => None,
@@ -84,12 +85,12 @@ impl<'a, 'q> Step<'a, 'q> {
                 let Hit { resource_type, record } = hit;
                 self.records.referring_in_layers(self.include.source, parameter, *resource_type, record.key, self.as_of)
             });
-            in_layers.chain(self.own().get(&hit.identity()).into_iter().flatten().cloned())
+            in_layers.chain(self.overlay_by_target().get(&hit.identity()).into_iter().flatten().cloned())
         })
     }
 
-    fn own(&self) -> &HashMap<Identity, Vec<Hit<'a>>> {
-        self.own.get_or_init(|| {
+    fn overlay_by_target(&self) -> &HashMap<Identity, Vec<Hit<'a>>> {
+        self.overlay_by_target.get_or_init(|| {
             let resource_type = self.include.source;
             let mut by_target: HashMap<Identity, Vec<Hit<'a>>> = HashMap::new();
             let is_stored = self.parameters.iter().any(|parameter| parameter.is_stored());
@@ -108,7 +109,7 @@ impl<'a, 'q> Step<'a, 'q> {
         })
     }
 
-    /// Where the parameters of the include point to.
+    /// The resources that the parameters of the include reference.
     fn targets(&self, json: &Value) -> Vec<Identity> {
         self.parameters.iter().flat_map(|parameter| local_targets(parameter, json)).collect()
     }
@@ -119,13 +120,13 @@ fn reference_parameters(resource_type: ResourceType) -> impl Iterator<Item = &'s
 }
 
 impl Records {
-    /// Whether there is, or was, a resource of the type.
+    /// Whether the type has resources, or had some.
     fn has_any(&self, resource_type: ResourceType) -> bool {
         let is_in_layers = self.layers.iter().any(|layer| !layer.of_type(resource_type).is_empty());
         is_in_layers || self.overlay.contains_key(resource_type.as_str())
     }
 
-    /// The live resources of a type whose parameter, one of the standards, points to another one.
+    /// The live resources of a type that reference another resource with a standard parameter.
     pub fn referring(
         &self,
         source: ResourceType,
@@ -135,13 +136,13 @@ impl Records {
         as_of: Seq,
     ) -> Vec<Hit<'_>> {
         let mut hits: Vec<Hit<'_>> = self.referring_in_layers(source, parameter, target, id, as_of).collect();
-        let points = |json: &Value| local_targets(parameter, json).any(|(to, there)| to == target && there == id);
-        let own = self.own_live(source.as_str(), as_of).filter(|record| points(&record.json()));
-        hits.extend(own.map(|record| Hit { resource_type: source, record }));
+        let refers = |json: &Value| local_targets(parameter, json).any(|(to, there)| to == target && there == id);
+        let written = self.own_live(source.as_str(), as_of).filter(|record| refers(&record.json()));
+        hits.extend(written.map(|record| Hit { resource_type: source, record }));
         hits
     }
 
-    /// Of those that the layers brought and nothing was written over.
+    /// The same, only for records of the layers that the overlay does not replace.
     pub fn referring_in_layers(
         &self,
         source: ResourceType,

@@ -1,12 +1,12 @@
-//! FHIR search over layers and overlay: the layers' indexes propose, what was written here is read one by one, and any
-//! point of the log can be asked.
+//! FHIR search over layers and overlay, as of any log position. The indexes of the layers return candidates; overlay
+//! records are read one by one.
 
-mod clause;
 mod include;
 mod layers;
-mod stored;
+mod resolved_clause;
+mod stored_parameters;
 
-pub use stored::{SearchCache, StoredParameters};
+pub use stored_parameters::{SearchCache, StoredParameters};
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -16,34 +16,34 @@ use fhir::ResourceType;
 use fhir::search::{Clause, Include, Query, Sort, SortKey};
 
 use crate::{Record, Records, Seq};
-use clause::{LAST_UPDATED, Question, all_hold, found};
+use resolved_clause::{LAST_UPDATED, ResolvedClause, all_match, indexed_values};
 
-/// A part of the results.
+/// A page of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     pub offset: usize,
     pub count: usize,
 }
 
-/// A search of one type, perhaps only among some of its resources.
+/// A search of one type, optionally limited to some of its resources.
 #[derive(Clone, Debug)]
 pub struct TypeSearch<'q> {
     pub resource_type: ResourceType,
     pub query: &'q Query,
-    /// The ids that count; none for all.
+    /// The ids to search; `None` for all.
     pub among: Option<HashSet<String>>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug)]
-pub struct Found<'a> {
-    /// All that match, on every page.
+pub struct SearchResult<'a> {
+    /// The number of matches on all pages.
     pub total: usize,
-    /// Those of the page, in order.
+    /// The matches of the page, in order.
     pub matches: Vec<Hit<'a>>,
-    /// What `_include` and `_revinclude` add to the page, at most [`MOST_INCLUDED`] at a time.
+    /// The resources that `_include` and `_revinclude` add to the page, at most [`MOST_INCLUDED`] at a time.
     pub included: Vec<Hit<'a>>,
-    /// Whether there is more to include than that.
+    /// Whether there are more included resources.
     pub has_more_included: bool,
 }
 
@@ -59,24 +59,24 @@ impl Hit<'_> {
     }
 }
 
-/// A page includes at most so many resources: it must not be the whole store.
+/// The most included resources of a page, so that it cannot contain the whole store.
 pub const MOST_INCLUDED: usize = 1000;
 
 impl Records {
-    /// Searches one type as it was after the entry `as_of` of the log.
-    pub fn search(&self, resource_type: ResourceType, query: &Query, as_of: Seq, page: Page) -> Found<'_> {
+    /// Searches one type as of log entry `as_of`.
+    pub fn search(&self, resource_type: ResourceType, query: &Query, as_of: Seq, page: Page) -> SearchResult<'_> {
         self.search_types(&[TypeSearch { resource_type, query, among: None }], as_of, page, 0)
     }
 
-    /// Searches several types at once. Without `_sort`, results are in the order of the types, then by id.
-    /// `included_before` of the included resources were shown before.
+    /// Searches several types at once. Without `_sort`, results are ordered by type, then by id. `included_before` is
+    /// the number of included resources on earlier pages.
     pub fn search_types(
         &self,
         searches: &[TypeSearch<'_>],
         as_of: Seq,
         page: Page,
         included_before: usize,
-    ) -> Found<'_> {
+    ) -> SearchResult<'_> {
         let mut hits = Vec::new();
         for TypeSearch { resource_type, query, among } in searches {
             hits.extend(self.matching_among(*resource_type, &query.clauses, among.as_ref(), as_of));
@@ -86,14 +86,14 @@ impl Records {
         let matches: Vec<Hit<'_>> = hits.into_iter().skip(page.offset).take(page.count).collect();
         let includes = distinct_includes(searches.iter().map(|search| search.query));
         let end = included_before.saturating_add(MOST_INCLUDED);
-        let mut included = include::included(self, &matches, &includes, as_of, end.saturating_add(1));
+        let mut included = include::find_included(self, &matches, &includes, as_of, end.saturating_add(1));
         let has_more_included = included.len() > end;
         included.truncate(end);
         included.drain(..included_before.min(included.len()));
-        Found { total, matches, included, has_more_included }
+        SearchResult { total, matches, included, has_more_included }
     }
 
-    /// Every resource of the type that answers all clauses, by id.
+    /// All resources of the type that match all clauses, by id.
     pub(crate) fn matching(&self, resource_type: ResourceType, clauses: &[Clause], as_of: Seq) -> Vec<Hit<'_>> {
         self.matching_among(resource_type, clauses, None, as_of)
     }
@@ -105,28 +105,28 @@ impl Records {
         among: Option<&HashSet<String>>,
         as_of: Seq,
     ) -> Vec<Hit<'_>> {
-        let questions: Vec<Question<'_>> = clauses
+        let clauses: Vec<ResolvedClause<'_>> = clauses
             .iter()
-            .map(|clause| Question::resolve(self, resource_type, clause, as_of))
-            .chain(among.map(|ids| Question::IsOneOf(ids.clone())))
+            .map(|clause| ResolvedClause::resolve(self, resource_type, clause, as_of))
+            .chain(among.map(|ids| ResolvedClause::IdIn(ids.clone())))
             .collect();
-        let mut hits = self.matching_in_layers(resource_type, &questions, as_of);
-        let own = self.own_live(resource_type.as_str(), as_of).filter(|record| all_hold(questions.iter(), record));
+        let mut hits = self.matching_in_layers(resource_type, &clauses, as_of);
+        let own = self.own_live(resource_type.as_str(), as_of).filter(|record| all_match(clauses.iter(), record));
         hits.extend(own.map(|record| Hit { resource_type, record }));
         hits.sort_by(|left, right| left.record.key.cmp(right.record.key));
         hits
     }
 
-    /// The live resource that a local reference points to.
+    /// The live resource that a local reference refers to.
     pub(crate) fn target(&self, resource_type: ResourceType, id: &str, as_of: Seq) -> Option<Hit<'_>> {
         let collection = resource_type.as_str();
-        // The record borrows its key from the store, not from the caller.
+        // The record borrows its key from the records, not from the caller.
         let record = self.stored_key(collection, id).and_then(|key| self.at(collection, key, as_of).live())?;
         Some(Hit { resource_type, record })
     }
 }
 
-/// The includes of all searches, each once.
+/// The includes of all searches, without duplicates.
 fn distinct_includes<'q>(queries: impl Iterator<Item = &'q Query>) -> Vec<Include> {
     let mut seen = HashSet::new();
     let is_new = |include: &&Include| {
@@ -137,7 +137,7 @@ fn distinct_includes<'q>(queries: impl Iterator<Item = &'q Query>) -> Vec<Includ
     queries.flat_map(|query| &query.includes).filter(is_new).cloned().collect()
 }
 
-/// Stable, so that equal keys stay in the order of their ids.
+/// A stable sort keeps the order of ids for equal keys.
 fn sort(hits: &mut [Hit<'_>], searches: &[TypeSearch<'_>]) {
     if searches.iter().all(|search| search.query.sort.is_empty()) {
         return;
@@ -146,31 +146,31 @@ fn sort(hits: &mut [Hit<'_>], searches: &[TypeSearch<'_>]) {
         searches.iter().map(|search| (search.resource_type, search.query.sort.as_slice())).collect();
     hits.sort_by_cached_key(|Hit { record, resource_type }| {
         let by = by_type.get(resource_type).copied().unwrap_or_default();
-        let reads_text = by.iter().any(|sort| sort.parameter.code() != LAST_UPDATED);
-        let json = if reads_text { record.json() } else { Arc::default() };
-        let key = |sort: &Sort| Place::new(sort, sort.key(&found(&sort.parameter, record, &json)));
-        by.iter().map(key).collect::<Vec<Place>>()
+        let needs_json = by.iter().any(|sort| sort.parameter.code() != LAST_UPDATED);
+        let json = if needs_json { record.json() } else { Arc::default() };
+        let key = |sort: &Sort| SortPosition::new(sort, sort.key(&indexed_values(&sort.parameter, record, &json)));
+        by.iter().map(key).collect::<Vec<SortPosition>>()
     });
 }
 
-/// Where one sort key puts a resource; without a value it comes last, whichever way.
+/// The position by one sort key. Resources without a value come last in both orders.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum SortPosition {
     Ascending(SortKey),
     Descending(Reverse<SortKey>),
     Last,
 }
 
-impl Place {
+impl SortPosition {
     fn new(sort: &Sort, key: Option<SortKey>) -> Self {
         match key {
-            None => Place::Last,
-            Some(key) if sort.descending => Place::Descending(Reverse(key)),
-            Some(key) => Place::Ascending(key),
+            None => SortPosition::Last,
+            Some(key) if sort.descending => SortPosition::Descending(Reverse(key)),
+            Some(key) => SortPosition::Ascending(key),
         }
     }
 }
 
-/// A type and an id.
+/// A resource type and an id.
 pub(crate) type Identity = (ResourceType, String);
 pub(crate) type Identities = HashSet<Identity>;

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use fhir::ResourceType;
 use fhir::definitions::{SearchParameter, SearchType};
-use fhir::search::{Clause, Condition, Found, Include, IncludeTarget, Query, Sort, SortKey, Span, Target, extract};
+use fhir::search::{
+    Clause, Condition, Include, IncludeTarget, IndexedValue, Query, Sort, SortKey, Span, Target, extract,
+};
 
 use crate::plain::Live;
 
@@ -55,18 +57,18 @@ impl<'a> Oracle<'a> {
 
     fn answers(&self, resource: &Resource<'_>, clause: &Clause) -> bool {
         match clause {
-            Clause::Own(condition) => holds(resource, condition),
-            Clause::Forward { parameter, targets } => {
+            Clause::Simple(condition) => holds(resource, condition),
+            Clause::Chain { parameter, targets } => {
                 let pointed_to = pointers(resource, parameter);
                 self.0.iter().filter(|other| pointed_to.contains(&other.identity)).any(|other| {
                     let of_type = targets.iter().filter(|(target, _)| *target == other.identity.0);
                     of_type.into_iter().any(|(_, clause)| self.answers(other, clause))
                 })
             }
-            Clause::Reverse { source, parameter, then } => self.0.iter().any(|other| {
+            Clause::ReverseChain { source, parameter, clause } => self.0.iter().any(|other| {
                 other.identity.0 == *source
                     && pointers(other, parameter).contains(&resource.identity)
-                    && self.answers(other, then)
+                    && self.answers(other, clause)
             }),
         }
     }
@@ -93,7 +95,7 @@ fn parameters(include: &Include) -> impl Iterator<Item = &'static SearchParamete
 
 fn pointers(resource: &Resource<'_>, parameter: &SearchParameter) -> Vec<Identity> {
     let local = |found| match found {
-        Found::Reference { target: Target::Local { resource_type, id, .. }, .. } => {
+        IndexedValue::Reference { target: Target::Local { resource_type, id, .. }, .. } => {
             Some((resource_type, id.into_string()))
         }
         _ => None,
@@ -102,10 +104,10 @@ fn pointers(resource: &Resource<'_>, parameter: &SearchParameter) -> Vec<Identit
 }
 
 /// When a record was updated is asked of the record, not of its text.
-fn found(resource: &Resource<'_>, parameter: &SearchParameter) -> Vec<Found> {
+fn found(resource: &Resource<'_>, parameter: &SearchParameter) -> Vec<IndexedValue> {
     let at = resource.live.at.milliseconds();
     match parameter.code() {
-        "_lastUpdated" => vec![Found::Date(Span { first: at, last: at })],
+        "_lastUpdated" => vec![IndexedValue::Date(Span { first: at, last: at })],
         _ => extract(parameter, &resource.live.json),
     }
 }

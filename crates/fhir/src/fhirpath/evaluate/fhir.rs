@@ -12,6 +12,11 @@ pub(in crate::fhirpath) fn extension<'v>(given: &Given<'_, 'v>, input: Vec<Item<
     Ok(found)
 }
 
+/// `extension(url).exists()`. The specification does not define it, but the search parameters of R4 use it.
+pub(in crate::fhirpath) fn has_extension<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    boolean(!extension(given, input)?.is_empty())
+}
+
 pub(in crate::fhirpath) fn has_value<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
     boolean(matches!(input.as_slice(), [Item::Node(node)] if node.is_primitive() && node.value().is_some()))
 }

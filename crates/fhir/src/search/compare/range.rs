@@ -1,15 +1,15 @@
-//! Prefixes: ranges against ranges (<https://hl7.org/fhir/R4/search.html#prefix>).
+//! Compares ranges by prefix (<https://hl7.org/fhir/R4/search.html#prefix>).
 
 use rust_decimal::Decimal;
 
-use crate::search::{Found, Prefix, Range, Span};
+use crate::search::{IndexedValue, Prefix, Range, Span};
 
-/// A date is approximately another if they have a moment in common; nothing here knows what time it is now, from which
-/// R4 would have the tolerance reckoned.
-pub(super) fn in_time(prefix: Prefix, wanted: Span, found: Span) -> bool {
-    let is_within = wanted.first <= found.first && found.last <= wanted.last;
-    let (reaches_above, reaches_below) = (found.last > wanted.last, found.first < wanted.first);
-    let (is_above, is_below) = (found.first > wanted.last, found.last < wanted.first);
+/// Compares dates. `ap` matches if the ranges overlap: R4 suggests a tolerance relative to the current time, which is
+/// not known here.
+pub(super) fn in_time(prefix: Prefix, expected: Span, found: Span) -> bool {
+    let is_within = expected.first <= found.first && found.last <= expected.last;
+    let (reaches_above, reaches_below) = (found.last > expected.last, found.first < expected.first);
+    let (is_above, is_below) = (found.first > expected.last, found.last < expected.first);
     match prefix {
         Prefix::Equal => is_within,
         Prefix::NotEqual => !is_within,
@@ -23,7 +23,7 @@ pub(super) fn in_time(prefix: Prefix, wanted: Span, found: Span) -> bool {
     }
 }
 
-/// Only `eq` and `ne` care how precisely the number was written; `ap` allows a tenth of it.
+/// Compares numbers. Only `eq` and `ne` use the precision of the search value; `ap` allows a tenth of the value.
 pub(super) fn in_number(prefix: Prefix, value: Decimal, written: Range, found: Range) -> bool {
     let low_is = |holds: fn(&Decimal, &Decimal) -> bool, other| found.low.is_some_and(|low| holds(&low, &other));
     let high_is = |holds: fn(&Decimal, &Decimal) -> bool, other| found.high.is_some_and(|high| holds(&high, &other));
@@ -45,16 +45,16 @@ pub(super) fn in_number(prefix: Prefix, value: Decimal, written: Range, found: R
     }
 }
 
-/// The upper end of what the digits stand for is no longer part of it, unless there is nothing between the ends.
+/// Whether the value is within the precision range, whose upper end is exclusive (unless the range is a single value).
 fn is_within(written: Range, value: Decimal, found: Range) -> bool {
     let (Some(low), Some(high)) = (found.low, found.high) else { return false };
     let is_below = |most: Decimal| high < most || high == value;
     written.low.is_none_or(|least| least <= low) && written.high.is_none_or(is_below)
 }
 
-/// `system|code` by both; `||code` also by the unit that is shown to people. Units are not converted.
-pub(super) fn has_unit(system: Option<&str>, code: Option<&str>, quantity: &Found) -> bool {
-    let Found::Quantity { system: found_system, code: found_code, unit, .. } = quantity else { return false };
+/// `system|code` matches both; `||code` also matches the human-readable unit. Units are not converted.
+pub(super) fn has_unit(system: Option<&str>, code: Option<&str>, quantity: &IndexedValue) -> bool {
+    let IndexedValue::Quantity { system: found_system, code: found_code, unit, .. } = quantity else { return false };
     match (system, code) {
         (None, None) => true,
         (None, code) => found_code.as_deref() == code || unit.as_deref() == code,

@@ -1,4 +1,4 @@
-//! Queries against resources, as tables of values that answer and values that do not.
+//! Tests of queries against resources, as tables of matching and non-matching values.
 
 use serde_json::{Value, json};
 
@@ -8,23 +8,23 @@ fn holds(resource: &Value, query: &str) -> bool {
     let resource_type = resource["resourceType"].as_str().unwrap().parse().unwrap();
     let (name, value) = query.split_once('=').unwrap();
     let query = parse(resource_type, "http://me/fhir", &[(name.to_owned(), value.to_owned())]).unwrap();
-    let [Clause::Own(condition)] = query.clauses.as_slice() else { panic!("{query:?}") };
+    let [Clause::Simple(condition)] = query.clauses.as_slice() else { panic!("{query:?}") };
     condition.holds(&extract(&condition.parameter, resource))
 }
 
 #[track_caller]
-fn check(resource: &Value, answered: &[&str], unanswered: &[&str]) {
-    assert_eq!(answered.iter().find(|query| !holds(resource, query)), None, "should be answered");
-    assert_eq!(unanswered.iter().find(|query| holds(resource, query)), None, "should not be answered");
+fn check(resource: &Value, matching: &[&str], non_matching: &[&str]) {
+    assert_eq!(matching.iter().find(|query| !holds(resource, query)), None, "should match");
+    assert_eq!(non_matching.iter().find(|query| holds(resource, query)), None, "should not match");
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the callers make it for this")]
+#[expect(clippy::needless_pass_by_value, reason = "callers pass fresh values")]
 fn observation(key: &str, value: Value) -> Value {
     json!({"resourceType": "Observation", key: value})
 }
 
 #[test]
-fn case_matters_only_in_systems_that_say_so() {
+fn case_is_ignored_in_case_insensitive_systems() {
     let coded = |system: &str, code: &str| observation("code", json!({"coding": [{"system": system, "code": code}]}));
     check(
         &coded("http://hl7.org/fhir/sid/icd-10-cm", "E11.9"),
@@ -205,7 +205,7 @@ fn dates_are_ranges() {
         &[
             "date=2024-01-15",
             "date=gt2024-01-20",
-            // It reaches up to the end of the day: neither beyond it nor within it.
+            // It ends with the day: neither after the day nor within it.
             "date=ge2024-01-20",
             "date=le2024-01-10",
             "date=lt2024-01-10",
@@ -222,7 +222,7 @@ fn dates_are_ranges() {
 }
 
 #[test]
-fn numbers_are_as_precise_as_they_are_written() {
+fn numbers_match_by_their_written_precision() {
     let risk = |value: &str| json!({"resourceType": "RiskAssessment", "prediction": [{"probabilityDecimal": serde_json::from_str::<Value>(value).unwrap()}]});
     check(
         &risk("100.2"),

@@ -1,24 +1,24 @@
-//! Codes in systems (<https://hl7.org/fhir/R4/search.html#token>), compared with their case unless it does not matter in
-//! their system.
+//! Matches codes in systems (<https://hl7.org/fhir/R4/search.html#token>), case-sensitive unless the system is
+//! case-insensitive.
 
 use crate::search::Concept;
-use crate::search::case::is_without_case;
-use crate::search::found::SystemAndCode;
+use crate::search::case_insensitive_systems::is_case_insensitive;
+use crate::search::indexed_value::SystemAndCode;
 
-/// The system `""` is that of a code without any.
+/// The system `""` matches codes without a system.
 pub(super) fn matches(system: Option<&str>, code: Option<&str>, concept: &Concept) -> bool {
     let is_system = match system {
         None => true,
         Some("") => concept.system.is_none(),
         system => concept.system.as_deref() == system,
     };
-    let is_code = |wanted: &str| concept.code.as_deref().is_some_and(|found| is_same(wanted, found, concept));
+    let is_code = |expected: &str| concept.code.as_deref().is_some_and(|found| is_same(expected, found, concept));
     is_system && code.is_none_or(is_code)
 }
 
-/// Codes are in lower case where case does not matter; identifiers are as they were written.
-fn is_same(wanted: &str, found: &str, concept: &Concept) -> bool {
-    wanted == found || (is_without_case(concept.system.as_deref()) && wanted.to_ascii_lowercase() == found)
+/// Indexed codes of case-insensitive systems are in lower case; identifiers are unchanged.
+fn is_same(expected: &str, found: &str, concept: &Concept) -> bool {
+    expected == found || (is_case_insensitive(concept.system.as_deref()) && expected.to_ascii_lowercase() == found)
 }
 
 pub(super) fn is_of_type(system: &str, code: &str, value: &str, concept: &Concept) -> bool {

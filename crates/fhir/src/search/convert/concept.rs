@@ -1,41 +1,41 @@
-//! Tokens: codes in systems (<https://hl7.org/fhir/R4/search.html#token>).
+//! Converts tokens: codes in systems (<https://hl7.org/fhir/R4/search.html#token>).
 
 use serde_json::Value;
 
 use super::{boxed, items, member, text_of};
 use crate::definitions::CodeSet;
-use crate::search::case::is_without_case;
-use crate::search::{Concept, Found};
+use crate::search::case_insensitive_systems::is_case_insensitive;
+use crate::search::{Concept, IndexedValue};
 
-pub(super) fn coding(value: &Value) -> Option<Found> {
+pub(super) fn coding(value: &Value) -> Option<IndexedValue> {
     let concept = Concept {
         system: boxed(value, "system"),
         code: boxed(value, "code"),
         text: boxed(value, "display"),
         kinds: Vec::new(),
     };
-    (concept != Concept::default()).then_some(Found::Token(folded(concept)))
+    (concept != Concept::default()).then_some(IndexedValue::Token(folded(concept)))
 }
 
-/// In lower case where case does not matter, so that an index has one term for all ways to write a code.
+/// Converts codes of case-insensitive systems to lower case, so that an index has one term for all spellings.
 fn folded(mut concept: Concept) -> Concept {
-    if let Some(code) = concept.code.as_mut().filter(|_| is_without_case(concept.system.as_deref())) {
+    if let Some(code) = concept.code.as_mut().filter(|_| is_case_insensitive(concept.system.as_deref())) {
         code.make_ascii_lowercase();
     }
     concept
 }
 
-/// Each coding, then the text, if no coding displays the same.
-pub(super) fn codeable_concept(value: &Value, found: &mut Vec<Found>) {
+/// Adds each coding, then the text unless it is the display of a coding.
+pub(super) fn codeable_concept(value: &Value, found: &mut Vec<IndexedValue>) {
     let codings = items(value, "coding");
     found.extend(codings.iter().filter_map(coding));
     let is_shown = |text: &str| codings.iter().any(|coding| member(coding, "display") == Some(text));
     if let Some(text) = member(value, "text").filter(|text| !is_shown(text)) {
-        found.push(Found::Token(Concept { text: Some(text.into()), ..Concept::default() }));
+        found.push(IndexedValue::Token(Concept { text: Some(text.into()), ..Concept::default() }));
     }
 }
 
-/// With its case: the value of an identifier is not a code of its system.
+/// Keeps the case: the value of an identifier is not a code of its system.
 pub(super) fn identifier(value: &Value) -> Option<Concept> {
     let (system, code) = (boxed(value, "system"), boxed(value, "value"));
     let kind = value.get("type").unwrap_or(&Value::Null);
@@ -44,36 +44,37 @@ pub(super) fn identifier(value: &Value) -> Option<Concept> {
     (concept.system.is_some() || concept.code.is_some()).then_some(concept)
 }
 
-/// `phone|555`: R4 leaves the system open; as most servers do, `phone`, `email` and their like stand for it.
-pub(super) fn contact_point(value: &Value) -> Option<Found> {
+/// Supports `phone|555`: R4 does not define the system; like most servers, this one uses the ContactPoint's system
+/// code.
+pub(super) fn contact_point(value: &Value) -> Option<IndexedValue> {
     let code = Some(boxed(value, "value")?);
-    Some(Found::Token(Concept { system: boxed(value, "system"), code, ..Concept::default() }))
+    Some(IndexedValue::Token(Concept { system: boxed(value, "system"), code, ..Concept::default() }))
 }
 
-pub(super) fn code(value: &Value, system: Option<&str>) -> Option<Found> {
+pub(super) fn code(value: &Value, system: Option<&str>) -> Option<IndexedValue> {
     let code = Some(text_of(value)?.into());
-    Some(Found::Token(folded(Concept { system: system.map(Box::from), code, ..Concept::default() })))
+    Some(IndexedValue::Token(folded(Concept { system: system.map(Box::from), code, ..Concept::default() })))
 }
 
-/// A boolean, a number, an id, a string or an address.
-pub(super) fn word(value: &Value) -> Option<Found> {
+/// A Boolean, number, id, string or URI.
+pub(super) fn word(value: &Value) -> Option<IndexedValue> {
     let code: Box<str> = match value {
         Value::Bool(true) => "true".into(),
         Value::Bool(false) => "false".into(),
         Value::Number(number) => number.as_str().into(),
         value => text_of(value)?.into(),
     };
-    Some(Found::Token(Concept { code: Some(code), ..Concept::default() }))
+    Some(IndexedValue::Token(Concept { code: Some(code), ..Concept::default() }))
 }
 
-/// Puts the code into lower case, for systems in which case does not matter.
-pub(super) fn fold_code(found: &mut Found) {
-    if let Found::Token(Concept { code: Some(code), .. }) = found {
+/// Converts the code to lower case.
+pub(super) fn fold_code(found: &mut IndexedValue) {
+    if let IndexedValue::Token(Concept { code: Some(code), .. }) = found {
         code.make_ascii_lowercase();
     }
 }
 
-/// The code system of a value set that elements of type `code` are bound to, if it has only one.
+/// The code system of the value set that a `code` element is bound to, if the value set has exactly one.
 pub(super) fn implied_system(codes: &CodeSet) -> Option<Box<str>> {
     let name = codes.name();
     match SYSTEMS.iter().find(|(value_set, _)| *value_set == name) {
@@ -83,11 +84,11 @@ pub(super) fn implied_system(codes: &CodeSet) -> Option<Box<str>> {
     }
 }
 
-/// Value sets whose code system is not named like them; those with several have none.
+/// Value sets whose code system has another name; empty for value sets with several systems.
 const SYSTEMS: [(&str, &str); 23] = [
     ("all-types", ""),
-    ("care-plan-activity-kind", "http://hl7.org/fhir/resource-types"),
-    ("care-plan-intent", "http://hl7.org/fhir/request-intent"),
+    ("care-compiled-activity-kind", "http://hl7.org/fhir/resource-types"),
+    ("care-compiled-intent", "http://hl7.org/fhir/request-intent"),
     ("clinicalimpression-status", "http://hl7.org/fhir/event-status"),
     ("currencies", "urn:iso:std:iso:4217"),
     ("defined-types", ""),

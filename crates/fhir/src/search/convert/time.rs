@@ -1,4 +1,4 @@
-//! Dates, periods and timings (<https://hl7.org/fhir/R4/search.html#date>).
+//! Converts dates, periods and timings (<https://hl7.org/fhir/R4/search.html#date>).
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub(super) fn moment(value: &Value) -> Option<Span> {
     span(text_of(value)?)
 }
 
-/// An end that is not said is open; a period that says neither end is none.
+/// A missing end is open. `None` if both are missing.
 pub(super) fn period(value: &Value) -> Option<Span> {
     let end = |key: &str| member(value, key).and_then(span);
     let (start, end) = (end("start"), end("end"));
@@ -20,7 +20,7 @@ pub(super) fn period(value: &Value) -> Option<Span> {
     })
 }
 
-/// The outer limits, as R4 has it: of all events and of the period in which they repeat.
+/// The outer limits, as R4 defines: of all events and of the period in which they repeat.
 pub(super) fn timing(value: &Value) -> Option<Span> {
     let bounds = value.get("repeat").and_then(|repeat| period(repeat.get("boundsPeriod")?));
     items(value, "event").iter().filter_map(moment).chain(bounds).reduce(Span::with)

@@ -1,228 +1,245 @@
-//! What the expressions of parameters find in a resource. They are compiled when a resource type is first seen.
+//! Extracts the values of search parameters from resources. The expressions of a resource type are compiled on first
+//! use.
 
-mod select;
+mod select_elements;
 
 use std::sync::{LazyLock, OnceLock};
 
 use serde_json::Value;
 
-pub use select::{Selected, select};
+pub use select_elements::{SelectedElement, select};
 
-use super::Found;
-use super::convert::{Compared, Conversion};
-use super::found::Concept;
-use super::path::{Expression, Kind, Node, Predicate, Trail, absolute, parse, relative};
+use super::IndexedValue;
+use super::convert::{Conversion, ParameterRules};
+use super::indexed_value::Concept;
+use super::path::{ElementPath, NodeType, PathTree, Predicate, compile_component, compile_paths};
 use crate::ResourceType;
 use crate::definitions::{SearchParameter, SearchType, Targets};
+use crate::fhirpath::FhirPath;
+use crate::fhirpath::syntax::Expression;
 
-/// Every value by which the parameter finds the resource, in the resource's order. None if the parameter is not one of
-/// the resource's type.
-pub fn extract(parameter: &SearchParameter, resource: &Value) -> Vec<Found> {
+/// All values of a parameter in a resource, in document order. Empty if the parameter does not belong to the resource's
+/// type.
+pub fn extract(parameter: &SearchParameter, resource: &Value) -> Vec<IndexedValue> {
     let mut found = Vec::new();
-    if let Some(nodes) = nodes(parameter, resource) {
-        nodes.walk(resource, resource, &mut |end, value| end.find(value, resource, &mut found));
+    if let Some(path_tree) = path_tree(parameter, resource) {
+        path_tree.walk(resource, resource, &mut |extractor, value| extractor.extract(value, resource, &mut found));
     }
     found
 }
 
-/// Where the parameter leads in a resource of this type; none if it is not one of the type.
-fn nodes<'p>(parameter: &'p SearchParameter, resource: &Value) -> Option<&'p Node<End>> {
-    if let Some(plan) = parameter.plan() {
-        return (resource.get("resourceType")? == plan.resource_type.as_str()).then_some(&plan.nodes);
+/// The compiled expression of the parameter; `None` if it does not belong to the resource's type.
+fn path_tree<'p>(parameter: &'p SearchParameter, resource: &Value) -> Option<&'p PathTree<Extractor>> {
+    if let Some(compiled) = parameter.compiled() {
+        return (resource.get("resourceType")? == compiled.resource_type.as_str()).then_some(&compiled.path_tree);
     }
-    let mut each = Plans::of(resource)?.each.iter();
-    each.find(|(known, _)| std::ptr::eq(*known, parameter)).map(|(_, nodes)| nodes)
+    let mut each = TypeParameters::of(resource)?.each.iter();
+    each.find(|(known, _)| std::ptr::eq(*known, parameter)).map(|(_, path_tree)| path_tree)
 }
 
-/// The same for all parameters of the resource's type at once, in one walk; those that find nothing are left out.
-pub fn extract_all(resource: &Value) -> Vec<(&'static SearchParameter, Vec<Found>)> {
-    let Some(plans) = Plans::of(resource) else { return Vec::new() };
-    let mut found: Vec<_> = plans.each.iter().map(|(parameter, _)| (*parameter, Vec::new())).collect();
-    plans.together.walk(resource, resource, &mut |(at, end), value| {
+/// The values of all parameters of the resource's type, extracted in one walk. Parameters without values are left out.
+pub fn extract_all(resource: &Value) -> Vec<(&'static SearchParameter, Vec<IndexedValue>)> {
+    let Some(parameters) = TypeParameters::of(resource) else { return Vec::new() };
+    let mut found: Vec<_> = parameters.each.iter().map(|(parameter, _)| (*parameter, Vec::new())).collect();
+    parameters.combined.walk(resource, resource, &mut |(at, extractor), value| {
         if let Some((_, found)) = found.get_mut(*at) {
-            end.find(value, resource, found);
+            extractor.extract(value, resource, found);
         }
     });
     found.retain(|(_, found)| !found.is_empty());
     found
 }
 
-/// The parameters of a resource type.
-struct Plans {
-    each: Vec<(&'static SearchParameter, Node<End>)>,
-    /// All of them, by their place in `each`.
-    together: Node<(usize, End)>,
+/// The compiled parameters of a resource type.
+struct TypeParameters {
+    each: Vec<(&'static SearchParameter, PathTree<Extractor>)>,
+    /// The paths of all parameters, each with the parameter's index in `each`.
+    combined: PathTree<(usize, Extractor)>,
 }
 
-/// Where the expression of a stored parameter leads in resources of one type.
+/// The expression of a stored parameter, compiled for one resource type.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct CompiledExpression {
     resource_type: ResourceType,
-    nodes: Node<End>,
-    ways: usize,
+    path_tree: PathTree<Extractor>,
+    reads_per_resource: usize,
 }
 
-/// Members and conditions of the plan of one stored parameter: the plans of all stored parameters of a search are in
-/// memory at once.
-const MAX_PLAN_SIZE: usize = 1_000;
+/// The limit for segments and conditions of one stored parameter. All stored parameters of a search are in memory at
+/// once.
+const MAX_COMPILED_SIZE: usize = 1_000;
 
-impl Plan {
-    /// None if the expression is not of the subset that search evaluates, or takes too much work. Only a token can be a
-    /// condition, which finds `true` or `false`.
+impl CompiledExpression {
+    /// Compiles an expression. Returns `None` if it is not in the subset that search evaluates, or takes too much work.
+    /// Only a token parameter can be a condition, whose value is `true` or `false`.
     pub(crate) fn compile(
         resource_type: ResourceType,
         search_type: SearchType,
         targets: &Targets,
         code: &str,
-        expression: &str,
+        expression: &FhirPath,
     ) -> Option<Self> {
-        let by = Compared { search_type, targets, ignores_case: SearchParameter::is_without_case(search_type, code) };
-        let ends = ends_of(&parse(expression)?, by, resource_type)?;
-        let is_condition = ends.iter().any(|(_, end)| matches!(end, End::Holds(_)));
-        let size: usize = ends.iter().map(|(trail, end)| trail.size() + end.size()).sum();
-        if size > MAX_PLAN_SIZE || (is_condition && search_type != SearchType::Token) {
+        let rules = ParameterRules {
+            search_type,
+            targets,
+            ignores_case: SearchParameter::is_case_insensitive(search_type, code),
+        };
+        let extractors = expression_extractors(expression.syntax(), rules, resource_type)?;
+        let is_condition = extractors.iter().any(|(_, extractor)| matches!(extractor, Extractor::Test(_)));
+        let size: usize = extractors.iter().map(|(path, extractor)| path.size() + extractor.size()).sum();
+        if size > MAX_COMPILED_SIZE || (is_condition && search_type != SearchType::Token) {
             return None;
         }
-        let mut nodes = Node::default();
-        ends.into_iter().for_each(|(trail, end)| nodes.insert(trail.members, end));
-        let ways = nodes.weight(&End::weight);
-        Some(Self { resource_type, nodes, ways })
+        let mut path_tree = PathTree::default();
+        extractors.into_iter().for_each(|(path, extractor)| path_tree.insert(path.segments, extractor));
+        let reads_per_resource = path_tree.read_count(&Extractor::read_count);
+        Some(Self { resource_type, path_tree, reads_per_resource })
     }
 
-    /// How often a resource is read at most: for each way that the expression leads, and each condition on it.
-    pub(crate) fn ways(&self) -> usize {
-        self.ways
+    /// How often a resource is read at most: once for each path of the expression, and once for each condition on it.
+    pub(crate) fn reads_per_resource(&self) -> usize {
+        self.reads_per_resource
     }
 }
 
-/// Whether an expression leads to the same as a parameter of the standards, in whatever order.
-pub(crate) fn is_same(standard: &'static SearchParameter, resource_type: ResourceType, expression: &str) -> bool {
-    let by = Compared::by(standard);
-    let Some(ours) = parse(expression).and_then(|parsed| ends_of(&parsed, by, resource_type)) else { return false };
-    let theirs = ends(standard, resource_type).unwrap_or_default();
-    let is_found = |(theirs, their_end): &(Trail, End)| {
-        ours.iter().any(|(ours, our_end)| ours.members == theirs.members && our_end == their_end)
+/// Whether an expression selects the same elements as a standard parameter, in any order.
+pub(crate) fn is_same(standard: &'static SearchParameter, resource_type: ResourceType, expression: &FhirPath) -> bool {
+    let rules = ParameterRules::of(standard);
+    let Some(ours) = expression_extractors(expression.syntax(), rules, resource_type) else { return false };
+    let theirs = extractors(standard, resource_type).unwrap_or_default();
+    let is_found = |(theirs, their_extractor): &(ElementPath, Extractor)| {
+        ours.iter().any(|(ours, our_extractor)| ours.segments == theirs.segments && our_extractor == their_extractor)
     };
     ours.len() == theirs.len() && theirs.iter().all(is_found)
 }
 
-/// What is done with what a path leads to.
+/// What is extracted from an element that a path selects.
 #[derive(Debug, Clone, PartialEq)]
-enum End {
+enum Extractor {
     Convert(Conversion),
-    /// Whether the whole expression holds.
-    Holds(Predicate),
-    Parts(Vec<Part>),
+    /// The value of an expression that is a condition.
+    Test(Predicate),
+    Composite(Vec<CompositePart>),
 }
 
 /// A component of a composite.
 #[derive(Debug, Clone, PartialEq)]
-struct Part {
-    nodes: Node<Conversion>,
+struct CompositePart {
+    path_tree: PathTree<Conversion>,
     from_resource: bool,
 }
 
-impl End {
-    fn weight(&self) -> usize {
-        if let Self::Holds(predicate) = self { predicate.weight() } else { 1 }
+impl Extractor {
+    fn read_count(&self) -> usize {
+        if let Self::Test(predicate) = self { predicate.read_count() } else { 1 }
     }
 
     fn size(&self) -> usize {
-        if let Self::Holds(predicate) = self { predicate.size() } else { 1 }
+        if let Self::Test(predicate) = self { predicate.size() } else { 1 }
     }
 
-    fn find(&self, value: &Value, resource: &Value, found: &mut Vec<Found>) {
+    fn extract(&self, value: &Value, resource: &Value, found: &mut Vec<IndexedValue>) {
         match self {
             Self::Convert(conversion) => conversion.convert(value, found),
-            Self::Holds(predicate) => {
+            Self::Test(predicate) => {
                 let code = if predicate.holds(value, resource) { "true" } else { "false" };
-                found.push(Found::Token(Concept { code: Some(code.into()), ..Concept::default() }));
+                found.push(IndexedValue::Token(Concept { code: Some(code.into()), ..Concept::default() }));
             }
-            Self::Parts(parts) => found.extend(composite(parts, value, resource)),
+            Self::Composite(parts) => found.extend(composite(parts, value, resource)),
         }
     }
 }
 
-/// None unless every part finds something: nothing could be equal to it.
-fn composite(parts: &[Part], value: &Value, resource: &Value) -> Option<Found> {
-    let find = |part: &Part| {
+/// `None` unless every component has a value, because no search value could match it.
+fn composite(parts: &[CompositePart], value: &Value, resource: &Value) -> Option<IndexedValue> {
+    let find = |part: &CompositePart| {
         let start = if part.from_resource { resource } else { value };
         let mut found = Vec::new();
-        part.nodes.walk(start, resource, &mut |conversion, value| conversion.convert(value, &mut found));
+        part.path_tree.walk(start, resource, &mut |conversion, value| conversion.convert(value, &mut found));
         (!found.is_empty()).then_some(found)
     };
-    parts.iter().map(find).collect::<Option<_>>().map(Found::Composite)
+    parts.iter().map(find).collect::<Option<_>>().map(IndexedValue::Composite)
 }
 
-static PLANS: LazyLock<Vec<(&'static str, OnceLock<Plans>)>> =
+static PARAMETERS_BY_TYPE: LazyLock<Vec<(&'static str, OnceLock<TypeParameters>)>> =
     LazyLock::new(|| ResourceType::all().map(|resource_type| (resource_type.as_str(), OnceLock::new())).collect());
 
-impl Plans {
+impl TypeParameters {
     fn of(resource: &Value) -> Option<&'static Self> {
         let name = resource.get("resourceType")?.as_str()?;
-        let at = PLANS.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+        let at = PARAMETERS_BY_TYPE.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
         let resource_type = ResourceType::named(name)?;
-        Some(PLANS[at].1.get_or_init(|| Self::compile(resource_type)))
+        Some(PARAMETERS_BY_TYPE[at].1.get_or_init(|| Self::compile(resource_type)))
     }
 
     fn compile(resource_type: ResourceType) -> Self {
-        let mut plans = Self { each: Vec::new(), together: Node::default() };
+        let mut parameters = Self { each: Vec::new(), combined: PathTree::default() };
         for parameter in SearchParameter::of(resource_type) {
-            let mut nodes = Node::default();
-            for (trail, end) in ends(parameter, resource_type).unwrap_or_default() {
-                plans.together.insert(trail.members.clone(), (plans.each.len(), end.clone()));
-                nodes.insert(trail.members, end);
+            let mut path_tree = PathTree::default();
+            for (path, extractor) in extractors(parameter, resource_type).unwrap_or_default() {
+                parameters.combined.insert(path.segments.clone(), (parameters.each.len(), extractor.clone()));
+                path_tree.insert(path.segments, extractor);
             }
-            plans.each.push((parameter, nodes));
+            parameters.each.push((parameter, path_tree));
         }
-        plans
+        parameters
     }
 }
 
-/// Where the parameter's expression leads in a resource of the type, and what it makes of it.
-fn ends(parameter: &'static SearchParameter, resource_type: ResourceType) -> Option<Vec<(Trail, End)>> {
-    let expression = parse(parameter.expression()?)?;
+/// The paths of a parameter's expression in a resource of the type, and what is extracted from each.
+fn extractors(
+    parameter: &'static SearchParameter,
+    resource_type: ResourceType,
+) -> Option<Vec<(ElementPath, Extractor)>> {
+    let parsed = FhirPath::parse(parameter.expression()?).ok()?;
+    let expression = parsed.syntax();
     if parameter.search_type() != SearchType::Composite {
-        return ends_of(&expression, Compared::by(parameter), resource_type);
+        return expression_extractors(expression, ParameterRules::of(parameter), resource_type);
     }
-    let trails = absolute(&expression, resource_type)?;
-    trails.into_iter().map(|trail| Some((trail.clone(), parts(parameter, &trail, resource_type)?))).collect()
+    let paths = compile_paths(expression, resource_type)?;
+    paths.into_iter().map(|path| Some((path.clone(), parts(parameter, &path, resource_type)?))).collect()
 }
 
-/// The same for an expression that is not that of a composite.
-fn ends_of(expression: &Expression, by: Compared<'_>, resource_type: ResourceType) -> Option<Vec<(Trail, End)>> {
-    if let Some(predicate) = Predicate::absolute(expression, resource_type) {
-        let root = Trail::start(Kind::of(crate::definitions::Structure::of(resource_type)?));
-        return Some(vec![(root, End::Holds(predicate))]);
+/// The same for the expression of a parameter that is not a composite.
+fn expression_extractors(
+    expression: &Expression,
+    rules: ParameterRules<'_>,
+    resource_type: ResourceType,
+) -> Option<Vec<(ElementPath, Extractor)>> {
+    if let Some(predicate) = Predicate::compile(expression, resource_type) {
+        let root = ElementPath::start(NodeType::of(crate::definitions::Structure::of(resource_type)?));
+        return Some(vec![(root, Extractor::Test(predicate))]);
     }
-    let conversions = conversions(by, absolute(expression, resource_type)?).take(MAX_ENDS + 1);
-    let ends: Vec<_> = conversions.map(|(trail, conversion)| (trail, End::Convert(conversion))).collect();
-    (ends.len() <= MAX_ENDS).then_some(ends)
+    let conversions = conversions(rules, compile_paths(expression, resource_type)?).take(MAX_EXTRACTORS + 1);
+    let extractors: Vec<_> = conversions.map(|(path, conversion)| (path, Extractor::Convert(conversion))).collect();
+    (extractors.len() <= MAX_EXTRACTORS).then_some(extractors)
 }
 
-/// Of one expression.
-const MAX_ENDS: usize = 256;
+/// The most paths of one expression.
+const MAX_EXTRACTORS: usize = 256;
 
-fn parts(parameter: &'static SearchParameter, trail: &Trail, resource_type: ResourceType) -> Option<End> {
+fn parts(parameter: &'static SearchParameter, path: &ElementPath, resource_type: ResourceType) -> Option<Extractor> {
     let part = |component: &crate::definitions::Component| {
         let parameter = SearchParameter::find(resource_type, component.code)?;
-        let (trails, from_resource) = relative(&parse(component.expression)?, trail.kind, resource_type)?;
-        let mut nodes = Node::default();
-        for (trail, conversion) in conversions(Compared::by(parameter), trails) {
-            nodes.insert(trail.members, conversion);
+        let expression = FhirPath::parse(component.expression).ok()?;
+        let (paths, from_resource) = compile_component(expression.syntax(), path.node_type, resource_type)?;
+        let mut path_tree = PathTree::default();
+        for (path, conversion) in conversions(ParameterRules::of(parameter), paths) {
+            path_tree.insert(path.segments, conversion);
         }
-        Some(Part { nodes, from_resource })
+        Some(CompositePart { path_tree, from_resource })
     };
-    parameter.components().iter().map(part).collect::<Option<_>>().map(End::Parts)
+    parameter.components().iter().map(part).collect::<Option<_>>().map(Extractor::Composite)
 }
 
-/// An extension stands for its value: R4 writes `extension('…')` for what it means to be `extension('…').value`.
-fn conversions(by: Compared<'_>, trails: Vec<Trail>) -> impl Iterator<Item = (Trail, Conversion)> {
-    let values = trails.into_iter().flat_map(|trail| match trail.kind.name {
-        "Extension" => trail.member("value").unwrap_or_default(),
-        _ => vec![trail],
+/// Adds the conversion for each path. An extension is replaced by its value: R4 writes `extension('…')` where it means
+/// `extension('…').value`.
+fn conversions(rules: ParameterRules<'_>, paths: Vec<ElementPath>) -> impl Iterator<Item = (ElementPath, Conversion)> {
+    let values = paths.into_iter().flat_map(|path| match path.node_type.name {
+        "Extension" => path.member("value").unwrap_or_default(),
+        _ => vec![path],
     });
-    values.filter_map(move |trail| Conversion::of(by, trail.kind).map(|conversion| (trail, conversion)))
+    values.filter_map(move |path| Conversion::of(rules, path.node_type).map(|conversion| (path, conversion)))
 }
 
 #[cfg(test)]

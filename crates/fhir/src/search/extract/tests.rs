@@ -1,4 +1,4 @@
-//! What parameters find in resources.
+//! Tests of the values that parameters extract.
 
 use serde_json::json;
 
@@ -6,12 +6,12 @@ use super::*;
 use crate::search::{Range, Span, Target};
 
 #[test]
-fn every_expression_of_r4_finds_something_searchable() {
+fn every_r4_expression_selects_searchable_elements() {
     let mut nothing = Vec::new();
     for resource_type in ResourceType::all() {
         for parameter in SearchParameter::of(resource_type).filter(|parameter| parameter.expression().is_some()) {
-            let ends = ends(parameter, resource_type);
-            if ends.is_none_or(|ends| ends.is_empty()) {
+            let extractors = extractors(parameter, resource_type);
+            if extractors.is_none_or(|extractors| extractors.is_empty()) {
                 nothing.push(format!("{resource_type} {}", parameter.id()));
             }
         }
@@ -20,26 +20,26 @@ fn every_expression_of_r4_finds_something_searchable() {
 }
 
 #[track_caller]
-fn check(code: &str, resource: &Value, expected: &[Found]) {
+fn check(code: &str, resource: &Value, expected: &[IndexedValue]) {
     let resource_type = resource["resourceType"].as_str().unwrap().parse().unwrap();
     let parameter = SearchParameter::find(resource_type, code).unwrap();
     assert_eq!(extract(parameter, resource), expected, "{code}");
     let all = extract_all(resource);
-    let together = all.iter().find(|(other, _)| std::ptr::eq(*other, parameter)).map(|(_, found)| found.as_slice());
-    assert_eq!(together.unwrap_or_default(), expected, "{code}, of all");
+    let combined = all.iter().find(|(other, _)| std::ptr::eq(*other, parameter)).map(|(_, found)| found.as_slice());
+    assert_eq!(combined.unwrap_or_default(), expected, "{code}, of all");
 }
 
-fn coded(system: &str, code: &str, text: &str) -> Found {
+fn coded(system: &str, code: &str, text: &str) -> IndexedValue {
     let some = |text: &str| (!text.is_empty()).then(|| text.into());
-    Found::Token(Concept { system: some(system), code: some(code), text: some(text), kinds: Vec::new() })
+    IndexedValue::Token(Concept { system: some(system), code: some(code), text: some(text), kinds: Vec::new() })
 }
 
-fn strings(texts: &[&str]) -> Vec<Found> {
-    texts.iter().map(|text| Found::String((*text).into())).collect()
+fn strings(texts: &[&str]) -> Vec<IndexedValue> {
+    texts.iter().map(|text| IndexedValue::String((*text).into())).collect()
 }
 
-fn local(text: &str) -> Found {
-    Found::Reference { target: Target::of(text), identifier: None }
+fn local(text: &str) -> IndexedValue {
+    IndexedValue::Reference { target: Target::of(text), identifier: None }
 }
 
 fn number(text: &str) -> Option<rust_decimal::Decimal> {
@@ -59,8 +59,8 @@ fn tokens() {
     check("active", &patient, &[coded("", "true", "")]);
     check("gender", &patient, &[coded("http://hl7.org/fhir/administrative-gender", "female", "")]);
     check("_tag", &patient, &[coded("s", "t", "")]);
-    check("_profile", &patient, &[Found::Uri("http://p|1".into())]);
-    check("_lastUpdated", &patient, &[Found::Date(Span { first: 1, last: 1 })]);
+    check("_profile", &patient, &[IndexedValue::Uri("http://p|1".into())]);
+    check("_lastUpdated", &patient, &[IndexedValue::Date(Span { first: 1, last: 1 })]);
     check("email", &patient, &[coded("email", "a@b", "")]);
     check("telecom", &patient, &[coded("phone", "555", ""), coded("email", "a@b", "")]);
     check("language", &patient, &[coded("", "nl", "Nederlands"), coded("", "", "Dutch")]);
@@ -68,7 +68,7 @@ fn tokens() {
     check("address-use", &patient, &[]);
     let kinds = vec![(Some("k".into()), Some("MR".into()))];
     let identifier = Concept { system: Some("s".into()), code: Some("1".into()), text: Some("MR".into()), kinds };
-    check("identifier", &patient, &[Found::Token(identifier)]);
+    check("identifier", &patient, &[IndexedValue::Token(identifier)]);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn deceased_is_a_condition() {
     check("deceased", &dead("deceasedBoolean", json!(true)), &[coded("", "true", "")]);
     let dated = dead("deceasedDateTime", json!("1970"));
     check("deceased", &dated, &[coded("", "true", "")]);
-    check("death-date", &dated, &[Found::Date(Span { first: 0, last: 365 * 86_400_000 - 1 })]);
+    check("death-date", &dated, &[IndexedValue::Date(Span { first: 0, last: 365 * 86_400_000 - 1 })]);
 }
 
 #[test]
@@ -95,14 +95,14 @@ fn strings_of_names_and_addresses() {
 }
 
 #[test]
-fn a_text_of_a_coded_value_is_a_string() {
+fn the_text_of_a_coded_value_is_a_string() {
     let observation = json!({"resourceType": "Observation", "valueCodeableConcept": {"text": "Negative"}});
     check("value-string", &observation, &strings(&["Negative"]));
     check("value-string", &json!({"resourceType": "Observation", "valueString": "x"}), &strings(&["x"]));
 }
 
 #[test]
-fn references_and_what_they_point_to() {
+fn references_and_their_target_types() {
     let of = |subject: Value| {
         json!({
             "resourceType": "Observation", "subject": subject,
@@ -130,15 +130,15 @@ fn references_and_what_they_point_to() {
         );
     }
     let identified = of(json!({"type": "Patient", "identifier": {"system": "s", "value": "1"}, "display": "Eve"}));
-    let Found::Token(concept) = coded("s", "1", "") else { unreachable!() };
-    check("patient", &identified, &[Found::Reference { target: Target::None, identifier: Some(concept) }]);
+    let IndexedValue::Token(concept) = coded("s", "1", "") else { unreachable!() };
+    check("patient", &identified, &[IndexedValue::Reference { target: Target::None, identifier: Some(concept) }]);
     check("subject", &of(json!({"display": "Eve"})), &[]);
     assert!(matches!(Target::of("Patient/1/_history/2"), Target::Local { version: Some(_), .. }));
     assert!(matches!(Target::of("Patient/1?x"), Target::Other(_)));
 }
 
 #[test]
-fn a_resource_in_a_bundle_counts_as_pointed_to() {
+fn a_resource_in_a_bundle_counts_as_referenced() {
     let bundle = json!({"resourceType": "Bundle", "entry": [
         {"resource": {"resourceType": "Composition", "id": "c"}}, {"resource": {"resourceType": "Composition", "id": "d"}}
     ]});
@@ -159,7 +159,7 @@ fn times() {
         ("effectiveTiming", json!({"event": ["1970-01-03", "1970-01-01"]}), 0, 3 * day - 1),
         ("effectiveTiming", json!({"repeat": {"boundsPeriod": {"start": "1970-01-01"}}}), 0, i64::MAX),
     ] {
-        check("date", &of(key, value), &[Found::Date(Span { first, last })]);
+        check("date", &of(key, value), &[IndexedValue::Date(Span { first, last })]);
     }
     for value in [json!({}), json!("x"), json!(null), json!({"event": [], "repeat": {"count": 3}})] {
         check("date", &of("effectiveTiming", value.clone()), &[]);
@@ -170,7 +170,7 @@ fn times() {
 #[test]
 fn amounts() {
     let of = |key: &str, value: Value| json!({"resourceType": "Observation", key: value});
-    let quantity = |low: Option<&str>, high: Option<&str>| Found::Quantity {
+    let quantity = |low: Option<&str>, high: Option<&str>| IndexedValue::Quantity {
         range: Range { low: low.and_then(number), high: high.and_then(number) },
         system: Some("u".into()),
         code: Some("mg".into()),
@@ -191,35 +191,40 @@ fn amounts() {
     let invoice = json!({"resourceType": "Invoice", "totalNet": {"value": 3, "currency": "EUR"}});
     let range = Range { low: number("3"), high: number("3") };
     let (system, code) = (Some("urn:iso:std:iso:4217".into()), Some("EUR".into()));
-    check("totalnet", &invoice, &[Found::Quantity { range, system, code, unit: None }]);
+    check("totalnet", &invoice, &[IndexedValue::Quantity { range, system, code, unit: None }]);
     let risk = json!({"resourceType": "RiskAssessment", "prediction": [{"probabilityDecimal": 0.5}, {"probabilityRange": {"low": {"value": 1}}}]});
     let half = Range { low: number("0.5"), high: number("0.5") };
-    check("probability", &risk, &[Found::Number(half), Found::Number(Range { low: number("1"), high: None })]);
+    check(
+        "probability",
+        &risk,
+        &[IndexedValue::Number(half), IndexedValue::Number(Range { low: number("1"), high: None })],
+    );
 }
 
 #[test]
-fn composites_keep_together_what_stands_together() {
+fn composites_pair_values_of_one_element() {
     let part = |code: &str, value: &str| json!({"code": {"coding": [{"code": code}]}, "valueString": "x", "valueCodeableConcept": {"coding": [{"code": value}]}});
     let observation = json!({
         "resourceType": "Observation", "code": {"coding": [{"code": "c"}]}, "valueString": "x",
         "component": [part("a", "1"), part("b", "2"), {"code": {"coding": [{"code": "d"}]}}],
     });
-    let pair = |code: &str, value: &str| Found::Composite(vec![vec![coded("", code, "")], vec![coded("", value, "")]]);
+    let pair =
+        |code: &str, value: &str| IndexedValue::Composite(vec![vec![coded("", code, "")], vec![coded("", value, "")]]);
     check("component-code-value-concept", &observation, &[pair("a", "1"), pair("b", "2")]);
     check("combo-code-value-concept", &observation, &[pair("a", "1"), pair("b", "2")]);
-    let text = Found::Composite(vec![vec![coded("", "c", "")], strings(&["x"])]);
+    let text = IndexedValue::Composite(vec![vec![coded("", "c", "")], strings(&["x"])]);
     check("code-value-string", &observation, &[text]);
     let dated = json!({"resourceType": "Observation", "code": {"text": "c"}, "valueDateTime": "1970-01-01T00:00:00Z"});
-    let date = Found::Date(Span { first: 0, last: 999 });
-    check("code-value-date", &dated, &[Found::Composite(vec![vec![coded("", "", "c")], vec![date]])]);
+    let date = IndexedValue::Date(Span { first: 0, last: 999 });
+    check("code-value-date", &dated, &[IndexedValue::Composite(vec![vec![coded("", "", "c")], vec![date]])]);
     let sequence = json!({"resourceType": "MolecularSequence", "referenceSeq": {"chromosome": {"text": "1"}}, "variant": [{"start": 5, "end": 6}]});
-    let at = |text: &str| vec![Found::Number(Range { low: number(text), high: number(text) })];
-    let coordinate = Found::Composite(vec![vec![coded("", "", "1")], at("5"), at("6")]);
+    let at = |text: &str| vec![IndexedValue::Number(Range { low: number(text), high: number(text) })];
+    let coordinate = IndexedValue::Composite(vec![vec![coded("", "", "1")], at("5"), at("6")]);
     check("chromosome-variant-coordinate", &sequence, &[coordinate]);
 }
 
 #[test]
-fn extensions_stand_for_their_values() {
+fn extensions_are_replaced_by_their_values() {
     let url = "http://hl7.org/fhir/StructureDefinition/observation-geneticsDnaVariant";
     let observation = json!({"resourceType": "Observation", "extension": [
         {"url": url, "valueString": "c.1A>T"}, {"url": "http://other", "valueString": "no"}, {"url": url, "valueBoolean": true}
@@ -234,16 +239,20 @@ fn extensions_stand_for_their_values() {
 }
 
 #[test]
-fn members_are_picked_by_their_code() {
-    let plan = json!({"resourceType": "PlanDefinition", "relatedArtifact": [
+fn elements_are_filtered_by_code() {
+    let compiled = json!({"resourceType": "PlanDefinition", "relatedArtifact": [
         {"type": "successor", "resource": "http://a|1"}, {"type": "predecessor", "resource": "Library/b"}
     ]});
-    check("successor", &plan, &[Found::Reference { target: Target::Other("http://a|1".into()), identifier: None }]);
-    check("predecessor", &plan, &[local("Library/b")]);
+    check(
+        "successor",
+        &compiled,
+        &[IndexedValue::Reference { target: Target::Other("http://a|1".into()), identifier: None }],
+    );
+    check("predecessor", &compiled, &[local("Library/b")]);
 }
 
 #[test]
-fn parameters_of_other_types_find_nothing() {
+fn parameters_of_other_types_have_no_values() {
     let birthdate = SearchParameter::find("Patient".parse().unwrap(), "birthdate").unwrap();
     for resource in
         [json!({"resourceType": "Group", "birthDate": "2000"}), json!({"birthDate": "2000"}), json!([]), json!(1)]

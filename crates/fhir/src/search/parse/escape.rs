@@ -1,32 +1,32 @@
-//! The signs that part a value, and the backslash before those that do not
+//! Separators within a search value (`,` `$` `|`) and their backslash escapes
 //! (<https://hl7.org/fhir/R4/search.html#escaping>).
 
-const SIGNS: [char; 4] = [',', '$', '|', '\\'];
+const SPECIAL: [char; 4] = [',', '$', '|', '\\'];
 
-/// The text as it must stand in a value of a search to mean itself.
+/// Escapes the text, so that search reads it as one literal value.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if SIGNS.contains(&letter) {
+    for character in text.chars() {
+        if SPECIAL.contains(&character) {
             escaped.push('\\');
         }
-        escaped.push(letter);
+        escaped.push(character);
     }
     escaped
 }
 
-/// What the text means. A backslash before any other letter means itself.
+/// Removes the escapes. A backslash before any other character is literal.
 pub(super) fn unescape(text: &str) -> String {
-    let mut meant = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let escaped = letters.next_if(|next| letter == '\\' && SIGNS.contains(next));
-        meant.push(escaped.unwrap_or(letter));
+    let mut unescaped = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let escaped = characters.next_if(|next| character == '\\' && SPECIAL.contains(next));
+        unescaped.push(escaped.unwrap_or(character));
     }
-    meant
+    unescaped
 }
 
-/// The parts between the separators that are not escaped, still with their escapes.
+/// Splits at the separators that are not escaped. The parts keep their escapes.
 pub(super) fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -39,12 +39,12 @@ pub(super) fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
 
 pub(super) fn split_once(text: &str, separator: char) -> Option<(&str, &str)> {
     let mut is_escaped = false;
-    let at = text.char_indices().find(|(_, letter)| {
-        let is_separator = *letter == separator && !is_escaped;
-        is_escaped = *letter == '\\' && !is_escaped;
+    let at = text.char_indices().find(|(_, character)| {
+        let is_separator = *character == separator && !is_escaped;
+        is_escaped = *character == '\\' && !is_escaped;
         is_separator
     });
-    at.map(|(at, letter)| (&text[..at], &text[at + letter.len_utf8()..]))
+    at.map(|(at, character)| (&text[..at], &text[at + character.len_utf8()..]))
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escaped_signs_part_nothing() {
+    fn escaped_separators_do_not_split() {
         for (text, parts) in [
             ("a,b", &["a", "b"][..]),
             (r"a\,b,c", &[r"a\,b", "c"]),
@@ -71,7 +71,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_escaped_means_itself(text: String) {
+        fn escaped_text_is_literal(text: String) {
             let escaped = escape(&text);
             prop_assert_eq!(unescape(&escaped), text);
             for separator in [',', '$', '|'] {
@@ -80,7 +80,7 @@ mod tests {
         }
 
         #[test]
-        fn lists_are_read_as_they_were_written(texts in proptest::collection::vec(any::<String>(), 1..5)) {
+        fn escaped_lists_round_trip(texts in proptest::collection::vec(any::<String>(), 1..5)) {
             let written = texts.iter().map(|text| escape(text)).collect::<Vec<_>>().join(",");
             let read: Vec<_> = split(&written, ',').map(unescape).collect();
             prop_assert_eq!(read, texts);

@@ -1,11 +1,11 @@
-//! Queries from their text (<https://hl7.org/fhir/R4/search.html>).
+//! Parses search queries (<https://hl7.org/fhir/R4/search.html>).
 
-mod directive;
 mod escape;
-mod name;
+mod parameter_name;
+mod result_parameters;
+mod search_value;
 #[cfg(test)]
 mod tests;
-mod value;
 
 pub use escape::escape;
 
@@ -18,85 +18,85 @@ use crate::{OwnAddresses, ResourceType};
 /// Why a search cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{parameter}: {reason}")]
-pub struct SearchFault {
-    /// The parameter as it was written.
+pub struct SearchError {
+    /// The parameter name as the client wrote it.
     pub parameter: String,
     pub reason: String,
 }
 
-/// Of one search.
+/// The most parameters of one search.
 pub const MAX_PARAMETERS: usize = 100;
-/// Values of one parameter, separated by commas.
+/// The most values of one parameter, separated by commas.
 pub const MAX_ALTERNATIVES: usize = 1_000;
-/// Values of all parameters together; a chain that may lead to several types counts its values for each.
+/// The most values of all parameters together. A chain that can lead to several types counts its values once per type.
 pub const MAX_VALUES: usize = 10_000;
-/// Steps of a chain, forward or by `_has`.
+/// The most steps of a chain or `_has`.
 pub const MAX_CHAIN: usize = 4;
-/// Of the name of a parameter.
+/// The longest name of a parameter.
 const MAX_NAME_BYTES: usize = 500;
 
-/// The stored parameter of a type that has a name. Asked only for names that the standards do not have.
+/// Finds a stored parameter of a type by name. Only called for names that the standard does not define.
 pub type NamedParameters<'a> = dyn Fn(ResourceType, &str) -> Option<Arc<SearchParameter>> + 'a;
 
-/// Reads decoded `name=value` pairs of a search for one type. `base` is the server's own address: references below it
-/// are local. A parameter that is not known is no fault: it stands in [`Query::ignored`].
-pub fn parse(resource_type: ResourceType, base: &str, pairs: &[(String, String)]) -> Result<Query, SearchFault> {
+/// Parses decoded `name=value` pairs of a search for one type. `base` is the server's own base URL: references below it
+/// are local. An unknown parameter is not an error; it is listed in [`Query::ignored`].
+pub fn parse(resource_type: ResourceType, base: &str, pairs: &[(String, String)]) -> Result<Query, SearchError> {
     parse_for(resource_type, OwnAddresses::new(base, &[]), &|_, _| None, pairs)
 }
 
-/// The same for a server that has several addresses of its own, and parameters besides those of the standards.
+/// The same for a server with several base URLs and with stored search parameters.
 pub fn parse_for(
     resource_type: ResourceType,
-    own: OwnAddresses<'_>,
+    addresses: OwnAddresses<'_>,
     stored: &NamedParameters<'_>,
     pairs: &[(String, String)],
-) -> Result<Query, SearchFault> {
+) -> Result<Query, SearchError> {
     let mut query = Query::default();
-    let mut reader = name::Reader::new(own, stored);
+    let mut reader = parameter_name::ParameterReader::new(addresses, stored);
     for (at, (name, value)) in pairs.iter().enumerate() {
         let is_too_much = at >= MAX_PARAMETERS || name.len() > MAX_NAME_BYTES;
         let read = if is_too_much {
-            Err(Refusal::Limit(format!(
+            Err(ParameterError::Limit(format!(
                 "a search has at most {MAX_PARAMETERS} parameters, with names of at most {MAX_NAME_BYTES} bytes"
             )))
         } else {
             parameter(&mut query, &mut reader, resource_type, name, value)
         };
         match read {
-            Ok(()) => query.understood.push((name.clone(), value.clone())),
-            Err(Refusal::Empty) => {}
-            Err(Refusal::Unknown(reason)) => query.ignored.push((name.clone(), reason)),
-            Err(Refusal::Fault(reason) | Refusal::Limit(reason)) => {
-                return Err(SearchFault { parameter: shortened(name), reason });
+            Ok(()) => query.applied.push((name.clone(), value.clone())),
+            Err(ParameterError::Empty) => {}
+            Err(ParameterError::Unknown(reason)) => query.ignored.push((name.clone(), reason)),
+            Err(ParameterError::Invalid(reason) | ParameterError::Limit(reason)) => {
+                return Err(SearchError { parameter: truncated(name), reason });
             }
         }
     }
     Ok(query)
 }
 
-/// Why a parameter has no part in the query.
+/// Why a parameter is not part of the query.
 #[derive(Debug)]
-enum Refusal {
-    /// It says nothing, as R4 has it of an empty value; or only how the answer is written.
+enum ParameterError {
+    /// It has an empty value, which R4 ignores, or it only selects the format of the response.
     Empty,
-    /// There is no such parameter here.
+    /// The parameter does not exist or is not supported.
     Unknown(String),
-    Fault(String),
-    /// Never overlooked in favour of another way to read it.
+    Invalid(String),
+    /// Always reported, even if the value can be read in another way.
     Limit(String),
 }
 
 fn parameter(
     query: &mut Query,
-    reader: &mut name::Reader<'_>,
+    reader: &mut parameter_name::ParameterReader<'_>,
     resource_type: ResourceType,
     name: &str,
     value: &str,
-) -> Result<(), Refusal> {
+) -> Result<(), ParameterError> {
     if value.trim().is_empty() || matches!(name, "_format" | "_pretty") {
-        return Err(Refusal::Empty);
+        return Err(ParameterError::Empty);
     }
-    if let Some(read) = directive::read(query, reader, resource_type, name, value) {
+    if let Some(read) = result_parameters::read(query, reader, resource_type, name, value) {
         return read;
     }
     let clause = reader.clause(resource_type, name, value, 0)?;
@@ -104,11 +104,11 @@ fn parameter(
     Ok(())
 }
 
-/// As it was written, unless that is endless.
-fn shortened(name: &str) -> String {
+/// Shortens very long names.
+fn truncated(name: &str) -> String {
     name.chars().take(MAX_NAME_BYTES).collect()
 }
 
-fn resource_type_named(name: &str) -> Result<ResourceType, Refusal> {
-    name.parse().map_err(|unknown: crate::UnknownResourceType| Refusal::Fault(unknown.to_string()))
+fn parse_resource_type(name: &str) -> Result<ResourceType, ParameterError> {
+    name.parse().map_err(|unknown: crate::UnknownResourceType| ParameterError::Invalid(unknown.to_string()))
 }

@@ -1,10 +1,9 @@
-//! The part of FHIRPath that R4's search parameters are written in (<https://hl7.org/fhirpath/N1/>), compiled against the
-//! definitions of a resource type so that a walk over a resource only follows members that can be there.
+//! Compiles the expressions of search parameters to trees of the JSON members to follow. The expressions are parsed by
+//! [`FhirPath`](crate::fhirpath::FhirPath); search evaluates the subset that R4's parameters use, against the definitions of one
+//! resource type, so that extracting values only visits members that can be present.
 
-mod plan;
-mod syntax;
-mod walk;
+mod compile;
+mod path_tree;
 
-pub(super) use plan::{Kind, Trail, absolute, relative};
-pub(super) use syntax::{Expression, parse};
-pub(super) use walk::{Member, Node, Predicate};
+pub(super) use compile::{ElementPath, NodeType, compile_component, compile_paths};
+pub(super) use path_tree::{PathSegment, PathTree, Predicate};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use fhir::definitions::{Element, Kind, Primitive, Structure};
+use fhir::definitions::{Element, Primitive, Structure, StructureKind};
 use fhir::{OwnAddresses, ResourceType};
 use serde_json::Value;
 
@@ -121,8 +121,10 @@ fn each(value: &mut Value, visit: &mut dyn FnMut(&mut Value) -> Result<(), Refus
 
 fn step(element: &Element, content: &Structure, value: &mut Value, visit: &mut Visit<'_>) -> Result<(), Refusal> {
     match (content.kind(), value) {
-        (Kind::Resource | Kind::AbstractResource, value) => walk_resource(value, visit),
-        (Kind::Primitive(primitive), Value::String(text)) if is_address(element, primitive) => visit(element, text),
+        (StructureKind::Resource | StructureKind::AbstractResource, value) => walk_resource(value, visit),
+        (StructureKind::Primitive(primitive), Value::String(text)) if is_address(element, primitive) => {
+            visit(element, text)
+        }
         // Of a primitive, the object beside it with its extensions.
         (_, value @ Value::Object(_)) => walk(content, value, visit),
         _ => Ok(()),

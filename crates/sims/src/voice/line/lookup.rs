@@ -1,7 +1,7 @@
 //! Finding the record that a call is about. What the agent said is a value: never a search of its own.
 
 use fhir::ResourceType;
-use fhir::search::{self, Clause, Prefix, Query, Wanted};
+use fhir::search::{self, Clause, Prefix, Query, SearchValue};
 use model::simulator::SimulatorType;
 use serde_json::Value;
 use world::{Page, Sandbox, Seq};
@@ -86,15 +86,17 @@ fn is_prefixed(authored: &str) -> bool {
 /// Whether a clause asks for more than equality: `gt1900` may have been said.
 fn compares(clause: &Clause) -> bool {
     match clause {
-        Clause::Own(condition) => condition.alternatives.iter().any(|wanted| {
+        Clause::Simple(condition) => condition.alternatives.iter().any(|wanted| {
             let prefix = match wanted {
-                Wanted::Date { prefix, .. } | Wanted::Number { prefix, .. } | Wanted::Quantity { prefix, .. } => prefix,
+                SearchValue::Date { prefix, .. }
+                | SearchValue::Number { prefix, .. }
+                | SearchValue::Quantity { prefix, .. } => prefix,
                 _ => return false,
             };
             *prefix != Prefix::Equal
         }),
-        Clause::Forward { targets, .. } => targets.iter().any(|(_, clause)| compares(clause)),
-        Clause::Reverse { then, .. } => compares(then),
+        Clause::Chain { targets, .. } => targets.iter().any(|(_, clause)| compares(clause)),
+        Clause::ReverseChain { clause, .. } => compares(clause),
     }
 }
 

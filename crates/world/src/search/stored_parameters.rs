@@ -1,4 +1,4 @@
-//! The search parameters that are resources of the sandbox itself.
+//! The search parameters that are defined by resources of the sandbox.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,34 +7,34 @@ use std::sync::{Arc, LazyLock};
 
 use fhir::ResourceType;
 use fhir::definitions::{Parameter, SearchParameter};
-use fhir::search::{Clause, Condition, Query, StoredParameter, Wanted};
+use fhir::search::{Clause, Condition, Query, SearchValue, StoredParameter};
 
 use super::{Hit, MOST_INCLUDED, distinct_includes};
 use crate::{Records, Seq};
 
-/// What the searches of one request share.
+/// A cache shared by the searches of one request.
 #[derive(Default)]
 pub struct SearchCache {
     compiled: RefCell<HashMap<CompiledKey, Option<Arc<SearchParameter>>>>,
     sizes: RefCell<HashMap<ResourceType, TypeSize>>,
 }
 
-/// A type, and the id and version of a SearchParameter, which may not be a parameter of the type.
+/// A resource type, and the id and version of a SearchParameter resource. The parameter may not apply to the type.
 type CompiledKey = (ResourceType, String, u64);
 
-/// The resources of a type.
+/// The size of all resources of a type.
 #[derive(Clone, Copy)]
 struct TypeSize {
     resources: usize,
     bytes: usize,
 }
 
-/// The parameters of a sandbox as they were after an entry of the log.
+/// The stored parameters of a sandbox as of a log entry.
 pub struct StoredParameters<'a> {
     records: &'a Records,
     as_of: Seq,
     cache: Rc<SearchCache>,
-    /// What was read before.
+    /// The parameters that were read before.
     by_code: RefCell<HashMap<String, Arc<[Versioned]>>>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> StoredParameters<'a> {
         Self { records, as_of, cache, by_code: RefCell::default() }
     }
 
-    /// The parameter of the type under this name. Of several, the one whose id comes first.
+    /// The parameter of the type with this code. Of several, the one with the first id.
     pub fn find(&self, resource_type: ResourceType, code: &str) -> Option<Arc<SearchParameter>> {
         self.named(code).iter().find_map(|stored| self.compiled(resource_type, stored))
     }
@@ -64,7 +64,7 @@ impl<'a> StoredParameters<'a> {
         compiled.entry(key).or_insert_with(compile).clone()
     }
 
-    /// The id of another one that is a parameter of the type under the same name.
+    /// The id of another stored parameter of the type with the same code.
     pub fn other(&self, resource_type: ResourceType, parameter: &StoredParameter) -> Option<String> {
         let others = self.named(parameter.code());
         let mut others = others.iter().filter(|other| other.parameter.id() != parameter.id());
@@ -72,15 +72,15 @@ impl<'a> StoredParameters<'a> {
         other.map(|other| other.parameter.id().to_owned())
     }
 
-    /// All that take effect, each once for every type that it is a parameter of, by type and code.
+    /// All effective parameters, once for each type that they apply to, by type and code.
     pub fn all(&self) -> Vec<(ResourceType, Arc<StoredParameter>)> {
         let mut found: Vec<(ResourceType, Arc<StoredParameter>)> = Vec::new();
         for Versioned { parameter, .. } in self.read(Vec::new()) {
-            // What was compiled is not kept: there may be many, and nothing is searched by them.
+            // Not cached: there may be many, and no search uses them.
             let takes_effect = |kind: &ResourceType| parameter.of(*kind).is_ok_and(|compiled| compiled.is_some());
             found.extend(parameter.types().filter(takes_effect).map(|kind| (kind, Arc::clone(&parameter))));
         }
-        // Stable, so that of two with one name the one whose id comes first stays.
+        // A stable sort, so that of two parameters with one code the first id stays.
         found.sort_by(|(left, one), (right, other)| (left, one.code()).cmp(&(right, other.code())));
         found.dedup_by(|(right, other), (left, one)| (*left, one.code()) == (*right, other.code()));
         found
@@ -95,7 +95,7 @@ impl<'a> StoredParameters<'a> {
         read
     }
 
-    /// By id; what cannot be used is left out.
+    /// By id; unusable parameters are left out.
     fn read(&self, mut clauses: Vec<Option<Clause>>) -> Vec<Versioned> {
         let Some(resource_type) = *SEARCH_PARAMETER else { return Vec::new() };
         clauses.push(is("status", "active"));
@@ -113,16 +113,16 @@ static SEARCH_PARAMETER: LazyLock<Option<ResourceType>> = LazyLock::new(|| COLLE
 
 fn is(code: &str, value: &str) -> Option<Clause> {
     let parameter = SearchParameter::find((*SEARCH_PARAMETER)?, code)?.into();
-    let alternatives = vec![Wanted::Token { system: None, code: Some(value.to_owned()) }];
-    Some(Clause::Own(Condition { parameter, modifier: None, alternatives }))
+    let alternatives = vec![SearchValue::Token { system: None, code: Some(value.to_owned()) }];
+    Some(Clause::Simple(Condition { parameter, modifier: None, alternatives }))
 }
 
-/// A page shows at most so many matches, and as many that are included.
+/// The most matches and included resources of a page.
 const MOST_SHOWN: usize = 2 * MOST_INCLUDED;
 
 impl Records {
-    /// About how much work the stored parameters of a search make, which no index helps with: the bytes of all resources
-    /// that are read for them, as often as they are read.
+    /// Estimates the work for the stored parameters of a search, which have no index: the bytes of all resources that
+    /// are read for them, times the number of reads.
     pub fn stored_work(&self, searches: &[(ResourceType, &Query)], cache: &SearchCache) -> usize {
         let work = StoredWork { records: self, cache };
         let own = searches.iter().flat_map(|(resource_type, query)| {
@@ -133,9 +133,9 @@ impl Records {
         let included = includes.iter().filter_map(|include| {
             let parameter = include.parameter.as_ref().filter(|parameter| parameter.is_stored())?;
             let TypeSize { resources, bytes } = work.size(include.source);
-            // Forward, only what is shown is read.
+            // `_include` reads only the resources of the page.
             let read = if include.reverse { bytes } else { bytes / resources.max(1) * resources.min(MOST_SHOWN) };
-            Some(read.saturating_mul(parameter.ways()))
+            Some(read.saturating_mul(parameter.reads_per_resource()))
         });
         own.chain(included).fold(0, usize::saturating_add)
     }
@@ -149,13 +149,13 @@ struct StoredWork<'a> {
 impl StoredWork<'_> {
     fn of_clause(&self, resource_type: ResourceType, clause: &Clause) -> usize {
         match clause {
-            Clause::Own(condition) => self.of_parameter(resource_type, &condition.parameter),
-            Clause::Forward { parameter, targets } => {
+            Clause::Simple(condition) => self.of_parameter(resource_type, &condition.parameter),
+            Clause::Chain { parameter, targets } => {
                 let beyond = targets.iter().map(|(target, clause)| self.of_clause(*target, clause));
                 beyond.fold(self.of_parameter(resource_type, parameter), usize::saturating_add)
             }
-            Clause::Reverse { source, parameter, then } => {
-                self.of_parameter(*source, parameter).saturating_add(self.of_clause(*source, then))
+            Clause::ReverseChain { source, parameter, clause } => {
+                self.of_parameter(*source, parameter).saturating_add(self.of_clause(*source, clause))
             }
         }
     }
@@ -164,10 +164,10 @@ impl StoredWork<'_> {
         if !parameter.is_stored() {
             return 0;
         }
-        self.size(resource_type).bytes.saturating_mul(parameter.ways())
+        self.size(resource_type).bytes.saturating_mul(parameter.reads_per_resource())
     }
 
-    /// As it was when it was first asked: what a request writes itself is little.
+    /// The size when it was first needed. Writes of the same request are ignored because they are small.
     fn size(&self, resource_type: ResourceType) -> TypeSize {
         *self.cache.sizes.borrow_mut().entry(resource_type).or_insert_with(|| {
             let in_layers = self.records.layers.iter();

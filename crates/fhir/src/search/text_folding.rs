@@ -1,42 +1,42 @@
-//! Text as strings are compared: without case, accents and repeated white space
+//! Folds text for comparison: ignores case, accents and repeated white space
 //! (<https://hl7.org/fhir/R4/search.html#string>).
 
 use std::str::Chars;
 use std::sync::LazyLock;
 
-/// The text in lower case and without accents, each run of white space as one space, none at either end.
+/// Converts to lower case, removes accents, collapses each run of white space to one space, and trims both ends.
 pub fn fold(text: &str) -> String {
     folded(text).collect()
 }
 
-/// Whether `text` starts with `wanted`, both folded.
-pub(super) fn starts_with(text: &str, wanted: &str) -> bool {
+/// Whether `text` starts with `expected`, both folded.
+pub(super) fn starts_with(text: &str, expected: &str) -> bool {
     let mut text = folded(text);
-    folded(wanted).all(|letter| text.next() == Some(letter))
+    folded(expected).all(|character| text.next() == Some(character))
 }
 
-/// Whether `wanted` stands somewhere in `text`, both folded.
-pub(super) fn contains(text: &str, wanted: &str) -> bool {
-    fold(text).contains(&fold(wanted))
+/// Whether `text` contains `expected`, both folded.
+pub(super) fn contains(text: &str, expected: &str) -> bool {
+    fold(text).contains(&fold(expected))
 }
 
-/// Whether a word of `text` starts with `wanted`, both folded; `wanted` may go on over the following words.
-pub(super) fn has_word(text: &str, wanted: &str) -> bool {
-    let (text, wanted) = (fold(text), fold(wanted));
+/// Whether a word of `text` starts with `expected`, both folded. `expected` can extend over several words.
+pub(super) fn has_word(text: &str, expected: &str) -> bool {
+    let (text, expected) = (fold(text), fold(expected));
     let starts_word = |at: usize| !text[..at].ends_with(char::is_alphanumeric);
-    text.char_indices().any(|(at, _)| starts_word(at) && text[at..].starts_with(&wanted))
+    text.char_indices().any(|(at, _)| starts_word(at) && text[at..].starts_with(&expected))
 }
 
 fn folded(text: &str) -> Folded<'_> {
-    Folded { letters: text.trim_start().chars(), held: None, rest: "".chars() }
+    Folded { chars: text.trim_start().chars(), after_space: None, expansion: "".chars() }
 }
 
 struct Folded<'a> {
-    letters: Chars<'a>,
-    /// What follows the space that was given for a run of white space.
-    held: Option<char>,
-    /// Of a letter that became several.
-    rest: Chars<'static>,
+    chars: Chars<'a>,
+    /// The character after a run of white space.
+    after_space: Option<char>,
+    /// The rest of a letter that folds to several.
+    expansion: Chars<'static>,
 }
 
 impl Iterator for Folded<'_> {
@@ -44,46 +44,48 @@ impl Iterator for Folded<'_> {
 
     fn next(&mut self) -> Option<char> {
         loop {
-            if let Some(letter) = self.rest.next() {
-                return Some(letter);
+            if let Some(character) = self.expansion.next() {
+                return Some(character);
             }
-            let letter = self.held.take().or_else(|| self.letters.next())?;
-            if letter.is_ascii_graphic() {
-                return Some(letter.to_ascii_lowercase());
+            let character = self.after_space.take().or_else(|| self.chars.next())?;
+            if character.is_ascii_graphic() {
+                return Some(character.to_ascii_lowercase());
             }
-            if letter.is_whitespace() {
-                self.held = self.letters.find(|letter| !letter.is_whitespace());
-                return self.held.map(|_| ' ');
+            if character.is_whitespace() {
+                self.after_space = self.chars.find(|character| !character.is_whitespace());
+                return self.after_space.map(|_| ' ');
             }
-            if !matches!(letter, '\u{300}'..='\u{36f}') {
-                return self.base(letter);
+            if !matches!(character, '\u{300}'..='\u{36f}') {
+                return self.base(character);
             }
         }
     }
 }
 
 impl Folded<'_> {
-    /// The letter below the accents. The few letters whose lower case is two letters end in a combining mark.
-    fn base(&mut self, letter: char) -> Option<char> {
-        let lower = letter.to_lowercase().next().unwrap_or(letter);
-        let Ok(at) = BASES.binary_search_by_key(&lower, |(accented, _)| *accented) else {
+    /// Removes the accents. The few letters whose lower case is two characters end in a combining mark.
+    fn base(&mut self, character: char) -> Option<char> {
+        let lower = character.to_lowercase().next().unwrap_or(character);
+        let Ok(at) = BASE_LETTERS.binary_search_by_key(&lower, |(accented, _)| *accented) else {
             return Some(lower);
         };
-        self.rest = BASES[at].1.chars();
-        self.rest.next()
+        self.expansion = BASE_LETTERS[at].1.chars();
+        self.expansion.next()
     }
 }
 
-/// By letter.
-static BASES: LazyLock<Vec<(char, &'static str)>> = LazyLock::new(|| {
-    let mut letters: Vec<_> =
-        ACCENTED.iter().flat_map(|(base, accented)| accented.chars().map(|letter| (letter, *base))).collect();
-    letters.sort_unstable();
-    letters
+/// Sorted by the accented letter.
+static BASE_LETTERS: LazyLock<Vec<(char, &'static str)>> = LazyLock::new(|| {
+    let mut chars: Vec<_> = ACCENTED_LETTERS
+        .iter()
+        .flat_map(|(base, accented)| accented.chars().map(|character| (character, *base)))
+        .collect();
+    chars.sort_unstable();
+    chars
 });
 
-/// The decompositions of Unicode for Latin, Greek and Cyrillic letters, and the ligatures and strokes of European names.
-const ACCENTED: [(&str, &str); 44] = [
+/// The Unicode decompositions of Latin, Greek and Cyrillic letters, and the ligatures and strokes of European names.
+const ACCENTED_LETTERS: [(&str, &str); 44] = [
     ("a", "àáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặ"),
     ("ae", "æǣǽ"),
     ("b", "ḃḅḇ"),
@@ -135,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn case_accents_and_white_space_do_not_count() {
+    fn case_accents_and_white_space_are_ignored() {
         for (text, expected) in [
             ("Peter", "peter"),
             ("  Müller\t \nLÜDENSCHEIDT ", "muller ludenscheidt"),
@@ -154,12 +156,12 @@ mod tests {
 
     #[test]
     fn the_table_has_no_letter_twice_and_only_lower_case() {
-        assert!(BASES.is_sorted_by(|left, right| left.0 < right.0));
-        assert!(BASES.iter().all(|(letter, base)| letter.is_lowercase() && fold(base) == *base));
+        assert!(BASE_LETTERS.is_sorted_by(|left, right| left.0 < right.0));
+        assert!(BASE_LETTERS.iter().all(|(character, base)| character.is_lowercase() && fold(base) == *base));
     }
 
     #[test]
-    fn starts_contents_and_words() {
+    fn prefixes_substrings_and_words() {
         assert!(starts_with("Évelyne", "eve") && starts_with("van  der Berg", "van der ") && starts_with("x", ""));
         assert!(!starts_with("Eve", "Eve Ann") && !starts_with("Ann Eve", "Eve"));
         assert!(contains("Ann-Évelyne", "n-ev") && !contains("Ann", "Anna"));

@@ -1,18 +1,19 @@
-//! Search parameters that are resources of the server that is searched
-//! (<https://hl7.org/fhir/R4/searchparameter.html>), beside those of the standards.
+//! Search parameters that are defined by SearchParameter resources of the searched server
+//! (<https://hl7.org/fhir/R4/searchparameter.html>), in addition to the standard ones.
 
 use serde_json::Value;
 
-use super::{Plan, is_same};
+use super::{CompiledExpression, is_same};
 use crate::ResourceType;
 use crate::definitions::{SearchParameter, SearchType, Targets, lineage};
 use crate::excerpt::Excerpt;
+use crate::fhirpath::{FhirPath, PathFault};
 
-/// Of an expression.
+/// The longest expression.
 const MAX_EXPRESSION_BYTES: usize = 4_096;
 const MAX_CODE_CHARACTERS: usize = 64;
 
-/// An active SearchParameter resource, as far as search uses it.
+/// The parts of an active SearchParameter resource that search uses.
 #[derive(Debug)]
 pub struct StoredParameter {
     id: String,
@@ -23,36 +24,34 @@ pub struct StoredParameter {
     bases: Vec<String>,
     targets: Targets,
     expression: String,
+    parsed: Result<FhirPath, PathFault>,
 }
 
 /// Why a SearchParameter resource cannot take effect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{element}: {reason}")]
-pub struct StoredFault {
-    /// `SearchParameter.expression`.
+pub struct StoredParameterError {
+    /// The path of the element, such as `SearchParameter.expression`.
     pub element: &'static str,
     pub reason: String,
 }
 
 impl StoredParameter {
-    /// Reads a valid SearchParameter resource; none if it is not active, or says nothing that search could use.
-    pub fn read(resource: &Value) -> Result<Option<Self>, StoredFault> {
+    /// Reads a valid SearchParameter resource. Returns `None` if it is not active.
+    pub fn read(resource: &Value) -> Result<Option<Self>, StoredParameterError> {
         let text = |name: &str| resource.get(name).and_then(Value::as_str).unwrap_or_default();
         if text("status") != "active" {
             return Ok(None);
         }
         let search_type = SearchType::named(text("type")).filter(|found| is_supported(*found)).ok_or_else(|| {
-            fault("type", "composite and special parameters are not supported; a draft of one can be stored")
+            error("type", "composite and special parameters are not supported; store it with status draft")
         })?;
         let expression = text("expression");
         if expression.is_empty() {
-            return Err(fault(
-                "expression",
-                "an active parameter needs an expression, by which resources are searched",
-            ));
+            return Err(error("expression", "an active parameter needs an expression"));
         }
         if expression.len() > MAX_EXPRESSION_BYTES {
-            return Err(fault("expression", format!("has at most {MAX_EXPRESSION_BYTES} bytes")));
+            return Err(error("expression", format!("is limited to {MAX_EXPRESSION_BYTES} bytes")));
         }
         let words = |name: &str| resource.get(name).and_then(Value::as_array).into_iter().flatten();
         let targets: Option<Box<[ResourceType]>> =
@@ -68,6 +67,7 @@ impl StoredParameter {
                 _ => Targets::Any,
             },
             expression: expression.to_owned(),
+            parsed: FhirPath::parse(expression),
         }))
     }
 
@@ -91,7 +91,7 @@ impl StoredParameter {
         &self.targets
     }
 
-    /// The types that it can be a parameter of.
+    /// The types that the parameter applies to.
     pub fn types(&self) -> impl Iterator<Item = ResourceType> {
         ResourceType::all().filter(|resource_type| self.is_of(*resource_type))
     }
@@ -100,56 +100,61 @@ impl StoredParameter {
         lineage(resource_type).any(|base| self.bases.iter().any(|own| own == base))
     }
 
-    /// The parameter of a type. None if the type is no base, or has a parameter of the standards under this name, which
-    /// means the same; a fault if the expression cannot be evaluated or the name means something else.
-    pub fn of(&self, resource_type: ResourceType) -> Result<Option<SearchParameter>, StoredFault> {
+    /// Compiles the parameter for a type. Returns `None` if it does not apply to the type, or if the type has the same
+    /// parameter in the standard; an error if the expression cannot be evaluated or if the code has another meaning in
+    /// the standard.
+    pub fn of(&self, resource_type: ResourceType) -> Result<Option<SearchParameter>, StoredParameterError> {
         if !self.is_of(resource_type) {
             return Ok(None);
         }
-        let Self { search_type, targets, code, expression, .. } = self;
+        let Self { search_type, targets, code, expression, parsed, .. } = self;
         if let Some(standard) = SearchParameter::find(resource_type, code) {
             return if self.is_standard(standard, resource_type) {
                 Ok(None)
             } else {
-                Err(taken(standard, resource_type))
+                Err(code_taken(standard, resource_type))
             };
         }
         if !is_code(code) {
-            let form = format!("letters, digits, - and _, at most {MAX_CODE_CHARACTERS}, the first of them a letter");
-            return Err(fault("code", format!("the name in a query has {form}; it is {}", Excerpt::of(code))));
-        }
-        let Some(plan) = Plan::compile(resource_type, *search_type, targets, code, expression) else {
             let reason = format!(
-                "{} cannot be evaluated by a search: paths, where(), extension(), exists(), as, |, and, or can, and [n], =, \
-                 !=, is where a path leads to one array or one value; it must not lead in too many ways",
-                Excerpt::of(expression)
+                "expected a letter followed by letters, digits, - and _ (at most {MAX_CODE_CHARACTERS} characters), got {}",
+                Excerpt::of(code)
             );
-            return Err(fault("expression", reason));
-        };
-        if plan.ways() == 0 {
-            let kind = search_type.name();
+            return Err(error("code", reason));
+        }
+        let shown = Excerpt::of(expression);
+        let parsed = parsed.as_ref().map_err(|reason| {
+            error("expression", format!("{shown} is not a valid FHIRPath expression for R4 ({reason})"))
+        })?;
+        let compiled = CompiledExpression::compile(resource_type, *search_type, targets, code, parsed);
+        let compiled = compiled.ok_or_else(|| error("expression", format!("{shown} {UNSUPPORTED}")))?;
+        if compiled.reads_per_resource() == 0 {
             let reason =
-                format!("{} leads to nothing in {resource_type} that a {kind} can be", Excerpt::of(expression));
-            return Err(fault("expression", reason));
+                format!("{shown} selects nothing in {resource_type} that a {} can compare", search_type.name());
+            return Err(error("expression", reason));
         }
         let names = (self.id.as_str(), self.url.as_str(), code.as_str());
-        Ok(Some(SearchParameter::stored(resource_type, names, *search_type, targets.clone(), (expression, plan))))
+        Ok(Some(SearchParameter::stored(resource_type, names, *search_type, targets.clone(), (expression, compiled))))
     }
 
-    /// Whether it is a parameter of the standards: by its canonical address, or because it finds the same.
+    /// Whether it is the standard parameter: it has the same canonical URL, or the same type and expression.
     fn is_standard(&self, standard: &'static SearchParameter, resource_type: ResourceType) -> bool {
-        let finds_same =
-            || standard.search_type() == self.search_type && is_same(standard, resource_type, &self.expression);
-        self.url == standard.canonical() || finds_same()
+        let has_same_expression = || self.parsed.as_ref().is_ok_and(|parsed| is_same(standard, resource_type, parsed));
+        self.url == standard.canonical() || (standard.search_type() == self.search_type && has_same_expression())
     }
 }
 
-fn taken(standard: &SearchParameter, resource_type: ResourceType) -> StoredFault {
+/// What an expression must be for search to evaluate it.
+const UNSUPPORTED: &str = "cannot be evaluated by a search: supported are paths, where(), extension(), hasExtension(), \
+    exists(), as, ofType(), |, and, or; also [n], =, != and is, where the path selects one array or one value. The \
+    expression must not select too many different paths";
+
+fn code_taken(standard: &SearchParameter, resource_type: ResourceType) -> StoredParameterError {
     let (code, canonical) = (standard.code(), standard.canonical());
     let reason = format!(
-        "{code} is a parameter of {resource_type} already, with another meaning ({canonical}); choose another code"
+        "{code} is already a parameter of {resource_type} with another meaning ({canonical}); choose another code"
     );
-    fault("code", reason)
+    error("code", reason)
 }
 
 fn is_supported(search_type: SearchType) -> bool {
@@ -157,19 +162,19 @@ fn is_supported(search_type: SearchType) -> bool {
 }
 
 fn is_code(code: &str) -> bool {
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     code.len() <= MAX_CODE_CHARACTERS
         && code.starts_with(|first: char| first.is_ascii_alphabetic())
-        && code.bytes().all(is_letter)
+        && code.bytes().all(is_allowed)
 }
 
-fn fault(element: &str, reason: impl Into<String>) -> StoredFault {
+fn error(element: &str, reason: impl Into<String>) -> StoredParameterError {
     let element = match element {
         "type" => "SearchParameter.type",
         "code" => "SearchParameter.code",
         _ => "SearchParameter.expression",
     };
-    StoredFault { element, reason: reason.into() }
+    StoredParameterError { element, reason: reason.into() }
 }
 
 #[cfg(test)]
@@ -177,9 +182,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::search::{Found, extract};
+    use crate::search::{IndexedValue, extract};
 
-    fn read(code: &str, base: &str, kind: &str, expression: &str) -> Result<Option<SearchParameter>, StoredFault> {
+    fn read(
+        code: &str,
+        base: &str,
+        kind: &str,
+        expression: &str,
+    ) -> Result<Option<SearchParameter>, StoredParameterError> {
         let resource = json!({"resourceType": "SearchParameter", "id": "s", "url": "urn:s", "status": "active",
             "code": code, "base": [base], "type": kind, "expression": expression});
         StoredParameter::read(&resource)?.unwrap().of("Patient".parse().unwrap())
@@ -191,7 +201,7 @@ mod tests {
         let patient = json!({"resourceType": "Patient", "maritalStatus": {"coding": [{"code": "M"}]}, "extension": [
             {"url": "urn:birthplace", "valueAddress": {"city": "Ulm"}}, {"url": "urn:x", "valueAddress": {"city": "Bonn"}}]});
         let parameter = read("birthplace", "Patient", "string", birthplace).unwrap().unwrap();
-        assert_eq!(extract(&parameter, &patient), [Found::String("Ulm".into())]);
+        assert_eq!(extract(&parameter, &patient), [IndexedValue::String("Ulm".into())]);
         assert!(extract(&parameter, &json!({"resourceType": "Person"})).is_empty());
         let marital = read("marital-status", "DomainResource", "token", "Patient.maritalStatus").unwrap().unwrap();
         assert_eq!(extract(&marital, &patient).len(), 1);
@@ -211,7 +221,7 @@ mod tests {
             ("Patient.extension.where(url='http://x/a%20b').value", "D"),
         ] {
             let parameter = read("other", "Patient", "string", expression).unwrap().unwrap();
-            assert_eq!(extract(&parameter, &patient), [Found::String(found.into())], "{expression}");
+            assert_eq!(extract(&parameter, &patient), [IndexedValue::String(found.into())], "{expression}");
         }
     }
 
@@ -232,10 +242,12 @@ mod tests {
             ("Patient.name.where(given.extension('urn:x').exists()).family", "E"),
         ] {
             let parameter = read("other", "Patient", "string", expression).unwrap().unwrap();
-            assert_eq!(extract(&parameter, &patient), [Found::String(found.into())], "{expression}");
+            assert_eq!(extract(&parameter, &patient), [IndexedValue::String(found.into())], "{expression}");
         }
         let has = read("other", "Patient", "token", "Patient.birthDate.hasExtension('urn:time')").unwrap().unwrap();
-        assert!(matches!(&extract(&has, &patient)[..], [Found::Token(found)] if found.code.as_deref() == Some("true")));
+        assert!(
+            matches!(&extract(&has, &patient)[..], [IndexedValue::Token(found)] if found.code.as_deref() == Some("true"))
+        );
     }
 
     #[test]
@@ -254,16 +266,17 @@ mod tests {
 
     #[test]
     fn ways_are_counted_by_what_can_be_present() {
-        let ways = |expression: &str| read("other", "Patient", "token", expression).unwrap().unwrap().ways();
-        assert_eq!(ways("Patient.active"), 1);
-        assert_eq!(ways("Patient.extension.value"), 1, "an extension has one value, of one type");
-        assert_eq!(ways("Patient.extension('a').value"), 2);
-        assert_eq!(ways("Patient.extension.where(url = '' or url = '' or url = '').value"), 4);
-        assert_eq!(ways("Patient.active.exists() or Patient.name.exists()"), 2);
-        assert_eq!(ways("Patient.active | Patient.name.use"), 2);
+        let reads_per_resource =
+            |expression: &str| read("other", "Patient", "token", expression).unwrap().unwrap().reads_per_resource();
+        assert_eq!(reads_per_resource("Patient.active"), 1);
+        assert_eq!(reads_per_resource("Patient.extension.value"), 1, "an extension has one value, of one type");
+        assert_eq!(reads_per_resource("Patient.extension('a').value"), 2);
+        assert_eq!(reads_per_resource("Patient.extension.where(url = '' or url = '' or url = '').value"), 4);
+        assert_eq!(reads_per_resource("Patient.active.exists() or Patient.name.exists()"), 2);
+        assert_eq!(reads_per_resource("Patient.active | Patient.name.use"), 2);
     }
 
-    /// Of US Core 6.1.0, those that differ from the table of search parameters in how they are written.
+    /// The parameters of US Core 6.1.0 whose expressions differ from the table of search parameters.
     #[test]
     fn parameters_of_us_core_are_those_of_the_standards() {
         let extension = |name: &str, url: &str, rest: &str| format!("{name}.extension.where(url = '{url}').{rest}");
@@ -313,8 +326,8 @@ mod tests {
     fn a_name_of_the_standards_keeps_its_meaning() {
         assert!(read("birthdate", "Patient", "date", "Patient.birthDate").unwrap().is_none(), "the same meaning");
         for (kind, expression) in [("date", "Patient.deceased.as(dateTime)"), ("string", "Patient.birthDate")] {
-            let fault = read("birthdate", "Patient", kind, expression).unwrap_err();
-            assert!(fault.reason.contains("already, with another meaning"), "{fault}");
+            let error = read("birthdate", "Patient", kind, expression).unwrap_err();
+            assert!(error.reason.contains("with another meaning"), "{error}");
         }
         assert!(read("birthdate", "Group", "date", "Group.quantity").unwrap().is_none(), "not of Patient at all");
     }
@@ -349,8 +362,8 @@ mod tests {
             "Patient.name.exists()",
             &"x".repeat(5_000),
         ] {
-            let fault = read("other", "Patient", "string", expression).unwrap_err();
-            assert_eq!(fault.element, "SearchParameter.expression", "{expression}: {fault}");
+            let error = read("other", "Patient", "string", expression).unwrap_err();
+            assert_eq!(error.element, "SearchParameter.expression", "{expression}: {error}");
         }
         for code in ["", "_other", "a.b", "a:b", "a b", "ä", "1a"] {
             assert_eq!(read(code, "Patient", "string", "Patient.name").unwrap_err().element, "SearchParameter.code");

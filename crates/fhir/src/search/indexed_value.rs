@@ -1,10 +1,10 @@
-//! What a search parameter finds in one resource: values in the form in which they are compared.
+//! The values of search parameters in resources, in the form in which they are indexed and compared.
 
 use rust_decimal::Decimal;
 
-/// One value. A parameter may find several in a resource; any of them can answer a query.
+/// One value. A parameter can have several values in a resource; any of them can match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum IndexedValue {
     Token(Concept),
     String(Box<str>),
     Reference {
@@ -20,11 +20,11 @@ pub enum Found {
         unit: Option<Box<str>>,
     },
     Uri(Box<str>),
-    /// For each component what it finds in the one element that the composite's expression found.
-    Composite(Vec<Vec<Found>>),
+    /// For each component, its values in the element that the composite selects.
+    Composite(Vec<Vec<IndexedValue>>),
 }
 
-/// A code in a system: of a Coding, an Identifier, a `code`, a boolean, a ContactPoint.
+/// A code in a system: from a Coding, Identifier, `code`, Boolean or ContactPoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Concept {
     pub system: Option<Box<str>>,
@@ -37,26 +37,26 @@ pub struct Concept {
 
 pub type SystemAndCode = (Option<Box<str>>, Option<Box<str>>);
 
-/// Where a reference points.
+/// The target of a reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// `Patient/1`, or the same with the server's base before it; perhaps with a version.
+    /// `Patient/1`, or the same below the server's base URL; with or without a version.
     Local { resource_type: crate::ResourceType, id: Box<str>, version: Option<Box<str>> },
-    /// An absolute address, a canonical, or a fragment: compared as text. A canonical keeps its `|version`.
+    /// An absolute URL, a canonical or a fragment, compared as text. A canonical keeps its `|version`.
     Other(Box<str>),
-    /// An identifier only.
+    /// The reference has only an identifier.
     None,
 }
 
-/// Milliseconds since 1970, the first and the last of the time that a date, dateTime, instant, Period or Timing covers.
-/// An open end is `i64::MIN` or `i64::MAX`.
+/// The first and the last millisecond since 1970 that a date, dateTime, instant, Period or Timing covers. An open end
+/// is `i64::MIN` or `i64::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     pub first: i64,
     pub last: i64,
 }
 
-/// The least and the greatest value that a number stands for; `None` is open. A plain number has both the same.
+/// The lowest and the highest value; `None` is open. Both are equal for a plain number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     pub low: Option<Decimal>,
