@@ -71,7 +71,7 @@ pub async fn check(app: &App) -> Result<Vec<String>, AppError> {
         [("files", sandboxes::files::blobs_of_row), ("faxes", sandboxes::fax::blobs_of_row)];
     for (collection, blobs_of_row) in kept {
         for row in app.store().read(move |db| store::content::all_rows(db, collection)).await? {
-            match app.text(row).await {
+            match app.runtime().read_text(row).await {
                 Ok(text) => names.extend(blobs_of_row(&text)),
                 Err(error) => faults.push(format!("a row of {collection}: {error}")),
             }

@@ -7,8 +7,8 @@ use model::{KeyId, SolverId};
 use store::keys::{self, Owner};
 use store::{Db, solvers};
 
-use crate::once::Keep;
-use crate::{App, AppError, Created, Once, OrgGrant, chance, credentials};
+use crate::idempotency::Keep;
+use crate::{App, AppError, Created, Once, OrgGrant, credentials, random};
 
 /// More keys than anyone can tell apart are a mistake or an attack.
 const MOST_ACTIVE_KEYS: i64 = 1000;
@@ -37,7 +37,7 @@ pub async fn create(
 /// A new key with the hash to store and the secret to show.
 pub(crate) fn make(app: &App, owner: &Owner, name: String) -> Result<(ApiKey, String, String), AppError> {
     let kind = if owner.solver.is_some() { KeyKind::Solver } else { KeyKind::Organization };
-    let secret = chance::secret(kind)?;
+    let secret = random::secret(kind)?;
     let (prefix, suffix) = secret.shown();
     let now = app.now();
     let key = ApiKey {

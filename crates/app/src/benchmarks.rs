@@ -6,7 +6,7 @@ use model::{BenchmarkId, FieldErrors, OrgId};
 use store::{Db, benchmarks, environments};
 
 use crate::etag::IfMatch;
-use crate::once::Keep;
+use crate::idempotency::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 pub async fn create(

@@ -11,7 +11,7 @@ use store::keys::{self, Credential, Owner};
 use store::runs::{self, RunCredential};
 use subtle::ConstantTimeEq;
 
-use crate::seal::SealingKey;
+use crate::response_encryption::ResponseKey;
 use crate::{App, AppError};
 
 /// A revocation on another node is effective after this time.
@@ -24,7 +24,7 @@ const LAST_USED_GRAIN_MILLISECONDS: i64 = 60_000;
 pub struct OrgGrant {
     pub org: OrgId,
     pub key: KeyId,
-    pub(crate) sealing_key: SealingKey,
+    pub(crate) response_key: ResponseKey,
 }
 
 /// The power of a solver's key: to run benchmarks and read its own runs.
@@ -33,7 +33,7 @@ pub struct SolverGrant {
     pub org: OrgId,
     pub key: KeyId,
     pub solver: SolverId,
-    pub(crate) sealing_key: SealingKey,
+    pub(crate) response_key: ResponseKey,
 }
 
 /// The power of a run's token: to do the tasks of that run.
@@ -41,7 +41,7 @@ pub struct SolverGrant {
 pub struct RunGrant {
     pub org: OrgId,
     pub run: BenchmarkRunId,
-    pub(crate) sealing_key: SealingKey,
+    pub(crate) response_key: ResponseKey,
 }
 
 /// Who presented a credential.
@@ -97,10 +97,10 @@ async fn key_grant(app: &App, hash: &str, credential: &Credential, secret: Secre
     note_use(app, hash, credential).await;
     let Credential { key, owner: Owner { org, solver }, .. } = credential;
     let (org, key, kind) = (org.clone(), key.clone(), secret.kind());
-    let sealing_key = SealingKey::from_credential(secret);
+    let response_key = ResponseKey::from_credential(secret);
     match (kind, solver.clone()) {
-        (KeyKind::Organization, None) => Ok(Principal::Organization(OrgGrant { org, key, sealing_key })),
-        (KeyKind::Solver, Some(solver)) => Ok(Principal::Solver(SolverGrant { org, key, solver, sealing_key })),
+        (KeyKind::Organization, None) => Ok(Principal::Organization(OrgGrant { org, key, response_key })),
+        (KeyKind::Solver, Some(solver)) => Ok(Principal::Solver(SolverGrant { org, key, solver, response_key })),
         _ => Err(REFUSED),
     }
 }
@@ -115,7 +115,7 @@ fn run_grant(credential: &RunCredential, now: Timestamp, secret: Secret) -> Resu
     if readable_until.map_or(*expires_at, |until| until.max(*expires_at)) <= now {
         return Err(AppError::TokenExpired);
     }
-    Ok(RunGrant { org: org.clone(), run: run.clone(), sealing_key: SealingKey::from_credential(secret) })
+    Ok(RunGrant { org: org.clone(), run: run.clone(), response_key: ResponseKey::from_credential(secret) })
 }
 
 /// What is stored of a secret. It has too much randomness for a slow hash to add anything.

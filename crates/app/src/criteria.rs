@@ -14,7 +14,7 @@ use store::{Db, benchmarks, criteria, entities, environments, tasks};
 use verify::Parsed;
 
 use crate::etag::IfMatch;
-use crate::once::Keep;
+use crate::idempotency::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 const MOST_CRITERIA: usize = 200;

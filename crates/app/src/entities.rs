@@ -8,7 +8,7 @@ use model::{DatasetId, EntityId, FieldErrors, OrgId};
 use store::{Constraint, Db, StoreError, datasets, entities};
 
 use crate::etag::IfMatch;
-use crate::once::Keep;
+use crate::idempotency::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 pub async fn create(

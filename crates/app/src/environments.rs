@@ -6,7 +6,7 @@ use model::{EnvironmentId, SimulatorId};
 use store::{Db, benchmarks, environments, simulators};
 
 use crate::etag::IfMatch;
-use crate::once::Keep;
+use crate::idempotency::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 const MOST_SIMULATORS: usize = 50;

@@ -1,6 +1,7 @@
 //! Why a verb could not be carried out, told apart by what the caller can do about it.
 
 use model::FieldErrors;
+use runtime::RuntimeError;
 use store::StoreError;
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -52,6 +53,22 @@ impl AppError {
 
     pub(crate) fn missing<I: model::Id>() -> Self {
         Self::NotFound(I::NOUN)
+    }
+}
+
+impl From<RuntimeError> for AppError {
+    fn from(error: RuntimeError) -> Self {
+        match error {
+            RuntimeError::PlaygroundNotFound => Self::missing::<model::PlaygroundId>(),
+            RuntimeError::SandboxNotFound => Self::missing::<model::SandboxId>(),
+            RuntimeError::NotStarted
+            | RuntimeError::NeverStarted
+            | RuntimeError::PastDeadline
+            | RuntimeError::LogFull(_)
+            | RuntimeError::TornDown => Self::conflict(error.to_string()),
+            RuntimeError::Store(error) => Self::Store(error),
+            RuntimeError::Internal(message) => Self::Internal(message),
+        }
     }
 }
 

@@ -4,9 +4,7 @@
 pub mod admin;
 pub mod api_keys;
 pub mod benchmarks;
-mod chance;
-mod clock;
-mod contents;
+mod blocking_limit;
 pub mod credentials;
 pub mod criteria;
 pub mod datasets;
@@ -14,35 +12,35 @@ pub mod entities;
 pub mod environments;
 mod error;
 pub mod etag;
+mod idempotency;
 mod limits;
-mod live;
 pub mod mllp;
 pub mod ocr;
-mod once;
 pub mod organizations;
 mod outbound;
 pub mod playgrounds;
 pub mod publications;
+mod random;
+mod response_encryption;
 pub mod runs;
 pub mod sandboxes;
 pub mod schemas;
-mod seal;
 pub mod simulators;
-mod slots;
 pub mod solvers;
-mod spool;
 pub mod tasks;
+mod upload_buffer;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use model::Timestamp;
+use runtime::{Runtime, RuntimeOptions};
 use store::{Blobs, Store, StoreError};
 
-pub use clock::Clock;
 pub use credentials::{OrgGrant, Principal, RunGrant, SolverGrant};
 pub use error::AppError;
+pub use idempotency::{Created, Once};
 pub use limits::{Limits, Options, SftpAddress};
-pub use once::{Created, Once};
+pub use runtime::Clock;
 
 /// A health check gives up on storage that has not answered by then.
 const READY_WITHIN: std::time::Duration = std::time::Duration::from_secs(4);
@@ -54,13 +52,9 @@ pub struct App {
 }
 
 struct Inner {
-    store: Store,
-    blobs: Blobs,
-    clock: Clock,
-    ids: chance::IdSource,
+    runtime: Runtime,
     credentials: credentials::Cache,
     limits: Limits,
-    worlds: live::Worlds,
     snapshots: runs::Snapshots,
     started: runs::access::Started,
     outbound: outbound::Outbound,
@@ -68,11 +62,10 @@ struct Inner {
     mllp: mllp::Ports,
     pushes: tokio::sync::Semaphore,
     listeners: sandboxes::voice::Listeners,
-    contents: contents::Contents,
-    spools: spool::Spools,
+    uploads: upload_buffer::UploadBuffers,
     /// Documents that are looked through, and pictures that are read.
-    papers: slots::Slots,
-    ocr: slots::Slots,
+    papers: blocking_limit::BlockingLimit,
+    ocr: blocking_limit::BlockingLimit,
     sftp: Option<SftpAddress>,
     engine: &'static str,
 }
@@ -80,13 +73,16 @@ struct Inner {
 impl App {
     pub fn new(store: Store, blobs: Blobs, clock: Clock, options: impl Into<Options>) -> Self {
         let Options { limits, allowed_hosts, mllp, sftp, spool, engine } = options.into();
-        let inner = Inner {
-            store,
-            blobs,
-            clock,
-            ids: chance::IdSource::default(),
+        let inner = Arc::new_cyclic(|inner| Inner {
+            runtime: Runtime::new(RuntimeOptions {
+                store,
+                blobs,
+                clock,
+                layer_bytes: limits.layer_bytes,
+                task_run_events: limits.task_run_events,
+                on_append: on_append(inner),
+            }),
             credentials: credentials::Cache::default(),
-            worlds: live::Worlds::new(limits.layer_bytes),
             snapshots: runs::Snapshots::default(),
             started: runs::access::Started::default(),
             outbound: outbound::Outbound::new(&allowed_hosts),
@@ -94,19 +90,28 @@ impl App {
             mllp: mllp::Ports::new(mllp),
             pushes: tokio::sync::Semaphore::new(mllp::MOST_AT_ONCE),
             listeners: sandboxes::voice::Listeners::default(),
-            contents: contents::Contents::default(),
-            spools: spool::Spools::new(spool),
-            papers: slots::Slots::new(2, 64),
-            ocr: slots::Slots::new(2, 32),
+            uploads: upload_buffer::UploadBuffers::new(spool),
+            papers: blocking_limit::BlockingLimit::new(2, 64),
+            ocr: blocking_limit::BlockingLimit::new(2, 32),
             sftp,
             limits,
             engine: engine.unwrap_or(runs::ENGINE),
-        };
-        Self { inner: Arc::new(inner) }
+        });
+        Self { inner }
     }
 
     pub fn now(&self) -> Timestamp {
-        self.inner.clock.now()
+        self.inner.runtime.now()
+    }
+
+    /// The playgrounds in memory.
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.inner.runtime
+    }
+
+    /// Writes all events of reads that wait, before the process ends.
+    pub async fn flush_events(&self) {
+        self.inner.runtime.flush_all().await;
     }
 
     pub fn limits(&self) -> &Limits {
@@ -125,19 +130,19 @@ impl App {
 
     /// Clears what is past its time. Called now and then by whoever runs the server.
     pub async fn sweep(&self) -> Result<(), AppError> {
-        let oldest = self.now().plus_milliseconds(-once::KEPT_MILLISECONDS);
+        let oldest = self.now().plus_milliseconds(-idempotency::KEPT_MILLISECONDS);
         self.store().write(move |db| store::idempotency::forget_before(db, oldest)).await?;
         Ok(())
     }
 
     /// Drops what nobody uses from memory. Called every minute by whoever runs the server.
     pub fn sweep_memory(&self) {
-        self.inner.worlds.sweep();
+        self.inner.runtime.sweep();
     }
 
     /// How many dataset layers are in memory, and their bytes.
     pub fn loaded_layers(&self) -> (usize, u64) {
-        self.inner.worlds.layers.loaded()
+        self.inner.runtime.loaded_layers()
     }
 
     /// The version of the engine that scores here.
@@ -146,19 +151,29 @@ impl App {
     }
 
     pub(crate) fn new_id<I: model::Id>(&self) -> I {
-        I::from_ulid(self.inner.ids.next(self.now()))
+        self.inner.runtime.new_id()
     }
 
     pub(crate) fn store(&self) -> &Store {
-        &self.inner.store
+        self.inner.runtime.store()
     }
 
     pub(crate) fn blobs(&self) -> &Blobs {
-        &self.inner.blobs
+        self.inner.runtime.blobs()
     }
+}
+
+/// Delivers messages that an append has put into the inboxes of sandboxes.
+fn on_append(app: &Weak<Inner>) -> runtime::AppendHook {
+    let app = Weak::clone(app);
+    Box::new(move |entries| {
+        if let Some(inner) = app.upgrade() {
+            App { inner }.push_arrivals(entries);
+        }
+    })
 }
 
 /// A request's own identifier, when the caller sent none.
 pub fn new_request_id(app: &App) -> String {
-    chance::unordered(app.now()).text("req_").to_string()
+    runtime::unordered_id(app.now()).text("req_").to_string()
 }

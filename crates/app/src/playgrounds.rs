@@ -6,7 +6,7 @@ use model::{EnvironmentId, EventId, OrgId, PlaygroundId, SandboxId, TaskRunId};
 use store::log::{Entry, Text};
 use store::{Db, environments, log, playgrounds, simulators};
 
-use crate::once::Keep;
+use crate::idempotency::Keep;
 use crate::sandboxes::{self, Addresses, BaseUrl, Seed};
 use crate::{App, AppError, Created, Once, OrgGrant};
 
@@ -86,9 +86,9 @@ pub async fn reset(
     id: &PlaygroundId,
     once: Option<Once>,
 ) -> Result<Created<Playground>, AppError> {
-    let live = checked(app, grant, id).await?;
-    app.flush(&live).await?;
-    let told_base = base;
+    check_own(app, grant, id).await?;
+    app.runtime().flush(id).await?;
+    let (told_base, playground) = (base, id);
     let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), app.addresses(base));
     let (event, actor) = (app.new_id::<EventId>(), grant.key.to_string());
     let work = move |db: &mut Db<'_>| {
@@ -103,7 +103,7 @@ pub async fn reset(
         found(db, &org, &id, &base)
     };
     let reset = app.once(grant, once, Keep::Sealed, work).await;
-    live.doubt();
+    app.runtime().invalidate(playground);
     let mut reset = reset?;
     reset.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_port(sandbox, told_base));
     Ok(reset)
@@ -130,8 +130,9 @@ pub async fn tear_down(
     id: &PlaygroundId,
     once: Option<Once>,
 ) -> Result<Created<Playground>, AppError> {
-    let live = checked(app, grant, id).await?;
-    app.flush(&live).await?;
+    check_own(app, grant, id).await?;
+    app.runtime().flush(id).await?;
+    let playground = id;
     let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), app.addresses(base));
     let work = move |db: &mut Db<'_>| {
         found(db, &org, &id, &base)?;
@@ -140,7 +141,7 @@ pub async fn tear_down(
         found(db, &org, &id, &base)
     };
     let ended = app.once(grant, once, Keep::Plain, work).await;
-    live.doubt();
+    app.runtime().invalidate(playground);
     if let Ok(ended) = &ended {
         ended.value.sandboxes.iter().for_each(|sandbox| app.inner.mllp.close(&sandbox.id));
     }
@@ -159,17 +160,12 @@ fn belongs_to(task_run: &TaskRunId) -> AppError {
     AppError::conflict(format!("the playground belongs to {task_run}; complete or cancel that"))
 }
 
-/// The playground in memory, if it is the caller's.
-async fn checked(
-    app: &App,
-    grant: &OrgGrant,
-    id: &PlaygroundId,
-) -> Result<std::sync::Arc<crate::live::Live>, AppError> {
+/// Whether the playground is the caller's, and of no task run.
+async fn check_own(app: &App, grant: &OrgGrant, id: &PlaygroundId) -> Result<(), AppError> {
     let (org, wanted) = (grant.org.clone(), id.clone());
     let known = app.store().read(move |db| playgrounds::find(db, &org, &wanted)).await?;
     let known = known.ok_or(AppError::missing::<PlaygroundId>())?;
-    known.task_run_id.map_or(Ok(()), |task_run| Err(belongs_to(&task_run)))?;
-    Ok(app.inner.worlds.of(id))
+    known.task_run_id.map_or(Ok(()), |task_run| Err(belongs_to(&task_run)))
 }
 
 fn found(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId, base: &Addresses) -> Result<Playground, AppError> {

@@ -21,7 +21,7 @@ use model::{BenchmarkId, DatasetId, EntityId, FieldErrors, OrgId, TaskId, Timest
 use store::versions::{self, StoredVersion};
 use store::{Db, benchmarks, datasets, entities, environments, simulators, tasks};
 
-use crate::once::Keep;
+use crate::idempotency::Keep;
 use crate::runs::snapshots;
 use crate::tasks::check_scenario;
 use crate::{App, AppError, Created, Once, OrgGrant, SolverGrant};

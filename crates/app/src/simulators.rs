@@ -7,7 +7,7 @@ use model::{DatasetId, FieldErrors, OrgId, SimulatorId};
 use store::{Db, datasets, environments, simulators};
 
 use crate::etag::IfMatch;
-use crate::once::Keep;
+use crate::idempotency::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 const MOST_DATASETS: usize = 50;

@@ -6,7 +6,7 @@ use model::page::{Page, PageRequest};
 use store::{Constraint, Db, StoreError, keys, solvers};
 
 use crate::etag::IfMatch;
-use crate::once::Keep;
+use crate::idempotency::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 pub async fn create(

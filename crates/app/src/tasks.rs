@@ -8,7 +8,7 @@ use store::{Db, benchmarks, entities, environments, tasks};
 
 use crate::criteria::{self, SimulatorNames};
 use crate::etag::IfMatch;
-use crate::once::Keep;
+use crate::idempotency::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 const MOST_ENTITIES: usize = 100;

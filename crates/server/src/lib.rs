@@ -82,7 +82,7 @@ pub async fn serve(
     net::serve(listener, router(app, public_url), &limits, shutdown).await;
     sweeper.abort();
     closing_app.close_ports();
-    closing_app.settle().await;
+    closing_app.flush_events().await;
 }
 
 /// Background cleanup. Every 5 seconds: ends overdue task runs and closes MLLP ports of ended sandboxes. Every minute: frees

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use app::sandboxes::files::{Condition, Entry, FileDrop, Parents, Reader, Target, TreePath, Upload};
+use app::AppError;
+use app::sandboxes::files::{Condition, Entry, FileDrop, FileReader, Parents, Target, TreePath, Upload};
 use bytes::{Bytes, BytesMut};
 use russh_sftp::protocol::{File, FileAttributes, OpenFlags, StatusCode};
 
@@ -23,7 +24,7 @@ pub(crate) struct Handles {
 }
 
 enum OpenHandle {
-    Reading(Reader),
+    Reading(FileReader),
     /// Boxed because it is much larger than the other variants.
     Writing {
         upload: Box<Upload>,
@@ -145,14 +146,14 @@ async fn begin_upload(files: &FileDrop, path: TreePath, flags: OpenFlags) -> Res
 }
 
 /// Reads across chunk borders, because some clients take a short response for the end of the file.
-async fn read_fully(reader: &Reader, offset: u64, length: usize) -> Result<Bytes, Status> {
-    let first = reader.read(offset, length).await?;
+async fn read_fully(reader: &FileReader, offset: u64, length: usize) -> Result<Bytes, Status> {
+    let first = reader.read(offset, length).await.map_err(AppError::from)?;
     if first.len() == length || first.is_empty() {
         return Ok(first);
     }
     let mut data = BytesMut::from(&first[..]);
     while data.len() < length {
-        let part = reader.read(offset + data.len() as u64, length - data.len()).await?;
+        let part = reader.read(offset + data.len() as u64, length - data.len()).await.map_err(AppError::from)?;
         if part.is_empty() {
             break;
         }

@@ -11,7 +11,7 @@ use model::{DatasetId, FieldErrors, OrgId, Timestamp};
 use store::{Db, datasets, simulators};
 
 use crate::etag::IfMatch;
-use crate::once::Keep;
+use crate::idempotency::Keep;
 use crate::{App, AppError, Created, Once, OrgGrant, entities};
 
 pub async fn create(

@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use world::{NewEvent, Outcome, Write};
 
-use crate::{App, sandboxes};
+use crate::App;
 
 const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(15);
@@ -60,9 +60,7 @@ impl App {
 async fn look_when_due(app: App, playground: PlaygroundId) {
     const LEAST: i64 = 1000;
     loop {
-        let live = app.inner.worlds.of(&playground);
-        let Ok(loaded) = app.current_after_due(&live).await else { return };
-        drop(live);
+        let Ok(loaded) = app.runtime().load_after_due_work(&playground).await else { return };
         let (Some(due), false) = (sims::scenario::next_due(&loaded.world), loaded.has_ended()) else { return };
         drop(loaded);
         let wait = (due.milliseconds() - app.now().milliseconds()).max(LEAST);
@@ -99,7 +97,7 @@ fn target_of(sandbox: &StoredSandbox) -> Option<MllpTarget> {
 }
 
 async fn push(app: &App, arrived: Arrived) {
-    let Ok(Some(sandbox)) = sandboxes::any(app, &arrived.sandbox).await else { return };
+    let Ok(Some(sandbox)) = app.runtime().sandbox(&arrived.sandbox).await else { return };
     let Some(target) = target_of(&sandbox) else { return };
     let Some(payload) = payload_of(app, &sandbox, &arrived.message).await else { return };
     let pushed = match app.inner.pushes.acquire().await {
@@ -112,13 +110,13 @@ async fn push(app: &App, arrived: Arrived) {
         changes: vec![],
         events: vec![event.clone()],
     };
-    if let Err(error) = app.tell(&sandbox, message).await {
+    if let Err(error) = app.runtime().command(&sandbox, message).await {
         tracing::debug!(%error, sandbox = %sandbox.id, "a push could not be told");
     }
 }
 
 async fn payload_of(app: &App, sandbox: &StoredSandbox, message: &str) -> Option<String> {
-    let world = app.current(&app.inner.worlds.of(&sandbox.playground)).await.ok()?.world;
+    let world = app.runtime().load(&sandbox.playground).await.ok()?.world;
     let record = world.sandboxes.get(&sandbox.id)?.records.get(INBOX, message).live()?;
     Some(record.json().get("payload")?.as_str()?.to_owned())
 }

@@ -155,7 +155,7 @@ async fn started(app: &App, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>
         }
         Ok::<_, AppError>(found)
     });
-    let remember = |sandbox: StoredSandbox| app.inner.worlds.remember(sandbox);
+    let remember = |sandbox: StoredSandbox| app.runtime().cache_sandbox(sandbox);
     let started = read.await?.into_iter().map(|(task_run, sandboxes)| StartedTask {
         id: task_run.id,
         deadline: task_run.deadline_at,

@@ -12,7 +12,7 @@ use store::task_runs::{self, Ending, StoredCriterionRun, StoredTaskRun};
 use super::evaluate::{self, Judged};
 use super::reach::Reach;
 use super::{end, snapshots, start, unread_faxes, views};
-use crate::once::{Holder, Keep};
+use crate::idempotency::{Holder, Keep};
 use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
 
 pub(super) async fn complete(
@@ -128,7 +128,7 @@ pub(super) async fn finish(app: &App, org: &OrgId, id: &TaskRunId) -> Result<(),
 fn forget(app: &App, task_run: &StoredTaskRun) {
     app.inner.started.forget(&task_run.run);
     if let Some(playground) = &task_run.playground {
-        app.forget(playground);
+        app.runtime().unload(playground);
     }
 }
 
@@ -191,7 +191,8 @@ async fn scored(app: &App, run: &StoredRun, task_run: &StoredTaskRun) -> Result<
     let task = snapshots::task(&snapshot, &task_run.task)?.clone();
     unread_faxes::check(app, &snapshot, &task, playground).await?;
     let begun_at = app.now();
-    let Some(sealed) = app.seal(&task_run.id, playground).await? else { return Ok(None) };
+    let Some(sealed) = app.runtime().freeze(&task_run.id, playground).await? else { return Ok(None) };
+    sealed.world.sandboxes.keys().for_each(|sandbox| app.inner.mllp.close(sandbox));
     app.inner.started.forget(&run.id);
     let frozen = Arc::new(app.frozen(playground, sealed.world, sealed.completed_seq).await?);
     let judged = app.judge(Arc::clone(&snapshot), task, Arc::clone(&frozen)).await?;
@@ -237,7 +238,7 @@ async fn stored(
         passed: outcome.passed,
         score: outcome.score,
         details: outcome.details,
-        evidence: app.kept(&text).await?,
+        evidence: app.runtime().store_text(&text).await?,
         started_at,
         completed_at: app.now(),
     };

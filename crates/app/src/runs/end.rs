@@ -49,7 +49,7 @@ pub(super) async fn write_reads(app: &App, run: &BenchmarkRunId) -> Result<(), A
     let id = run.clone();
     let task_runs = app.store().read(move |db| task_runs::of_run(db, &id)).await?;
     for playground in task_runs.into_iter().filter_map(|task_run| task_run.playground) {
-        app.flush_waiting(&playground).await?;
+        app.runtime().flush_waiting(&playground).await?;
     }
     Ok(())
 }
@@ -104,7 +104,7 @@ pub(super) async fn doubt(app: &App, run: &BenchmarkRunId) {
             return;
         }
     };
-    playgrounds.iter().for_each(|playground| app.inner.worlds.doubt(playground));
+    playgrounds.iter().for_each(|playground| app.runtime().invalidate(playground));
 }
 
 pub(super) async fn sweep(app: &App) -> Result<(), AppError> {

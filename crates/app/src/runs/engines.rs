@@ -153,7 +153,7 @@ pub(super) async fn rescored_task(
 ) -> Result<StoredEngineTask, AppError> {
     let criteria: Vec<EngineCriterionResult> = judged.iter().map(criterion).collect();
     let text = serde_json::to_string(&criteria).map_err(|error| AppError::Internal(error.to_string()))?;
-    let criteria: Text = app.kept(&text.into()).await?;
+    let criteria: Text = app.runtime().store_text(&text.into()).await?;
     Ok(StoredEngineTask { task_run: task_run.id.clone(), score, axes, criteria })
 }
 
@@ -240,7 +240,7 @@ pub async fn result(
     } else {
         for task_run in &task_runs {
             if let Some(task) = rescored.iter().find(|task| task.task_run == task_run.id) {
-                let text = app.text(task.criteria.clone()).await?;
+                let text = app.runtime().read_text(task.criteria.clone()).await?;
                 let criteria = serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))?;
                 shown.push(task_result(task_run, (&task.score, &task.axes), criteria));
             }
@@ -257,7 +257,7 @@ async fn original_task(
     let Some((score, axes)) = &task_run.result else { return Ok(None) };
     let mut shown = Vec::new();
     for criterion in criteria {
-        let text = app.text(criterion.evidence.clone()).await?;
+        let text = app.runtime().read_text(criterion.evidence.clone()).await?;
         shown.push(EngineCriterionResult {
             criterion_id: criterion.criterion,
             label: criterion.label,

@@ -37,9 +37,9 @@ use store::runs::{StoredRun, TaskCounts};
 use store::task_runs::{self, StoredTaskRun};
 use store::versions::{self, Heading};
 
-use crate::once::{Holder, Keep};
+use crate::idempotency::{Holder, Keep};
 use crate::sandboxes::BaseUrl;
-use crate::{App, AppError, Created, Once, OrgGrant, RunGrant, SolverGrant, chance, credentials};
+use crate::{App, AppError, Created, Once, OrgGrant, RunGrant, SolverGrant, credentials, random};
 
 pub use evaluate::ENGINE;
 use provision::RunSecret;
@@ -139,9 +139,9 @@ async fn make(
     once: Option<Once>,
     plan: Plan,
 ) -> Result<Created<CreatedRun>, AppError> {
-    let token = chance::secret(KeyKind::Run)?;
+    let token = random::secret(KeyKind::Run)?;
     let (hash, shown_token) = (credentials::hash(&token), token.reveal().to_owned());
-    let order_seed = plan.scored.then(chance::order_seed).transpose()?;
+    let order_seed = plan.scored.then(random::order_seed).transpose()?;
     let (id, now, ids) = (app.new_id::<BenchmarkRunId>(), app.now(), app.clone());
     let (addresses, sandbox_secret) = (app.addresses(base), RunSecret::new()?);
     let work = move |db: &mut Db<'_>| {

@@ -14,7 +14,7 @@ use store::{Db, playgrounds};
 
 use super::channels;
 use crate::sandboxes::{Addresses, credentials};
-use crate::{App, AppError, chance};
+use crate::{App, AppError, random};
 
 /// Sandboxes that are provisioned with one run. The playgrounds of further task runs are made at their start.
 const MOST_PROVISIONED: usize = 10_000;
@@ -26,7 +26,7 @@ pub(super) struct RunSecret([u8; 32]);
 
 impl RunSecret {
     pub(super) fn new() -> Result<Self, AppError> {
-        Ok(Self(chance::bytes::<32>()?))
+        Ok(Self(random::bytes::<32>()?))
     }
 
     fn of(&self, sandbox: &SandboxId) -> String {

@@ -93,16 +93,16 @@ async fn rescore_task(
     let id = task_run.id.clone();
     let kept = app.store().read(move |db| task_runs::criteria_of(db, &id)).await?;
     let task = changed(snapshots::task(snapshot, &task_run.task)?, changes);
-    let world = app.sealed(playground).await?;
+    let world = app.runtime().load_latest(playground).await?.world;
     let frozen = Arc::new(app.frozen(playground, world, task_run.completed_seq).await?);
     let judged = app.judge(Arc::clone(snapshot), task, Arc::clone(&frozen)).await?;
-    app.forget(playground);
+    app.runtime().unload(playground);
     let result = evaluate::total(&judged);
     let critical_failures = judged.iter().filter(|one| one.is_critical_failure()).count() as i64;
     let stored = engines::rescored_task(app, task_run, result.clone(), &judged).await?;
     let mut criteria = Vec::new();
     for (before, after) in kept.iter().zip(judged) {
-        let kept = app.text(before.evidence.clone()).await?;
+        let kept = app.runtime().read_text(before.evidence.clone()).await?;
         criteria.push(compared(before, &kept, after, changes));
     }
     let (before, sealed) = (task_run.result.clone().ok_or_else(lost)?, task_run.sealed.as_ref().ok_or_else(lost)?);

@@ -21,7 +21,7 @@ use super::neutral::{self, TaskIdentity};
 use super::provision::{self, NewPlayground, RunSecret};
 use super::reach::Reach;
 use super::{channels, end, snapshots};
-use crate::once::{Holder, Keep};
+use crate::idempotency::{Holder, Keep};
 use crate::sandboxes::{self, Addresses, BaseUrl};
 use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
 
@@ -100,7 +100,7 @@ async fn begin(
     let answered = app.once(holder, once, Keep::Sealed, work).await;
     app.inner.started.forget(&run_id);
     if let Ok(Created { value, replayed: false }) = &answered {
-        app.inner.worlds.of(&playground).begin(world, value.deadline_at);
+        app.runtime().publish_started(&playground, world, value.deadline_at);
         app.push_arrivals(&brought);
         app.push_later(&playground, &sandboxes);
     }
@@ -212,7 +212,7 @@ impl Stage {
         };
         let mut sandboxes = BTreeMap::new();
         for stored in &self.sandboxes {
-            sandboxes.insert(stored.id.clone(), app.at_baseline(stored.clone(), self.now).await?);
+            sandboxes.insert(stored.id.clone(), app.runtime().sandbox_at_baseline(stored.clone(), self.now).await?);
         }
         let world = World { seq: 0, oldest: 0, sandboxes };
         let played = play(app.clone(), world, steps).await?;
@@ -221,7 +221,7 @@ impl Stage {
             Err(faults) => return Ok(Err(faults)),
         };
         for entry in &mut entries {
-            app.place(entry).await?;
+            app.runtime().store_texts(entry).await?;
         }
         Ok(Ok(Scene { task_item, world, entries }))
     }
@@ -307,8 +307,8 @@ async fn play(
         return Ok(Ok((world, Vec::new())));
     }
     let played = tokio::task::spawn_blocking(move || {
-        let outcome = app.with_context(|context| scenario::begin(&world, context, &steps))?;
-        let entries = app.recorded(&mut world, outcome.changes, outcome.events);
+        let outcome = app.runtime().with_context(|context| scenario::begin(&world, context, &steps))?;
+        let entries = app.runtime().record(&mut world, outcome.changes, outcome.events);
         Ok((world, entries))
     });
     played.await.map_err(|_| AppError::Internal("a scenario panicked".into()))

@@ -10,7 +10,7 @@ use store::task_runs::{self, Ending, StoredCriterionRun};
 
 use super::reach::Reach;
 use super::{complete as completion, end, snapshots, start as beginning, views};
-use crate::once::{Holder, Keep};
+use crate::idempotency::{Holder, Keep};
 use crate::sandboxes::BaseUrl;
 use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
 
@@ -234,6 +234,6 @@ pub async fn criterion_run(app: &App, grant: &OrgGrant, id: &CriterionRunId) -> 
 }
 
 async fn evidence(app: &App, criterion: &StoredCriterionRun) -> Result<Value, AppError> {
-    let text = app.text(criterion.evidence.clone()).await?;
+    let text = app.runtime().read_text(criterion.evidence.clone()).await?;
     serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))
 }

@@ -28,14 +28,14 @@ pub(super) async fn check(
     if !task.criteria.iter().any(|criterion| reads_faxes(&criterion.assertion)) {
         return Ok(());
     }
-    let world = app.sealed(playground).await?;
+    let world = app.runtime().load_latest(playground).await?.world;
     if sims::fax::unread(&world).is_empty() {
         return Ok(());
     }
     let id = playground.clone();
     let sandboxes = app.store().read(move |db| store::sandboxes::of_playground(db, &id)).await?;
     fax::read_unread(app, &sandboxes, &world).await?;
-    let world = app.sealed(playground).await?;
+    let world = app.runtime().load_latest(playground).await?.world;
     let (snapshot, task, names) = (Arc::clone(snapshot), task.clone(), evaluate::names_of(&sandboxes));
     let undecided = tokio::task::spawn_blocking(move || is_undecided(&world, &names, &snapshot, &task)).await;
     match undecided.map_err(|_| AppError::Internal("a check panicked".into()))? {

@@ -7,8 +7,8 @@ use model::{Id, SandboxId};
 use store::sandboxes::StoredSandbox;
 
 use super::open;
-use crate::live::SandboxReader;
 use crate::{App, AppError, OrgGrant};
+use runtime::SandboxReader;
 
 #[derive(Clone)]
 pub struct Access {

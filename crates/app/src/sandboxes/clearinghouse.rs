@@ -10,8 +10,8 @@ use sims::clearinghouse::responses;
 use world::{Context, World};
 
 use super::Access;
-use crate::live::Cost;
 use crate::{App, AppError};
+use runtime::Cost;
 
 /// Bodies of more bytes are refused.
 pub const LARGEST_BODY: usize = MOST_BYTES;
@@ -19,7 +19,7 @@ pub const LARGEST_BODY: usize = MOST_BYTES;
 pub async fn transact(app: &App, access: Access, body: Bytes) -> Result<Exchanged, AppError> {
     let (sandbox, id, sender) = parts(access, Transport::Http);
     let message = move |world: &World, context: &Context<'_>| exchange::exchange(world, &id, &sender, &body, context);
-    app.tell(&sandbox, message).await?.map_err(refused)
+    app.runtime().command(&sandbox, message).await?.map_err(refused)
 }
 
 /// Answers that can be had, newest first. What became due counts as given from now on.
@@ -37,11 +37,11 @@ async fn available(app: &App, access: Access) -> Result<Vec<Response>, AppError>
     let (_, id, sender) = parts(access, Transport::Http);
     let (asked_of, asker) = (id.clone(), sender.clone());
     let question = move |world: &World, context: &Context<'_>| responses::look(world, &asked_of, &asker, context);
-    if let Some(found) = app.read(reading.reader(), Cost::Heavy, question).await? {
+    if let Some(found) = app.runtime().query(reading.reader(), Cost::Heavy, question).await? {
         return Ok(found);
     }
     let message = move |world: &World, context: &Context<'_>| responses::pick_up(world, &id, &sender, context);
-    app.tell_or_read(reading.reader(), message).await
+    Ok(app.runtime().command_or_query(reading.reader(), message).await?)
 }
 
 pub async fn eligibility(app: &App, access: Access, inquiry: EligibilityInquiry) -> Result<Eligibility, AppError> {
@@ -49,7 +49,7 @@ pub async fn eligibility(app: &App, access: Access, inquiry: EligibilityInquiry)
     let (sandbox, id, sender) = parts(access, Transport::Eligibility);
     let message =
         move |world: &World, context: &Context<'_>| patient::eligibility(world, &id, &sender, &inquiry, context);
-    app.tell(&sandbox, message).await?.map_err(|unasked| match unasked {
+    app.runtime().command(&sandbox, message).await?.map_err(|unasked| match unasked {
         Unasked::NoPatient => AppError::NotFound("patient"),
         Unasked::Refused(refusal) => refused(refusal),
     })

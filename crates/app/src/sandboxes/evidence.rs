@@ -25,7 +25,7 @@ pub async fn events(
 ) -> Result<Page<Event>, AppError> {
     let sandbox = open(app, grant, id).await?;
     if !sandbox.is_provisioned {
-        app.flush(&app.inner.worlds.of(&sandbox.playground)).await?;
+        app.runtime().flush(&sandbox.playground).await?;
     }
     let read = move |db: &mut Db<'_>| log::events(db, (&sandbox.playground, &sandbox.id), &filter, &page);
     let mut stored = app.store().read(read).await?;
@@ -49,7 +49,7 @@ pub async fn events(
 
 pub(crate) async fn fill(app: &App, stored: &mut StoredEvent) -> Result<(), AppError> {
     if let Some(blob) = stored.blob.take() {
-        let text = app.text(Text::Blob(blob)).await?;
+        let text = app.runtime().read_text(Text::Blob(blob)).await?;
         stored.event.payload = serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))?;
     }
     Ok(())
@@ -191,7 +191,7 @@ fn page_of(all: Vec<Difference>, request: &PageRequest) -> Page<Difference> {
 
 async fn world(app: &App, grant: &OrgGrant, id: &SandboxId) -> Result<Arc<World>, AppError> {
     let sandbox = open(app, grant, id).await?;
-    Ok(app.current(&app.inner.worlds.of(&sandbox.playground)).await?.world)
+    Ok(app.runtime().load(&sandbox.playground).await?.world)
 }
 
 async fn on_blocking_thread<T: Send + 'static>(

@@ -7,10 +7,10 @@ pub use sims::hl7::reply::{Ack, Reply};
 use sims::hl7::{inbox, receive, refusal};
 use world::{Context, Outcome, World};
 
-use super::{Access, any};
+use super::Access;
 use crate::etag::IfMatch;
-use crate::live::Cost;
 use crate::{App, AppError};
+use runtime::Cost;
 
 /// What waits in the inbox, newest first; only what was read or what was not, if that is asked for.
 pub async fn inbox(
@@ -21,13 +21,13 @@ pub async fn inbox(
 ) -> Result<Page<InboxMessage>, AppError> {
     let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
     let question = move |world: &World, context: &Context<'_>| inbox::list(world, &id, &actor, (read, &page), context);
-    app.read(access.reader(), Cost::Light, question).await
+    Ok(app.runtime().query(access.reader(), Cost::Light, question).await?)
 }
 
 pub async fn message(app: &App, access: Access, message: String) -> Result<InboxMessage, AppError> {
     let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
     let question = move |world: &World, context: &Context<'_>| inbox::get(world, &id, &actor, &message, context);
-    app.read(access.reader(), Cost::Light, question).await?.ok_or(AppError::NotFound("message"))
+    app.runtime().query(access.reader(), Cost::Light, question).await?.ok_or(AppError::NotFound("message"))
 }
 
 pub async fn mark(
@@ -47,7 +47,7 @@ pub async fn mark(
         let Outcome { answer, changes, events } = inbox::mark(world, &id, &actor, (&message, read), context);
         Outcome { answer: answer.ok_or(AppError::NotFound("message")), changes, events }
     };
-    app.tell(&sandbox, change).await?
+    app.runtime().command(&sandbox, change).await?
 }
 
 /// Sends one body over HTTP. What is no HL7 at all is refused as the API refuses things.
@@ -75,7 +75,7 @@ pub async fn send_frames(app: &App, access: &Access, frames: Vec<Vec<u8>>) -> Re
 
 /// The rejection of a frame that cannot be passed on: so that its sender does not wait for ever.
 pub fn rejection(app: &App, frame: &[u8], why: &str) -> Vec<Vec<u8>> {
-    app.with_context(|context| bytes_of(refusal::reject(frame, why, context)))
+    app.runtime().with_context(|context| bytes_of(refusal::reject(frame, why, context)))
 }
 
 fn bytes_of(acks: impl IntoIterator<Item = Ack>) -> Vec<Vec<u8>> {
@@ -85,10 +85,14 @@ fn bytes_of(acks: impl IntoIterator<Item = Ack>) -> Vec<Vec<u8>> {
 async fn deliver(app: &App, access: Access, deliveries: Vec<Delivery>) -> Result<Vec<Receipt>, AppError> {
     let id = access.sandbox.id.clone();
     let message = move |world: &World, context: &Context<'_>| receive::receive(world, &id, &deliveries, context);
-    app.tell(&access.sandbox, message).await
+    Ok(app.runtime().command(&access.sandbox, message).await?)
 }
 
 /// Whoever reaches the sandbox's own port may send to it. None when the sandbox is gone.
 pub async fn by_port(app: &App, id: &model::SandboxId) -> Result<Option<Access>, AppError> {
-    Ok(any(app, id).await?.map(|sandbox| Access { sandbox, actor: MLLP_SENDER.to_owned(), after_end: false }))
+    Ok(app.runtime().sandbox(id).await?.map(|sandbox| Access {
+        sandbox,
+        actor: MLLP_SENDER.to_owned(),
+        after_end: false,
+    }))
 }

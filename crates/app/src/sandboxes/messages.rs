@@ -11,8 +11,8 @@ use sims::once::{Token, UsedOtherwise};
 use world::{Context, Outcome, Sandbox, World};
 
 use super::Access;
-use crate::live::Cost;
 use crate::{App, AppError, Once};
+use runtime::Cost;
 
 /// The message as it is kept, with whether it was delivered.
 pub async fn send(app: &App, access: &Access, new: NewMessage, once: Option<Once>) -> Result<Value, AppError> {
@@ -23,7 +23,7 @@ pub async fn send(app: &App, access: &Access, new: NewMessage, once: Option<Once
             Outcome { answer: answer.map_err(refused), changes, events }
         })
     };
-    app.tell(&access.sandbox, message).await?
+    app.runtime().command(&access.sandbox, message).await?
 }
 
 /// Oldest first.
@@ -32,7 +32,7 @@ pub async fn list(app: &App, access: &Access, filter: Filter, request: PageReque
     let question = move |world: &World, _: &Context<'_>| {
         in_sandbox(world, &id, |sandbox| answered(inbox::list(sandbox, &actor, &filter, &request)))
     };
-    app.read(access.reader(), Cost::Heavy, question).await?
+    app.runtime().query(access.reader(), Cost::Heavy, question).await?
 }
 
 /// One message, which has been read from now on.
@@ -41,7 +41,7 @@ pub async fn read(app: &App, access: &Access, message_id: String) -> Result<Valu
     let message = move |world: &World, context: &Context<'_>| {
         in_sandbox(world, &id, |sandbox| answered(inbox::read(sandbox, &actor, context, &message_id)))
     };
-    app.tell_or_read(access.reader(), message).await??.ok_or(AppError::NotFound("message"))
+    app.runtime().command_or_query(access.reader(), message).await??.ok_or(AppError::NotFound("message"))
 }
 
 fn refused(refusal: Refusal) -> AppError {

@@ -28,8 +28,8 @@ use store::{Db, datasets, playgrounds, simulators};
 pub use access::Access;
 pub(crate) use addresses::Addresses;
 
-use crate::once::Keep;
-use crate::{App, AppError, Created, Once, OrgGrant, chance};
+use crate::idempotency::Keep;
+use crate::{App, AppError, Created, Once, OrgGrant, random};
 
 const MOST_DATASETS: usize = 50;
 const MOST_SANDBOXES: usize = 50;
@@ -66,7 +66,7 @@ pub async fn create(
     };
     let mut created = app.once(grant, once, Keep::Sealed, work).await?;
     if let Some(playground) = named {
-        app.inner.worlds.of(&playground).doubt();
+        app.runtime().invalidate(&playground);
     }
     app.tell_port(&mut created.value, told_base);
     Ok(created)
@@ -106,9 +106,8 @@ pub async fn tear_down(
     once: Option<Once>,
 ) -> Result<Created<Sandbox>, AppError> {
     let opened = open(app, grant, id).await?;
-    let live = app.inner.worlds.of(&opened.playground);
     if !opened.is_provisioned {
-        app.flush(&live).await?;
+        app.runtime().flush(&opened.playground).await?;
     }
     let sandbox_id = id;
     let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), app.addresses(base));
@@ -122,7 +121,7 @@ pub async fn tear_down(
         Ok(view(&found(db, &org, &id)?, &base))
     };
     let ended = app.once(grant, once, Keep::Plain, work).await;
-    live.doubt();
+    app.runtime().invalidate(&opened.playground);
     if ended.is_ok() {
         app.inner.mllp.close(sandbox_id);
     }
@@ -141,7 +140,7 @@ pub async fn attach(
     let told_base = base;
     let (org, id, dataset, now, base) =
         (grant.org.clone(), id.clone(), dataset.clone(), app.now(), app.addresses(base));
-    let live = app.inner.worlds.of(&open(app, grant, &id).await?.playground);
+    let playground = open(app, grant, &id).await?.playground.clone();
     let work = move |db: &mut Db<'_>| {
         let mut sandbox = found(db, &org, &id)?;
         let pinned = pin(db, &org, &dataset, now)?;
@@ -154,7 +153,7 @@ pub async fn attach(
         Ok(view(&sandbox, &base))
     };
     let attached = app.once(grant, once, Keep::Sealed, work).await;
-    live.doubt();
+    app.runtime().invalidate(&playground);
     let mut attached = attached?;
     app.tell_port(&mut attached.value, told_base);
     Ok(attached)
@@ -163,7 +162,7 @@ pub async fn attach(
 /// Takes a dataset away from under the sandbox. What was changed stays changed.
 pub async fn detach(app: &App, grant: &OrgGrant, id: &SandboxId, dataset: &DatasetId) -> Result<(), AppError> {
     let (org, id, dataset, now) = (grant.org.clone(), id.clone(), dataset.clone(), app.now());
-    let live = app.inner.worlds.of(&open(app, grant, &id).await?.playground);
+    let playground = open(app, grant, &id).await?.playground.clone();
     let change = move |db: &mut Db<'_>| {
         let mut sandbox = found(db, &org, &id)?;
         let before = sandbox.datasets.len();
@@ -174,29 +173,14 @@ pub async fn detach(app: &App, grant: &OrgGrant, id: &SandboxId, dataset: &Datas
         reshape(db, &mut sandbox, now)
     };
     let detached = app.store().write(change).await;
-    live.doubt();
+    app.runtime().invalidate(&playground);
     detached
 }
 
 /// The sandbox as its organization may use it.
 pub(crate) async fn open(app: &App, grant: &OrgGrant, id: &SandboxId) -> Result<Arc<StoredSandbox>, AppError> {
-    let sandbox = any(app, id).await?.filter(|sandbox| sandbox.org == grant.org);
+    let sandbox = app.runtime().sandbox(id).await?.filter(|sandbox| sandbox.org == grant.org);
     sandbox.ok_or(AppError::missing::<SandboxId>())
-}
-
-/// Whoever's it is: the caller must present a credential that fits.
-pub(crate) async fn any(app: &App, id: &SandboxId) -> Result<Option<Arc<StoredSandbox>>, AppError> {
-    if let Some(sandbox) = app.inner.worlds.remembered(id) {
-        return Ok(Some(sandbox));
-    }
-    let wanted = id.clone();
-    let found = app.store().read(move |db| store::sandboxes::find_any(db, &wanted)).await?;
-    // A provisioned one changes with the start of its task run.
-    let remember = |sandbox: StoredSandbox| match sandbox.is_provisioned {
-        true => Arc::new(sandbox),
-        false => app.inner.worlds.remember(sandbox),
-    };
-    Ok(found.map(remember))
 }
 
 /// What a new sandbox is given from outside the transaction.
@@ -274,7 +258,7 @@ fn reshape(db: &mut Db<'_>, sandbox: &mut StoredSandbox, now: Timestamp) -> Resu
 }
 
 pub(crate) fn new_secret() -> Result<String, AppError> {
-    Ok(chance::bytes::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(random::bytes::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 pub(crate) fn view(sandbox: &StoredSandbox, base: &Addresses) -> Sandbox {

@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 7] = [
     &["model", "fhir", "hl7v2", "x12", "documents"],
     &["world", "spoken", "population"],
     &["sims", "store", "client"],
-    &["verify"],
+    &["verify", "runtime"],
     &["app", "authoring", "agents"],
     &["server", "sftp", "gateway", "web", "mcp"],
     &["cli"],

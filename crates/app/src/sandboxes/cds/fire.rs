@@ -14,7 +14,7 @@ use super::services::{discover_config, headers};
 use super::{ask, silent, tell};
 use crate::outbound;
 use crate::sandboxes::fhir::token;
-use crate::sandboxes::{Access, BaseUrl, any, credentials};
+use crate::sandboxes::{Access, BaseUrl, credentials};
 use crate::{App, AppError, Once};
 
 /// What every service made of it: `{hook, hook_instance, cards, invocations}`.
@@ -99,7 +99,7 @@ impl FhirReach {
             silent(Ok::<_, Refusal>(fhir_server(world).map(|server| server.id.clone())))
         });
         let server = match server.await? {
-            Some(id) => any(app, &id).await?,
+            Some(id) => app.runtime().sandbox(&id).await?,
             None => None,
         };
         let Some(server) = server else { return Ok(Self { url: String::new(), token: None }) };

@@ -20,8 +20,8 @@ pub use fire::fire;
 pub use services::{list_services, register, remove};
 
 use super::Access;
-use crate::live::Cost;
 use crate::{App, AppError};
+use runtime::Cost;
 
 /// Oldest first.
 pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
@@ -61,7 +61,7 @@ where
         Some(sandbox) => question(world, sandbox, context),
         None => silent(Err(Refusal::Missing("sandbox"))),
     };
-    app.read(access.reader(), Cost::Heavy, question).await?.map_err(refused)
+    app.runtime().query(access.reader(), Cost::Heavy, question).await?.map_err(refused)
 }
 
 /// A message that may change something.
@@ -75,7 +75,7 @@ where
         Some(sandbox) => message(world, sandbox, context),
         None => silent(Err(Refusal::Missing("sandbox"))),
     };
-    app.tell(&access.sandbox, message).await?.map_err(refused)
+    app.runtime().command(&access.sandbox, message).await?.map_err(refused)
 }
 
 /// An answer that is no event.

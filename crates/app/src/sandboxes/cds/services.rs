@@ -16,7 +16,7 @@ use crate::{App, AppError};
 
 /// Servers of the config that nobody has asked yet are asked now, unless the sandbox takes no traffic any more.
 pub async fn list_services(app: &App, access: &Access, request: PageRequest) -> Result<Page<Value>, AppError> {
-    if app.takes_traffic(&access.sandbox).await? {
+    if app.runtime().takes_traffic(&access.sandbox).await? {
         discover_config(app, access).await?;
     }
     let actor = access.actor.clone();

@@ -21,9 +21,8 @@ use world::{Context, Outcome, Sandbox, World};
 use paper::Sight;
 
 use super::Access;
-use crate::contents::Reader;
-use crate::live::Cost;
 use crate::{App, AppError, Created, Once};
+use runtime::Cost;
 
 /// A file or a picture on its way to a client.
 pub struct Served {
@@ -66,7 +65,7 @@ pub async fn send(
     let message = in_sandbox(access, move |world, sandbox, actor, context| {
         send::send(world, sandbox, actor, context, (&new, &paper), token.as_ref())
     });
-    let (kept, is_new) = app.tell(&access.sandbox, message).await??.map_err(refused)?;
+    let (kept, is_new) = app.runtime().command(&access.sandbox, message).await??.map_err(refused)?;
     Ok(Created { value: kept.shown(), replayed: !is_new })
 }
 
@@ -80,13 +79,13 @@ async fn plan(
     let question = in_sandbox(access, move |world, sandbox, actor, context| {
         send::plan(world, sandbox, actor, context, (&new, has_bytes), token.as_ref())
     });
-    app.ask(&access.sandbox, Cost::Heavy, question).await??.map_err(refused)
+    app.runtime().query(&access.sandbox, Cost::Heavy, question).await??.map_err(refused)
 }
 
 async fn refuse<T>(app: &App, access: &Access, new: NewFax, errors: FieldErrors) -> Result<T, AppError> {
     let told = errors.clone();
     let note = in_sandbox(access, move |_, sandbox, actor, _| send::refuse(sandbox, actor, &new, &told));
-    app.ask(&access.sandbox, Cost::Light, note).await??;
+    app.runtime().query(&access.sandbox, Cost::Light, note).await??;
     Err(AppError::Invalid(errors))
 }
 
@@ -99,7 +98,7 @@ async fn loaded(app: &App, source: Source) -> Result<Result<Bytes, String>, AppE
     if opened.file.size > MOST_BYTES as u64 {
         return Ok(Err(format!("must have at most {MOST_BYTES} bytes, has {}", opened.file.size)));
     }
-    let reader = Reader::new(app, opened);
+    let reader = app.runtime().file_reader(opened);
     let mut bytes = Vec::new();
     while bytes.len() <= MOST_BYTES {
         let part = reader.read(bytes.len() as u64, MOST_BYTES + 1 - bytes.len()).await?;
@@ -114,7 +113,7 @@ async fn loaded(app: &App, source: Source) -> Result<Result<Bytes, String>, AppE
 /// Newest first.
 pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
     let question = in_sandbox(access, move |_, sandbox, actor, _| read::list(sandbox, actor, &filter, &request));
-    app.read(access.reader(), Cost::Heavy, question).await?
+    app.runtime().query(access.reader(), Cost::Heavy, question).await?
 }
 
 /// One fax; of one that was sent, also what it says.
@@ -165,7 +164,7 @@ pub async fn text(app: &App, access: &Access, direction: Direction, id: &str) ->
             let keep = in_sandbox(access, move |_, sandbox, _, context| {
                 read::keep_words(sandbox, context, (direction, &fax), &paper.words)
             });
-            kept = app.tell_or_read(access.reader(), keep).await??.ok_or(AppError::NotFound("fax"))?;
+            kept = app.runtime().command_or_query(access.reader(), keep).await??.ok_or(AppError::NotFound("fax"))?;
         }
     }
     Ok(kept.said())
@@ -198,7 +197,7 @@ pub(crate) async fn read_unread(app: &App, sandboxes: &[StoredSandbox], world: &
             None => Outcome { answer: (), changes: Vec::new(), events: Vec::new() },
         };
         // A playground that has ended stays as it is.
-        if let Err(error) = app.tell(line, keep).await {
+        if let Err(error) = app.runtime().command(line, keep).await {
             tracing::warn!(%error, "what was read of a fax could not be kept");
         }
     }
@@ -210,20 +209,20 @@ pub async fn mark(app: &App, access: &Access, id: &str, is_read: bool) -> Result
     let fax = id.to_owned();
     let message =
         in_sandbox(access, move |_, sandbox, actor, context| read::mark(sandbox, actor, context, (&fax, is_read)));
-    app.tell(&access.sandbox, message).await??.ok_or(AppError::NotFound("fax"))
+    app.runtime().command(&access.sandbox, message).await??.ok_or(AppError::NotFound("fax"))
 }
 
 async fn look(app: &App, access: &Access, (direction, id): (Direction, &str), look: Look) -> Result<Kept, AppError> {
     let fax = id.to_owned();
     let question = in_sandbox(access, move |_, sandbox, actor, _| read::get(sandbox, actor, (direction, &fax), look));
-    app.read(access.reader(), Cost::Light, question).await??.ok_or(AppError::NotFound("fax"))
+    app.runtime().query(access.reader(), Cost::Light, question).await??.ok_or(AppError::NotFound("fax"))
 }
 
 async fn bytes(app: &App, kept: &Kept) -> Result<Bytes, AppError> {
     match kept.content() {
         Some(Content::Inline(bytes)) => Ok(bytes.into()),
         Some(Content::Blobs(names)) => match names.first() {
-            Some(name) => app.blob(name).await,
+            Some(name) => Ok(app.runtime().blob(name).await?),
             None => Err(AppError::NotFound("document")),
         },
         None => Err(AppError::NotFound("document")),

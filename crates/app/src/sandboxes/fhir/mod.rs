@@ -14,9 +14,8 @@ pub use sims::fhir::http::{HEADERS, Request, Response};
 use sims::fhir::scopes::Scopes;
 use store::sandboxes::StoredSandbox;
 
-use super::any;
-use crate::live::{Cost, SandboxReader};
 use crate::{App, AppError, OrgGrant};
+use runtime::{Cost, SandboxReader};
 
 /// A caller who may use the sandbox.
 #[derive(Clone)]
@@ -53,7 +52,8 @@ impl From<super::Access> for Access {
 /// A SMART access token may do what its scopes say, in the sandbox that it was given for.
 pub async fn admit_token(app: &App, presented: &str, id: &SandboxId) -> Result<Access, AppError> {
     const REFUSED: AppError = AppError::Unauthorized("the access token is unknown, expired or of another sandbox");
-    let sandbox = any(app, id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir).ok_or(REFUSED)?;
+    let sandbox =
+        app.runtime().sandbox(id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir).ok_or(REFUSED)?;
     let scopes = token::verify(&sandbox, presented, app.now()).ok_or(REFUSED)?;
     Ok(Access { client: Client { name: sandbox.id.to_string(), scopes: Some(scopes) }, sandbox, after_end: false })
 }
@@ -63,7 +63,7 @@ const ANONYMOUS: &str = "anonymous";
 
 /// Without a credential a client may ask what the server can do and where tokens are given: no more.
 pub async fn admit_anyone(app: &App, id: &SandboxId) -> Result<Access, AppError> {
-    let sandbox = any(app, id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
+    let sandbox = app.runtime().sandbox(id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
     let sandbox = sandbox.ok_or(AppError::NotFound(SandboxId::NOUN))?;
     let client = Client { name: ANONYMOUS.into(), scopes: Some(Scopes::default()) };
     Ok(Access { sandbox, client, after_end: false })
@@ -88,12 +88,12 @@ pub async fn exchange(app: &App, access: Access, mut request: Request) -> Result
             }
             outcome
         };
-        return app.read(SandboxReader { sandbox: &sandbox, after_end }, cost, question).await;
+        return Ok(app.runtime().query(SandboxReader { sandbox: &sandbox, after_end }, cost, question).await?);
     }
     let message = move |world: &world::World, context: &world::Context<'_>| {
         answer::answer(world, &id, &client, &request, context)
     };
-    app.tell(&sandbox, message).await
+    Ok(app.runtime().command(&sandbox, message).await?)
 }
 
 /// Tokens are this server's own, whoever answers the rest.

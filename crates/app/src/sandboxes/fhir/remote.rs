@@ -11,9 +11,9 @@ use sims::fhir::{depth, judge};
 use world::{NewEvent, Outcome};
 
 use super::{Access, Request, Response};
-use crate::live::Cost;
 use crate::outbound::{self, Asked, CallError, Fetched};
 use crate::{App, AppError};
+use runtime::Cost;
 
 /// Headers of the answer that a FHIR client reads.
 const PASSED_BACK: [&str; 5] = ["etag", "last-modified", "location", "content-location", "content-type"];
@@ -30,7 +30,7 @@ pub(super) async fn exchange(
 ) -> Result<Response, AppError> {
     // Of a sandbox that has ended, the other server must not hear any more.
     let nothing = |_: &world::World, _: &world::Context<'_>| Outcome { answer: (), changes: vec![], events: vec![] };
-    app.ask(&access.sandbox, Cost::Light, nothing).await?;
+    app.runtime().query(&access.sandbox, Cost::Light, nothing).await?;
     if access.client.name.starts_with(KeyId::PREFIX) && !sims::fhir::answer::is_read_only(&request) {
         // The other server's changes are not in our log, where those of the organization are looked for.
         let playground = access.sandbox.playground.clone();
@@ -51,7 +51,7 @@ pub(super) async fn exchange(
         changes: Vec::new(),
         events: events.clone(),
     };
-    app.tell(&access.sandbox, message).await?;
+    app.runtime().command(&access.sandbox, message).await?;
     drop(answer);
     Ok(Arc::unwrap_or_clone(told))
 }

@@ -14,9 +14,9 @@ use store::sandboxes::StoredSandbox;
 use subtle::ConstantTimeEq;
 use world::{NewEvent, Outcome};
 
-use super::super::{any, credentials};
-use crate::live::Cost;
+use super::super::credentials;
 use crate::{App, AppError};
+use runtime::Cost;
 
 pub const LIFETIME_SECONDS: i64 = 300;
 const ALL: &str = "system/*.cruds";
@@ -48,7 +48,7 @@ pub enum TokenError {
 }
 
 pub async fn issue(app: &App, id: &SandboxId, request: TokenRequest) -> Result<AccessToken, TokenError> {
-    let known = any(app, id).await.map_err(TokenError::Failed)?;
+    let known = app.runtime().sandbox(id).await.map_err(|error| TokenError::Failed(error.into()))?;
     let sandbox = known.filter(|sandbox| sandbox.kind == SimulatorType::Fhir).ok_or(TokenError::InvalidClient)?;
     let expected = credentials::client_secret(&sandbox);
     let same: bool = expected.as_bytes().ct_eq(request.client_secret.as_bytes()).into();
@@ -108,7 +108,7 @@ async fn note(
         payload: payload.into(),
     };
     let outcome = Outcome { answer: (), changes: Vec::new(), events: vec![event] };
-    match app.ask(sandbox, Cost::Light, move |_, _| outcome).await {
+    match app.runtime().query(sandbox, Cost::Light, move |_, _| outcome).await.map_err(AppError::from) {
         Ok(()) => Ok(()),
         Err(AppError::Conflict { .. } | AppError::NotFound(_)) => Err(TokenError::InvalidClient),
         Err(error) => Err(TokenError::Failed(error)),

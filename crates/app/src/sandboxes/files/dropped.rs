@@ -5,7 +5,7 @@ use sims::files::TreePath;
 use world::{Context, Outcome, World};
 
 use super::{Fault, FileDrop};
-use crate::live::Cost;
+use runtime::Cost;
 
 /// What waits for it becomes answers beside it. A file that nobody takes costs one look.
 pub(super) async fn hand_over(drop: &FileDrop, path: &TreePath) -> Result<(), Fault> {
@@ -15,7 +15,7 @@ pub(super) async fn hand_over(drop: &FileDrop, path: &TreePath) -> Result<(), Fa
         changes: Vec::new(),
         events: Vec::new(),
     };
-    if !drop.app.ask(&drop.sandbox, Cost::Light, look).await? {
+    if !drop.app.runtime().query(&drop.sandbox, Cost::Light, look).await? {
         return Ok(());
     }
     let reader = drop.peek(path).await?;
@@ -30,6 +30,6 @@ pub(super) async fn hand_over(drop: &FileDrop, path: &TreePath) -> Result<(), Fa
     }
     let (files, actor, path) = (drop.sandbox.id.clone(), drop.client.actor.clone(), path.as_str().to_owned());
     let message = move |world: &World, context: &Context<'_>| dropped(world, context, &files, &actor, &path, &bytes);
-    drop.app.tell(&drop.sandbox, message).await?;
+    drop.app.runtime().command(&drop.sandbox, message).await?;
     Ok(())
 }

@@ -12,6 +12,12 @@ pub enum Fault {
     App(#[from] AppError),
 }
 
+impl From<runtime::RuntimeError> for Fault {
+    fn from(error: runtime::RuntimeError) -> Self {
+        Self::App(error.into())
+    }
+}
+
 /// As the API tells it.
 impl From<Fault> for AppError {
     fn from(fault: Fault) -> Self {

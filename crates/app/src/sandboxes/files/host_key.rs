@@ -1,11 +1,11 @@
 //! The seed of the server's SSH host key: made once, kept in the database, so that every start and every node has the same.
 
-use crate::{App, AppError, chance};
+use crate::{App, AppError, random};
 
 const NAME: &str = "ssh_host_key";
 
 pub async fn seed(app: &App) -> Result<[u8; 32], AppError> {
-    let fresh: String = chance::bytes::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect();
+    let fresh: String = random::bytes::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect();
     let now = app.now();
     let keep = move |db: &mut store::Db<'_>| Ok(store::server_secrets::find_or_keep(db, NAME, &fresh, now)?);
     let kept: Result<String, AppError> = app.store().write(keep).await;

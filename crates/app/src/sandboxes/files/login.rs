@@ -7,16 +7,16 @@ use subtle::ConstantTimeEq;
 use world::{Context, Outcome, World};
 
 use super::FileDrop;
-use crate::live::Cost;
-use crate::sandboxes::{any, credentials};
+use crate::sandboxes::credentials;
 use crate::{App, AppError};
+use runtime::Cost;
 
 /// The drop of a user with the right password; none for whatever is wrong, without saying what.
 pub async fn login(app: &App, user: &str, password: &str) -> Result<Option<FileDrop>, AppError> {
     let Ok(id) = user.parse::<SandboxId>() else { return Ok(None) };
-    let sandbox = any(app, &id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Files);
+    let sandbox = app.runtime().sandbox(&id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Files);
     let Some(sandbox) = sandbox else { return Ok(None) };
-    if !app.takes_traffic(&sandbox).await? {
+    if !app.runtime().takes_traffic(&sandbox).await? {
         return Ok(None);
     }
     let expected = credentials::sftp_password(&sandbox);
@@ -41,7 +41,7 @@ impl FileDrop {
             let answer = world.sandboxes.get(&id).is_some_and(|sandbox| files::is_locked(sandbox, context.now));
             Outcome { answer, changes: Vec::new(), events: Vec::new() }
         };
-        self.app.ask(&self.sandbox, Cost::Light, look).await
+        Ok(self.app.runtime().query(&self.sandbox, Cost::Light, look).await?)
     }
 
     /// Most logins change nothing, so that many at once need not wait for each other.
@@ -53,12 +53,12 @@ impl FileDrop {
             let Outcome { events, .. } = files::note_login(&call);
             Outcome { answer: changes, changes: Vec::new(), events: if changes { Vec::new() } else { events } }
         };
-        if self.app.ask(&self.sandbox, Cost::Light, look).await? {
+        if self.app.runtime().query(&self.sandbox, Cost::Light, look).await? {
             let (id, client) = (self.sandbox.id.clone(), self.client.clone());
             let note = move |world: &World, context: &Context<'_>| {
                 files::note_login(&Call { world, context, sandbox: &id, client: &client })
             };
-            self.app.tell(&self.sandbox, note).await?;
+            self.app.runtime().command(&self.sandbox, note).await?;
         }
         Ok(())
     }
@@ -73,6 +73,6 @@ impl FileDrop {
         let note = move |world: &World, context: &Context<'_>| {
             files::note_wrong_password(&Call { world, context, sandbox: &id, client: &client })
         };
-        self.app.tell(&self.sandbox, note).await
+        Ok(self.app.runtime().command(&self.sandbox, note).await?)
     }
 }

@@ -16,11 +16,11 @@ use std::sync::Arc;
 use store::sandboxes::StoredSandbox;
 use world::{Context, Direction, World};
 
-pub use crate::contents::Reader;
-use crate::live::{Cost, SandboxReader};
 use crate::sandboxes::Access;
 use crate::{App, AppError};
 pub use fault::Fault;
+pub use runtime::FileReader;
+use runtime::{Cost, SandboxReader};
 pub use upload::{Target, Upload};
 
 const INBOX: &str = "inbox/";
@@ -71,10 +71,10 @@ impl FileDrop {
         self.ask(Cost::Heavy, move |call| files::directory(call, &path)).await
     }
 
-    pub async fn open(&self, path: &TreePath) -> Result<Reader, Fault> {
+    pub async fn open(&self, path: &TreePath) -> Result<FileReader, Fault> {
         let path = path.clone();
         let opened = self.ask(Cost::Light, move |call| files::open(call, &path)).await?;
-        Ok(Reader::new(&self.app, opened))
+        Ok(self.app.runtime().file_reader(opened))
     }
 
     pub async fn delete(&self, path: &TreePath, condition: Condition) -> Result<(), Fault> {
@@ -101,7 +101,7 @@ impl FileDrop {
 
     /// Whether the sandbox takes traffic: a session of one that does not has nothing more to do.
     pub async fn is_open(&self) -> Result<bool, AppError> {
-        self.app.takes_traffic(&self.sandbox).await
+        Ok(self.app.runtime().takes_traffic(&self.sandbox).await?)
     }
 
     pub fn sandbox(&self) -> &model::SandboxId {
@@ -132,7 +132,7 @@ impl FileDrop {
             question(&Call { world, context, sandbox: &id, client: &client })
         };
         let reader = SandboxReader { sandbox: &self.sandbox, after_end: self.after_end };
-        Ok(self.app.read(reader, cost, ask).await??)
+        Ok(self.app.runtime().query(reader, cost, ask).await??)
     }
 
     async fn tell<T: Send + 'static>(
@@ -143,7 +143,7 @@ impl FileDrop {
         let tell = move |world: &World, context: &Context<'_>| {
             message(&Call { world, context, sandbox: &id, client: &client })
         };
-        Ok(self.app.tell(&self.sandbox, tell).await??)
+        Ok(self.app.runtime().command(&self.sandbox, tell).await??)
     }
 }
 

@@ -5,9 +5,8 @@ use sims::files::{self, Call, Condition, Parents, Stored, TreePath, Written};
 use world::{Context, Outcome, World};
 
 use super::{Fault, FileDrop, Refusal};
-use crate::contents::Reader;
-use crate::live::Cost;
-use crate::spool::{CHUNK_BYTES, Spool};
+use crate::upload_buffer::UploadBuffer;
+use runtime::{CHUNK_BYTES, Cost, FileReader};
 
 /// What a client is going to write.
 #[derive(Clone, Debug)]
@@ -24,7 +23,7 @@ pub struct Target {
 pub struct Upload {
     drop: FileDrop,
     target: Target,
-    spool: Spool,
+    buffer: UploadBuffer,
     /// An authored fault refuses what comes after so many bytes.
     short_after: Option<u64>,
     was_cut: bool,
@@ -48,9 +47,9 @@ impl FileDrop {
             let answer = may.map(|()| sandbox.and_then(files::short_after));
             Outcome { answer, changes: Vec::new(), events: Vec::new() }
         };
-        let short_after = self.app.ask(&self.sandbox, Cost::Light, look).await??;
-        let spool = self.app.inner.spools.begin(most)?;
-        Ok(Upload { drop: self.clone(), target, spool, short_after, was_cut: false })
+        let short_after = self.app.runtime().query(&self.sandbox, Cost::Light, look).await??;
+        let buffer = self.app.inner.uploads.begin(most)?;
+        Ok(Upload { drop: self.clone(), target, buffer, short_after, was_cut: false })
     }
 
     fn planned(&self, target: &Target, stored: Stored, is_short: bool) -> files::Upload {
@@ -65,13 +64,13 @@ impl FileDrop {
     }
 
     /// The file as it is, for a client that goes on writing it.
-    pub(super) async fn peek(&self, path: &TreePath) -> Result<Reader, Fault> {
+    pub(super) async fn peek(&self, path: &TreePath) -> Result<FileReader, Fault> {
         let (path, id, client) = (path.clone(), self.sandbox.id.clone(), self.client.clone());
         let look = move |world: &World, context: &Context<'_>| {
             let answer = files::peek(&Call { world, context, sandbox: &id, client: &client }, &path);
             Outcome { answer, changes: Vec::new(), events: Vec::new() }
         };
-        Ok(Reader::new(&self.app, self.app.ask(&self.sandbox, Cost::Light, look).await??))
+        Ok(self.app.runtime().file_reader(self.app.runtime().query(&self.sandbox, Cost::Light, look).await??))
     }
 }
 
@@ -82,7 +81,7 @@ fn unknown(size: u64) -> Stored {
 
 impl Upload {
     pub fn size(&self) -> u64 {
-        self.spool.size()
+        self.buffer.size()
     }
 
     pub fn path(&self) -> &TreePath {
@@ -113,7 +112,7 @@ impl Upload {
                 return Ok(true);
             }
             let length = part.len() as u64;
-            self.spool.write(offset, part).await?;
+            self.buffer.write(offset, part).await?;
             offset += length;
         }
     }
@@ -125,31 +124,31 @@ impl Upload {
                 self.was_cut = true;
                 data.truncate(room);
                 if !data.is_empty() {
-                    self.spool.write(offset, data).await?;
+                    self.buffer.write(offset, data).await?;
                 }
                 return Err(Refusal::Full("the write was cut short".into()).into());
             }
         }
-        Ok(self.spool.write(offset, data).await?)
+        Ok(self.buffer.write(offset, data).await?)
     }
 
     /// Writes after what is there.
     pub async fn append(&mut self, data: Bytes) -> Result<(), Fault> {
-        self.write(self.spool.size(), data).await
+        self.write(self.buffer.size(), data).await
     }
 
     pub async fn resize(&mut self, size: u64) -> Result<(), Fault> {
-        Ok(self.spool.resize(size).await?)
+        Ok(self.buffer.resize(size).await?)
     }
 
     pub async fn read(&self, offset: u64, most: usize) -> Result<Bytes, Fault> {
-        Ok(self.spool.read(offset, most).await?)
+        Ok(self.buffer.read(offset, most).await?)
     }
 
     /// Puts the file at its place: whole, durable, and for all to see when this answers.
     pub async fn finish(self) -> Result<Written, Fault> {
-        let Self { drop, target, spool, was_cut, .. } = self;
-        let stored = spool.store(&drop.app).await?;
+        let Self { drop, target, buffer, was_cut, .. } = self;
+        let stored = buffer.store(&drop.app).await?;
         let upload = drop.planned(&target, stored, was_cut);
         let written = drop.tell(move |call| files::write(call, &upload)).await?;
         drop.after_write(&target.path).await;

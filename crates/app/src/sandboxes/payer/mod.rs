@@ -26,14 +26,15 @@ use subtle::ConstantTimeEq;
 pub use visit::Visit;
 use world::Outcome;
 
-use super::{Access, any, credentials};
-use crate::live::Cost;
+use super::{Access, credentials};
 use crate::{App, AppError, Created, Once};
+use runtime::Cost;
 
 /// The account's name and password, as a client of the sandbox sends them to the REST face.
 pub async fn admit_login(app: &App, id: &SandboxId, username: &str, password: &str) -> Result<Access, AppError> {
     const REFUSED: AppError = AppError::Unauthorized("the name or the password is wrong");
-    let sandbox = any(app, id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Payer).ok_or(REFUSED)?;
+    let sandbox =
+        app.runtime().sandbox(id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Payer).ok_or(REFUSED)?;
     if !is_account(&sandbox, username) | !is_password(&sandbox, password) {
         return Err(REFUSED);
     }
@@ -151,7 +152,7 @@ pub async fn formulary(
 async fn kept(app: &App, access: &Access, attachments: Vec<Attachment>) -> Result<Vec<Upload>, AppError> {
     let nothing =
         |_: &world::World, _: &world::Context<'_>| Outcome { answer: (), changes: Vec::new(), events: Vec::new() };
-    app.ask(&access.sandbox, Cost::Light, nothing).await?;
+    app.runtime().query(&access.sandbox, Cost::Light, nothing).await?;
     let mut uploads = Vec::with_capacity(attachments.len());
     for attachment in attachments {
         uploads.push(attachment.described());
@@ -182,7 +183,7 @@ async fn ask<T: Send + 'static>(
     let (id, client) = (access.sandbox.id.clone(), Client { name: access.actor.clone(), channel });
     let question =
         move |world: &world::World, context: &world::Context<'_>| call::answer(world, &id, &client, context, run);
-    app.read(access.reader(), Cost::Heavy, question).await?.map_err(refused)
+    app.runtime().query(access.reader(), Cost::Heavy, question).await?.map_err(refused)
 }
 
 async fn tell<T: Send + 'static>(
@@ -194,7 +195,7 @@ async fn tell<T: Send + 'static>(
     let (id, client) = (access.sandbox.id.clone(), Client { name: access.actor.clone(), channel });
     let message =
         move |world: &world::World, context: &world::Context<'_>| call::answer(world, &id, &client, context, &run);
-    app.tell(&access.sandbox, message).await?.map_err(refused)
+    app.runtime().command(&access.sandbox, message).await?.map_err(refused)
 }
 
 fn refused(refusal: Refusal) -> AppError {
@@ -215,6 +216,6 @@ fn created(changed: Changed) -> Created<Value> {
 
 /// A portal, whoever asks for it.
 async fn portal(app: &App, id: &SandboxId) -> Result<Arc<StoredSandbox>, AppError> {
-    let sandbox = any(app, id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Payer);
+    let sandbox = app.runtime().sandbox(id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Payer);
     sandbox.ok_or(AppError::missing::<SandboxId>())
 }

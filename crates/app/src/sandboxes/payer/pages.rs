@@ -214,7 +214,7 @@ pub async fn draft(app: &App, visitor: &Visitor, key: String, look: Look) -> Res
 
 /// What a form for a new request carries, so that sending it twice begins one draft.
 pub fn new_draft(app: &App) -> String {
-    format!("{DRAFT_PREFIX}{}", app.inner.ids.next(app.now()))
+    format!("{DRAFT_PREFIX}{}", runtime::unordered_id(app.now()))
 }
 
 /// A new draft for the form that this key was written into; the same form again is the same draft.

@@ -8,7 +8,7 @@ use model::Timestamp;
 use store::sandboxes::StoredSandbox;
 
 use crate::sandboxes::credentials;
-use crate::{App, AppError, chance};
+use crate::{App, AppError, random};
 
 /// What a cookie says, once its signature was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Visit {
 
 impl Visit {
     pub(super) fn new(app: &App, login: Option<String>) -> Result<Self, AppError> {
-        let id = URL_SAFE_NO_PAD.encode(chance::bytes::<18>()?);
+        let id = URL_SAFE_NO_PAD.encode(random::bytes::<18>()?);
         Ok(Self { id, login, seen_at: app.now() })
     }
 

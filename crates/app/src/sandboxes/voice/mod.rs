@@ -24,8 +24,8 @@ pub(crate) use listeners::Listeners;
 pub use recording::record;
 
 use super::{Access, credentials};
-use crate::live::Cost;
 use crate::{App, AppError, Once};
+use runtime::Cost;
 
 /// The number of the line.
 pub fn number(access: &Access) -> String {
@@ -105,7 +105,7 @@ pub async fn voicemail(app: &App, access: &Access, voicemail: String) -> Result<
             Outcome { answer: Ok(answer), changes, events }
         })
     };
-    app.tell_or_read(access.reader(), message).await??.ok_or(AppError::NotFound("voicemail"))
+    app.runtime().command_or_query(access.reader(), message).await??.ok_or(AppError::NotFound("voicemail"))
 }
 
 /// The call, and its turns from one on; for a stream, so that it is no event. Not after the end of a task run.
@@ -149,7 +149,7 @@ where
             Outcome { answer: answer.map_err(refused), changes, events }
         })
     };
-    let exchange = app.tell(&access.sandbox, message).await??;
+    let exchange = app.runtime().command(&access.sandbox, message).await??;
     if let Some(call) = exchange.call["id"].as_str() {
         app.inner.listeners.wake(call);
     }
@@ -168,7 +168,7 @@ where
             Outcome { answer: Ok(answer), changes, events }
         })
     };
-    app.read(access.reader(), Cost::Heavy, question).await?
+    app.runtime().query(access.reader(), Cost::Heavy, question).await?
 }
 
 /// The caller's line, or the line that has the call. A line that was torn down alone is not reached through another.

@@ -1,6 +1,6 @@
 //! Responses with the content of a file, or a range of it.
 
-use app::sandboxes::files::{Entry, FileDrop, Reader, TreePath, lists};
+use app::sandboxes::files::{Entry, FileDrop, FileReader, TreePath, lists};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -52,7 +52,7 @@ fn applicable_range<'h>(headers: &'h HeaderMap, file: &DatasetFile) -> Option<&'
     text(header::RANGE).filter(|_| is_same)
 }
 
-fn part(reader: Reader, start: u64, end: u64) -> Response {
+fn part(reader: FileReader, start: u64, end: u64) -> Response {
     let file = reader.file.clone();
     with_file_headers(Body::from_stream(reader.stream(start, end)).into_response(), &file, end - start)
 }

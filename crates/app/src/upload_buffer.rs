@@ -1,4 +1,4 @@
-//! Uploads on their way: bytes that come in any order wait outside of memory until they are whole, and then become blobs.
+//! Buffers uploads: bytes arrive in any order, are kept on disk until the upload is complete, and are then stored as blobs.
 
 use std::fs::File;
 use std::io;
@@ -10,37 +10,36 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
+use runtime::CHUNK_BYTES;
 use sha2::{Digest, Sha256};
 use sims::files::Stored;
 
 use crate::{App, AppError};
 
-/// The pieces that files are kept in: small enough that many can be in memory, large enough that a file has few.
-pub(crate) const CHUNK_BYTES: usize = 1024 * 1024;
-/// Pieces that are stored at the same time.
-const AT_ONCE: usize = 4;
-/// Uploads of all clients that are under way.
-const MOST_SPOOLS: usize = 2048;
+/// Chunks that are stored at the same time.
+const MAX_STORING: usize = 4;
+/// Maximum number of uploads in progress, of all clients.
+const MAX_UPLOADS: usize = 2048;
 
-/// Where uploads wait.
-pub(crate) struct Spools {
+/// Creates upload buffers, and limits their number.
+pub(crate) struct UploadBuffers {
     directory: Option<PathBuf>,
     open: Arc<AtomicUsize>,
 }
 
-impl Spools {
+impl UploadBuffers {
     pub(crate) fn new(directory: Option<PathBuf>) -> Self {
         Self { directory, open: Arc::default() }
     }
 
-    /// A place for at most so many bytes.
-    pub(crate) fn begin(&self, most: u64) -> Result<Spool, AppError> {
+    /// A buffer for at max `max` bytes.
+    pub(crate) fn begin(&self, max: u64) -> Result<UploadBuffer, AppError> {
         let counted = Counted(Arc::clone(&self.open));
-        if self.open.fetch_add(1, Ordering::Relaxed) >= MOST_SPOOLS {
-            return Err(AppError::conflict(format!("{MOST_SPOOLS} uploads are under way; try again later")));
+        if self.open.fetch_add(1, Ordering::Relaxed) >= MAX_UPLOADS {
+            return Err(AppError::conflict(format!("{MAX_UPLOADS} uploads are in progress; try again later")));
         }
         let directory = self.directory.clone();
-        Ok(Spool { place: Place::Memory(Vec::new()), size: 0, most, directory, _counted: counted })
+        Ok(UploadBuffer { content: Content::Memory(Vec::new()), size: 0, max, directory, _counted: counted })
     }
 }
 
@@ -52,38 +51,38 @@ impl Drop for Counted {
     }
 }
 
-/// One upload. Nobody sees it before it is stored; dropping it leaves nothing.
-pub(crate) struct Spool {
-    place: Place,
+/// One upload. It is invisible until it is stored; dropping it discards it.
+pub(crate) struct UploadBuffer {
+    content: Content,
     size: u64,
-    most: u64,
+    max: u64,
     directory: Option<PathBuf>,
     _counted: Counted,
 }
 
-/// A file without a name, once there is more than a piece of it.
-enum Place {
+/// In memory up to one chunk, beyond that in a temporary file without a name.
+enum Content {
     Memory(Vec<u8>),
     Disk(Arc<File>),
 }
 
-impl Spool {
+impl UploadBuffer {
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Writes at an offset; what is left out before it is zeros.
+    /// Writes at an offset. A gap before it is filled with zeros.
     pub(crate) async fn write(&mut self, offset: u64, data: Bytes) -> Result<(), AppError> {
         let end = offset.saturating_add(data.len() as u64);
-        if end > self.most {
-            return Err(AppError::TooLarge(format!("a file has at most {} bytes here", self.most)));
+        if end > self.max {
+            return Err(AppError::TooLarge(format!("a file has at max {} bytes here", self.max)));
         }
         if end > CHUNK_BYTES as u64 {
             self.move_to_disk().await?;
         }
-        match &mut self.place {
-            Place::Memory(bytes) => {
-                let (start, end) = (place(offset)?, place(end)?);
+        match &mut self.content {
+            Content::Memory(bytes) => {
+                let (start, end) = (index(offset)?, index(end)?);
                 if bytes.len() < end {
                     bytes.resize(end, 0);
                 }
@@ -91,7 +90,7 @@ impl Spool {
                     target.copy_from_slice(&data);
                 }
             }
-            Place::Disk(file) => {
+            Content::Disk(file) => {
                 let file = Arc::clone(file);
                 on_disk(move || file.write_all_at(&data, offset)).await?;
             }
@@ -100,17 +99,17 @@ impl Spool {
         Ok(())
     }
 
-    /// Makes it longer, with zeros, or shorter.
+    /// Truncates it, or extends it with zeros.
     pub(crate) async fn resize(&mut self, size: u64) -> Result<(), AppError> {
-        if size > self.most {
-            return Err(AppError::TooLarge(format!("a file has at most {} bytes here", self.most)));
+        if size > self.max {
+            return Err(AppError::TooLarge(format!("a file has at max {} bytes here", self.max)));
         }
         if size > CHUNK_BYTES as u64 {
             self.move_to_disk().await?;
         }
-        match &mut self.place {
-            Place::Memory(bytes) => bytes.resize(place(size)?, 0),
-            Place::Disk(file) => {
+        match &mut self.content {
+            Content::Memory(bytes) => bytes.resize(index(size)?, 0),
+            Content::Disk(file) => {
                 let file = Arc::clone(file);
                 on_disk(move || file.set_len(size)).await?;
             }
@@ -119,15 +118,15 @@ impl Spool {
         Ok(())
     }
 
-    /// At most so many bytes from an offset; fewer only at the end.
-    pub(crate) async fn read(&self, offset: u64, most: usize) -> Result<Bytes, AppError> {
-        let length = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX).min(most);
-        match &self.place {
-            Place::Memory(bytes) => {
-                let start = place(offset.min(self.size))?;
+    /// At max `max` bytes from an offset; fewer only at the end.
+    pub(crate) async fn read(&self, offset: u64, max: usize) -> Result<Bytes, AppError> {
+        let length = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX).min(max);
+        match &self.content {
+            Content::Memory(bytes) => {
+                let start = index(offset.min(self.size))?;
                 Ok(Bytes::copy_from_slice(bytes.get(start..start + length).unwrap_or_default()))
             }
-            Place::Disk(file) => {
+            Content::Disk(file) => {
                 let file = Arc::clone(file);
                 on_disk(move || {
                     let mut bytes = vec![0; length];
@@ -140,7 +139,7 @@ impl Spool {
     }
 
     async fn move_to_disk(&mut self) -> Result<(), AppError> {
-        let Place::Memory(bytes) = &mut self.place else { return Ok(()) };
+        let Content::Memory(bytes) = &mut self.content else { return Ok(()) };
         let (bytes, directory) = (std::mem::take(bytes), self.directory.clone());
         let file = on_disk(move || {
             let file = match directory {
@@ -153,32 +152,32 @@ impl Spool {
             file.write_all_at(&bytes, 0)?;
             Ok(file)
         });
-        self.place = Place::Disk(Arc::new(file.await?));
+        self.content = Content::Disk(Arc::new(file.await?));
         Ok(())
     }
 
-    /// Makes blobs of it.
+    /// Stores it as blobs.
     pub(crate) async fn store(&self, app: &App) -> Result<Stored, AppError> {
         let mut whole = Sha256::new();
         let (mut offset, mut is_text) = (0, true);
         let (mut chunks, mut storing) = (Vec::new(), FuturesOrdered::new());
         loop {
-            let piece = self.read(offset, CHUNK_BYTES).await?;
+            let chunk = self.read(offset, CHUNK_BYTES).await?;
             if offset == 0 {
-                is_text = looks_like_text(&piece);
-            } else if piece.is_empty() {
+                is_text = looks_like_text(&chunk);
+            } else if chunk.is_empty() {
                 break;
             }
-            whole.update(&piece);
-            offset += piece.len() as u64;
-            let is_last = piece.len() < CHUNK_BYTES;
-            if storing.len() >= AT_ONCE
+            whole.update(&chunk);
+            offset += chunk.len() as u64;
+            let is_last = chunk.len() < CHUNK_BYTES;
+            if storing.len() >= MAX_STORING
                 && let Some(stored) = storing.next().await
             {
                 chunks.push(stored?);
             }
             let blobs = app.blobs().clone();
-            storing.push_back(async move { blobs.put(piece).await });
+            storing.push_back(async move { blobs.put(chunk).await });
             if is_last {
                 break;
             }
@@ -187,7 +186,7 @@ impl Spool {
             chunks.push(stored?);
         }
         let sha256: String = whole.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        // One piece is the whole file, and has its name.
+        // A single chunk has the same name as the whole file.
         if chunks.len() == 1 {
             chunks.clear();
         }
@@ -195,17 +194,19 @@ impl Spool {
     }
 }
 
-fn place(offset: u64) -> Result<usize, AppError> {
+fn index(offset: u64) -> Result<usize, AppError> {
     usize::try_from(offset).map_err(|_| AppError::TooLarge("the offset is too large".into()))
 }
 
-/// UTF-8 without NUL, as far as it was looked at; a character may be cut at the end.
+/// UTF-8 without NUL. The last character may be incomplete.
 fn looks_like_text(start: &[u8]) -> bool {
     let is_utf8 = str::from_utf8(start).err().is_none_or(|error| error.error_len().is_none());
     is_utf8 && !start.contains(&0)
 }
 
 async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> Result<T, AppError> {
-    let done = tokio::task::spawn_blocking(work).await.map_err(|_| AppError::Internal("spooling panicked".into()))?;
-    done.map_err(|error| AppError::Store(store::StoreError::Blob(format!("the spool: {error}"))))
+    let done = tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| AppError::Internal("buffering an upload panicked".into()))?;
+    done.map_err(|error| AppError::Store(store::StoreError::Blob(format!("the upload buffer: {error}"))))
 }

@@ -1,11 +1,11 @@
-//! The one place that asks for the time.
+//! The only place that reads the system time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use model::Timestamp;
 
-/// The machine's clock, or in tests one that is set by hand.
+/// The system clock, or in tests a clock that is set by hand.
 #[derive(Clone, Debug)]
 pub struct Clock {
     fixed: Option<Arc<AtomicI64>>,
@@ -29,7 +29,7 @@ impl Clock {
         Timestamp(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Moves a fixed clock; the machine's own goes by itself.
+    /// Moves a fixed clock forward. Does nothing with the system clock.
     pub fn advance(&self, milliseconds: i64) {
         if let Some(fixed) = &self.fixed {
             fixed.fetch_add(milliseconds, Ordering::SeqCst);

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use store::Db;
 use store::idempotency::{self, Kept};
 
-use crate::seal::SealingKey;
+use crate::response_encryption::ResponseKey;
 use crate::{App, AppError, OrgGrant, RunGrant, SolverGrant};
 
 pub(crate) const KEPT_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
@@ -38,24 +38,24 @@ pub(crate) enum Keep {
 pub(crate) struct Holder {
     /// Each has a space of keys of its own.
     name: String,
-    sealing_key: SealingKey,
+    response_key: ResponseKey,
 }
 
 impl From<&OrgGrant> for Holder {
     fn from(grant: &OrgGrant) -> Self {
-        Self { name: grant.org.to_string(), sealing_key: grant.sealing_key.clone() }
+        Self { name: grant.org.to_string(), response_key: grant.response_key.clone() }
     }
 }
 
 impl From<&SolverGrant> for Holder {
     fn from(grant: &SolverGrant) -> Self {
-        Self { name: grant.solver.to_string(), sealing_key: grant.sealing_key.clone() }
+        Self { name: grant.solver.to_string(), response_key: grant.response_key.clone() }
     }
 }
 
 impl From<&RunGrant> for Holder {
     fn from(grant: &RunGrant) -> Self {
-        Self { name: grant.run.to_string(), sealing_key: grant.sealing_key.clone() }
+        Self { name: grant.run.to_string(), response_key: grant.response_key.clone() }
     }
 }
 
@@ -102,7 +102,7 @@ impl App {
             }
             let value = work(db)?;
             let text = serde_json::to_string(&value).map_err(|error| AppError::Internal(error.to_string()))?;
-            let answer = if keep == Keep::Sealed { holder.sealing_key.seal(&text)? } else { text };
+            let answer = if keep == Keep::Sealed { holder.response_key.encrypt(&text)? } else { text };
             idempotency::keep(
                 db,
                 &holder.name,
@@ -122,7 +122,7 @@ fn replay<T: DeserializeOwned>(holder: &Holder, once: &Once, keep: Keep, kept: &
     }
     let text = match keep {
         Keep::Plain => kept.answer.clone(),
-        Keep::Sealed => holder.sealing_key.open(&kept.answer).ok_or_else(|| {
+        Keep::Sealed => holder.response_key.decrypt(&kept.answer).ok_or_else(|| {
             AppError::conflict("this Idempotency-Key was used under another API key; its answer held a secret and can be read only with that one")
         })?,
     };

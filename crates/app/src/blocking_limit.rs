@@ -1,4 +1,4 @@
-//! Heavy work on documents: off the threads that serve others, a few at a time, and no endless queue before it.
+//! Runs expensive work on documents on blocking threads: a few at a time, with a limited queue.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,16 +6,16 @@ use tokio::sync::Semaphore;
 
 use crate::AppError;
 
-/// So many pieces of work at the same time, and so many that wait.
-pub(crate) struct Slots {
-    free: Semaphore,
+/// Limits how much work runs at the same time, and how much waits.
+pub(crate) struct BlockingLimit {
+    permits: Semaphore,
     waiting: AtomicUsize,
-    most_waiting: usize,
+    max_waiting: usize,
 }
 
-impl Slots {
-    pub(crate) fn new(at_once: usize, most_waiting: usize) -> Self {
-        Self { free: Semaphore::new(at_once), waiting: AtomicUsize::new(0), most_waiting }
+impl BlockingLimit {
+    pub(crate) fn new(at_once: usize, max_waiting: usize) -> Self {
+        Self { permits: Semaphore::new(at_once), waiting: AtomicUsize::new(0), max_waiting }
     }
 
     pub(crate) async fn run<T: Send + 'static>(
@@ -23,20 +23,23 @@ impl Slots {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, AppError> {
         let _waiting = Waiting::enter(self)?;
-        let _slot =
-            self.free.acquire().await.map_err(|_| AppError::Internal("documents are not read any more".into()))?;
+        let _permit = self
+            .permits
+            .acquire()
+            .await
+            .map_err(|_| AppError::Internal("the limit of document work is closed".into()))?;
         let done = tokio::task::spawn_blocking(work).await;
         done.map_err(|_| AppError::Internal("reading a document panicked".into()))
     }
 }
 
-/// One that waits or works; a caller that goes away frees its place.
-struct Waiting<'a>(&'a Slots);
+/// Work that waits or runs. Counted until it is dropped.
+struct Waiting<'a>(&'a BlockingLimit);
 
 impl<'a> Waiting<'a> {
-    fn enter(slots: &'a Slots) -> Result<Self, AppError> {
-        let entered = Self(slots);
-        if slots.waiting.fetch_add(1, Ordering::Relaxed) >= slots.most_waiting {
+    fn enter(limit: &'a BlockingLimit) -> Result<Self, AppError> {
+        let entered = Self(limit);
+        if limit.waiting.fetch_add(1, Ordering::Relaxed) >= limit.max_waiting {
             return Err(AppError::Busy("too many documents are being read; try again"));
         }
         Ok(entered)
@@ -55,11 +58,11 @@ mod tests {
     use std::sync::mpsc;
 
     #[tokio::test]
-    async fn what_cannot_wait_is_refused() {
-        let slots = std::sync::Arc::new(Slots::new(1, 2));
+    async fn work_beyond_the_queue_is_rejected() {
+        let limit = std::sync::Arc::new(BlockingLimit::new(1, 2));
         let (release, held) = mpsc::channel::<()>();
         let (begun, began) = mpsc::channel();
-        let holding = std::sync::Arc::clone(&slots);
+        let holding = std::sync::Arc::clone(&limit);
         let first = tokio::spawn(async move {
             holding
                 .run(move || {
@@ -69,15 +72,15 @@ mod tests {
                 .await
         });
         tokio::task::spawn_blocking(move || began.recv()).await.unwrap().unwrap();
-        let waiting = std::sync::Arc::clone(&slots);
+        let waiting = std::sync::Arc::clone(&limit);
         let second = tokio::spawn(async move { waiting.run(|| 2).await });
-        while slots.waiting.load(Ordering::Relaxed) < 2 {
+        while limit.waiting.load(Ordering::Relaxed) < 2 {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(slots.run(|| 3).await, Err(AppError::Busy(_))));
+        assert!(matches!(limit.run(|| 3).await, Err(AppError::Busy(_))));
         release.send(()).unwrap();
         assert!(first.await.unwrap().is_ok());
         assert!(matches!(second.await.unwrap(), Ok(2)));
-        assert!(matches!(slots.run(|| 3).await, Ok(3)));
+        assert!(matches!(limit.run(|| 3).await, Ok(3)));
     }
 }
