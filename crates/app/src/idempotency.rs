@@ -133,7 +133,7 @@ fn replay<T: DeserializeOwned>(holder: &Holder, once: &Once, keep: Keep, kept: &
     Ok(Created { value, replayed: true })
 }
 /// For a message to a sandbox, whose own rows remember it.
-impl From<Once> for sims::once::Token {
+impl From<Once> for sims::idempotency::IdempotencyKey {
     fn from(once: Once) -> Self {
         Self { key: once.key, sha256: once.request_hash }
     }

@@ -44,7 +44,7 @@ fn assertions(schemas: &mut Map<String, Value>) {
 
 fn configs(schemas: &mut Map<String, Value>) {
     let mut choices = Vec::new();
-    for info in sims::catalogue() {
+    for info in sims::catalog() {
         let name = format!("{}Config", info.kind.name());
         let description = format!("The config of a {} simulator: {}", info.kind.name(), info.summary);
         schemas.insert(name.clone(), shown_by(&description, &info.example_config(), &[]));
@@ -56,7 +56,7 @@ fn configs(schemas: &mut Map<String, Value>) {
 
 fn steps(schemas: &mut Map<String, Value>) {
     let (mut choices, mut mapping) = (Vec::new(), Map::new());
-    for step in sims::catalogue().iter().flat_map(|info| info.steps) {
+    for step in sims::catalog().iter().flat_map(|info| info.steps) {
         let name = format!("Step{}", camel_case(step.name));
         let mut schema = shown_by(step.summary, &step.example(), &["do"]);
         schema["properties"]["do"] = json!({"type": "string", "enum": [step.name]});
@@ -81,7 +81,7 @@ fn steps(schemas: &mut Map<String, Value>) {
 
 /// Paths of a run by channel; only of what its environment has.
 fn endpoints() -> Value {
-    let names = sims::catalogue().iter().flat_map(|info| {
+    let names = sims::catalog().iter().flat_map(|info| {
         info.endpoints.iter().map(|name| {
             (
                 (*name).to_owned(),

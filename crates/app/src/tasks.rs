@@ -160,7 +160,7 @@ pub(crate) fn check_scenario(
     let available = environment.map(|environment| {
         let simulators = environment.simulators.iter();
         simulators
-            .map(|simulator| sims::Available { kind: simulator.r#type, name: &simulator.name })
+            .map(|simulator| sims::EnvironmentSimulator { kind: simulator.r#type, name: &simulator.name })
             .collect::<Vec<_>>()
     });
     sims::validate_scenario(&task.scenario, available.as_deref())

@@ -100,12 +100,13 @@ impl Runtime {
 
     /// The world after the work that the agent's actions have scheduled, with the log entries of that work.
     async fn settle(&self, world: &Arc<World>) -> Result<(World, Vec<Entry>), RuntimeError> {
-        if !sims::due::is_unsettled(world) {
+        if !sims::scheduler::has_pending(world) {
             return Ok((World::clone(world), Vec::new()));
         }
         let (runtime, mut world) = (self.clone(), World::clone(world));
         let settling = tokio::task::spawn_blocking(move || {
-            let Outcome { changes, events, .. } = runtime.with_context(|context| sims::due::settle(&world, context));
+            let Outcome { changes, events, .. } =
+                runtime.with_context(|context| sims::scheduler::settle_pending(&world, context));
             let entries = runtime.record(&mut world, changes, events);
             (world, entries)
         });

@@ -176,7 +176,8 @@ impl Runtime {
     }
 
     pub(crate) async fn run_due_work(&self, playground: &Arc<Playground>) -> Result<(), RuntimeError> {
-        self.submit(playground, |world: &World, context: &Context<'_>| Ok(sims::due::catch_up(world, context))).await
+        self.submit(playground, |world: &World, context: &Context<'_>| Ok(sims::scheduler::catch_up(world, context)))
+            .await
     }
 
     /// Writes events, and all reads that wait. Returns when they are durable.

@@ -61,7 +61,7 @@ pub struct LoadedWorld {
 
 impl LoadedWorld {
     pub(crate) fn new(world: World, ended_at: Option<Timestamp>, ends_at: Option<Timestamp>) -> Self {
-        Self { next_due: sims::due::next(&world), world: Arc::new(world), ended_at, ends_at, is_stale: false }
+        Self { next_due: sims::scheduler::next_due(&world), world: Arc::new(world), ended_at, ends_at, is_stale: false }
     }
 
     pub fn has_ended(&self) -> bool {

@@ -51,12 +51,12 @@ pub(crate) struct RecordChange<'a> {
 
 /// Every channel that effects can have, in the order of the registry.
 pub fn channels() -> impl Iterator<Item = &'static str> {
-    crate::catalogue().iter().map(|info| info.effects.channel)
+    crate::catalog().iter().map(|info| info.effects.channel)
 }
 
 /// Whether the resources of a channel are paths of a tree.
 pub fn has_paths(channel: &str) -> bool {
-    crate::catalogue().iter().any(|info| info.effects.channel == channel && info.effects.has_paths)
+    crate::catalog().iter().any(|info| info.effects.channel == channel && info.effects.has_paths)
 }
 
 /// What the agent did, in the order of the log.
@@ -171,5 +171,5 @@ pub(crate) fn member<'e>(event: &'e Event, name: &str) -> Option<&'e str> {
 
 /// What is not due yet, and what simulators remember for themselves: nobody's work.
 pub(crate) fn is_bookkeeping(collection: &str) -> bool {
-    collection == crate::scenario::SCHEDULED || collection == crate::once::BOOKKEEPING
+    collection == crate::scenario::SCHEDULED || collection == crate::idempotency::BOOKKEEPING
 }

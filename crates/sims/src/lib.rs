@@ -1,5 +1,4 @@
-//! The simulators: which types there are, what an author may configure, which scenario steps each type takes, and what
-//! those leave.
+//! The simulators: their types, their configuration, the scenario steps that each type supports, and what those do.
 //! Synchronous and pure: no I/O, no clock, no randomness.
 
 #[macro_use]
@@ -8,26 +7,26 @@ mod registry;
 pub mod authored;
 pub mod cds_hooks;
 pub mod clearinghouse;
-mod contact;
+mod contact_points;
 pub mod document;
-pub mod due;
 pub mod effects;
 pub mod fax;
 pub mod fhir;
 pub mod files;
-mod first_match;
 pub mod hl7;
-mod lists;
+pub mod idempotency;
 pub mod message;
 mod network;
-pub mod once;
+mod pagination;
 pub mod payer;
 pub mod redact;
+mod rules;
 pub mod scenario;
+pub mod scheduler;
 pub mod voice;
 
 pub use registry::{SimulatorInfo, StepInfo};
-pub use scenario::{Available, LONGEST_AFTER_SECONDS, MOST_STEPS, validate_scenario};
+pub use scenario::{EnvironmentSimulator, MAX_AFTER_SECONDS, MAX_STEPS, validate_scenario};
 
 use model::FieldErrors;
 use model::simulator::SimulatorType;
@@ -45,7 +44,7 @@ simulators! {
     CdsHooks => cds_hooks,
 }
 
-/// Checks an authored config; faults are named by their dotted path inside the config. `null` is an empty config.
+/// Validates an authored config. Errors are named by their dotted path inside the config. `null` is an empty config.
 pub fn validate_config(kind: SimulatorType, config: &Value) -> Result<(), FieldErrors> {
     info(kind).validate_config(config)
 }
@@ -56,8 +55,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_catalogue_has_every_type_once_and_in_order() {
-        let kinds: Vec<SimulatorType> = catalogue().iter().map(|info| info.kind).collect();
+    fn the_catalog_has_every_type_once_and_in_order() {
+        let kinds: Vec<SimulatorType> = catalog().iter().map(|info| info.kind).collect();
         assert_eq!(kinds, SimulatorType::ALL);
         for kind in SimulatorType::ALL {
             assert_eq!(info(kind).kind, kind);
@@ -66,7 +65,7 @@ mod tests {
 
     #[test]
     fn examples_and_empty_configs_are_valid() {
-        for info in catalogue() {
+        for info in catalog() {
             assert_eq!(validate_config(info.kind, &info.example_config()), Ok(()), "{:?}", info.kind);
             assert_eq!(validate_config(info.kind, &json!({})), Ok(()), "{:?}", info.kind);
             assert_eq!(validate_config(info.kind, &Value::Null), Ok(()), "{:?}", info.kind);
@@ -74,20 +73,20 @@ mod tests {
     }
 
     #[test]
-    fn examples_show_every_key_of_their_config() {
-        for info in catalogue() {
-            let faults = validate_config(info.kind, &json!({"no_such_key": 1})).unwrap_err().to_string();
+    fn examples_show_every_config_key() {
+        for info in catalog() {
+            let errors = validate_config(info.kind, &json!({"no_such_key": 1})).unwrap_err().to_string();
             for key in info.example_config().as_object().unwrap().keys() {
-                assert!(faults.contains(&format!("`{key}`")), "{:?} {key}: {faults}", info.kind);
+                assert!(errors.contains(&format!("`{key}`")), "{:?} {key}: {errors}", info.kind);
             }
-            let known = faults.matches('`').count() / 2;
-            assert_eq!(known, info.example_config().as_object().unwrap().len(), "{:?}: {faults}", info.kind);
+            let known = errors.matches('`').count() / 2;
+            assert_eq!(known, info.example_config().as_object().unwrap().len(), "{:?}: {errors}", info.kind);
         }
     }
 
     #[test]
     fn step_names_are_unique() {
-        let mut names: Vec<&str> = catalogue().iter().flat_map(|info| info.steps).map(|step| step.name).collect();
+        let mut names: Vec<&str> = catalog().iter().flat_map(|info| info.steps).map(|step| step.name).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();
@@ -95,13 +94,13 @@ mod tests {
     }
 
     #[test]
-    fn hostile_configs_are_faults_for_every_type() {
+    fn malformed_configs_are_rejected_by_every_type() {
         let deep = (0..120).fold(json!(1), |inner, _| json!([inner]));
         let precise: Value = serde_json::from_str("1.10").unwrap();
         let huge: Value = serde_json::from_str("1e999").unwrap();
         let long_key = "k".repeat(1 << 20);
         let many: Value = (0..20_000).map(|index| (format!("key{index}"), json!(index))).collect();
-        let hostile = [
+        let malformed = [
             json!([]),
             json!([{}]),
             json!("{}"),
@@ -116,19 +115,19 @@ mod tests {
             huge,
             many,
         ];
-        for info in catalogue() {
-            for config in &hostile {
-                let faults = validate_config(info.kind, config).unwrap_err();
-                assert!(faults.to_string().len() < 20_000, "{:?}", info.kind);
+        for info in catalog() {
+            for config in &malformed {
+                let errors = validate_config(info.kind, config).unwrap_err();
+                assert!(errors.to_string().len() < 20_000, "{:?}", info.kind);
             }
         }
     }
 
     #[test]
-    fn no_wrongly_typed_member_of_an_example_passes() {
+    fn examples_with_a_member_of_the_wrong_type_are_rejected() {
         let precise: Value = serde_json::from_str("1.10").unwrap();
         let huge: Value = serde_json::from_str("-1e999").unwrap();
-        for info in catalogue() {
+        for info in catalog() {
             let example = info.example_config();
             for key in example.as_object().unwrap().keys() {
                 for wrong in

@@ -1,4 +1,4 @@
-//! What the registry knows of a simulator type, and the list that makes a registry of the simulators' folders.
+//! The catalog entry of a simulator type, and the macro that builds the catalog from the simulators' modules.
 
 use model::FieldErrors;
 use model::simulator::SimulatorType;
@@ -6,16 +6,16 @@ use serde_json::{Map, Value};
 
 use crate::authored;
 use crate::effects::EffectInfo;
-use crate::scenario::step::{self, DatasetFile, Done, Files, Stage, Step};
+use crate::scenario::step::{self, DatasetFile, DatasetFiles, ScenarioStep, StepContext, StepOutput};
 
-/// One simulator type as authors and the manual see it.
+/// A simulator type as authors and the manual see it.
 #[derive(Debug)]
 pub struct SimulatorInfo {
     pub kind: SimulatorType,
     pub summary: &'static str,
-    /// The names of what a sandbox's `credentials` hold.
+    /// The members of a sandbox's `credentials`.
     pub credentials: &'static [&'static str],
-    /// The names under a run's `endpoints`.
+    /// The members of a run's `endpoints`.
     pub endpoints: &'static [&'static str],
     pub steps: &'static [StepInfo],
     pub effects: EffectInfo,
@@ -38,53 +38,53 @@ impl SimulatorInfo {
     }
 }
 
-/// One scenario step that a simulator type takes.
+/// A scenario step that a simulator type supports.
 #[derive(Debug)]
 pub struct StepInfo {
-    /// What the step's `do` says.
+    /// The value of the step's `do`.
     pub name: &'static str,
     pub summary: &'static str,
     pub(crate) example: fn() -> Value,
-    /// Judges the step's own parameters: the step without `do`, `sandbox` and `after_seconds`.
+    /// Validates the step's own parameters: the step without `do`, `sandbox` and `after_seconds`.
     pub(crate) check: fn(&Value) -> Result<(), FieldErrors>,
-    /// What the step needs of the datasets.
-    pub(crate) dataset_file: fn(&Value, Files<'_>) -> Result<Option<DatasetFile>, FieldErrors>,
-    /// What happens when the step is due.
-    pub(crate) carry_out: fn(&Stage<'_>, &Value) -> Result<Done, FieldErrors>,
+    /// Finds the dataset file that the step refers to.
+    pub(crate) dataset_file: fn(&Value, DatasetFiles<'_>) -> Result<Option<DatasetFile>, FieldErrors>,
+    /// Executes the step.
+    pub(crate) execute: fn(&StepContext<'_>, &Value) -> Result<StepOutput, FieldErrors>,
 }
 
 impl StepInfo {
-    pub(crate) const fn of<T: Step>(name: &'static str, summary: &'static str, example: fn() -> Value) -> Self {
+    pub(crate) const fn of<T: ScenarioStep>(name: &'static str, summary: &'static str, example: fn() -> Value) -> Self {
         Self {
             name,
             summary,
             example,
             check: authored::check::<T>,
             dataset_file: step::dataset_file::<T>,
-            carry_out: step::carry_out::<T>,
+            execute: step::execute::<T>,
         }
     }
 
-    /// A valid step, with its `do`.
+    /// A valid step, including `do`.
     pub fn example(&self) -> Value {
         (self.example)()
     }
 }
 
-/// Makes the catalogue and the dispatch. A type without a folder does not compile.
+/// Builds the catalog and the dispatch by type. A type without a module does not compile.
 macro_rules! simulators {
-    ($($kind:ident => $folder:ident),+ $(,)?) => {
-        /// Every simulator type, in the order of the registry.
-        pub fn catalogue() -> &'static [SimulatorInfo] {
-            const CATALOGUE: &[SimulatorInfo] = &[$($folder::SIMULATOR),+];
-            CATALOGUE
+    ($($kind:ident => $module:ident),+ $(,)?) => {
+        /// Every simulator type, in the order of the catalog.
+        pub fn catalog() -> &'static [SimulatorInfo] {
+            const CATALOG: &[SimulatorInfo] = &[$($module::SIMULATOR),+];
+            CATALOG
         }
 
-        /// The catalogue's entry of one type.
+        /// The catalog entry of a type.
         pub fn info(kind: SimulatorType) -> &'static SimulatorInfo {
             match kind {
                 $(SimulatorType::$kind => {
-                    const SIMULATOR: &SimulatorInfo = &$folder::SIMULATOR;
+                    const SIMULATOR: &SimulatorInfo = &$module::SIMULATOR;
                     SIMULATOR
                 })+
             }

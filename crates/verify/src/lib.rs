@@ -133,7 +133,7 @@ pub fn wanted_files(assertion: &Value, evidence: &Evidence<'_>) -> Wanted {
 
 /// The check that reads the sandboxes of a channel of effects, such as `fhir`.
 pub fn check_of_channel(channel: &str) -> Option<&'static CheckInfo> {
-    let simulator = sims::catalogue().iter().find(|info| info.effects.channel == channel)?.kind;
+    let simulator = sims::catalog().iter().find(|info| info.effects.channel == channel)?.kind;
     catalogue().iter().find(|check| check.reads == Reads::Type(simulator))
 }
 
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn every_channel_has_a_check() {
-        for info in sims::catalogue() {
+        for info in sims::catalog() {
             assert!(check_of_channel(info.effects.channel).is_some(), "{}", info.effects.channel);
         }
         assert_eq!(check_of_channel("fhir").map(|check| check.name), Some("fhir-resource-state"));

@@ -120,7 +120,7 @@ fn channels() -> String {
         let examples: Vec<String> = info.effects.examples.iter().map(|example| format!("`{example}`")).collect();
         format!("| `{}` | {} | {} |", info.effects.channel, info.kind.name(), examples.join(", "))
     };
-    sims::catalogue().iter().map(row).collect::<Vec<_>>().join("\n")
+    sims::catalog().iter().map(row).collect::<Vec<_>>().join("\n")
 }
 
 /// Lists that only the code knows.

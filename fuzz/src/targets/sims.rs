@@ -13,7 +13,7 @@ use sims::fhir::answer::{Client, answer, is_read_only};
 use sims::fhir::http::{Request, Response};
 use sims::fhir::judge::refusal;
 use sims::fhir::scopes::Scopes;
-use sims::{Available, validate_config, validate_scenario};
+use sims::{EnvironmentSimulator, validate_config, validate_scenario};
 use world::{Context, Outcome};
 
 use crate::fixture::{PLAYGROUND, START, sandbox_id};
@@ -162,7 +162,7 @@ pub(crate) fn simulator_config(bytes: &[u8]) {
 
 pub(crate) fn scenario(bytes: &[u8]) {
     let Some(scenario) = json::read(bytes) else { return };
-    let environment = SimulatorType::ALL.map(|kind| Available { kind, name: kind.name() });
+    let environment = SimulatorType::ALL.map(|kind| EnvironmentSimulator { kind, name: kind.name() });
     let checked = validate_scenario(&scenario, Some(&environment));
     assert_eq!(validate_scenario(&scenario, Some(&environment)), checked);
     let alone = validate_scenario(&scenario, None);

@@ -8,7 +8,7 @@ use model::run::{Phase, StartedSandbox, StartedTask, StartedTaskRun, Status};
 use model::template::{self, Bindings};
 use model::{FieldErrors, PlaygroundId, SandboxId, TaskRunId, Timestamp};
 use serde_json::Value;
-use sims::scenario::{self, DatasetFile, Place, Prepared, Setting};
+use sims::scenario::{self, DatasetFile, PreparedStep, ScenarioContext, ScenarioSandbox};
 use store::Db;
 use store::log::{self, Entry};
 use store::playgrounds::{self, Provisioned};
@@ -227,7 +227,7 @@ impl Stage {
     }
 
     /// Templates filled in, in what the agent is told and in what happens.
-    fn prepared(&self, snapshot: &Snapshot) -> Result<(Value, Vec<Prepared>), FieldErrors> {
+    fn prepared(&self, snapshot: &Snapshot) -> Result<(Value, Vec<PreparedStep>), FieldErrors> {
         let task = snapshots::task_value(&self.task);
         let entity = snapshots::entity_value(snapshot, self.task.entities.first());
         let bindings = Bindings { entity: entity.as_ref(), task: Some(&task) };
@@ -238,10 +238,11 @@ impl Stage {
         })?;
         let place = |sandbox: &'_ StoredSandbox| (sandbox.id.clone(), sandbox.kind, sandbox.name.clone());
         let places: Vec<(SandboxId, _, String)> = self.sandboxes.iter().map(place).collect();
-        let places: Vec<Place<'_>> =
-            places.iter().map(|(id, kind, name)| Place { id, kind: *kind, name: name.as_str() }).collect();
+        let places: Vec<ScenarioSandbox<'_>> =
+            places.iter().map(|(id, kind, name)| ScenarioSandbox { id, kind: *kind, name: name.as_str() }).collect();
         let files = dataset_files(snapshot);
-        let setting = Setting { sandboxes: &places, entity: entity.as_ref(), task: &task, dataset_files: &files };
+        let setting =
+            ScenarioContext { sandboxes: &places, entity: entity.as_ref(), task: &task, dataset_files: &files };
         let steps = scenario::prepare(&self.task.scenario, &setting)?;
         Ok((task_item, steps))
     }
@@ -301,7 +302,7 @@ impl Stage {
 async fn play(
     app: App,
     mut world: World,
-    steps: Vec<Prepared>,
+    steps: Vec<PreparedStep>,
 ) -> Result<Result<(World, Vec<Entry>), FieldErrors>, AppError> {
     if steps.is_empty() {
         return Ok(Ok((world, Vec::new())));

@@ -4,10 +4,10 @@ use model::SandboxId;
 use model::message::NewMessage;
 use model::page::{Page, PageRequest};
 use serde_json::Value;
+use sims::idempotency::{IdempotencyConflict, IdempotencyKey};
 use sims::message::inbox;
 pub use sims::message::inbox::Filter;
 use sims::message::send::{self, Refusal};
-use sims::once::{Token, UsedOtherwise};
 use world::{Context, Outcome, Sandbox, World};
 
 use super::Access;
@@ -16,7 +16,7 @@ use runtime::Cost;
 
 /// The message as it is kept, with whether it was delivered.
 pub async fn send(app: &App, access: &Access, new: NewMessage, once: Option<Once>) -> Result<Value, AppError> {
-    let (id, actor, token) = (access.sandbox.id.clone(), access.actor.clone(), once.map(Token::from));
+    let (id, actor, token) = (access.sandbox.id.clone(), access.actor.clone(), once.map(IdempotencyKey::from));
     let message = move |world: &World, context: &Context<'_>| {
         in_sandbox(world, &id, |sandbox| {
             let Outcome { answer, changes, events } = send::send(world, sandbox, &actor, context, &new, token.as_ref());
@@ -47,7 +47,7 @@ pub async fn read(app: &App, access: &Access, message_id: String) -> Result<Valu
 fn refused(refusal: Refusal) -> AppError {
     match refusal {
         Refusal::Invalid(errors) => AppError::Invalid(errors),
-        Refusal::Used(_) => AppError::conflict(UsedOtherwise::WORDS),
+        Refusal::Used(_) => AppError::conflict(IdempotencyConflict::MESSAGE),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::FieldErrors;
 use model::template::{self, Bindings};
 use serde_json::Value;
-use sims::Available;
+use sims::EnvironmentSimulator;
 
 use super::{Finding, Findings, answer_leaks, criteria, data, limits, resources};
 use crate::expansion::{entity_value, expand_valid, task_value, unknown_entity_message};
@@ -137,8 +137,10 @@ fn check_instruction(path: &str, task: &Task, findings: &mut Findings) {
 
 fn check_scenario(folder: &Folder, path: &str, task: &Task, findings: &mut Findings) {
     let simulators = &folder.benchmark.environment.simulators;
-    let available: Vec<Available<'_>> =
-        simulators.iter().map(|simulator| Available { kind: simulator.r#type, name: &simulator.name }).collect();
+    let available: Vec<EnvironmentSimulator<'_>> = simulators
+        .iter()
+        .map(|simulator| EnvironmentSimulator { kind: simulator.r#type, name: &simulator.name })
+        .collect();
     if let Err(errors) = sims::validate_scenario(&task.scenario, Some(&available)) {
         findings.add_fields(path, "scenario", &errors);
     }

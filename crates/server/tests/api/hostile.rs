@@ -60,7 +60,7 @@ pub(crate) fn in_catalogues(made: &Authored) -> Vec<Request> {
             requests.push(Request::post("/criteria", &with(&world::criterion(&made.task), "assertion", assertion)));
         }
     }
-    for simulator in sims::catalogue() {
+    for simulator in sims::catalog() {
         let refused = |config: &Value| simulator.validate_config(config).is_err();
         for config in with_hostile_texts(&simulator.example_config()).into_iter().filter(refused) {
             let body = json!({"type": simulator.kind.name(), "name": "x", "config": config});

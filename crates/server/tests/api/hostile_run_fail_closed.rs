@@ -159,7 +159,7 @@ async fn done(server: &TestServer, author: &Caller, bench: &Bench, written: &[Va
 }
 
 async fn add_every_simulator(author: &Caller, bench: &Bench) {
-    for simulator in sims::catalogue().iter().filter(|simulator| simulator.kind.name() != "Fhir") {
+    for simulator in sims::catalog().iter().filter(|simulator| simulator.kind.name() != "Fhir") {
         let body =
             json!({"type": simulator.kind.name(), "name": simulator.kind.name(), "config": simulator.example_config()});
         let id = author.post("/simulators", body).await.expect(201).id();

@@ -348,7 +348,7 @@ fn authored_json_is_described() {
     }
     assert!(contract.accepts(&of("Assertion"), &json!({"assert": "mind-reading", "any": 1})), "stored with a warning");
     assert!(!contract.accepts(&of("Assertion"), &json!({"fields": []})));
-    for info in sims::catalogue() {
+    for info in sims::catalog() {
         assert!(contract.accepts(&of("SimulatorConfig"), &info.example_config()), "{}", info.kind.name());
         for step in info.steps {
             assert!(choices("ScenarioStep").contains_key(step.name), "{}", step.name);

@@ -247,8 +247,8 @@ both_databases! {
     async fn an_example_of_every_simulator_and_step_is_accepted(server: TestServer) {
         let author = Author::new(server.organization("Author").await).await;
         let caller = &author.caller;
-        assert!(!sims::catalogue().is_empty());
-        for info in sims::catalogue() {
+        assert!(!sims::catalog().is_empty());
+        for info in sims::catalog() {
             let kind = info.kind.name();
             let body = json!({"type": kind.to_uppercase(), "name": format!("Example {kind}"), "config": info.example_config()});
             let made = caller.post("/simulators", body).await.expect(201);

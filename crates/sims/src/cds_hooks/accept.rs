@@ -9,7 +9,7 @@ use super::feedback::{self, Delivery, Entry, FEEDBACK, kept, told_service};
 use super::invocations;
 use super::refusal::Refusal;
 use crate::fhir::transact::transact;
-use crate::once::{BOOKKEEPING, Token};
+use crate::idempotency::{BOOKKEEPING, IdempotencyKey};
 
 /// What accepting the suggestion tells its service. That it can be done is looked at, but it is not done yet.
 pub fn plan(
@@ -31,7 +31,7 @@ pub fn record(
     context: &Context<'_>,
     (invocation, suggestion): (&str, &str),
     delivery: &Delivery,
-    token: Option<&Token>,
+    token: Option<&IdempotencyKey>,
 ) -> Outcome<Result<Value, Refusal>> {
     match done(world, sandbox, actor, context, (invocation, suggestion), delivery, token) {
         Ok(outcome) => Outcome { answer: Ok(outcome.answer), changes: outcome.changes, events: outcome.events },
@@ -46,7 +46,7 @@ fn done(
     context: &Context<'_>,
     (invocation, suggestion): (&str, &str),
     delivery: &Delivery,
-    token: Option<&Token>,
+    token: Option<&IdempotencyKey>,
 ) -> Result<Outcome<Value>, Refusal> {
     if let Some(known) = token.map_or(Ok(None), |token| earlier(sandbox, token))? {
         return Ok(Outcome { answer: known, changes: Vec::new(), events: Vec::new() });
@@ -56,13 +56,13 @@ fn done(
     let (row, change, event) = kept(sandbox, actor, context, &entry, delivery, &request, &applied);
     changes.push(change);
     if let Some(token) = token {
-        changes.push(sandbox.put(BOOKKEEPING, &token.place(), &token.row(&request), context.now));
+        changes.push(sandbox.put(BOOKKEEPING, &token.record_key(), &token.row(&request), context.now));
     }
     Ok(Outcome { answer: row, changes, events: vec![event] })
 }
 
 /// What an earlier request of this name came to.
-pub fn earlier(sandbox: &Sandbox, token: &Token) -> Result<Option<Value>, Refusal> {
+pub fn earlier(sandbox: &Sandbox, token: &IdempotencyKey) -> Result<Option<Value>, Refusal> {
     Ok(feedback::earlier(sandbox, token)?.and_then(|known| known["feedback"].get(0).cloned()))
 }
 

@@ -13,8 +13,8 @@ use super::invocations;
 use super::members::Unknown;
 use super::refusal::Refusal;
 use super::services::{self, Service};
-use crate::lists::{self, Order};
-use crate::once::{BOOKKEEPING, Token};
+use crate::idempotency::{BOOKKEEPING, IdempotencyKey};
+use crate::pagination::{self, SortOrder};
 
 /// Rows are `{id, invocation_id, hook, service, card, outcome, acceptedSuggestions, overrideReason, outcomeTimestamp,
 /// applied, delivery}`.
@@ -52,7 +52,7 @@ impl Delivery {
 
 pub fn list(sandbox: &Sandbox, actor: &str, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = sandbox.records.own(FEEDBACK).map(|record| (record.key.to_owned(), Value::clone(&record.json())));
-    let page = lists::page(rows.collect(), request, Order::Rising);
+    let page = pagination::page(rows.collect(), request, SortOrder::Ascending);
     let told = json!({"action": "list_feedback", "count": page.items.len()});
     let events = vec![event(sandbox, EventType::CdsRead, actor, &format!("{} were listed", page.items.len()), told)];
     Outcome { answer: page, changes: Vec::new(), events }
@@ -169,7 +169,7 @@ pub fn record(
     actor: &str,
     context: &Context<'_>,
     entries: &[(Entry, Delivery)],
-    token: Option<&Token>,
+    token: Option<&IdempotencyKey>,
 ) -> Outcome<Result<Value, Refusal>> {
     match token.map_or(Ok(None), |token| earlier(sandbox, token)) {
         Ok(None) => {}
@@ -185,14 +185,14 @@ pub fn record(
         events.push(event);
     }
     if let Some(token) = token {
-        changes.push(sandbox.put(BOOKKEEPING, &token.place(), &token.row(&request), context.now));
+        changes.push(sandbox.put(BOOKKEEPING, &token.record_key(), &token.row(&request), context.now));
     }
     Outcome { answer: Ok(json!({"feedback": rows})), changes, events }
 }
 
 /// What an earlier request of this name came to.
-pub fn earlier(sandbox: &Sandbox, token: &Token) -> Result<Option<Value>, Refusal> {
-    let Some(request) = token.earlier(sandbox).map_err(Refusal::Used)? else { return Ok(None) };
+pub fn earlier(sandbox: &Sandbox, token: &IdempotencyKey) -> Result<Option<Value>, Refusal> {
+    let Some(request) = token.earlier_row(sandbox).map_err(Refusal::Used)? else { return Ok(None) };
     let rows = sandbox.records.own(FEEDBACK).map(|record| Value::clone(&record.json()));
     let rows: Vec<Value> = rows.filter(|row| row["request_id"] == request.as_str()).collect();
     Ok(Some(json!({"feedback": rows})))

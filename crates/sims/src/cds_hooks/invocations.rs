@@ -9,7 +9,7 @@ use world::{Context, Outcome, Sandbox};
 use super::event::event;
 use super::services::Service;
 use super::uuid::new_uuid;
-use crate::lists::{self, Order};
+use crate::pagination::{self, SortOrder};
 
 pub(super) const INVOCATIONS: &str = "invocations";
 
@@ -31,7 +31,7 @@ impl Filter {
 /// Oldest first: that is the order in which they wait.
 pub fn list(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = all(sandbox).map(|row| (row["id"].as_str().unwrap_or_default().to_owned(), shown(row)));
-    let page = lists::page(rows.filter(|(_, row)| filter.admits(row)).collect(), request, Order::Rising);
+    let page = pagination::page(rows.filter(|(_, row)| filter.admits(row)).collect(), request, SortOrder::Ascending);
     let told = json!({"action": "list", "hook": filter.hook, "status": filter.status, "count": page.items.len()});
     let summary = format!("{} invocations were listed", page.items.len());
     let events = vec![event(sandbox, EventType::CdsRead, actor, &summary, told)];

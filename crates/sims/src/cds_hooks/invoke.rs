@@ -16,7 +16,7 @@ use super::prefetch::prefetch;
 use super::refusal::Refusal;
 use super::services::{self, Service};
 use super::uuid::new_uuid;
-use crate::once::{BOOKKEEPING, Token};
+use crate::idempotency::{BOOKKEEPING, IdempotencyKey};
 
 /// Services that hear of one hook.
 const MOST_CALLS: usize = 20;
@@ -121,8 +121,8 @@ pub(super) fn request(
 }
 
 /// What an earlier request of this name came to.
-pub fn earlier(sandbox: &Sandbox, token: &Token) -> Result<Option<Value>, Refusal> {
-    let Some(instance) = token.earlier(sandbox).map_err(Refusal::Used)? else { return Ok(None) };
+pub fn earlier(sandbox: &Sandbox, token: &IdempotencyKey) -> Result<Option<Value>, Refusal> {
+    let Some(instance) = token.earlier_row(sandbox).map_err(Refusal::Used)? else { return Ok(None) };
     let rows: Vec<Value> = invocations::all(sandbox).filter(|row| row["hook_instance"] == instance.as_str()).collect();
     let hook = rows.first().map(|row| row["hook"].clone()).unwrap_or_default();
     Ok(Some(fired(&hook, &instance, rows)))
@@ -142,7 +142,7 @@ pub fn record(
     context: &Context<'_>,
     plan: &Plan,
     answers: &[Answered],
-    token: Option<&Token>,
+    token: Option<&IdempotencyKey>,
 ) -> Outcome<Result<Value, Refusal>> {
     match token.map_or(Ok(None), |token| earlier(sandbox, token)) {
         Ok(None) => {}
@@ -160,7 +160,7 @@ pub fn record(
         rows.push(row);
     }
     if let Some(token) = token {
-        changes.push(sandbox.put(BOOKKEEPING, &token.place(), &token.row(&plan.hook_instance), context.now));
+        changes.push(sandbox.put(BOOKKEEPING, &token.record_key(), &token.row(&plan.hook_instance), context.now));
     }
     let hook = rows.first().map(|row| row["hook"].clone()).unwrap_or_default();
     Outcome { answer: Ok(fired(&hook, &plan.hook_instance, rows)), changes, events }

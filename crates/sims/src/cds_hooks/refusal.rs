@@ -2,7 +2,7 @@
 
 use model::FieldErrors;
 
-use crate::once::UsedOtherwise;
+use crate::idempotency::IdempotencyConflict;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
@@ -12,7 +12,7 @@ pub enum Refusal {
     /// As things are, it cannot be done.
     Conflict(String),
     /// The request's name is that of another one.
-    Used(UsedOtherwise),
+    Used(IdempotencyConflict),
 }
 
 impl From<FieldErrors> for Refusal {

@@ -15,8 +15,8 @@ use super::definition::{self, Definition};
 use super::event::event;
 use super::refusal::Refusal;
 use crate::authored;
-use crate::lists::{self, Order};
 use crate::network;
+use crate::pagination::{self, SortOrder};
 
 /// Rows are `{id, base_url, answered_by, registered_by, definition, registered_at}`.
 pub(super) const SERVICES: &str = "services";
@@ -130,7 +130,7 @@ pub fn all(sandbox: &Sandbox) -> Vec<Service> {
 
 pub fn list(sandbox: &Sandbox, actor: &str, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = all(sandbox).into_iter().map(|service| (service.place, service.row)).collect();
-    let page = lists::page(rows, request, Order::Rising);
+    let page = pagination::page(rows, request, SortOrder::Ascending);
     let summary = format!("{} services were listed", page.items.len());
     let told = json!({"action": "list_services", "count": page.items.len()});
     let events = vec![event(sandbox, EventType::CdsRead, actor, &summary, told)];

@@ -14,7 +14,7 @@ use super::services::{self, Service};
 use super::uuid::new_uuid;
 use crate::authored::Authored;
 use crate::registry::StepInfo;
-use crate::scenario::step::{Arrival, Done, Stage, Step, object};
+use crate::scenario::step::{Arrival, ScenarioStep, StepContext, StepOutput, object};
 
 pub(crate) const CDS_HOOK: StepInfo =
     StepInfo::of::<CdsHook>("cds_hook", "Fires a CDS hook at the services that the agent plays", || {
@@ -46,14 +46,14 @@ impl Authored for CdsHook {
 /// Links in what is prefetched are of the server that the agent reaches in its own way.
 const FHIR_URL: &str = "urn:verial:fhir";
 
-impl Step for CdsHook {
-    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
-        self.check_bound(stage)?;
+impl ScenarioStep for CdsHook {
+    fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
+        self.check_bound(context)?;
         let takes = |service: &Service| {
             let is_meant = self.service_id.as_ref().is_none_or(|wanted| *wanted == service.definition.id);
             service.is_agents() && service.definition.hook == self.hook && is_meant
         };
-        let called: Vec<Service> = services::all(stage.sandbox).into_iter().filter(takes).collect();
+        let called: Vec<Service> = services::all(context.sandbox).into_iter().filter(takes).collect();
         if called.is_empty() {
             let hook = reading::shortened(&self.hook, 100);
             let message = format!("no service of the config's `agent_services` takes {hook}");
@@ -65,41 +65,44 @@ impl Step for CdsHook {
             service: None,
             fhir_url: FHIR_URL.to_owned(),
         };
-        let (instance, at) = (new_uuid(stage.context), stage.due_at.to_string());
+        let (instance, at) = (new_uuid(context.world_context), context.due_at.to_string());
         let row = |service: &Service| {
-            let request = request(stage.world, stage.context, service, &fired, &instance);
-            invocations::pending(stage.context, service, &request, "scenario", &at)
+            let request = request(context.world, context.world_context, service, &fired, &instance);
+            invocations::pending(context.world_context, service, &request, "scenario", &at)
         };
         let rows: Vec<Value> = called.iter().map(row).collect();
-        Ok(done(stage, &self.hook, &rows))
+        Ok(output(context, &self.hook, &rows))
     }
 }
 
 impl CdsHook {
-    fn check_bound(&self, stage: &Stage<'_>) -> Result<(), FieldErrors> {
+    fn check_bound(&self, context: &StepContext<'_>) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::new();
         if let Err(faults) = check_context(&self.hook, &self.context, false) {
             errors.nest("context", faults);
         }
         let patient = self.context.get("patientId").and_then(Value::as_str);
-        if errors.is_empty() && patient.is_some_and(|patient| is_unknown_patient(stage.world, patient)) {
+        if errors.is_empty() && patient.is_some_and(|patient| is_unknown_patient(context.world, patient)) {
             errors.add("context.patientId", "is no patient of the FHIR data");
         }
         errors.into_result()
     }
 }
 
-fn done(stage: &Stage<'_>, hook: &str, rows: &[Value]) -> Done {
+fn output(context: &StepContext<'_>, hook: &str, rows: &[Value]) -> StepOutput {
     let id = |row: &Value| row["id"].as_str().unwrap_or_default().to_owned();
     let arrival = |row: &Value| Arrival {
         r#type: EventType::CdsInvoke,
         summary: summary(row),
         payload: invocations::told(row).as_object().cloned().unwrap_or_default(),
     };
-    Done {
+    StepOutput {
         summary: format!("{hook} at {} services", rows.len()),
-        told: object([("hook", hook.into()), ("invocations", rows.iter().map(|row| Value::from(id(row))).collect())]),
-        changes: rows.iter().map(|row| stage.put(INVOCATIONS, &id(row), row)).collect(),
+        details: object([
+            ("hook", hook.into()),
+            ("invocations", rows.iter().map(|row| Value::from(id(row))).collect()),
+        ]),
+        changes: rows.iter().map(|row| context.put(INVOCATIONS, &id(row), row)).collect(),
         arrivals: rows.iter().map(arrival).collect(),
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::authored::{self, Authored};
-use crate::first_match::{self, Conditions};
+use crate::rules::{self, Conditions};
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -133,7 +133,7 @@ impl Authored for ClearinghouseConfig {
         errors.each("rules", &self.rules, 1000, |rule, errors| rule.validate(errors));
         if errors.is_empty() {
             let rules: Vec<Conditions<'_>> = self.rules.iter().map(|rule| rule.r#match.conditions()).collect();
-            first_match::refuse_unused(errors, "rules", &rules);
+            rules::check_reachable(errors, "rules", &rules);
         }
         if let Some(batch) = &self.batch {
             errors.inside("batch", |errors| batch.validate(errors));
@@ -169,7 +169,7 @@ impl Payment {
 
 impl Match {
     fn conditions(&self) -> Conditions<'_> {
-        first_match::conditions(&[
+        rules::conditions(&[
             ("member", &self.member),
             ("service_type", &self.service_type),
             ("procedure", &self.procedure),
@@ -181,7 +181,7 @@ impl Match {
 impl Rule {
     fn validate(&self, errors: &mut FieldErrors) {
         errors.inside("match", |errors| {
-            first_match::check_conditions(errors, &self.r#match.conditions());
+            rules::check_conditions(errors, &self.r#match.conditions());
         });
         let answers = self.status.is_some() || !self.benefits.is_empty();
         if self.aaa.is_some() && answers {
@@ -306,7 +306,7 @@ mod tests {
     fn rules_behind_a_match_of_everything_are_refused() {
         let config = json!({"rules": [{"match": {}, "status": "active"}, {"match": {"member": "1"}, "aaa": "75"}]});
         let errors = authored::check::<ClearinghouseConfig>(&config).unwrap_err();
-        assert_eq!(errors.to_string(), "rules.1: is never used: rules.0 matches all that this one does");
+        assert_eq!(errors.to_string(), "rules.1: is never used: rules.0 matches everything that this rule matches");
         let many = json!({"rules": vec![json!({"match": {"member": "1"}, "aaa": "75"}); 1001]});
         let errors = authored::check::<ClearinghouseConfig>(&many).unwrap_err();
         assert_eq!(errors.to_string(), "rules: must have at most 1000 items, has 1001");

@@ -5,7 +5,7 @@ use model::phone::{self, PhoneNumber};
 use serde::Deserialize;
 
 use crate::authored::{self, Authored};
-use crate::contact;
+use crate::contact_points;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,7 +62,7 @@ impl Authored for FaxConfig {
     fn validate(&self, errors: &mut FieldErrors) {
         let retries = self.retries.as_ref().map_or(0, |retries| retries.count);
         errors.each("outcomes", &self.outcomes, 1000, |outcome, errors| {
-            contact::check_phone_number(errors, "number", &outcome.number);
+            contact_points::check_phone_number(errors, "number", &outcome.number);
             let reason = outcome.reason.as_ref();
             check_outcome(errors, (outcome.status, outcome.failing_attempts), reason, outcome.delay_seconds);
             check_failing(errors, outcome.status, outcome.failing_attempts, retries);

@@ -13,8 +13,8 @@ use super::deliver;
 use super::line::Line;
 use super::rows::{Delivery, Direction, find, text};
 use crate::authored;
-use crate::due::{Origin, Schedule};
 use crate::scenario::SCHEDULED;
+use crate::scheduler::{Origin, Schedule};
 
 /// Whether a fax arrives is decided by the line, because the agent has sent it.
 pub(crate) const SCHEDULE: Schedule = Schedule { origin: Origin::Agent, next_due, catch_up };

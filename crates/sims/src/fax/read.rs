@@ -8,7 +8,7 @@ use world::{Context, NewEvent, Outcome, Sandbox};
 
 use super::rows::{Direction, Kept, Words, all, find, shown, text};
 use super::steps::FAXES;
-use crate::lists::{self, Order};
+use crate::pagination::{self, SortOrder};
 use crate::redact::without_secrets;
 
 /// Which faxes are listed.
@@ -36,7 +36,7 @@ impl Filter {
 pub fn list(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = all(sandbox).map(|record| (record.key.to_owned(), record.json()));
     let rows = rows.filter(|(_, row)| filter.admits(row)).map(|(key, row)| (key, shown(&row)));
-    let page = lists::page(rows.collect(), request, Order::Falling);
+    let page = pagination::page(rows.collect(), request, SortOrder::Descending);
     let ids: Vec<Value> = page.items.iter().filter_map(|row| row.get("id").cloned()).collect();
     let summary = format!("{} {} faxes were listed", ids.len(), filter.direction.name());
     let told = json!({"action": "list", "direction": filter.direction.name(), "faxes": ids});

@@ -15,7 +15,7 @@ use super::number;
 use super::reference::{self, Source};
 use super::rows::{Direction, Kept, Words, all, find, shown};
 use crate::authored;
-use crate::once::{BOOKKEEPING, Token, UsedOtherwise};
+use crate::idempotency::{BOOKKEEPING, IdempotencyConflict, IdempotencyKey};
 use crate::redact::without_secrets;
 use crate::scenario::step::object;
 
@@ -35,7 +35,7 @@ const MOST_BYTES_OF_ALL: u64 = 256 << 20;
 pub enum Refusal {
     Invalid(FieldErrors),
     /// Its name is that of another fax.
-    Used(UsedOtherwise),
+    Used(IdempotencyConflict),
     Full(String),
 }
 
@@ -65,9 +65,9 @@ pub fn plan(
     actor: &str,
     context: &Context<'_>,
     (new, has_bytes): (&NewFax, bool),
-    token: Option<&Token>,
+    token: Option<&IdempotencyKey>,
 ) -> Outcome<Result<Plan, Refusal>> {
-    match token.map_or(Ok(None), |token| token.earlier(sandbox)) {
+    match token.map_or(Ok(None), |token| token.earlier_row(sandbox)) {
         Ok(None) => {}
         Ok(Some(id)) => return silent(earlier(sandbox, &id).map(Plan::Again)),
         Err(used) => return silent(Err(Refusal::Used(used))),
@@ -113,9 +113,9 @@ pub fn send(
     actor: &str,
     context: &Context<'_>,
     (new, paper): (&NewFax, &Paper),
-    token: Option<&Token>,
+    token: Option<&IdempotencyKey>,
 ) -> Outcome<Result<(Kept, bool), Refusal>> {
-    match token.map_or(Ok(None), |token| token.earlier(sandbox)) {
+    match token.map_or(Ok(None), |token| token.earlier_row(sandbox)) {
         Ok(None) => {}
         Ok(Some(id)) => return silent(earlier(sandbox, &id).map(|kept| (kept, false))),
         Err(used) => return silent(Err(Refusal::Used(used))),
@@ -132,7 +132,7 @@ pub fn send(
     let delivered = deliver::go_on(world, sandbox, context, &line, &mut row);
     let summary = format!("a fax to {to} with {} pages is {}", paper.pages, row["status"].as_str().unwrap_or_default());
     let mut changes = delivered.changes;
-    changes.extend(token.map(|token| sandbox.put(BOOKKEEPING, &token.place(), &token.row(&id), context.now)));
+    changes.extend(token.map(|token| sandbox.put(BOOKKEEPING, &token.record_key(), &token.row(&id), context.now)));
     let mut events = vec![event(sandbox, actor, &summary, shown(&row))];
     events.extend(delivered.events);
     Outcome { answer: Ok((Kept(row), true)), changes, events }
@@ -203,7 +203,7 @@ fn check_room(sandbox: &Sandbox, more: u64) -> Result<(), Refusal> {
 }
 
 fn earlier(sandbox: &Sandbox, id: &str) -> Result<Kept, Refusal> {
-    find(sandbox, Direction::Outbound, id).map(Kept).ok_or(Refusal::Used(UsedOtherwise))
+    find(sandbox, Direction::Outbound, id).map(Kept).ok_or(Refusal::Used(IdempotencyConflict))
 }
 
 fn silent<T>(answer: T) -> Outcome<T> {

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::authored::Authored;
-use crate::contact;
+use crate::contact_points;
 use crate::document::{self, Document};
 use crate::registry::StepInfo;
-use crate::scenario::step::{Arrival, Done, Stage, Step, object};
+use crate::scenario::step::{Arrival, ScenarioStep, StepContext, StepOutput, object};
 
 pub(crate) const FAX_INBOUND: StepInfo =
     StepInfo::of::<FaxInbound>("fax_inbound", "Delivers a fax, rendered from a document, to the fax inbox", || {
@@ -32,7 +32,7 @@ pub struct FaxInbound {
 impl Authored for FaxInbound {
     fn validate(&self, errors: &mut FieldErrors) {
         if let Some(number) = self.from_number.as_deref().filter(|number| !is_template(number)) {
-            contact::check_phone_number(errors, "from_number", number);
+            contact_points::check_phone_number(errors, "from_number", number);
         }
         errors.inside("document", |errors| self.document.validate(errors));
     }
@@ -42,15 +42,15 @@ impl Authored for FaxInbound {
 /// read}`; a fax whose pages are pictures has no `text`.
 pub(crate) const FAXES: &str = "faxes";
 
-impl Step for FaxInbound {
-    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
-        let id = stage.new_id("fax");
+impl ScenarioStep for FaxInbound {
+    fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
+        let id = context.new_id("fax");
         let mut row = object([
             ("id", id.as_str().into()),
             ("direction", "inbound".into()),
             ("from_number", self.from_number.clone().into()),
             ("status", "received".into()),
-            ("received_at", stage.due_at.to_string().into()),
+            ("received_at", context.due_at.to_string().into()),
         ]);
         row.extend(document::rendered(&self.document)?);
         // The log tells what arrived; the bytes are the row's.
@@ -58,9 +58,9 @@ impl Step for FaxInbound {
         let arrival = arrival.map(|(name, value)| (name.clone(), value.clone())).collect();
         row.insert("read".to_owned(), false.into());
         let summary = format!("a fax arrived from {}", self.from_number.as_deref().unwrap_or("a withheld number"));
-        Ok(Done {
-            told: object([("id", id.as_str().into())]),
-            changes: vec![stage.put(FAXES, &id, &Value::Object(row))],
+        Ok(StepOutput {
+            details: object([("id", id.as_str().into())]),
+            changes: vec![context.put(FAXES, &id, &Value::Object(row))],
             arrivals: vec![Arrival { r#type: EventType::FaxInbound, summary: summary.clone(), payload: arrival }],
             summary,
         })

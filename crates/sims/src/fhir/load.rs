@@ -8,21 +8,21 @@ use serde_json::{Map, Value, json};
 use super::reply::Content;
 use super::transact::own_call;
 use super::{bundle, depth};
-use crate::scenario::step::{Done, Stage, object};
+use crate::scenario::step::{StepContext, StepOutput, object};
 
 const MOST_TOLD: usize = 100;
 const LONGEST_FAULT: usize = 1000;
 
 /// All of it or nothing, also for a batch: what an author gives is to be there as given.
-pub(super) fn load(stage: &Stage<'_>, given: &Value) -> Result<Done, FieldErrors> {
-    if !stage.sandbox.config["remote"].is_null() {
+pub(super) fn load(context: &StepContext<'_>, given: &Value) -> Result<StepOutput, FieldErrors> {
+    if !context.sandbox.config["remote"].is_null() {
         let message = "passes everything on to another server, which a scenario cannot write to";
         return Err(FieldErrors::one("sandbox", message));
     }
     let kind = given["type"].as_str().unwrap_or_default();
     let sent = if kind == "collection" { as_transaction(given) } else { given.clone() };
-    let processed =
-        depth::check(&sent).and_then(|()| bundle::process(&own_call(stage.world, stage.sandbox, stage.context), &sent));
+    let processed = depth::check(&sent)
+        .and_then(|()| bundle::process(&own_call(context.world, context.sandbox, context.world_context), &sent));
     let reply = processed.map_err(|refusal| refused(&refusal.json(), None))?;
     if let Content::Made(answer) = &reply.content {
         check_answers(answer)?;
@@ -30,9 +30,9 @@ pub(super) fn load(stage: &Stage<'_>, given: &Value) -> Result<Done, FieldErrors
     let entries = given["entry"].as_array().map_or(0, Vec::len);
     let written = reply.changes.iter().map(|change| format!("{}/{}", change.collection, change.key));
     let written: Vec<Value> = written.take(MOST_TOLD).map(Value::from).collect();
-    Ok(Done {
+    Ok(StepOutput {
         summary: format!("{kind} of {entries} entries, {} resources written", reply.changes.len()),
-        told: object([("bundle", kind.into()), ("entries", entries.into()), ("written", written.into())]),
+        details: object([("bundle", kind.into()), ("entries", entries.into()), ("written", written.into())]),
         changes: reply.changes,
         arrivals: Vec::new(),
     })

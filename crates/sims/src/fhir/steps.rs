@@ -11,7 +11,7 @@ use super::bundle::MOST_ENTRIES;
 use super::load;
 use crate::authored::Authored;
 use crate::registry::StepInfo;
-use crate::scenario::step::{Done, Stage, Step};
+use crate::scenario::step::{ScenarioStep, StepContext, StepOutput};
 
 pub(crate) const LOAD_BUNDLE: StepInfo = StepInfo::of::<LoadBundle>(
     "fhir",
@@ -46,9 +46,9 @@ impl Authored for LoadBundle {
     }
 }
 
-impl Step for LoadBundle {
-    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
-        load::load(stage, &self.bundle)
+impl ScenarioStep for LoadBundle {
+    fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
+        load::load(context, &self.bundle)
     }
 }
 

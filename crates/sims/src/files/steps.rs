@@ -13,7 +13,7 @@ use super::tree::Tree;
 use crate::authored::Authored;
 use crate::document::{self, Document};
 use crate::registry::StepInfo;
-use crate::scenario::step::{Done, Stage, Step, Wanted, object};
+use crate::scenario::step::{DatasetFileRef, ScenarioStep, StepContext, StepOutput, object};
 
 pub(crate) const DROP_FILE_INBOX: StepInfo = StepInfo::of::<DropFileInbox>(
     "drop_file_inbox",
@@ -88,31 +88,31 @@ impl Authored for FileDelete {
 /// `base64`, beside its `document`, its `pages` and, as `text`, what programs can read in it.
 pub(crate) const FILES: &str = "files";
 
-impl Step for DropFileInbox {
-    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+impl ScenarioStep for DropFileInbox {
+    fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
         let path = in_tree(&self.path);
-        check_tree(stage, path).map_err(|fault| FieldErrors::one("path", fault))?;
-        let mut row = self.content(stage)?;
-        row.insert("modified_at".to_owned(), stage.due_at.to_string().into());
-        let mut told = object([("path", path.into())]);
+        check_tree(context, path).map_err(|fault| FieldErrors::one("path", fault))?;
+        let mut row = self.content(context)?;
+        row.insert("modified_at".to_owned(), context.due_at.to_string().into());
+        let mut details = object([("path", path.into())]);
         for name in ["content_type", "size", "sha256"] {
-            told.extend(row.get_key_value(name).map(|(name, value)| (name.clone(), value.clone())));
+            details.extend(row.get_key_value(name).map(|(name, value)| (name.clone(), value.clone())));
         }
-        Ok(Done {
+        Ok(StepOutput {
             summary: format!("{path} was dropped"),
-            told,
-            changes: vec![stage.put(FILES, path, &Value::Object(row))],
+            details,
+            changes: vec![context.put(FILES, path, &Value::Object(row))],
             arrivals: Vec::new(),
         })
     }
 
-    fn dataset_file(&self) -> Option<Wanted<'_>> {
-        self.dataset_file.as_deref().map(|path| Wanted::Needed { member: "dataset_file", path })
+    fn dataset_file(&self) -> Option<DatasetFileRef<'_>> {
+        self.dataset_file.as_deref().map(|path| DatasetFileRef::Required { member: "dataset_file", path })
     }
 }
 
 impl DropFileInbox {
-    fn content(&self, stage: &Stage<'_>) -> Result<Map<String, Value>, FieldErrors> {
+    fn content(&self, context: &StepContext<'_>) -> Result<Map<String, Value>, FieldErrors> {
         if let Some(text) = &self.content {
             return Ok(content::of_text(&self.path, text));
         }
@@ -122,30 +122,30 @@ impl DropFileInbox {
         if let Some(document) = &self.document {
             return document::rendered(document);
         }
-        let file = stage.file.ok_or_else(|| FieldErrors::one("dataset_file", "is not there"))?;
+        let file = context.file.ok_or_else(|| FieldErrors::one("dataset_file", "is not there"))?;
         Ok(content::of_dataset(file))
     }
 }
 
 /// A file that only the datasets have leaves a mark that hides it.
-impl Step for FileDelete {
-    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+impl ScenarioStep for FileDelete {
+    fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
         let path = in_tree(&self.path);
-        match stage.sandbox.records.get(FILES, path) {
+        match context.sandbox.records.get(FILES, path) {
             Lookup::Live(_) => {}
-            Lookup::Unknown if stage.file.is_some() => {}
+            Lookup::Unknown if context.file.is_some() => {}
             _ => return Err(FieldErrors::one("path", "there is no such file")),
         }
-        Ok(Done {
+        Ok(StepOutput {
             summary: format!("{path} was taken away"),
-            told: object([("path", path.into())]),
-            changes: vec![stage.delete(FILES, path)],
+            details: object([("path", path.into())]),
+            changes: vec![context.delete(FILES, path)],
             arrivals: Vec::new(),
         })
     }
 
-    fn dataset_file(&self) -> Option<Wanted<'_>> {
-        Some(Wanted::Perhaps { path: in_tree(&self.path) })
+    fn dataset_file(&self) -> Option<DatasetFileRef<'_>> {
+        Some(DatasetFileRef::Optional { path: in_tree(&self.path) })
     }
 }
 
@@ -154,8 +154,8 @@ fn in_tree(path: &str) -> &str {
 }
 
 /// Where a file lies there can be no directory, and the other way round.
-fn check_tree(stage: &Stage<'_>, path: &str) -> Result<(), String> {
-    let tree = Tree::of(stage.sandbox);
+fn check_tree(context: &StepContext<'_>, path: &str) -> Result<(), String> {
+    let tree = Tree::of(context.sandbox);
     let path = TreePath::exact(path).ok_or(FILE_PATH_RULE)?;
     if let Some(above) = tree.file_above(&path) {
         return Err(format!("`{above}` is a file, and no directory"));

@@ -11,7 +11,7 @@ use super::inbox::INBOX;
 use super::text::type_of;
 use crate::authored::Authored;
 use crate::registry::StepInfo;
-use crate::scenario::step::{Arrival, Done, Stage, Step, object};
+use crate::scenario::step::{Arrival, ScenarioStep, StepContext, StepOutput, object};
 
 pub(crate) const HL7_INBOUND: StepInfo =
     StepInfo::of::<Hl7Inbound>("hl7_inbound", "Delivers an HL7 v2 message to the inbox", || {
@@ -43,24 +43,24 @@ impl Authored for Hl7Inbound {
     }
 }
 
-impl Step for Hl7Inbound {
-    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+impl ScenarioStep for Hl7Inbound {
+    fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
         let message = read_message(&self.message).map_err(|fault| FieldErrors::one("message", fault))?;
-        let (id, message_type) = (stage.new_id("hl7"), type_of(&message));
+        let (id, message_type) = (context.new_id("hl7"), type_of(&message));
         let control_id = message.control_id().into_owned();
         let mut row = object([
             ("id", id.as_str().into()),
             ("message_type", message_type.as_str().into()),
             ("control_id", control_id.as_str().into()),
-            ("received_at", stage.due_at.to_string().into()),
+            ("received_at", context.due_at.to_string().into()),
             ("payload", message.text().into()),
         ]);
         let arrival = row.clone();
         row.insert("read".to_owned(), false.into());
         let summary = format!("{message_type} {control_id} arrived in the inbox");
-        Ok(Done {
-            told: object([("id", id.as_str().into()), ("message_type", message_type.into())]),
-            changes: vec![stage.put(INBOX, &id, &Value::Object(row))],
+        Ok(StepOutput {
+            details: object([("id", id.as_str().into()), ("message_type", message_type.into())]),
+            changes: vec![context.put(INBOX, &id, &Value::Object(row))],
             arrivals: vec![Arrival { r#type: EventType::Hl7Inbound, summary: summary.clone(), payload: arrival }],
             summary,
         })

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::opt_out::digits;
 use crate::authored::{self, Authored};
-use crate::contact;
+use crate::contact_points;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,9 +48,9 @@ impl Authored for MessageConfig {
         });
         errors.each("unreachable", &self.unreachable, MOST_PERSONAS, |address, errors| {
             if address.contains('@') {
-                contact::check_email_address(errors, "", address);
+                contact_points::check_email_address(errors, "", address);
             } else {
-                contact::check_phone_number(errors, "", address);
+                contact_points::check_phone_number(errors, "", address);
             }
         });
         let keys = self.personas.iter().map(|persona| &persona.patient_id);

@@ -11,8 +11,8 @@ use world::{Change, Context, NewEvent, Outcome, Sandbox, World};
 
 use super::rows::{Arriving, text};
 use super::steps::MESSAGES;
-use crate::due::{Origin, Schedule};
 use crate::scenario::SCHEDULED;
+use crate::scheduler::{Origin, Schedule};
 
 /// A reply is what somebody else decides to write: whether it comes in time is part of the task.
 pub(crate) const SCHEDULE: Schedule = Schedule { origin: Origin::World, next_due, catch_up };

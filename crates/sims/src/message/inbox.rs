@@ -8,7 +8,7 @@ use world::{Context, NewEvent, Outcome, Sandbox};
 
 use super::rows::{all, text};
 use super::steps::MESSAGES;
-use crate::lists::{self, Order};
+use crate::pagination::{self, SortOrder};
 
 /// Which messages are listed.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +31,7 @@ impl Filter {
 /// Oldest first, as a conversation is read.
 pub fn list(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = all(sandbox).map(|record| (record.key.to_owned(), Value::clone(&record.json())));
-    let page = lists::page(rows.filter(|(_, row)| filter.admits(row)).collect(), request, Order::Rising);
+    let page = pagination::page(rows.filter(|(_, row)| filter.admits(row)).collect(), request, SortOrder::Ascending);
     let told = json!({"action": "list", "channel": filter.channel.map(Channel::name), "direction": filter.direction,
         "patient_id": filter.patient_id, "count": page.items.len()});
     let summary = format!("{} messages were listed", page.items.len());

@@ -9,7 +9,7 @@ use world::{Sandbox, World};
 
 use super::opt_out::digits;
 use super::rows::{all, text};
-use crate::contact;
+use crate::contact_points;
 
 #[derive(Debug, PartialEq)]
 pub(super) struct Recipient {
@@ -22,8 +22,8 @@ pub(super) fn recipient(world: &World, sandbox: &Sandbox, new: &NewMessage) -> R
     let mut errors = FieldErrors::new();
     if let Some(to) = &new.to {
         match new.channel {
-            Channel::Sms => contact::check_phone_number(&mut errors, "to", to),
-            Channel::Email => contact::check_email_address(&mut errors, "to", to),
+            Channel::Sms => contact_points::check_phone_number(&mut errors, "to", to),
+            Channel::Email => contact_points::check_email_address(&mut errors, "to", to),
         }
     }
     let known = new.patient_id.as_deref().map(|id| (id, patient(world, id)));

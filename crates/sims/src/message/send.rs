@@ -15,7 +15,7 @@ use super::persona;
 use super::recipient::{Recipient, recipient};
 use super::steps::MESSAGES;
 use crate::authored;
-use crate::once::{BOOKKEEPING, Token, UsedOtherwise};
+use crate::idempotency::{BOOKKEEPING, IdempotencyConflict, IdempotencyKey};
 use crate::redact::without_secrets;
 use crate::scenario::step::object;
 
@@ -24,7 +24,7 @@ use crate::scenario::step::object;
 pub enum Refusal {
     Invalid(FieldErrors),
     /// Its name is that of another message.
-    Used(UsedOtherwise),
+    Used(IdempotencyConflict),
 }
 
 /// The message as it is kept, or what is wrong with it. A message that cannot be sent is still an event.
@@ -34,9 +34,9 @@ pub fn send(
     actor: &str,
     context: &Context<'_>,
     new: &NewMessage,
-    token: Option<&Token>,
+    token: Option<&IdempotencyKey>,
 ) -> Outcome<Result<Value, Refusal>> {
-    match token.map_or(Ok(None), |token| token.earlier(sandbox)) {
+    match token.map_or(Ok(None), |token| token.earlier_row(sandbox)) {
         Ok(None) => {}
         Ok(Some(id)) => return answered(earlier(sandbox, &id)),
         Err(used) => return answered(Err(Refusal::Used(used))),
@@ -48,7 +48,7 @@ pub fn send(
             let id = outcome.answer.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
             outcome
                 .changes
-                .extend(token.map(|token| sandbox.put(BOOKKEEPING, &token.place(), &token.row(&id), context.now)));
+                .extend(token.map(|token| sandbox.put(BOOKKEEPING, &token.record_key(), &token.row(&id), context.now)));
             Outcome { answer: Ok(outcome.answer), changes: outcome.changes, events: outcome.events }
         }
         Err(errors) => {
@@ -64,7 +64,7 @@ pub fn send(
 /// The message as it was answered when it was first sent.
 fn earlier(sandbox: &Sandbox, id: &str) -> Result<Value, Refusal> {
     let row = sandbox.records.get(MESSAGES, id).live().map(|record| Value::clone(&record.json()));
-    row.ok_or(Refusal::Used(UsedOtherwise))
+    row.ok_or(Refusal::Used(IdempotencyConflict))
 }
 
 fn answered(answer: Result<Value, Refusal>) -> Outcome<Result<Value, Refusal>> {

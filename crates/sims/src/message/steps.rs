@@ -10,9 +10,9 @@ use serde_json::json;
 use super::rows::Arriving;
 use super::send;
 use crate::authored::{self, Authored};
-use crate::contact;
+use crate::contact_points;
 use crate::registry::StepInfo;
-use crate::scenario::step::{Arrival, Done, Stage, Step, object};
+use crate::scenario::step::{Arrival, ScenarioStep, StepContext, StepOutput, object};
 
 pub(crate) const MESSAGE_INBOUND: StepInfo =
     StepInfo::of::<MessageInbound>("message_inbound", "Delivers a text message or e-mail", || {
@@ -36,8 +36,8 @@ impl Authored for MessageInbound {
     fn validate(&self, errors: &mut FieldErrors) {
         match self.channel {
             _ if is_template(&self.from) => {}
-            Channel::Sms => contact::check_phone_number(errors, "from", &self.from),
-            Channel::Email => contact::check_email_address(errors, "from", &self.from),
+            Channel::Sms => contact_points::check_phone_number(errors, "from", &self.from),
+            Channel::Email => contact_points::check_email_address(errors, "from", &self.from),
         }
         if let Some(patient) = &self.patient_id {
             errors.name("patient_id", patient);
@@ -55,9 +55,9 @@ impl Authored for MessageInbound {
 /// Rows are `{id, direction, channel, from, patient_id, subject, body, received_at, read}`.
 pub(crate) const MESSAGES: &str = "messages";
 
-impl Step for MessageInbound {
-    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
-        let id = stage.new_id("msg");
+impl ScenarioStep for MessageInbound {
+    fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
+        let id = context.new_id("msg");
         let channel = self.channel.name();
         let arriving = Arriving {
             id: &id,
@@ -66,12 +66,12 @@ impl Step for MessageInbound {
             patient_id: self.patient_id.as_deref(),
             subject: self.subject.as_deref(),
             body: &self.body,
-            at: stage.due_at,
+            at: context.due_at,
         };
         let summary = format!("{channel} from {} arrived", self.from);
-        Ok(Done {
-            told: object([("id", id.as_str().into()), ("channel", channel.into())]),
-            changes: vec![stage.put(MESSAGES, &id, &arriving.row())],
+        Ok(StepOutput {
+            details: object([("id", id.as_str().into()), ("channel", channel.into())]),
+            changes: vec![context.put(MESSAGES, &id, &arriving.row())],
             arrivals: vec![Arrival {
                 r#type: EventType::MessageInbound,
                 summary: summary.clone(),

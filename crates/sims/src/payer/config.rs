@@ -4,7 +4,7 @@ use model::FieldErrors;
 use serde::{Deserialize, Serialize};
 
 use crate::authored::{self, Authored};
-use crate::first_match::{self, Conditions};
+use crate::rules::{self, Conditions};
 
 use super::faults::Faults;
 use super::formulary::FormularyEntry;
@@ -110,7 +110,7 @@ impl Authored for PayerConfig {
         if errors.is_empty() {
             let matches: Vec<Match> = self.determinations.iter().map(Rule::condition).collect();
             let rules: Vec<Conditions<'_>> = matches.iter().map(Match::conditions).collect();
-            first_match::refuse_unused(errors, "determinations", &rules);
+            rules::check_reachable(errors, "determinations", &rules);
         }
         if let Some(determination) = &self.default_determination {
             errors.inside("default_determination", |errors| determination.validate(errors));
@@ -160,8 +160,8 @@ impl Rule {
             Some(_) if conditions.is_empty() => {
                 errors.add("match", "must not be empty: what decides all other requests is `default_determination`");
             }
-            Some(_) => errors.inside("match", |errors| first_match::check_conditions(errors, &conditions)),
-            None => first_match::check_conditions(errors, &conditions),
+            Some(_) => errors.inside("match", |errors| rules::check_conditions(errors, &conditions)),
+            None => rules::check_conditions(errors, &conditions),
         }
         if self.r#match.is_some() {
             for (name, _) in flat.conditions() {
@@ -192,7 +192,7 @@ impl Rule {
 
 impl Match {
     fn conditions(&self) -> Conditions<'_> {
-        first_match::conditions(&[
+        rules::conditions(&[
             ("procedure_code", &self.procedure_code),
             ("patient_member_id", &self.patient_member_id),
             ("diagnosis", &self.diagnosis),

@@ -10,7 +10,7 @@ use super::call::{Call, Done};
 use super::event::Told;
 use super::fhir_people::{self, Wanted, member_row, patients_of, provider_row};
 use super::formulary;
-use super::lists::{self, Order, Placed};
+use super::pagination::{self, KeyedRow, SortOrder};
 use super::rows::{PATIENTS, PROVIDERS, matches_words, text};
 
 /// The member of this number. A portal that knows nobody at all takes any number.
@@ -60,7 +60,7 @@ pub fn members(call: &Call<'_>, filter: &MemberFilter, request: &PageRequest) ->
             && name.as_deref().is_none_or(|name| matches_words(text(row, "name"), name))
             && birth_date.as_deref().is_none_or(|date| text(row, "birth_date") == Some(date))
     };
-    let mut placed: Vec<Placed> = own_rows(call, PATIENTS)
+    let mut placed: Vec<KeyedRow> = own_rows(call, PATIENTS)
         .filter(|(_, row)| is_wanted(row))
         .map(|(key, row)| (format!("row/{key}"), row))
         .collect();
@@ -76,7 +76,7 @@ pub fn members(call: &Call<'_>, filter: &MemberFilter, request: &PageRequest) ->
         let rows = found.iter().map(|(key, patient)| (format!("{prefix}{key}"), member_row(store, patient)));
         placed.extend(rows.filter(|(_, row)| member_id.is_none() || is_wanted_beside_number(row, filter)));
     }
-    let page = lists::page(placed, request, Order::Rising);
+    let page = pagination::page(placed, request, SortOrder::Ascending);
     let asked = json!({"member_id": member_id, "name": name, "birth_date": birth_date});
     let told = Told { r#type: EventType::PortalSearch, action: "search patients", asked };
     let event = told.with_count(call, page.items.len());
@@ -111,7 +111,7 @@ pub fn providers(call: &Call<'_>, filter: &ProviderFilter, request: &PageRequest
         npi.as_deref().is_none_or(|npi| text(row, "npi") == Some(npi))
             && name.as_deref().is_none_or(|name| matches_words(text(row, "name"), name))
     };
-    let mut placed: Vec<Placed> = own_rows(call, PROVIDERS)
+    let mut placed: Vec<KeyedRow> = own_rows(call, PROVIDERS)
         .filter(|(_, row)| is_wanted(row))
         .map(|(key, row)| (format!("row/{key}"), row))
         .collect();
@@ -132,7 +132,7 @@ pub fn providers(call: &Call<'_>, filter: &ProviderFilter, request: &PageRequest
             placed.extend(rows.filter(|(_, row)| npi.is_none() || is_wanted(row)));
         }
     }
-    let page = lists::page(placed, request, Order::Rising);
+    let page = pagination::page(placed, request, SortOrder::Ascending);
     let told =
         Told { r#type: EventType::PortalSearch, action: "search providers", asked: json!({"npi": npi, "name": name}) };
     let event = told.with_count(call, page.items.len());
@@ -141,7 +141,7 @@ pub fn providers(call: &Call<'_>, filter: &ProviderFilter, request: &PageRequest
 
 /// What the plan covers, by drug.
 pub fn formulary(call: &Call<'_>, drug: Option<&str>, request: &PageRequest) -> Done<Page<Value>> {
-    let page = lists::page(formulary::entries(call, drug.unwrap_or_default()), request, Order::Rising);
+    let page = pagination::page(formulary::entries(call, drug.unwrap_or_default()), request, SortOrder::Ascending);
     let told = Told { r#type: EventType::PortalSearch, action: "search formulary", asked: json!({"drug": drug}) };
     let event = told.with_count(call, page.items.len());
     Outcome { answer: Ok(page), changes: Vec::new(), events: vec![event] }

@@ -12,8 +12,8 @@ use super::call::Call;
 use super::config::Determination;
 use super::decide;
 use super::rows::{REQUESTS, shown, text};
-use crate::due::{Origin, Schedule};
 use crate::scenario::SCHEDULED;
+use crate::scheduler::{Origin, Schedule};
 
 /// A determination follows from the request that the agent has submitted.
 pub(crate) const SCHEDULE: Schedule = Schedule { origin: Origin::Agent, next_due, catch_up };

@@ -6,7 +6,7 @@ use model::simulator::SimulatorType;
 use serde_json::{Value, json};
 use world::{Direction, Hit, Page, Records, Seq, Window, World};
 
-use super::lists::Placed;
+use super::pagination::KeyedRow;
 
 /// Every FHIR server of the playground whose records are here.
 pub(super) fn stores(world: &World) -> impl Iterator<Item = &Records> {
@@ -184,7 +184,7 @@ fn first_text(candidates: &[&Value]) -> Value {
 }
 
 /// The patients whose number this is: by the index where it knows the element, else by reading coverages.
-pub(super) fn patients_of(records: &Records, number: &str) -> Vec<Placed> {
+pub(super) fn patients_of(records: &Records, number: &str) -> Vec<KeyedRow> {
     let mut coverages: Vec<_> =
         with_identifier(records, "Coverage", number).iter().map(|hit| hit.record.json()).collect();
     if coverages.is_empty() {
@@ -196,7 +196,8 @@ pub(super) fn patients_of(records: &Records, number: &str) -> Vec<Placed> {
         .filter_map(|reference| reference.rsplit("Patient/").next().map(ToOwned::to_owned))
         .collect();
     let referred = references.iter().filter_map(|id| records.get("Patient", id).live());
-    let mut found: Vec<Placed> = referred.map(|record| (record.key.to_owned(), Value::clone(&record.json()))).collect();
+    let mut found: Vec<KeyedRow> =
+        referred.map(|record| (record.key.to_owned(), Value::clone(&record.json()))).collect();
     if found.is_empty() {
         let own = with_identifier(records, "Patient", number);
         found = own.iter().map(|hit| (hit.record.key.to_owned(), Value::clone(&hit.record.json()))).collect();

@@ -25,7 +25,7 @@ use model::simulator::SimulatorType;
 use serde_json::json;
 
 use crate::authored;
-use crate::lists;
+use crate::pagination;
 use crate::registry::SimulatorInfo;
 
 pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {

@@ -7,7 +7,7 @@ use world::Outcome;
 
 use super::call::{Call, Done};
 use super::event::Told;
-use super::lists::{self, Order};
+use super::pagination::{self, SortOrder};
 use super::rows::{REQUESTS, shown_record, text};
 
 /// Which requests are listed.
@@ -48,7 +48,7 @@ pub fn list(call: &Call<'_>, filter: &Filter, request: &PageRequest) -> Done<Pag
         let row = shown_record(&record);
         (format!("{}/{}", text(&row, "submitted_at").unwrap_or_default(), record.key), row)
     };
-    let page = lists::page(rows.map(placed).collect(), request, Order::Falling);
+    let page = pagination::page(rows.map(placed).collect(), request, SortOrder::Descending);
     let told = Told { r#type: EventType::PortalView, action: "list requests", asked: filter.json() };
     let event = told.with_count(call, page.items.len());
     Outcome { answer: Ok(page), changes: Vec::new(), events: vec![event] }

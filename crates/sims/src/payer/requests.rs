@@ -9,7 +9,7 @@ use super::decide::{ROUNDS, decide};
 use super::documents::{Upload, attach};
 use super::drafts::DRAFT_PREFIX;
 use super::event::Told;
-use super::once::{self, Token};
+use super::once::{self, IdempotencyKey};
 use super::rows::{DRAFTS, REQUESTS, object, optional, shown, text};
 use super::submission::{Addition, Submission, check, check_addition};
 use super::{directory, due};
@@ -200,7 +200,7 @@ const MOST_NOTES: usize = 100_000;
 const MOST_ANSWERS: usize = 500;
 
 /// Takes a request back.
-pub fn withdraw(call: &Call<'_>, number: &str, once: Option<&Token>) -> Done<Changed> {
+pub fn withdraw(call: &Call<'_>, number: &str, once: Option<&IdempotencyKey>) -> Done<Changed> {
     let work = changed(call, number, once, |key, row| {
         row["status"] = "withdrawn".into();
         row["withdrawn_at"] = call.now();
@@ -214,7 +214,7 @@ pub fn withdraw(call: &Call<'_>, number: &str, once: Option<&Token>) -> Done<Cha
 fn changed(
     call: &Call<'_>,
     number: &str,
-    once: Option<&Token>,
+    once: Option<&IdempotencyKey>,
     change: impl FnOnce(&str, &mut Value) -> Result<Vec<Change>, Refusal>,
 ) -> Work {
     if let Some(row) = once::earlier(call, once)? {

@@ -14,7 +14,7 @@ pub const FORMULARY: &str = "formulary";
 /// All kinds of rows that checks can read.
 pub const RESOURCES: [&str; 6] = [REQUESTS, DRAFTS, DOCUMENTS, PATIENTS, PROVIDERS, FORMULARY];
 /// Logins, failures, faults that have happened, names of messages: nothing that the portal shows.
-pub const BOOKKEEPING: &str = crate::once::BOOKKEEPING;
+pub const BOOKKEEPING: &str = crate::idempotency::BOOKKEEPING;
 
 pub fn text<'v>(row: &'v Value, member: &str) -> Option<&'v str> {
     row.get(member).and_then(Value::as_str)

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::authored::Authored;
 use crate::registry::StepInfo;
-use crate::scenario::step::{Done, Stage, Step, object};
+use crate::scenario::step::{ScenarioStep, StepContext, StepOutput, object};
 
 pub(crate) const PORTAL_ROW: StepInfo = StepInfo::of::<PortalRow>(
     "portal_row",
@@ -66,14 +66,14 @@ impl Authored for PortalRow {
 }
 
 /// The row is kept as it was authored.
-impl Step for PortalRow {
-    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
+impl ScenarioStep for PortalRow {
+    fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
         let resource = self.resource.name();
-        let key = self.key.clone().unwrap_or_else(|| stage.new_id("row"));
-        Ok(Done {
+        let key = self.key.clone().unwrap_or_else(|| context.new_id("row"));
+        Ok(StepOutput {
             summary: format!("{resource}/{key} is in the portal"),
-            told: object([("resource", resource.into()), ("key", key.as_str().into())]),
-            changes: vec![stage.put(resource, &key, &self.row)],
+            details: object([("resource", resource.into()), ("key", key.as_str().into())]),
+            changes: vec![context.put(resource, &key, &self.row)],
             arrivals: Vec::new(),
         })
     }

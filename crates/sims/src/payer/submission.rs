@@ -5,7 +5,7 @@ use model::portal::{NewInformation, NewPriorAuth};
 use serde_json::{Map, Value};
 
 use super::documents::Upload;
-use super::once::Token;
+use super::once::IdempotencyKey;
 
 /// What is sent to the portal as a request.
 #[derive(Clone, Debug, Default)]
@@ -13,7 +13,7 @@ pub struct Submission {
     pub new: NewPriorAuth,
     pub uploads: Vec<Upload>,
     /// What makes it one request, however often it is sent.
-    pub once: Option<Token>,
+    pub once: Option<IdempotencyKey>,
 }
 
 /// What is added to a request.
@@ -21,7 +21,7 @@ pub struct Submission {
 pub struct Addition {
     pub information: NewInformation,
     pub uploads: Vec<Upload>,
-    pub once: Option<Token>,
+    pub once: Option<IdempotencyKey>,
 }
 
 pub const URGENCIES: [&str; 5] = ["standard", "routine", "urgent", "expedited", "emergent"];

@@ -1,4 +1,4 @@
-//! The changes of several steps as one: of each record the last state counts, as its next version.
+//! Merges the changes of several steps into one message: only the last state of each record counts, as its next version.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,32 +9,35 @@ use world::{Change, Lookup, World, Write};
 
 use crate::fhir;
 
+/// At most one change for each record, in the order in which the records were first changed.
 #[derive(Debug, Default)]
-pub(super) struct Changes {
-    all: Vec<Change>,
-    places: HashMap<(SandboxId, Arc<str>, Arc<str>), usize>,
+pub(super) struct MergedChanges {
+    changes: Vec<Change>,
+    /// Indexes into `changes` by sandbox, collection and key.
+    indexes: HashMap<(SandboxId, Arc<str>, Arc<str>), usize>,
 }
 
-impl Changes {
+impl MergedChanges {
     pub(super) fn add(&mut self, change: Change) {
         let record = (change.sandbox.clone(), Arc::clone(&change.collection), Arc::clone(&change.key));
-        match self.places.get(&record) {
-            Some(place) => self.all[*place] = change,
+        match self.indexes.get(&record) {
+            Some(index) => self.changes[*index] = change,
             None => {
-                self.places.insert(record, self.all.len());
-                self.all.push(change);
+                self.indexes.insert(record, self.changes.len());
+                self.changes.push(change);
             }
         }
     }
 
-    /// As changes of the world that all steps began with.
-    pub(super) fn settled(self, world: &World) -> Vec<Change> {
-        self.all.into_iter().filter_map(|change| settled(change, world)).collect()
+    /// The changes with the versions that follow those of `world`, the world before all steps.
+    pub(super) fn relative_to(self, world: &World) -> Vec<Change> {
+        self.changes.into_iter().filter_map(|change| relative_to(world, change)).collect()
     }
 }
 
-/// None for a record that came and went. Of a file its mark stays: a dataset may have one of that path.
-fn settled(mut change: Change, world: &World) -> Option<Change> {
+/// None for a record that was created and deleted again, except in a Files sandbox: there the deletion is kept, because
+/// it hides a dataset file of the same path.
+fn relative_to(world: &World, mut change: Change) -> Option<Change> {
     let sandbox = world.sandboxes.get(&change.sandbox)?;
     let (collection, key) = (&*change.collection, &*change.key);
     let before = sandbox.records.get(collection, key);

@@ -1,5 +1,6 @@
-//! A task's scenario: what happens in the sandboxes when the task starts, and later. Checked when the task is saved, made
-//! ready for a playground ([`prepare`]), carried out at the start ([`begin`]) and when later steps are due ([`catch_up`]).
+//! A task's scenario: steps that are executed in the sandboxes when the task starts, or later. A scenario is validated when
+//! the task is saved ([`validate_scenario`]), prepared for a playground ([`prepare`]) and executed at the start ([`begin`]).
+//! Deferred steps are executed when they are due ([`catch_up`]).
 
 mod changes;
 mod prepare;
@@ -10,7 +11,7 @@ mod templates;
 #[cfg(test)]
 mod tests;
 
-pub use prepare::{Place, Prepared, Setting, prepare};
+pub use prepare::{PreparedStep, ScenarioContext, ScenarioSandbox, prepare};
 pub use run::{begin, catch_up};
 pub(crate) use scheduled::SCHEDULED;
 pub use scheduled::next_due;
@@ -22,29 +23,32 @@ use model::simulator::SimulatorType;
 use model::template::{self, Root};
 use serde_json::Value;
 
-use crate::due::{Origin, Schedule};
 use crate::registry::StepInfo;
+use crate::scheduler::{Origin, Schedule};
 
-/// Later steps are what the author lets happen. Their events have a mark of their own.
+/// The deferred steps of the scenario. Their events carry the index of their step.
 pub(crate) const SCHEDULE: Schedule = Schedule { origin: Origin::Scenario, next_due, catch_up };
 
-pub const MOST_STEPS: usize = 200;
-pub const LONGEST_AFTER_SECONDS: i64 = 604_800;
+pub const MAX_STEPS: usize = 200;
+pub const MAX_AFTER_SECONDS: i64 = 604_800;
 
 /// One simulator of the benchmark's environment.
 #[derive(Clone, Copy, Debug)]
-pub struct Available<'a> {
+pub struct EnvironmentSimulator<'a> {
     pub kind: SimulatorType,
     pub name: &'a str,
 }
 
-/// Checks `{"steps": […]}`; faults are named like `steps.2.do`. `null` is a scenario without steps.
-/// Without an environment no step has a simulator, and each says so.
-pub fn validate_scenario(scenario: &Value, environment: Option<&[Available<'_>]>) -> Result<(), FieldErrors> {
+/// Validates `{"steps": […]}`. Errors are named like `steps.2.do`. `null` is a scenario without steps. Without an
+/// environment every step is an error, because its simulator is missing.
+pub fn validate_scenario(
+    scenario: &Value,
+    environment: Option<&[EnvironmentSimulator<'_>]>,
+) -> Result<(), FieldErrors> {
     let mut errors = FieldErrors::new();
     let steps = steps(scenario, &mut errors);
-    if steps.len() > MOST_STEPS {
-        errors.add("steps", format!("must be at most {MOST_STEPS}, are {}", steps.len()));
+    if steps.len() > MAX_STEPS {
+        errors.add("steps", format!("must be at most {MAX_STEPS}, are {}", steps.len()));
         return Err(errors);
     }
     for (index, step) in steps.iter().enumerate() {
@@ -78,10 +82,10 @@ fn steps<'a>(scenario: &'a Value, errors: &mut FieldErrors) -> &'a [Value] {
     }
 }
 
-fn check_step(step: &Value, environment: Option<&[Available<'_>]>, errors: &mut FieldErrors) {
+fn check_step(step: &Value, environment: Option<&[EnvironmentSimulator<'_>]>, errors: &mut FieldErrors) {
     let (name, mut parameters) = match split_tag(step, "do") {
         Ok(split) => split,
-        Err(faults) => return errors.merge(faults),
+        Err(tag_errors) => return errors.merge(tag_errors),
     };
     let mut sandbox = None;
     if let Value::Object(members) = &mut parameters {
@@ -92,35 +96,35 @@ fn check_step(step: &Value, environment: Option<&[Available<'_>]>, errors: &mut 
         return errors.add("do", format!("no step `{}`; steps are {}", shortened(&name, 60), step_names().join(", ")));
     };
     check_sandbox(kind, sandbox.as_ref(), environment, errors);
-    if let Err(faults) = (info.check)(&parameters) {
-        errors.merge(faults);
+    if let Err(parameter_errors) = (info.check)(&parameters) {
+        errors.merge(parameter_errors);
     }
 }
 
 fn find(name: &str) -> Option<(SimulatorType, &'static StepInfo)> {
-    let steps = crate::catalogue().iter().flat_map(|info| info.steps.iter().map(move |step| (info.kind, step)));
+    let steps = crate::catalog().iter().flat_map(|info| info.steps.iter().map(move |step| (info.kind, step)));
     steps.into_iter().find(|(_, step)| step.name == name)
 }
 
 fn step_names() -> Vec<&'static str> {
-    crate::catalogue().iter().flat_map(|info| info.steps).map(|step| step.name).collect()
+    crate::catalog().iter().flat_map(|info| info.steps).map(|step| step.name).collect()
 }
 
 fn check_after_seconds(after_seconds: Option<Value>, errors: &mut FieldErrors) {
     match after_seconds.filter(|value| !value.is_null()) {
         None => {}
         Some(value) => match value.as_i64() {
-            Some(seconds) => errors.range("after_seconds", seconds, 0..=LONGEST_AFTER_SECONDS),
+            Some(seconds) => errors.range("after_seconds", seconds, 0..=MAX_AFTER_SECONDS),
             None => errors.add("after_seconds", format!("must be an integer, is {}", described(&value))),
         },
     }
 }
 
-/// Finds the one simulator that the step means: by its name, by its type, or because there is no other of the type.
+/// Checks that the step refers to exactly one simulator: by name, by type, or because it is the only one of its type.
 fn check_sandbox(
     kind: SimulatorType,
     sandbox: Option<&Value>,
-    environment: Option<&[Available<'_>]>,
+    environment: Option<&[EnvironmentSimulator<'_>]>,
     errors: &mut FieldErrors,
 ) {
     let sandbox = match sandbox {
@@ -149,7 +153,7 @@ fn check_by_type(
     kind: SimulatorType,
     name: &str,
     of_kind: &[&str],
-    environment: &[Available<'_>],
+    environment: &[EnvironmentSimulator<'_>],
     errors: &mut FieldErrors,
 ) {
     let named = environment.iter().find(|one| one.name == name).map(|one| one.kind);

@@ -1,4 +1,6 @@
-//! What a scenario's step is to the simulator that it happens in: where it happens, and what it leaves.
+//! The interface between the scenario runner and the simulators: [`ScenarioStep`], what it runs in, and what it produces.
+
+use std::collections::BTreeMap;
 
 use model::event::EventType;
 use model::{FieldErrors, Timestamp};
@@ -8,60 +10,64 @@ use world::{Change, Context, Sandbox, World};
 
 use crate::authored::{self, Authored};
 
-/// A step's own parameters, with what they do.
-pub(crate) trait Step: Authored {
-    /// What happens, all of it or nothing. Faults are named by the step's own members.
-    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors>;
+/// The parameters of one type of step, and how to execute it.
+pub(crate) trait ScenarioStep: Authored {
+    /// Executes the step completely or not at all. Errors name the members of the step.
+    fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors>;
 
-    /// The file of the datasets that the step is about.
-    fn dataset_file(&self) -> Option<Wanted<'_>> {
+    /// The dataset file that the step refers to.
+    fn dataset_file(&self) -> Option<DatasetFileRef<'_>> {
         None
     }
 }
 
-/// A file of the datasets, by its path.
+/// A reference to a file of the environment's datasets, by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted<'a> {
-    /// Without it the step cannot be.
-    Needed { member: &'static str, path: &'a str },
-    /// It may also be a file that came later.
-    Perhaps { path: &'a str },
+pub(crate) enum DatasetFileRef<'a> {
+    /// The step is invalid without the file. `member` is the step's member that holds the path.
+    Required { member: &'static str, path: &'a str },
+    /// The path may also belong to a file that is created later.
+    Optional { path: &'a str },
 }
 
-/// A file of a dataset, as a step takes it over. Its bytes are known by their hash.
+/// The files of the environment's datasets, by path.
+pub(crate) type DatasetFiles<'a> = &'a BTreeMap<String, DatasetFile>;
+
+/// A file of a dataset. Its bytes are stored under their hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatasetFile {
     pub sha256: String,
     pub size: u64,
     pub content_type: String,
-    /// The content, if it is text; or what was read from it.
+    /// The content of a text file, or the text that was extracted from the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// Where and when a step happens.
-pub(crate) struct Stage<'a> {
-    /// As the steps before have left it.
+/// Where and when a step is executed.
+pub(crate) struct StepContext<'a> {
+    /// The world after the previous steps.
     pub(crate) world: &'a World,
     pub(crate) sandbox: &'a Sandbox,
-    pub(crate) context: &'a Context<'a>,
-    /// What arrives has this time, even if nobody looked before now.
+    pub(crate) world_context: &'a Context<'a>,
+    /// The time of whatever arrives by this step, even if the step is executed later.
     pub(crate) due_at: Timestamp,
     pub(crate) file: Option<&'a DatasetFile>,
 }
 
-/// What a step leaves.
+/// The result of a step.
 #[derive(Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct StepOutput {
     /// One line for people, without the step's name.
     pub(crate) summary: String,
-    /// What the step's event tells of it.
-    pub(crate) told: Map<String, Value>,
+    /// Additional members of the step's event.
+    pub(crate) details: Map<String, Value>,
     pub(crate) changes: Vec<Change>,
-    /// What the log of the simulator tells of what arrived.
+    /// Events of the simulator about what arrived.
     pub(crate) arrivals: Vec<Arrival>,
 }
 
+/// A simulator's event about something that arrived by a scenario step.
 #[derive(Debug)]
 pub(crate) struct Arrival {
     pub(crate) r#type: EventType,
@@ -69,33 +75,39 @@ pub(crate) struct Arrival {
     pub(crate) payload: Map<String, Value>,
 }
 
-impl Stage<'_> {
-    /// A new id for something that arrives.
+impl StepContext<'_> {
+    /// A new id with a prefix.
     pub(crate) fn new_id(&self, prefix: &str) -> String {
-        format!("{prefix}_{}", (self.context.new_id)())
+        format!("{prefix}_{}", (self.world_context.new_id)())
     }
 
     pub(crate) fn put(&self, collection: &str, key: &str, row: &Value) -> Change {
-        self.sandbox.put(collection, key, row, self.context.now)
+        self.sandbox.put(collection, key, row, self.world_context.now)
     }
 
     pub(crate) fn delete(&self, collection: &str, key: &str) -> Change {
-        self.sandbox.delete(collection, key, self.context.now)
+        self.sandbox.delete(collection, key, self.world_context.now)
     }
 }
 
-/// For [`crate::registry::StepInfo`].
-pub(crate) fn carry_out<T: Step>(stage: &Stage<'_>, parameters: &Value) -> Result<Done, FieldErrors> {
-    authored::read::<T>(parameters)?.carry_out(stage)
+/// Reads and executes a step. For [`crate::registry::StepInfo`].
+pub(crate) fn execute<T: ScenarioStep>(
+    context: &StepContext<'_>,
+    parameters: &Value,
+) -> Result<StepOutput, FieldErrors> {
+    authored::read::<T>(parameters)?.execute(context)
 }
 
-/// For [`crate::registry::StepInfo`]: what the step needs of the datasets.
-pub(crate) fn dataset_file<T: Step>(parameters: &Value, files: Files<'_>) -> Result<Option<DatasetFile>, FieldErrors> {
+/// Finds the dataset file that a step refers to. For [`crate::registry::StepInfo`].
+pub(crate) fn dataset_file<T: ScenarioStep>(
+    parameters: &Value,
+    files: DatasetFiles<'_>,
+) -> Result<Option<DatasetFile>, FieldErrors> {
     let step = authored::read::<T>(parameters)?;
     match step.dataset_file() {
         None => Ok(None),
-        Some(Wanted::Perhaps { path }) => Ok(files.get(path).cloned()),
-        Some(Wanted::Needed { member, path }) => match files.get(path) {
+        Some(DatasetFileRef::Optional { path }) => Ok(files.get(path).cloned()),
+        Some(DatasetFileRef::Required { member, path }) => match files.get(path) {
             Some(file) => Ok(Some(file.clone())),
             None => {
                 let message = format!("the datasets have no file `{}`", model::reading::shortened(path, 200));
@@ -105,10 +117,7 @@ pub(crate) fn dataset_file<T: Step>(parameters: &Value, files: Files<'_>) -> Res
     }
 }
 
-/// The files of the datasets, by path.
-pub(crate) type Files<'a> = &'a std::collections::BTreeMap<String, DatasetFile>;
-
-/// An object of a row or an event, in the order given.
+/// A JSON object with its members in the given order.
 pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
     members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

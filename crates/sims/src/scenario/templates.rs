@@ -1,6 +1,6 @@
-//! How the templates of a scenario are filled. What is filled in is data wherever it stands: in an HL7 message and in
-//! the criteria of a FHIR search it is escaped, so that it means itself. In FHIR resources and portal rows a text that is
-//! one template and nothing else keeps the type of its value; elsewhere it becomes text.
+//! Fills in the templates of a scenario. Values are always inserted as data: they are escaped inside HL7 messages and
+//! FHIR search criteria. In FHIR resources and portal rows a string that consists of a single template keeps the type of
+//! its value; everywhere else the value becomes text.
 
 use hl7v2::Delimiters;
 use model::FieldErrors;
@@ -9,31 +9,35 @@ use serde_json::Value;
 
 use crate::fhir::address;
 
-/// The scenario without templates; faults are named like `steps.2.content`.
-pub(super) fn bound(scenario: &Value, bindings: &Bindings<'_>) -> Result<Value, FieldErrors> {
-    bind_with(scenario, |path, text| match Place::of(path) {
-        Place::Text => bindings.text(text).map(Value::from),
-        Place::Typed => bindings.typed(text),
-        Place::Address => bindings.fill(text, in_address).map(Value::from),
-        Place::Criteria => bindings.fill(text, |_, value| in_criteria(value)).map(Value::from),
-        Place::Reference => bindings.fill(text, in_reference).map(Value::from),
-        Place::Hl7 => in_hl7(bindings, text).map(Value::from),
+/// The scenario with its templates filled in. Errors are named like `steps.2.content`.
+pub(super) fn fill(scenario: &Value, bindings: &Bindings<'_>) -> Result<Value, FieldErrors> {
+    bind_with(scenario, |path, text| match Encoding::of(path) {
+        Encoding::Text => bindings.text(text).map(Value::from),
+        Encoding::Typed => bindings.typed(text),
+        Encoding::Address => bindings.fill(text, in_address).map(Value::from),
+        Encoding::Criteria => bindings.fill(text, |_, value| in_criteria(value)).map(Value::from),
+        Encoding::Reference => bindings.fill(text, in_reference).map(Value::from),
+        Encoding::Hl7 => in_hl7(bindings, text).map(Value::from),
     })
 }
 
+/// How a value is encoded when it is inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Encoding {
     Text,
+    /// JSON. The value keeps its type.
     Typed,
-    /// Of an entry's request.
+    /// The URL of a bundle entry's request.
     Address,
+    /// FHIR search criteria.
     Criteria,
+    /// A FHIR reference, which may be conditional.
     Reference,
     Hl7,
 }
 
-impl Place {
-    /// Of a path such as `steps.2.bundle.entry.0.request.url`.
+impl Encoding {
+    /// The encoding for a path such as `steps.2.bundle.entry.0.request.url`.
     fn of(path: &str) -> Self {
         let names: Vec<&str> = path.split('.').collect();
         match names.as_slice() {
@@ -47,7 +51,7 @@ impl Place {
     }
 }
 
-/// A reference such as `Patient/1` may be filled in before the criteria start.
+/// Before the criteria, a value may be a whole reference such as `Patient/1`.
 fn in_address(before: &str, value: &str) -> String {
     if before.contains('?') { in_criteria(value) } else { address::encoded(value) }
 }
@@ -60,7 +64,8 @@ fn in_criteria(value: &str) -> String {
     address::encoded(&fhir::search::escape(value))
 }
 
-/// A message that is one template and nothing else is taken as it is: it brings its own delimiters.
+/// A message that does not start with `MSH` and delimiters is a single template. Its value is a whole message, which is
+/// inserted without escaping.
 fn in_hl7(bindings: &Bindings<'_>, text: &str) -> Result<String, String> {
     match delimiters(text) {
         Some(delimiters) => bindings.fill(text, |_, value| hl7v2::escape(value, &delimiters).into_owned()),
@@ -85,13 +90,13 @@ mod tests {
             "data": {"mrn": "1|2^3\r&", "odd": "a,b&c=d", "low": 6.1, "hl7": "MSH|^~\\&|A", "evil": "{{task.name}}"}});
         let task = json!({"name": "Call"});
         let bindings = Bindings { entity: Some(&entity), task: Some(&task) };
-        bound(&json!({"steps": [step]}), &bindings)
-            .map(|bound| bound["steps"][0].clone())
-            .map_err(|faults| faults.to_string())
+        fill(&json!({"steps": [step]}), &bindings)
+            .map(|scenario| scenario["steps"][0].clone())
+            .map_err(|errors| errors.to_string())
     }
 
     #[test]
-    fn values_are_written_as_their_place_needs_it() {
+    fn values_are_encoded_for_their_position() {
         for (step, expected) in [
             (json!({"content": "{{entity.low}}"}), json!({"content": "6.1"})),
             (json!({"row": {"low": "{{entity.low}}"}}), json!({"row": {"low": 6.1}})),
@@ -118,10 +123,10 @@ mod tests {
     }
 
     #[test]
-    fn data_is_not_read_as_a_template() {
-        for place in ["content", "message", "path"] {
-            let fault = filled(&json!({ place: "{{entity.evil}}" })).unwrap_err();
-            assert!(fault.starts_with(&format!("steps.0.{place}: what template `{{{{entity.evil}}}}`")), "{fault}");
+    fn templates_inside_values_are_rejected() {
+        for member in ["content", "message", "path"] {
+            let error = filled(&json!({ member: "{{entity.evil}}" })).unwrap_err();
+            assert!(error.starts_with(&format!("steps.0.{member}: what template `{{{{entity.evil}}}}`")), "{error}");
         }
     }
 }

@@ -16,8 +16,8 @@ use super::script::{Reply, Script};
 use super::steps::CALLS;
 pub use super::transcript::Exchange;
 use super::transcript::{Transcript, earlier};
-use crate::contact;
-use crate::once::{Token, UsedOtherwise};
+use crate::contact_points;
+use crate::idempotency::{IdempotencyConflict, IdempotencyKey};
 
 /// Why nothing was done.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub enum Refusal {
     NoSuchCall,
     /// The state of things does not allow it.
     Conflict(&'static str),
-    Used(UsedOtherwise),
+    Used(IdempotencyConflict),
 }
 
 /// Who asks, and when.
@@ -36,7 +36,7 @@ pub struct Asking<'a> {
     pub actor: &'a str,
     pub context: &'a Context<'a>,
     /// The sender's own name for the message.
-    pub token: Option<&'a Token>,
+    pub token: Option<&'a IdempotencyKey>,
 }
 
 type Answer = Outcome<Result<Exchange, Refusal>>;
@@ -60,7 +60,7 @@ pub fn dial(world: &World, asking: Asking<'_>, new: &NewCall, number: &str) -> A
     }
     let mut errors = FieldErrors::new();
     if let Some(to) = &new.to {
-        contact::check_phone_number(&mut errors, "to", to);
+        contact_points::check_phone_number(&mut errors, "to", to);
     }
     if !errors.is_empty() {
         return refused(Refusal::Invalid(errors));
@@ -98,9 +98,9 @@ pub fn has(sandbox: &Sandbox, call: &str) -> bool {
 }
 
 /// Whether the sender used its name for a message to another line of the playground.
-pub fn is_used_elsewhere(world: &World, line: &Sandbox, token: &Token) -> bool {
+pub fn is_used_elsewhere(world: &World, line: &Sandbox, token: &IdempotencyKey) -> bool {
     let is_other = |other: &&Sandbox| other.kind == SimulatorType::Voice && other.id != line.id;
-    world.sandboxes.values().filter(is_other).any(|other| token.earlier(other) != Ok(None))
+    world.sandboxes.values().filter(is_other).any(|other| token.earlier_row(other) != Ok(None))
 }
 
 /// The same digits; the code of the country may be missing from one.
@@ -184,10 +184,10 @@ pub fn hang_up(asking: Asking<'_>, id: &str) -> Answer {
 /// What a message was answered with that comes again.
 fn repeated(asking: Asking<'_>) -> Option<Answer> {
     let token = asking.token?;
-    match token.earlier(asking.sandbox) {
+    match token.earlier_row(asking.sandbox) {
         Ok(None) => None,
         Ok(Some(about)) => {
-            let answer = earlier(asking.sandbox, &about).ok_or(Refusal::Used(UsedOtherwise));
+            let answer = earlier(asking.sandbox, &about).ok_or(Refusal::Used(IdempotencyConflict));
             Some(Outcome { answer, changes: Vec::new(), events: Vec::new() })
         }
         Err(used) => Some(refused(Refusal::Used(used))),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::authored::Authored;
-use crate::contact;
+use crate::contact_points;
 use crate::voice::node::{self, Node};
 use crate::voice::steps::LeftVoicemail;
 use crate::voice::{graph, prompt};
@@ -68,7 +68,7 @@ impl Ivr {
 impl Authored for VoiceConfig {
     fn validate(&self, errors: &mut FieldErrors) {
         if let Some(number) = &self.phone_number {
-            contact::check_phone_number(errors, "phone_number", number);
+            contact_points::check_phone_number(errors, "phone_number", number);
         }
         errors.each("voicemails", &self.voicemails, MOST_VOICEMAILS, LeftVoicemail::validate);
         if let Some(ivr) = &self.ivr {

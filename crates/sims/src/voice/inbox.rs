@@ -11,7 +11,7 @@ use world::{Context, NewEvent, Outcome, Sandbox};
 use super::config::VoiceConfig;
 use super::rows::{Call, text};
 use super::steps::{CALLS, VOICEMAILS};
-use crate::lists::{self, Order};
+use crate::pagination::{self, SortOrder};
 
 /// Which calls are listed.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ impl Filter {
 /// Oldest first.
 pub fn calls(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = sandbox.records.own(CALLS).map(|record| (record.key.to_owned(), Value::clone(&record.json())));
-    let page = lists::page(rows.filter(|(_, row)| filter.admits(row)).collect(), request, Order::Rising);
+    let page = pagination::page(rows.filter(|(_, row)| filter.admits(row)).collect(), request, SortOrder::Ascending);
     let told = json!({"action": "list_calls", "direction": filter.direction, "status": filter.status,
         "count": page.items.len()});
     looked(sandbox, actor, format!("{} calls were listed", page.items.len()), told, page)
@@ -56,7 +56,7 @@ pub fn turns(sandbox: &Sandbox, actor: &str, id: &str, request: &PageRequest) ->
     };
     let turns = Call::turns(sandbox, id, 0, call.state.count).into_iter();
     let rows = turns.map(|turn| (format!("{:06}", turn["index"].as_u64().unwrap_or(0)), turn)).collect();
-    let page = lists::page(rows, request, Order::Rising);
+    let page = pagination::page(rows, request, SortOrder::Ascending);
     let told = json!({"action": "list_turns", "call_id": id, "count": page.items.len()});
     looked(sandbox, actor, format!("{} turns of {id} were listed", page.items.len()), told, Some(page))
 }
@@ -73,7 +73,7 @@ pub fn voicemails(sandbox: &Sandbox, actor: &str, request: &PageRequest) -> Outc
     let rows = sandbox.records.own(VOICEMAILS).map(|record| (record.key.to_owned(), Value::clone(&record.json())));
     // What was heard lies over what was there from the start.
     let rows: BTreeMap<String, Value> = seeds(sandbox).into_iter().chain(rows).collect();
-    let page = lists::page(rows.into_iter().collect(), request, Order::Rising);
+    let page = pagination::page(rows.into_iter().collect(), request, SortOrder::Ascending);
     let told = json!({"action": "list_voicemails", "count": page.items.len()});
     looked(sandbox, actor, format!("{} voicemails were listed", page.items.len()), told, page)
 }

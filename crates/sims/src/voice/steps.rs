@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::authored::{Authored, optional_text, text};
-use crate::contact;
+use crate::contact_points;
 use crate::registry::StepInfo;
-use crate::scenario::step::{Arrival, Done, Stage, Step, object};
+use crate::scenario::step::{Arrival, ScenarioStep, StepContext, StepOutput, object};
 
 pub(crate) const VOICEMAIL: StepInfo = StepInfo::of::<LeftVoicemail>("voicemail", "Leaves a voicemail", || {
     json!({"do": "voicemail", "from_number": "+15550100123", "caller_name": "{{entity.data.name}}",
@@ -84,7 +84,7 @@ impl Authored for InboundCall {
 
 fn check_caller(errors: &mut FieldErrors, from_number: Option<&str>, caller_name: Option<&str>) {
     if let Some(number) = from_number.filter(|number| !is_template(number)) {
-        contact::check_phone_number(errors, "from_number", number);
+        contact_points::check_phone_number(errors, "from_number", number);
     }
     if let Some(name) = caller_name {
         errors.name("caller_name", name);
@@ -99,41 +99,41 @@ pub(crate) const CALLS: &str = "calls";
 /// What a caller says, by the call's id: `{opening, answers, fallback}`. No agent is shown it.
 pub(crate) const CALL_SCRIPTS: &str = "call_scripts";
 
-impl Step for LeftVoicemail {
-    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
-        let id = stage.new_id("vm");
+impl ScenarioStep for LeftVoicemail {
+    fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
+        let id = context.new_id("vm");
         let row = json!({
             "id": id,
             "from_number": self.from_number,
             "caller_name": self.caller_name,
             "text": self.text,
-            "received_at": stage.due_at,
+            "received_at": context.due_at,
             "heard": false,
         });
         let summary = format!("a voicemail from {}", shown(self.from_number.as_deref(), self.caller_name.as_deref()));
-        Ok(Done {
-            told: object([("id", id.as_str().into())]),
-            changes: vec![stage.put(VOICEMAILS, &id, &row)],
+        Ok(StepOutput {
+            details: object([("id", id.as_str().into())]),
+            changes: vec![context.put(VOICEMAILS, &id, &row)],
             arrivals: vec![Arrival {
                 r#type: EventType::VoiceTurn,
                 summary: summary.clone(),
-                payload: left(stage, &self.text, &id),
+                payload: left(context, &self.text, &id),
             }],
             summary,
         })
     }
 }
 
-impl Step for InboundCall {
-    fn carry_out(&self, stage: &Stage<'_>) -> Result<Done, FieldErrors> {
-        let id = stage.new_id("call");
+impl ScenarioStep for InboundCall {
+    fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
+        let id = context.new_id("call");
         let row = json!({
             "id": id,
             "direction": "inbound",
             "from_number": self.from_number,
             "caller_name": self.caller_name,
             "status": "ringing",
-            "started_at": stage.due_at,
+            "started_at": context.due_at,
         });
         let script = json!({"opening": self.opening, "answers": self.answers, "fallback": self.fallback});
         let summary = format!("a call from {}", shown(self.from_number.as_deref(), self.caller_name.as_deref()));
@@ -143,9 +143,9 @@ impl Step for InboundCall {
             ("from_number", self.from_number.clone().into()),
             ("caller_name", self.caller_name.clone().into()),
         ]);
-        Ok(Done {
-            told: object([("id", id.as_str().into())]),
-            changes: vec![stage.put(CALLS, &id, &row), stage.put(CALL_SCRIPTS, &id, &script)],
+        Ok(StepOutput {
+            details: object([("id", id.as_str().into())]),
+            changes: vec![context.put(CALLS, &id, &row), context.put(CALL_SCRIPTS, &id, &script)],
             arrivals: vec![Arrival { r#type: EventType::VoiceTurn, summary: summary.clone(), payload: rings }],
             summary,
         })
@@ -153,13 +153,13 @@ impl Step for InboundCall {
 }
 
 /// What is on the tape, as the only turn of a call.
-fn left(stage: &Stage<'_>, text: &str, id: &str) -> Map<String, Value> {
+fn left(context: &StepContext<'_>, text: &str, id: &str) -> Map<String, Value> {
     object([
         ("call_id", id.into()),
         ("index", 0.into()),
         ("speaker", "caller".into()),
         ("text", text.into()),
-        ("at", stage.due_at.to_string().into()),
+        ("at", context.due_at.to_string().into()),
     ])
 }
 

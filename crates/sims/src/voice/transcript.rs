@@ -7,7 +7,7 @@ use world::{Change, Context, NewEvent, Outcome, Sandbox};
 
 use super::rows::{Call, LEFT, STATES, TURNS, Turn, turn_key};
 use super::steps::CALLS;
-use crate::once::{BOOKKEEPING, Token};
+use crate::idempotency::{BOOKKEEPING, IdempotencyKey};
 use crate::redact::without_secrets;
 
 /// The answer to whatever the agent did: the call, and the turns that it led to.
@@ -80,14 +80,15 @@ impl<'a> Transcript<'a> {
         self.changes.push(self.sandbox.put(LEFT, &self.call.id, &row, self.context.now));
     }
 
-    pub(super) fn finish(mut self, token: Option<&Token>) -> Outcome<Exchange> {
+    pub(super) fn finish(mut self, token: Option<&IdempotencyKey>) -> Outcome<Exchange> {
         let (now, id) = (self.context.now, &self.call.id);
         let state = serde_json::to_value(&self.call.state).unwrap_or_default();
         let first = self.call.state.count.saturating_sub(self.turns.len() as u64);
         self.changes.push(self.sandbox.put(CALLS, id, &self.call.row, now));
         self.changes.push(self.sandbox.put(STATES, id, &state, now));
         let about = format!("{id} {first} {}", self.call.state.count);
-        self.changes.extend(token.map(|token| self.sandbox.put(BOOKKEEPING, &token.place(), &token.row(&about), now)));
+        self.changes
+            .extend(token.map(|token| self.sandbox.put(BOOKKEEPING, &token.record_key(), &token.row(&about), now)));
         let answer = Exchange { call: self.call.row, turns: self.turns };
         Outcome { answer, changes: self.changes, events: self.events }
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sims::cds_hooks::config::CdsHooksConfig;
 use sims::cds_hooks::feedback::{self, Delivery, Entry};
 use sims::cds_hooks::{Refusal, accept};
-use sims::once::Token;
+use sims::idempotency::IdempotencyKey;
 use world::{Context, Sandbox, World};
 
 use super::call::{self, Request};
@@ -24,8 +24,8 @@ pub async fn list_feedback(app: &App, access: &Access, request: PageRequest) -> 
 
 /// What is kept of it: `{feedback}`.
 pub async fn feedback(app: &App, access: &Access, new: NewCdsFeedback, once: Option<Once>) -> Result<Value, AppError> {
-    let token = once.map(Token::from);
-    let (given, known): (Vec<CardFeedback>, Option<Token>) = (new.into_entries()?, token.clone());
+    let token = once.map(IdempotencyKey::from);
+    let (given, known): (Vec<CardFeedback>, Option<IdempotencyKey>) = (new.into_entries()?, token.clone());
     let looked = ask(app, access, move |_, sandbox, context| {
         let earlier = known.as_ref().map_or(Ok(None), |token| feedback::earlier(sandbox, token));
         silent(either(earlier, || feedback::plan(sandbox, context, &given)))
@@ -51,7 +51,7 @@ pub async fn accept(
     suggestion: String,
     once: Option<Once>,
 ) -> Result<Value, AppError> {
-    let token = once.map(Token::from);
+    let token = once.map(IdempotencyKey::from);
     let (about, known) = ((invocation, suggestion), token.clone());
     let wanted = about.clone();
     let looked = ask(app, access, move |world, sandbox, context| {

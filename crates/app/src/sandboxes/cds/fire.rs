@@ -6,7 +6,7 @@ use sims::cds_hooks::Refusal;
 use sims::cds_hooks::chart::fhir_server;
 use sims::cds_hooks::config::CdsHooksConfig;
 use sims::cds_hooks::invoke::{self, Answered, Call, Fired, Plan};
-use sims::once::Token;
+use sims::idempotency::IdempotencyKey;
 use world::{Context, Sandbox, World};
 
 use super::call::{self, Request};
@@ -41,7 +41,7 @@ async fn fire_with(
     (hook, context, service): (String, Value, Option<String>),
     once: Option<Once>,
 ) -> Result<Value, AppError> {
-    let token = once.map(Token::from);
+    let token = once.map(IdempotencyKey::from);
     discover_config(app, access).await?;
     let reach = FhirReach::find(app, access, base).await?;
     let fired = Fired { hook, context, service, fhir_url: reach.url.clone() };

@@ -11,7 +11,7 @@ use model::page::{Page, PageRequest};
 use serde_json::Value;
 pub use sims::cds_hooks::invocations::Filter;
 use sims::cds_hooks::{Refusal, answer, invocations};
-use sims::once::UsedOtherwise;
+use sims::idempotency::IdempotencyConflict;
 use world::{Context, Outcome, Sandbox, World};
 
 pub(crate) use call::Calls;
@@ -93,6 +93,6 @@ fn refused(refusal: Refusal) -> AppError {
         Refusal::Invalid(errors) => AppError::Invalid(errors),
         Refusal::Missing(what) => AppError::NotFound(what),
         Refusal::Conflict(message) => AppError::conflict(message),
-        Refusal::Used(_) => AppError::conflict(UsedOtherwise::WORDS),
+        Refusal::Used(_) => AppError::conflict(IdempotencyConflict::MESSAGE),
     }
 }

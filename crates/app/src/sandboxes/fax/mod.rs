@@ -14,7 +14,7 @@ pub use sims::fax::send::MOST_BYTES;
 use sims::fax::send::{self, Plan, Refusal};
 use sims::fax::{Kept, Source, Unread, Words};
 use sims::files::Content;
-use sims::once::{Token, UsedOtherwise};
+use sims::idempotency::{IdempotencyConflict, IdempotencyKey};
 use store::sandboxes::StoredSandbox;
 use world::{Context, Outcome, Sandbox, World};
 
@@ -42,7 +42,7 @@ pub async fn send(
         Some(bytes) => Some(bytes),
         None => new.base64.take().map(|base64| paper::decoded(&base64)).transpose()?,
     };
-    let token = once.map(Token::from);
+    let token = once.map(IdempotencyKey::from);
     let source = match plan(app, access, new.clone(), bytes.is_some(), token.clone()).await? {
         Plan::Again(kept) => return Ok(Created { value: kept.shown(), replayed: true }),
         Plan::Read(source) => source,
@@ -74,7 +74,7 @@ async fn plan(
     access: &Access,
     new: NewFax,
     has_bytes: bool,
-    token: Option<Token>,
+    token: Option<IdempotencyKey>,
 ) -> Result<Plan, AppError> {
     let question = in_sandbox(access, move |world, sandbox, actor, context| {
         send::plan(world, sandbox, actor, context, (&new, has_bytes), token.as_ref())
@@ -232,7 +232,7 @@ async fn bytes(app: &App, kept: &Kept) -> Result<Bytes, AppError> {
 fn refused(refusal: Refusal) -> AppError {
     match refusal {
         Refusal::Invalid(errors) => AppError::Invalid(errors),
-        Refusal::Used(_) => AppError::conflict(UsedOtherwise::WORDS),
+        Refusal::Used(_) => AppError::conflict(IdempotencyConflict::MESSAGE),
         Refusal::Full(words) => AppError::conflict(words),
     }
 }

@@ -16,7 +16,7 @@ use sims::payer::directory;
 pub use sims::payer::directory::{MemberFilter, ProviderFilter};
 use sims::payer::documents::{self, Upload};
 pub use sims::payer::documents::{Attachment, MOST_AT_ONCE, MOST_BYTES};
-use sims::payer::once::Token;
+use sims::payer::once::IdempotencyKey;
 pub use sims::payer::request_list::Filter;
 use sims::payer::requests::Changed;
 use sims::payer::submission::{Addition, Submission};
@@ -206,8 +206,8 @@ fn refused(refusal: Refusal) -> AppError {
     }
 }
 
-fn token(once: Option<Once>) -> Option<Token> {
-    once.map(Token::from)
+fn token(once: Option<Once>) -> Option<IdempotencyKey> {
+    once.map(IdempotencyKey::from)
 }
 
 fn created(changed: Changed) -> Created<Value> {

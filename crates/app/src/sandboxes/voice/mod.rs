@@ -11,7 +11,7 @@ use model::page::{Page, PageRequest};
 use model::simulator::SimulatorType;
 use model::voice::{NewCall, NewTurn};
 use serde_json::Value;
-use sims::once::{Token, UsedOtherwise};
+use sims::idempotency::{IdempotencyConflict, IdempotencyKey};
 pub use sims::voice::calls::Exchange;
 use sims::voice::calls::{self, Asking, Refusal};
 use sims::voice::inbox;
@@ -138,7 +138,7 @@ async fn tell<F>(
 where
     F: Fn(&World, Asking<'_>) -> Outcome<Result<Exchange, Refusal>> + Send + 'static,
 {
-    let (id, actor, token) = (access.sandbox.id.clone(), access.actor.clone(), once.map(Token::from));
+    let (id, actor, token) = (access.sandbox.id.clone(), access.actor.clone(), once.map(IdempotencyKey::from));
     let message = move |world: &World, context: &Context<'_>| {
         in_sandbox(world, line_of(world, &id, call.as_deref()), |sandbox| {
             if token.as_ref().is_some_and(|token| calls::is_used_elsewhere(world, sandbox, token)) {
@@ -193,7 +193,7 @@ fn refused(refusal: Refusal) -> AppError {
 }
 
 fn used_otherwise() -> AppError {
-    AppError::conflict(UsedOtherwise::WORDS)
+    AppError::conflict(IdempotencyConflict::MESSAGE)
 }
 
 fn in_sandbox<T>(

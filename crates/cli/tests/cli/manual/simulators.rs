@@ -22,7 +22,7 @@ fn mentions(text: &str, name: &str) -> bool {
 fn every_config_key_step_and_credential_is_documented() {
     let authoring = read("docs/authoring.md");
     let manual: String = PAGES.iter().map(|page| read(page)).collect();
-    for simulator in sims::catalogue() {
+    for simulator in sims::catalog() {
         let documentation = section(&authoring, &format!("### {:?}", simulator.kind));
         for key in simulator.example_config().as_object().unwrap().keys() {
             assert!(

@@ -93,7 +93,7 @@ fn later_steps_are_checked_at_the_start() {
 
 #[test]
 fn every_example_is_the_same_later() {
-    for info in crate::catalogue() {
+    for info in crate::catalog() {
         for step in info.steps.iter().filter(|step| step.name != "file_delete") {
             let [mut now, mut later] = [step.example(), step.example()];
             now["after_seconds"] = json!(0);

@@ -11,7 +11,9 @@ use model::{FieldErrors, Id, SandboxId, Timestamp, Ulid};
 use serde_json::{Value, json};
 use world::{Change, Context, NewEvent, Outcome, Records, Sandbox, World, Write};
 
-use crate::scenario::{DatasetFile, Place, Prepared, Setting, begin, catch_up, next_due, prepare};
+use crate::scenario::{
+    DatasetFile, PreparedStep, ScenarioContext, ScenarioSandbox, begin, catch_up, next_due, prepare,
+};
 
 pub(super) const START: Timestamp = Timestamp(1_776_945_600_000);
 
@@ -57,14 +59,18 @@ impl Playground {
         }
     }
 
-    pub(super) fn prepared(&self, steps: &Value) -> Result<Vec<Prepared>, FieldErrors> {
+    pub(super) fn prepared(&self, steps: &Value) -> Result<Vec<PreparedStep>, FieldErrors> {
         let ids: Vec<(SandboxId, SimulatorType)> =
             SimulatorType::ALL.into_iter().map(|kind| (sandbox_id(kind), kind)).collect();
-        let sandboxes: Vec<Place<'_>> =
-            ids.iter().map(|(id, kind)| Place { id, kind: *kind, name: kind.name() }).collect();
+        let sandboxes: Vec<ScenarioSandbox<'_>> =
+            ids.iter().map(|(id, kind)| ScenarioSandbox { id, kind: *kind, name: kind.name() }).collect();
         let task = json!({"id": "task_1", "name": "Move it", "task_item": {"day": "Friday"}});
-        let setting =
-            Setting { sandboxes: &sandboxes, entity: Some(&self.entity), task: &task, dataset_files: &self.files };
+        let setting = ScenarioContext {
+            sandboxes: &sandboxes,
+            entity: Some(&self.entity),
+            task: &task,
+            dataset_files: &self.files,
+        };
         prepare(&json!({ "steps": steps }), &setting)
     }
 

@@ -10,7 +10,7 @@ use model::{Id, SandboxId, Ulid};
 use serde_json::{Value, json};
 
 use super::playground::{Playground, START};
-use crate::scenario::{DatasetFile, Place, Setting, prepare};
+use crate::scenario::{DatasetFile, ScenarioContext, ScenarioSandbox, prepare};
 
 /// Every step with what its example leaves: the collection, the event beside the step's own, and a part of the row.
 fn left() -> Vec<(&'static str, &'static str, Option<&'static str>, Value)> {
@@ -68,7 +68,7 @@ fn left() -> Vec<(&'static str, &'static str, Option<&'static str>, Value)> {
 fn every_example_leaves_a_row_and_tells_of_it() {
     let mut seen: Vec<&str> = Vec::new();
     for (name, collection, event, members) in left() {
-        let info = crate::catalogue().iter().find(|info| info.steps.iter().any(|step| step.name == name)).unwrap();
+        let info = crate::catalog().iter().find(|info| info.steps.iter().any(|step| step.name == name)).unwrap();
         let mut example = info.steps.iter().find(|step| step.name == name).unwrap().example();
         example["after_seconds"] = json!(0);
         let patient = json!({"resourceType": "Patient", "id": "p1"});
@@ -90,14 +90,14 @@ fn every_example_leaves_a_row_and_tells_of_it() {
         }
         seen.push(name);
     }
-    let all: Vec<&str> = crate::catalogue().iter().flat_map(|info| info.steps).map(|step| step.name).collect();
+    let all: Vec<&str> = crate::catalog().iter().flat_map(|info| info.steps).map(|step| step.name).collect();
     assert!(all.iter().all(|name| seen.contains(name) || *name == "file_delete"), "{all:?}");
 }
 
 #[test]
 fn a_file_is_taken_away() {
     let example = |name: &str| {
-        let mut steps = crate::catalogue().iter().flat_map(|info| info.steps);
+        let mut steps = crate::catalog().iter().flat_map(|info| info.steps);
         let mut example = steps.find(|step| step.name == name).unwrap().example();
         example["after_seconds"] = json!(0);
         example
@@ -128,7 +128,7 @@ proptest::proptest! {
 
     #[test]
     fn no_data_panics_or_leaves_half_of_a_step(data in "(MSH\\|\\^~|)\\PC{0,20}", before in "(|MSH\\|\\^~|a/)", seconds in 0..2) {
-        for step in crate::catalogue().iter().flat_map(|info| info.steps) {
+        for step in crate::catalog().iter().flat_map(|info| info.steps) {
             for member in step.example().as_object().unwrap().keys().filter(|member| *member != "do") {
                 let mut example = step.example();
                 with_templates(&mut example[member], &format!("{before}{{{{entity.any}}}}"));
@@ -260,7 +260,7 @@ fn a_sandbox_that_is_torn_down_takes_no_step() {
     for after_seconds in [0, 5] {
         let said = playground
             .refuses(&json!([{"do": "drop_file_inbox", "path": "a", "content": "", "after_seconds": after_seconds}]));
-        assert_eq!(said, "steps.0.sandbox: is not there or takes no traffic any more");
+        assert_eq!(said, "steps.0.sandbox: does not exist or is not active any more");
     }
 }
 
@@ -300,7 +300,7 @@ fn what_is_filled_in_must_fit_the_step() {
 #[test]
 fn the_sandbox_is_found_by_name_or_type() {
     let ids: Vec<SandboxId> = (1..=3).map(|number| SandboxId::from_ulid(Ulid(number))).collect();
-    let place = |index: usize, kind: SimulatorType, name: &'static str| Place { id: &ids[index], kind, name };
+    let place = |index: usize, kind: SimulatorType, name: &'static str| ScenarioSandbox { id: &ids[index], kind, name };
     let two = [
         place(0, SimulatorType::Files, "North"),
         place(1, SimulatorType::Files, "South"),
@@ -316,7 +316,7 @@ fn the_sandbox_is_found_by_name_or_type() {
         (&two[1..], json!("Files"), Err("steps.0.sandbox: is a Fax simulator")),
         (&two[2..], json!(null), Err("steps.0.do: needs a Files simulator")),
     ] {
-        let setting = Setting { sandboxes, entity: None, task: &Value::Null, dataset_files: &files };
+        let setting = ScenarioContext { sandboxes, entity: None, task: &Value::Null, dataset_files: &files };
         let scenario = json!({"steps": [{"do": "drop_file_inbox", "path": "a", "content": "", "sandbox": name}]});
         let found = prepare(&scenario, &setting);
         match expected {
@@ -324,7 +324,7 @@ fn the_sandbox_is_found_by_name_or_type() {
             Err(fault) => assert!(found.unwrap_err().to_string().starts_with(fault), "{name}"),
         }
     }
-    let setting = Setting { sandboxes: &two, entity: None, task: &Value::Null, dataset_files: &files };
+    let setting = ScenarioContext { sandboxes: &two, entity: None, task: &Value::Null, dataset_files: &files };
     for nothing in [Value::Null, json!({}), json!({"steps": []})] {
         assert!(prepare(&nothing, &setting).unwrap().is_empty());
     }

@@ -3,11 +3,11 @@
 use crate::scenario::*;
 use serde_json::json;
 
-const fn available(kind: SimulatorType, name: &str) -> Available<'_> {
-    Available { kind, name }
+const fn available(kind: SimulatorType, name: &str) -> EnvironmentSimulator<'_> {
+    EnvironmentSimulator { kind, name }
 }
 
-const FULL: [Available<'static>; 9] = [
+const FULL: [EnvironmentSimulator<'static>; 9] = [
     available(SimulatorType::Fhir, "EHR"),
     available(SimulatorType::Hl7, "Lab interface"),
     available(SimulatorType::Clearinghouse, "Clearinghouse"),
@@ -19,21 +19,20 @@ const FULL: [Available<'static>; 9] = [
     available(SimulatorType::CdsHooks, "CDS"),
 ];
 
-fn faults(scenario: &Value, environment: Option<&[Available<'_>]>) -> String {
+fn faults(scenario: &Value, environment: Option<&[EnvironmentSimulator<'_>]>) -> String {
     validate_scenario(scenario, environment).err().map_or_else(String::new, |errors| errors.to_string())
 }
 
 #[test]
 fn examples_of_all_steps_are_valid_and_need_their_simulator() {
-    let steps: Vec<Value> =
-        crate::catalogue().iter().flat_map(|info| info.steps).map(crate::StepInfo::example).collect();
+    let steps: Vec<Value> = crate::catalog().iter().flat_map(|info| info.steps).map(crate::StepInfo::example).collect();
     assert_eq!(steps.len(), 10);
     assert_eq!(faults(&json!({ "steps": steps }), Some(&FULL)), "");
-    for info in crate::catalogue() {
+    for info in crate::catalog() {
         for step in info.steps {
             let example = step.example();
             assert_eq!(example["do"], step.name);
-            let others: Vec<Available<'_>> = FULL.into_iter().filter(|one| one.kind != info.kind).collect();
+            let others: Vec<EnvironmentSimulator<'_>> = FULL.into_iter().filter(|one| one.kind != info.kind).collect();
             let expected = format!("steps.0.do: needs a {} simulator, and the environment has none", info.kind.name());
             assert_eq!(faults(&json!({"steps": [example]}), Some(&others)), expected);
         }
@@ -147,7 +146,7 @@ fn templates_are_checked_in_every_string() {
 fn no_wrongly_typed_member_of_an_example_passes() {
     let deep = (0..120).fold(json!(1), |inner, _| json!([inner]));
     let precise: Value = serde_json::from_str("1.10").unwrap();
-    for step in crate::catalogue().iter().flat_map(|info| info.steps) {
+    for step in crate::catalog().iter().flat_map(|info| info.steps) {
         for key in step.example().as_object().unwrap().keys() {
             for wrong in [json!(true), json!([[]]), json!("\u{0}"), deep.clone(), precise.clone()] {
                 let mut example = step.example();

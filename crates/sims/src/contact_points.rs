@@ -1,4 +1,4 @@
-//! Phone numbers and e-mail addresses in authored values.
+//! Validation of phone numbers and e-mail addresses in authored values.
 
 use model::FieldErrors;
 use model::phone::PhoneNumber;
@@ -6,19 +6,19 @@ use model::phone::PhoneNumber;
 use crate::network::is_host_name;
 
 pub(crate) fn check_phone_number(errors: &mut FieldErrors, field: &str, text: &str) {
-    if let Err(fault) = text.parse::<PhoneNumber>() {
-        errors.add(field, fault.to_string());
+    if let Err(error) = text.parse::<PhoneNumber>() {
+        errors.add(field, error.to_string());
     }
 }
 
 pub(crate) fn check_email_address(errors: &mut FieldErrors, field: &str, text: &str) {
-    let plausible = text.len() <= 254
-        && text.rsplit_once('@').is_some_and(|(person, host)| {
-            (1..=64).contains(&person.len())
-                && !person.chars().any(|c| c.is_whitespace() || c.is_control() || "@<>,;".contains(c))
+    let is_plausible = text.len() <= 254
+        && text.rsplit_once('@').is_some_and(|(local_part, host)| {
+            (1..=64).contains(&local_part.len())
+                && !local_part.chars().any(|c| c.is_whitespace() || c.is_control() || "@<>,;".contains(c))
                 && is_host_name(host)
         });
-    if !plausible {
+    if !is_plausible {
         errors.add(field, "must be an e-mail address such as patient@example.org");
     }
 }

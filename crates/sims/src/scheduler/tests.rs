@@ -1,4 +1,4 @@
-//! What is settled when a task is completed, and what is not.
+//! Which deferred work is settled when a task is completed.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::fax::send::Paper;
 
 const START: Timestamp = Timestamp(1_776_945_600_000);
 
-/// One sandbox, in which outcomes are recorded as the store would do it.
+/// One sandbox. Outcomes are recorded like the store does it.
 struct Playground {
     world: World,
     ids: Cell<u64>,
@@ -74,7 +74,7 @@ impl Playground {
 }
 
 #[test]
-fn faxes_on_their_way_are_settled_with_their_retries() {
+fn pending_faxes_are_settled_with_their_retries() {
     let mut line = Playground::new(
         SimulatorType::Fax,
         json!({
@@ -92,10 +92,10 @@ fn faxes_on_their_way_are_settled_with_their_retries() {
     assert_eq!(line.statuses(), ["queued", "queued", "queued"]);
     let completed = line.world.clone();
     line.events.clear();
-    line.run(settle);
+    line.run(settle_pending);
     assert_eq!(line.statuses(), ["failed", "sent", "sent"]);
     assert_eq!(line.rows("faxes")[0]["failed_at"], START.plus_milliseconds(210_000).to_string(), "30, 120 and 210 s");
-    assert!(line.rows("scheduled").is_empty() && !is_unsettled(&line.world));
+    assert!(line.rows("scheduled").is_empty() && !has_pending(&line.world));
     for event in &line.events {
         assert_eq!((event.actor.as_str(), &event.payload.json()["system"]), ("system", &json!({"settled": true})));
     }
@@ -113,12 +113,12 @@ fn settling_ends_after_thirty_days() {
         "retries": {"count": 10, "after_seconds": week}});
     let mut line = Playground::new(SimulatorType::Fax, slow);
     line.fax("+15550100100");
-    line.run(settle);
+    line.run(settle_pending);
     assert_eq!((line.statuses(), &line.rows("faxes")[0]["attempts"]), (vec!["queued".to_owned()], &json!(2)));
 }
 
 #[test]
-fn no_number_of_faxes_is_too_many_to_settle() {
+fn many_faxes_are_settled() {
     let outcomes: Vec<Value> = (0..120)
         .map(|number| {
             json!({"number": format!("+1555010{number:04}"), "status": "failed", "delay_seconds": 1 + number * 7})
@@ -127,13 +127,13 @@ fn no_number_of_faxes_is_too_many_to_settle() {
     let busy = json!({"outcomes": outcomes, "retries": {"count": 10, "after_seconds": 1}});
     let mut line = Playground::new(SimulatorType::Fax, busy);
     (0..120).for_each(|number| line.fax(&format!("+1555010{number:04}")));
-    line.run(settle);
+    line.run(settle_pending);
     assert!(line.statuses().iter().all(|status| status == "failed"));
     assert_eq!(line.events.len(), 120 + 120 * 11);
 }
 
 #[test]
-fn replies_of_people_are_not_settled() {
+fn persona_replies_are_not_settled() {
     let config = json!({"personas": [{"name": "Ada", "replies": [
         {"phrases": ["tuesday"], "reply": "Tuesday works.", "delay_seconds": 45}]}]});
     let mut messages = Playground::new(SimulatorType::Message, config);
@@ -142,7 +142,7 @@ fn replies_of_people_are_not_settled() {
     let sent = messages
         .run(|world, context| crate::message::send::send(world, &world.sandboxes[&id()], "agent", context, &new, None));
     assert_eq!(sent.unwrap()["status"], "delivered");
-    assert_eq!(next(&messages.world), Some(START.plus_milliseconds(45_000)));
-    messages.run(settle);
+    assert_eq!(next_due(&messages.world), Some(START.plus_milliseconds(45_000)));
+    messages.run(settle_pending);
     assert_eq!((messages.rows("messages").len(), messages.rows("scheduled").len()), (1, 1));
 }

@@ -1,28 +1,28 @@
-//! Pages of rows that are in memory, each row with its place in the order.
+//! Pages of rows in memory, sorted by key.
 
 use model::page::{Direction, Page, PageRequest};
 use serde_json::Value;
 
-/// A row with its place.
-pub(crate) type Placed = (String, Value);
+/// A row with its sort key.
+pub(crate) type KeyedRow = (String, Value);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    Rising,
-    Falling,
+pub(crate) enum SortOrder {
+    Ascending,
+    Descending,
 }
 
-/// The page of the rows, which may come in any order.
-pub(crate) fn page(mut rows: Vec<Placed>, request: &PageRequest, order: Order) -> Page<Value> {
+/// Returns one page. The rows may come in any order.
+pub(crate) fn page(mut rows: Vec<KeyedRow>, request: &PageRequest, order: SortOrder) -> Page<Value> {
     let is_back = request.cursor.as_ref().is_some_and(|cursor| cursor.direction == Direction::Prev);
-    // Going back is going forward in the other order.
-    let is_rising = (order == Order::Rising) != is_back;
+    // A page before the cursor is a page after it in the opposite order.
+    let is_ascending = (order == SortOrder::Ascending) != is_back;
     if let Some(cursor) = &request.cursor {
-        rows.retain(|(place, _)| if is_rising { *place > cursor.key } else { *place < cursor.key });
+        rows.retain(|(key, _)| if is_ascending { *key > cursor.key } else { *key < cursor.key });
     }
-    rows.sort_by(|left, right| if is_rising { left.0.cmp(&right.0) } else { right.0.cmp(&left.0) });
+    rows.sort_by(|left, right| if is_ascending { left.0.cmp(&right.0) } else { right.0.cmp(&left.0) });
     rows.truncate(request.limit + 1);
-    Page::from_rows(rows, request, |(place, _)| place.clone()).map(|(_, row)| row)
+    Page::from_rows(rows, request, |(key, _)| key.clone()).map(|(_, row)| row)
 }
 
 #[cfg(test)]
@@ -31,9 +31,9 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn pages_go_forth_and_back() {
-        let rows = || (0..7).map(|number| (format!("{number}"), json!(number))).collect::<Vec<Placed>>();
-        for (order, expected) in [(Order::Rising, [0, 3, 6]), (Order::Falling, [6, 3, 0])] {
+    fn pages_can_be_read_in_both_directions() {
+        let rows = || (0..7).map(|number| (format!("{number}"), json!(number))).collect::<Vec<KeyedRow>>();
+        for (order, expected) in [(SortOrder::Ascending, [0, 3, 6]), (SortOrder::Descending, [6, 3, 0])] {
             let mut request = PageRequest { limit: 3, cursor: None };
             let mut firsts = Vec::new();
             loop {
