@@ -31,7 +31,7 @@ pub(crate) enum Origin {
 
 /// In the order in which work that is due at the same time runs.
 static SCHEDULES: [Schedule; 4] =
-    [scenario::SCHEDULE, payer::due::SCHEDULE, message::due::SCHEDULE, fax::due::SCHEDULE];
+    [scenario::SCHEDULE, payer::due::SCHEDULE, message::replies::SCHEDULE, fax::due::SCHEDULE];
 
 /// How far the virtual clock goes beyond the completion. Work that is due later stays pending.
 const MAX_SETTLING_MILLISECONDS: i64 = 30 * 24 * 60 * 60 * 1000;

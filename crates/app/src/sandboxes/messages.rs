@@ -7,7 +7,7 @@ use serde_json::Value;
 use sims::idempotency::{IdempotencyConflict, IdempotencyKey};
 use sims::message::inbox;
 pub use sims::message::inbox::Filter;
-use sims::message::send::{self, Refusal};
+use sims::message::send::{self, SendError};
 use world::{Context, Outcome, Sandbox, World};
 
 use super::Access;
@@ -44,10 +44,10 @@ pub async fn read(app: &App, access: &Access, message_id: String) -> Result<Valu
     app.runtime().command_or_query(access.reader(), message).await??.ok_or(AppError::NotFound("message"))
 }
 
-fn refused(refusal: Refusal) -> AppError {
+fn refused(refusal: SendError) -> AppError {
     match refusal {
-        Refusal::Invalid(errors) => AppError::Invalid(errors),
-        Refusal::Used(_) => AppError::conflict(IdempotencyConflict::MESSAGE),
+        SendError::Invalid(errors) => AppError::Invalid(errors),
+        SendError::IdempotencyConflict(_) => AppError::conflict(IdempotencyConflict::MESSAGE),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an author may configure of the messages: the people at the other end and what they answer.
+//! The configuration of the Message simulator: the people whom the agent writes to, and what they reply.
 
 use model::FieldErrors;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use crate::contact_points;
 pub struct MessageConfig {
     #[serde(default)]
     pub personas: Vec<Persona>,
-    /// Numbers and addresses at which nothing arrives.
+    /// Phone numbers and e-mail addresses to which nothing can be delivered.
     #[serde(default)]
     pub unreachable: Vec<String>,
 }
@@ -21,32 +21,32 @@ pub struct MessageConfig {
 #[serde(deny_unknown_fields)]
 pub struct Persona {
     pub name: String,
-    /// The patient whom the persona plays; every patient without a persona of their own when absent.
+    /// The patient whom the persona plays. Without it, the persona plays every patient that has no other persona.
     pub patient_id: Option<String>,
-    /// The first whose phrase stands in the message is used.
+    /// The first reply with a phrase that the message contains is used.
     #[serde(default)]
     pub replies: Vec<Reply>,
-    /// Where none is used; silence without it.
+    /// The reply to all other messages. Without it, they get no reply.
     pub default_reply: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
-    /// Any of them, in any case.
+    /// One of them must occur in the message. Case is ignored.
     pub phrases: Vec<String>,
     pub reply: String,
     pub delay_seconds: Option<i64>,
 }
 
-const MOST_PERSONAS: usize = 200;
+const MAX_PERSONAS: usize = 200;
 
 impl Authored for MessageConfig {
     fn validate(&self, errors: &mut FieldErrors) {
-        errors.each("personas", &self.personas, MOST_PERSONAS, |persona, errors| {
+        errors.each("personas", &self.personas, MAX_PERSONAS, |persona, errors| {
             persona.validate(errors);
         });
-        errors.each("unreachable", &self.unreachable, MOST_PERSONAS, |address, errors| {
+        errors.each("unreachable", &self.unreachable, MAX_PERSONAS, |address, errors| {
             if address.contains('@') {
                 contact_points::check_email_address(errors, "", address);
             } else {
@@ -76,7 +76,7 @@ impl Persona {
         }
         errors.each("replies", &self.replies, 200, |reply, errors| {
             if reply.phrases.is_empty() {
-                errors.add("phrases", "must not be empty: what answers all other messages is `default_reply`");
+                errors.add("phrases", "must not be empty; use `default_reply` to reply to all other messages");
             }
             errors.each("phrases", &reply.phrases, 50, |phrase, errors| {
                 authored::text(errors, "", phrase, 200);
@@ -94,8 +94,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn faults_are_named() {
-        for (config, place) in [
+    fn errors_name_their_field() {
+        for (config, field) in [
             (json!({"personas": [{"name": "Ada"}]}), ""),
             (json!({"personas": [{}]}), "personas.0.name"),
             (json!({"personas": [{"name": "\n"}]}), "personas.0.name"),
@@ -118,7 +118,7 @@ mod tests {
             (json!({"personas": vec![json!({"name": "a"}); 201]}), "personas"),
         ] {
             let errors = authored::check::<MessageConfig>(&config).err().unwrap_or_default();
-            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+            assert_eq!(errors.iter().next().map_or("", |(field, _)| field), field, "{errors}");
         }
     }
 }

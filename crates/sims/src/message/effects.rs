@@ -1,4 +1,4 @@
-//! Effects of messages: texts and e-mails that were sent, by recipient.
+//! Effects of the Message simulator: text messages and e-mails that were sent, by recipient.
 
 use model::event::{Event, EventType};
 use world::Verb;

@@ -1,4 +1,4 @@
-//! The conversation as the agent reads it.
+//! Reading messages.
 
 use model::channel::Channel;
 use model::event::EventType;
@@ -10,7 +10,7 @@ use super::rows::{all, text};
 use super::steps::MESSAGES;
 use crate::pagination::{self, SortOrder};
 
-/// Which messages are listed.
+/// Filters for the list of messages.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     pub channel: Option<Channel>,
@@ -20,25 +20,25 @@ pub struct Filter {
 }
 
 impl Filter {
-    fn admits(&self, row: &Value) -> bool {
-        let is = |wanted: Option<&str>, member| wanted.is_none_or(|wanted| text(row, member) == Some(wanted));
+    fn matches(&self, row: &Value) -> bool {
+        let is = |expected: Option<&str>, member| expected.is_none_or(|expected| text(row, member) == Some(expected));
         is(self.channel.map(Channel::name), "channel")
             && is(self.direction.as_deref(), "direction")
             && is(self.patient_id.as_deref(), "patient_id")
     }
 }
 
-/// Oldest first, as a conversation is read.
+/// Lists messages, oldest first.
 pub fn list(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = all(sandbox).map(|record| (record.key.to_owned(), Value::clone(&record.json())));
-    let page = pagination::page(rows.filter(|(_, row)| filter.admits(row)).collect(), request, SortOrder::Ascending);
-    let told = json!({"action": "list", "channel": filter.channel.map(Channel::name), "direction": filter.direction,
+    let page = pagination::page(rows.filter(|(_, row)| filter.matches(row)).collect(), request, SortOrder::Ascending);
+    let payload = json!({"action": "list", "channel": filter.channel.map(Channel::name), "direction": filter.direction,
         "patient_id": filter.patient_id, "count": page.items.len()});
     let summary = format!("{} messages were listed", page.items.len());
-    Outcome { answer: page, changes: Vec::new(), events: vec![event(sandbox, actor, summary, told)] }
+    Outcome { answer: page, changes: Vec::new(), events: vec![event(sandbox, actor, summary, payload)] }
 }
 
-/// One message; from now on it has been read.
+/// Returns one message and marks it as read.
 pub fn read(sandbox: &Sandbox, actor: &str, context: &Context<'_>, id: &str) -> Outcome<Option<Value>> {
     let Some(mut row) = sandbox.records.get(MESSAGES, id).live().map(|record| Value::clone(&record.json())) else {
         return Outcome { answer: None, changes: Vec::new(), events: Vec::new() };
@@ -48,8 +48,8 @@ pub fn read(sandbox: &Sandbox, actor: &str, context: &Context<'_>, id: &str) -> 
         row["read"] = true.into();
         changes.push(sandbox.put(MESSAGES, id, &row, context.now));
     }
-    let told = json!({"action": "read", "id": id});
-    let events = vec![event(sandbox, actor, format!("{id} was read"), told)];
+    let payload = json!({"action": "read", "id": id});
+    let events = vec![event(sandbox, actor, format!("{id} was read"), payload)];
     Outcome { answer: Some(row), changes, events }
 }
 

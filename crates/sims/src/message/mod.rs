@@ -1,12 +1,12 @@
 //! Text messages and e-mail with patients.
 
 pub mod config;
-pub mod due;
 mod effects;
 pub mod inbox;
 mod opt_out;
-mod persona;
+mod personas;
 mod recipient;
+pub mod replies;
 mod rows;
 pub mod send;
 pub mod steps;

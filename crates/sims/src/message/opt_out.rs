@@ -1,4 +1,4 @@
-//! Words by which a patient ends text messages, and begins them again, as carriers honour them.
+//! Keywords with which a patient opts out of text messages and back in. Carriers honor the same words.
 
 use model::channel::Channel;
 use world::Sandbox;
@@ -8,30 +8,30 @@ use super::rows::{all, text};
 const STOP: [&str; 7] = ["stop", "stopall", "unsubscribe", "cancel", "end", "quit", "revoke"];
 const START: [&str; 3] = ["start", "unstop", "resume"];
 
-/// Whether the last such word from there was one to stop.
+/// Whether the last opt-in or opt-out keyword from the address was an opt-out.
 pub(super) fn has_opted_out(sandbox: &Sandbox, channel: Channel, address: &str) -> bool {
     if channel != Channel::Sms {
         return false;
     }
     let number = digits(address);
     let rows = all(sandbox).map(|record| record.json());
-    let from_there = rows.filter(|row| {
+    let from_address = rows.filter(|row| {
         text(row, "direction") == Some("inbound")
             && text(row, "channel") == Some(channel.name())
             && text(row, "from").is_some_and(|from| digits(from) == number)
     });
-    let words = from_there.filter_map(|row| wish(text(&row, "body")?));
-    words.last().unwrap_or(false)
+    let keywords = from_address.filter_map(|row| opt_out_keyword(text(&row, "body")?));
+    keywords.last().unwrap_or(false)
 }
 
-/// Whether a message asks to stop (`true`) or to start again; the word must be the whole message.
-fn wish(body: &str) -> Option<bool> {
+/// `true` for an opt-out keyword and `false` for an opt-in keyword. The keyword must be the whole message.
+fn opt_out_keyword(body: &str) -> Option<bool> {
     let word = body.trim().trim_end_matches(['.', '!']).to_ascii_lowercase();
     let is_stop = STOP.contains(&word.as_str());
     (is_stop || START.contains(&word.as_str())).then_some(is_stop)
 }
 
-/// A number is the same number however it is written.
+/// The digits of a phone number, without the country code of the USA. Notations of the same number are equal.
 pub(super) fn digits(address: &str) -> String {
     let digits: String = address.chars().filter(char::is_ascii_digit).collect();
     match digits.strip_prefix('1') {
@@ -45,15 +45,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_is_the_whole_message() {
-        assert_eq!(wish(" Stop! "), Some(true));
-        assert_eq!(wish("UNSTOP"), Some(false));
-        assert_eq!(wish("please stop by at nine"), None);
+    fn a_keyword_must_be_the_whole_message() {
+        assert_eq!(opt_out_keyword(" Stop! "), Some(true));
+        assert_eq!(opt_out_keyword("UNSTOP"), Some(false));
+        assert_eq!(opt_out_keyword("please stop by at nine"), None);
     }
 
     #[test]
-    fn a_number_is_one_number() {
-        let written = ["+1 555 010 0123", "(555) 010-0123", "5550100123", "15550100123"];
-        assert!(written.iter().all(|number| digits(number) == "5550100123"));
+    fn notations_of_a_number_are_equal() {
+        let notations = ["+1 555 010 0123", "(555) 010-0123", "5550100123", "15550100123"];
+        assert!(notations.iter().all(|number| digits(number) == "5550100123"));
     }
 }

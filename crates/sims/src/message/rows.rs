@@ -1,4 +1,4 @@
-//! Messages as they are kept and shown. Their ids follow time, so that their order is that of the conversation.
+//! The rows of messages. Ids are ordered by time, so rows are in the order of the conversation.
 
 use model::Timestamp;
 use model::channel::Channel;
@@ -12,8 +12,8 @@ pub(super) fn text<'v>(row: &'v Value, member: &str) -> Option<&'v str> {
     row.get(member).and_then(Value::as_str)
 }
 
-/// A message that arrives from a patient.
-pub(super) struct Arriving<'a> {
+/// A message from a patient.
+pub(super) struct InboundMessage<'a> {
     pub(super) id: &'a str,
     pub(super) channel: Channel,
     pub(super) from: Option<&'a str>,
@@ -23,9 +23,9 @@ pub(super) struct Arriving<'a> {
     pub(super) at: Timestamp,
 }
 
-impl Arriving<'_> {
-    /// What the log tells of it.
-    pub(super) fn told(&self) -> Map<String, Value> {
+impl InboundMessage<'_> {
+    /// The members of the row, which are also the payload of its event.
+    pub(super) fn members(&self) -> Map<String, Value> {
         object([
             ("id", self.id.into()),
             ("direction", "inbound".into()),
@@ -38,15 +38,15 @@ impl Arriving<'_> {
         ])
     }
 
-    /// What is kept.
+    /// The row of an unread message.
     pub(super) fn row(&self) -> Value {
-        let mut row = self.told();
+        let mut row = self.members();
         row.insert("read".to_owned(), false.into());
         Value::Object(row)
     }
 }
 
-/// All of them, oldest first.
+/// All messages, oldest first.
 pub(super) fn all(sandbox: &Sandbox) -> impl Iterator<Item = Record<'_>> {
     sandbox.records.own(MESSAGES)
 }

@@ -1,33 +1,32 @@
-//! A message from the agent: where it goes, whether it gets there, and what comes back.
+//! Sends a message of the agent: resolves the recipient, decides whether it is delivered, and lets a persona reply.
 
 use model::FieldErrors;
 use model::api_key::masked;
 use model::channel::Channel;
 use model::event::EventType;
 use model::message::NewMessage;
-use serde_json::Value;
+use serde_json::{Value, json};
 use world::{Context, NewEvent, Outcome, Sandbox, World};
 
 use super::config::MessageConfig;
-use super::due;
 use super::opt_out::has_opted_out;
-use super::persona;
-use super::recipient::{Recipient, recipient};
+use super::personas;
+use super::recipient::{self, Recipient};
+use super::replies::PersonaReply;
 use super::steps::MESSAGES;
 use crate::authored;
 use crate::idempotency::{BOOKKEEPING, IdempotencyConflict, IdempotencyKey};
 use crate::redact::without_secrets;
 use crate::scenario::step::object;
 
-/// Why a message is not taken.
+/// Why a message is not sent.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Refusal {
+pub enum SendError {
     Invalid(FieldErrors),
-    /// Its name is that of another message.
-    Used(IdempotencyConflict),
+    IdempotencyConflict(IdempotencyConflict),
 }
 
-/// The message as it is kept, or what is wrong with it. A message that cannot be sent is still an event.
+/// Sends a message and returns its row. Invalid messages are logged, too.
 pub fn send(
     world: &World,
     sandbox: &Sandbox,
@@ -35,16 +34,16 @@ pub fn send(
     context: &Context<'_>,
     new: &NewMessage,
     token: Option<&IdempotencyKey>,
-) -> Outcome<Result<Value, Refusal>> {
+) -> Outcome<Result<Value, SendError>> {
     match token.map_or(Ok(None), |token| token.earlier_row(sandbox)) {
         Ok(None) => {}
-        Ok(Some(id)) => return answered(earlier(sandbox, &id)),
-        Err(used) => return answered(Err(Refusal::Used(used))),
+        Ok(Some(id)) => return unchanged(earlier_row(sandbox, &id)),
+        Err(conflict) => return unchanged(Err(SendError::IdempotencyConflict(conflict))),
     }
     let config = authored::read::<MessageConfig>(&sandbox.config).unwrap_or_default();
-    match check(new).and_then(|()| recipient(world, sandbox, new)) {
+    match check(new).and_then(|()| recipient::resolve(world, sandbox, new)) {
         Ok(recipient) => {
-            let mut outcome = sent(sandbox, &config, actor, context, new, &recipient);
+            let mut outcome = send_to(sandbox, &config, actor, context, new, &recipient);
             let id = outcome.answer.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
             outcome
                 .changes
@@ -53,21 +52,21 @@ pub fn send(
         }
         Err(errors) => {
             let summary = format!("{} refused: not valid", new.channel.name());
-            let asked = serde_json::json!({"channel": new.channel.name(), "patient_id": new.patient_id, "to": new.to,
+            let payload = json!({"channel": new.channel.name(), "patient_id": new.patient_id, "to": new.to,
                 "status": "refused", "errors": errors});
-            let event = event(sandbox, actor, &summary, asked);
-            Outcome { answer: Err(Refusal::Invalid(errors)), changes: Vec::new(), events: vec![event] }
+            let event = event(sandbox, actor, &summary, payload);
+            Outcome { answer: Err(SendError::Invalid(errors)), changes: Vec::new(), events: vec![event] }
         }
     }
 }
 
-/// The message as it was answered when it was first sent.
-fn earlier(sandbox: &Sandbox, id: &str) -> Result<Value, Refusal> {
+/// The row of the message that was sent earlier under the same idempotency key.
+fn earlier_row(sandbox: &Sandbox, id: &str) -> Result<Value, SendError> {
     let row = sandbox.records.get(MESSAGES, id).live().map(|record| Value::clone(&record.json()));
-    row.ok_or(Refusal::Used(IdempotencyConflict))
+    row.ok_or(SendError::IdempotencyConflict(IdempotencyConflict))
 }
 
-fn answered(answer: Result<Value, Refusal>) -> Outcome<Result<Value, Refusal>> {
+fn unchanged(answer: Result<Value, SendError>) -> Outcome<Result<Value, SendError>> {
     Outcome { answer, changes: Vec::new(), events: Vec::new() }
 }
 
@@ -79,21 +78,21 @@ fn check(new: &NewMessage) -> Result<(), FieldErrors> {
     if let Some(subject) = &new.subject {
         errors.name("subject", subject);
         if new.channel == Channel::Sms {
-            errors.add("subject", "only an e-mail has a subject");
+            errors.add("subject", "is only allowed for `email`");
         }
     }
-    authored::text(&mut errors, "body", &new.body, longest(new.channel));
+    authored::text(&mut errors, "body", &new.body, max_length(new.channel));
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-pub(super) fn longest(channel: Channel) -> usize {
+pub(super) fn max_length(channel: Channel) -> usize {
     match channel {
         Channel::Sms => 1600,
         Channel::Email => 100_000,
     }
 }
 
-fn sent(
+fn send_to(
     sandbox: &Sandbox,
     config: &MessageConfig,
     actor: &str,
@@ -101,12 +100,34 @@ fn sent(
     new: &NewMessage,
     recipient: &Recipient,
 ) -> Outcome<Value> {
-    let (id, channel) = (format!("msg_{}", (context.new_id)()), new.channel);
-    let failure = failure(sandbox, config, channel, &recipient.address);
-    let row = Value::Object(object([
-        ("id", id.as_str().into()),
+    let id = format!("msg_{}", (context.new_id)());
+    let failure = delivery_failure(sandbox, config, new.channel, &recipient.address);
+    let row = row(&id, context, new, recipient, failure);
+    let result = if failure.is_some() { "was not delivered" } else { "was sent" };
+    let summary = format!("{} to {} {result}", new.channel.name(), recipient.address);
+    let mut changes = vec![sandbox.put(MESSAGES, &id, &row, context.now)];
+    let mut events = vec![event(sandbox, actor, &summary, row.clone())];
+    if failure.is_none()
+        && let Some(reply) = reply(config, context, new, recipient)
+    {
+        let (change, arrival) = reply.deliver_or_defer(sandbox, context, &id);
+        changes.push(change);
+        events.extend(arrival);
+    }
+    Outcome { answer: row, changes, events }
+}
+
+fn row(
+    id: &str,
+    context: &Context<'_>,
+    new: &NewMessage,
+    recipient: &Recipient,
+    failure: Option<&'static str>,
+) -> Value {
+    Value::Object(object([
+        ("id", id.into()),
         ("direction", "outbound".into()),
-        ("channel", channel.name().into()),
+        ("channel", new.channel.name().into()),
         ("to", recipient.address.as_str().into()),
         ("patient_id", recipient.patient_id.clone().into()),
         ("subject", new.subject.clone().into()),
@@ -115,31 +136,34 @@ fn sent(
         ("error", failure.into()),
         ("sent_at", context.now.to_string().into()),
         ("delivered_at", failure.is_none().then(|| context.now.to_string()).into()),
-    ]));
-    let mut changes = vec![sandbox.put(MESSAGES, &id, &row, context.now)];
-    let how = if failure.is_some() { "was not delivered" } else { "was sent" };
-    let mut events =
-        vec![event(sandbox, actor, &format!("{} to {} {how}", channel.name(), recipient.address), row.clone())];
-    let answer = persona::answer(config, recipient.patient_id.as_deref(), &new.body).filter(|_| failure.is_none());
-    if let Some(answer) = answer {
-        let reply = due::Reply {
-            channel,
-            from: recipient.address.clone(),
-            patient_id: recipient.patient_id.clone(),
-            persona: answer.persona.to_owned(),
-            subject: new.subject.as_ref().map(|subject| format!("Re: {subject}")),
-            body: answer.body.to_owned(),
-            due_at: context.now.plus_milliseconds(answer.delay_seconds.saturating_mul(1000)),
-        };
-        let (change, told) = reply.given(sandbox, context, &id);
-        changes.push(change);
-        events.extend(told);
-    }
-    Outcome { answer: row, changes, events }
+    ]))
 }
 
-/// Why it does not arrive.
-fn failure(sandbox: &Sandbox, config: &MessageConfig, channel: Channel, address: &str) -> Option<&'static str> {
+fn reply(
+    config: &MessageConfig,
+    context: &Context<'_>,
+    new: &NewMessage,
+    recipient: &Recipient,
+) -> Option<PersonaReply> {
+    let chosen = personas::choose_reply(config, recipient.patient_id.as_deref(), &new.body)?;
+    Some(PersonaReply {
+        channel: new.channel,
+        from: recipient.address.clone(),
+        patient_id: recipient.patient_id.clone(),
+        persona: chosen.persona.to_owned(),
+        subject: new.subject.as_ref().map(|subject| format!("Re: {subject}")),
+        body: chosen.body.to_owned(),
+        due_at: context.now.plus_milliseconds(chosen.delay_seconds.saturating_mul(1000)),
+    })
+}
+
+/// Why the message cannot be delivered.
+fn delivery_failure(
+    sandbox: &Sandbox,
+    config: &MessageConfig,
+    channel: Channel,
+    address: &str,
+) -> Option<&'static str> {
     if has_opted_out(sandbox, channel, address) {
         return Some("the recipient has opted out of text messages");
     }

@@ -7,7 +7,7 @@ use model::template::is_template;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::rows::Arriving;
+use super::rows::InboundMessage;
 use super::send;
 use crate::authored::{self, Authored};
 use crate::contact_points;
@@ -45,10 +45,10 @@ impl Authored for MessageInbound {
         if let Some(subject) = &self.subject {
             errors.name("subject", subject);
             if self.channel == Channel::Sms {
-                errors.add("subject", "only an e-mail has a subject");
+                errors.add("subject", "is only allowed for `email`");
             }
         }
-        authored::text(errors, "body", &self.body, send::longest(self.channel));
+        authored::text(errors, "body", &self.body, send::max_length(self.channel));
     }
 }
 
@@ -59,7 +59,7 @@ impl ScenarioStep for MessageInbound {
     fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
         let id = context.new_id("msg");
         let channel = self.channel.name();
-        let arriving = Arriving {
+        let inbound = InboundMessage {
             id: &id,
             channel: self.channel,
             from: Some(&self.from),
@@ -71,11 +71,11 @@ impl ScenarioStep for MessageInbound {
         let summary = format!("{channel} from {} arrived", self.from);
         Ok(StepOutput {
             details: object([("id", id.as_str().into()), ("channel", channel.into())]),
-            changes: vec![context.put(MESSAGES, &id, &arriving.row())],
+            changes: vec![context.put(MESSAGES, &id, &inbound.row())],
             arrivals: vec![Arrival {
                 r#type: EventType::MessageInbound,
                 summary: summary.clone(),
-                payload: arriving.told(),
+                payload: inbound.members(),
             }],
             summary,
         })
@@ -87,8 +87,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_fit_their_channel() {
-        for (step, place) in [
+    fn messages_are_valid_for_their_channel() {
+        for (step, field) in [
             (json!({"channel": "email", "from": "a@example.org", "subject": "Hi", "body": "x"}), ""),
             (json!({"channel": "sms", "from": "{{entity.data.phone}}", "body": "x"}), ""),
             (json!({"channel": "fax", "from": "5550100", "body": "x"}), "channel"),
@@ -100,7 +100,7 @@ mod tests {
             (json!({"channel": "sms", "from": "5550100"}), "body"),
         ] {
             let errors = authored::check::<MessageInbound>(&step).err().unwrap_or_default();
-            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+            assert_eq!(errors.iter().next().map_or("", |(field, _)| field), field, "{errors}");
         }
     }
 }
