@@ -30,6 +30,8 @@ pub struct Client {
 
 impl Client {
     pub fn new(base_url: &str, api_key: &str) -> Result<Self, ClientError> {
+        // Fails if it is already installed, which is fine.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .user_agent(concat!("verial/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)

@@ -55,6 +55,8 @@ pub struct Blobs {
 impl Blobs {
     /// S3 and GCS take their credentials and endpoint from the usual environment variables (`AWS_…`, `GOOGLE_…`).
     pub fn open(url: &BlobUrl) -> Result<Self, StoreError> {
+        // The HTTP client of `object_store` needs it. Fails if it is already installed, which is fine.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         match url {
             BlobUrl::Directory(path) => Self::directory(path),
             BlobUrl::S3 { bucket, prefix } => {

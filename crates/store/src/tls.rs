@@ -19,7 +19,7 @@ pub(crate) enum Verification {
 }
 
 pub(crate) fn client_config(verification: &Verification) -> Result<ClientConfig, StoreError> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| StoreError::Unavailable(error.to_string()))?;

@@ -23,6 +23,13 @@ pub use server::TestServer;
 pub use sftp_client::{OpenFlags, SftpClient, SftpError, StatusCode};
 pub use test_response::TestResponse;
 
+/// An HTTP client. `reqwest::Client::new` panics in a process that has not installed a cryptography provider.
+pub fn http_client() -> reqwest::Client {
+    // Fails if it is already installed, which is fine.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::new()
+}
+
 /// Runs an async test once per database: `both_databases! { async fn name(server: TestServer) { … } }`.
 ///
 /// The PostgreSQL test needs the cluster that `./test` starts; without it, the test reports that it is skipped.

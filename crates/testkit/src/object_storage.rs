@@ -8,7 +8,7 @@ pub async fn s3_bucket(name: &str) -> Option<String> {
         return None;
     };
     let url = format!("{server}/{name}");
-    let response = reqwest::Client::new().put(&url).send().await.expect("a response of the S3 server");
+    let response = crate::http_client().put(&url).send().await.expect("a response of the S3 server");
     assert!(response.status().is_success(), "{url}: {}", response.status());
     Some(url)
 }

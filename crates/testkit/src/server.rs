@@ -95,7 +95,7 @@ impl TestServer {
                 sftp_server.unwrap();
             }
         });
-        let (http, contract) = (reqwest::Client::new(), Arc::new(Contract::load()));
+        let (http, contract) = (crate::http_client(), Arc::new(Contract::load()));
         Self { app, base_url, clock, http, contract, serving, database }
     }
 

@@ -71,6 +71,8 @@ impl Outbound {
 
     fn with(names: Names) -> Self {
         let client = (!names.allowed.is_empty()).then(|| {
+            // Fails if it is already installed, which is fine.
+            let _ = rustls::crypto::ring::default_provider().install_default();
             let builder = reqwest::Client::builder().connect_timeout(CONNECT).dns_resolver(names.clone());
             builder.redirect(reqwest::redirect::Policy::none()).no_proxy().build()
         });

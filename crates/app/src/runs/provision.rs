@@ -1,11 +1,11 @@
 //! The playgrounds of a run: rows that are made with the run, one playground for each task run and one sandbox for each
 //! simulator. No dataset is read and no world is built before the start.
 
-use aws_lc_rs::hmac;
 use model::playground::SandboxDataset;
 use model::publication::{FrozenSimulator, Snapshot};
 use model::run::RunSandbox;
 use model::{Id, PlaygroundId, SandboxId, TaskRunId, Timestamp};
+use ring::hmac;
 use serde_json::Value;
 use store::runs::StoredRun;
 use store::sandboxes::StoredSandbox;

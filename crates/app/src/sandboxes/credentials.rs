@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::api_key::CLIENT_SECRET_PREFIX;
 use model::simulator::SimulatorType;
+use ring::hmac;
 use store::sandboxes::StoredSandbox;
 
 use super::Addresses;

@@ -7,7 +7,7 @@ use crate::process::{ServerData, failure, output, verial, write_file};
 
 async fn organization(base_url: &str, key: &str) -> (u16, Value) {
     let response =
-        reqwest::Client::new().get(format!("{base_url}/organization")).bearer_auth(key).send().await.unwrap();
+        testkit::http_client().get(format!("{base_url}/organization")).bearer_auth(key).send().await.unwrap();
     (response.status().as_u16(), response.json().await.unwrap())
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Api {
 
 impl Api {
     pub(crate) fn new(base_url: &str, key: &str) -> Self {
-        Self { http: reqwest::Client::new(), base_url: base_url.to_owned(), key: key.to_owned() }
+        Self { http: testkit::http_client(), base_url: base_url.to_owned(), key: key.to_owned() }
     }
 
     /// `None` when the server was killed before it responded.

@@ -8,7 +8,7 @@ use crate::process::ServerData;
 #[tokio::test]
 async fn a_dataset_is_stored_in_and_read_from_a_bucket() {
     let Some(bucket) = testkit::s3_bucket("verial-serve").await else { return };
-    let http = reqwest::Client::new();
+    let http = testkit::http_client();
     let server_data = ServerData::new(Database::Sqlite);
     let mut server = server_data.serve_with(&["--blobs", "s3://verial-serve/blobs"]);
     let key = server.first_key.clone().unwrap();

@@ -66,7 +66,7 @@ impl ServerProcess {
     /// A caller with the key that the first start printed.
     pub(crate) fn first_caller(&self) -> Caller {
         let key = self.first_key.as_deref().expect("a first start prints a key");
-        Caller::new(reqwest::Client::new(), &self.base_url, Some(key), Arc::new(Contract::load()))
+        Caller::new(testkit::http_client(), &self.base_url, Some(key), Arc::new(Contract::load()))
     }
 
     /// Sends SIGKILL.

@@ -17,7 +17,7 @@ async fn no_path_escapes_the_file_tree() {
     let before = foreign.paths("").await;
     let attempts = attempts(&foreign.sandbox);
     assert!(attempts.len() >= 2000, "{}", attempts.len());
-    let client = reqwest::Client::new();
+    let client = testkit::http_client();
     let asked = attempts.iter().enumerate().flat_map(|(number, attempt)| {
         let address = own.caller.address(&format!("/sandboxes/{}/files/{}", own.sandbox, in_url(attempt)));
         // Writes are expensive, and paths are resolved in the same way.

@@ -190,7 +190,7 @@ both_databases! {
     async fn the_portals_own_login_is_accepted_by_its_rest_api(server: TestServer) {
         let clinic = Clinic::open(&server, json!({})).await;
         let other = Clinic::open(&server, json!({})).await;
-        let http = reqwest::Client::new();
+        let http = testkit::http_client();
         let ask = async |name: &str, password: &str| {
             let url = format!("{}/prior-auths", clinic.credential("api_url"));
             http.get(url).basic_auth(name, Some(password)).send().await.unwrap().status().as_u16()

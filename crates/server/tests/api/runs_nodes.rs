@@ -158,7 +158,7 @@ async fn hang_up(agent: &Agent, verb: &str, dice: &mut Dice) -> String {
     let path = format!("/v1/task-runs/{}/{verb}", agent.task_runs[0]);
     let patience = Duration::from_micros(dice.below(12_000) as u64);
     // A separate connection, which is closed with the client.
-    let alone = reqwest::Client::new();
+    let alone = testkit::http_client();
     let request = alone.post(agent.caller.address(&path)).bearer_auth(agent.caller.key()).send();
     let _ = tokio::time::timeout(patience, request).await;
     drop(alone);

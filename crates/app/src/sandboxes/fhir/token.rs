@@ -1,13 +1,13 @@
 //! SMART client credentials (RFC 6749, 4.4): an access token is signed with the sandbox's own key, so every node can
 //! tell it, and it ends with the sandbox.
 
-use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::api_key::ACCESS_TOKEN_PREFIX;
 use model::event::EventType;
 use model::simulator::SimulatorType;
 use model::{SandboxId, Timestamp};
+use ring::hmac;
 use serde_json::json;
 use sims::fhir::scopes::Scopes;
 use store::sandboxes::StoredSandbox;

@@ -1,10 +1,10 @@
 //! A browser's visit to the portal: a signed cookie that says who is logged in and when it was last seen. The login
 //! itself is a record of the playground, so that a logout or a reset ends it on every node.
 
-use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::Timestamp;
+use ring::hmac;
 use store::sandboxes::StoredSandbox;
 
 use crate::sandboxes::credentials;
