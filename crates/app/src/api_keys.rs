@@ -7,7 +7,7 @@ use model::{KeyId, SolverId};
 use store::keys::{self, Owner};
 use store::{Db, solvers};
 
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant, credentials, random};
 
 /// More keys than anyone can tell apart are a mistake or an attack.
@@ -31,7 +31,7 @@ pub async fn create(
         keys::insert(db, &owner, &key, &hash)?;
         Ok(CreatedApiKey::new(key.clone(), secret.clone()))
     };
-    app.once(grant, once, Keep::Sealed, work).await
+    app.once(grant, once, ResponseStorage::Encrypted, work).await
 }
 
 /// A new key with the hash to store and the secret to show.

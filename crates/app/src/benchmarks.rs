@@ -6,7 +6,7 @@ use model::{BenchmarkId, FieldErrors, OrgId};
 use store::{Db, benchmarks, environments};
 
 use crate::etag::IfMatch;
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 pub async fn create(
@@ -26,7 +26,7 @@ pub async fn create(
         benchmarks::insert(db, &org, &benchmark)?;
         found(db, &org, &benchmark.id)
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 /// One's own, or another organization's published Public one.

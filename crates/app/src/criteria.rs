@@ -14,7 +14,7 @@ use store::{Db, benchmarks, criteria, entities, environments, tasks};
 use verify::Parsed;
 
 use crate::etag::IfMatch;
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 const MOST_CRITERIA: usize = 200;
@@ -38,7 +38,7 @@ pub async fn create(
         criteria::insert(db, &org, &criterion)?;
         with_derived(db, &org, criterion.clone())
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 pub async fn get(app: &App, grant: &OrgGrant, criterion: &CriterionId) -> Result<Criterion, AppError> {

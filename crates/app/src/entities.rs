@@ -8,7 +8,7 @@ use model::{DatasetId, EntityId, FieldErrors, OrgId};
 use store::{Constraint, Db, StoreError, datasets, entities};
 
 use crate::etag::IfMatch;
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 pub async fn create(
@@ -26,7 +26,7 @@ pub async fn create(
         entities::insert(db, &org, &entity).map_err(|error| name_taken(error, &entity.name))?;
         Ok(entity.clone())
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 pub async fn get(

@@ -6,7 +6,7 @@ use model::{EnvironmentId, SimulatorId};
 use store::{Db, benchmarks, environments, simulators};
 
 use crate::etag::IfMatch;
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 const MOST_SIMULATORS: usize = 50;
@@ -24,7 +24,7 @@ pub async fn create(
         environments::insert(db, &org, &environment)?;
         Ok(environment.clone())
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 pub async fn get(app: &App, grant: &OrgGrant, environment: &EnvironmentId) -> Result<Environment, AppError> {
@@ -95,7 +95,7 @@ pub async fn attach(
         environments::attach(db, &environment, &simulator)?;
         found(db, &org, &environment)
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 pub async fn detach(

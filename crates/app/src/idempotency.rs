@@ -1,138 +1,137 @@
-//! `Idempotency-Key`: the effect and the kept answer are one transaction, so a retry never acts twice, whatever crashed.
+//! `Idempotency-Key`: the changes and the stored response are one transaction, so a retry never acts twice, even after a
+//! crash.
 
+use model::Id;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::Db;
-use store::idempotency::{self, Kept};
+use store::idempotency::{self, StoredResponse};
 
+use crate::caller::Caller;
 use crate::response_encryption::ResponseKey;
-use crate::{App, AppError, OrgGrant, RunGrant, SolverGrant};
+use crate::{App, AppError};
 
-pub(crate) const KEPT_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
+/// How long a response is stored.
+pub(crate) const LIFETIME_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 
 /// What the caller sent to make a request safe to repeat.
 #[derive(Clone, Debug)]
 pub struct Once {
     pub key: String,
-    /// Hash of method, path and body: another request under the same key is a mistake.
+    /// Hash of method, path and body. Another request with the same key is an error.
     pub request_hash: String,
 }
 
-/// The value of a creation or transition, and whether it was made by an earlier request with the same key.
+/// The value of a creation or transition, and whether it is the stored response to an earlier request with the same key.
 #[derive(Clone, Debug)]
 pub struct Created<T> {
     pub value: T,
     pub replayed: bool,
 }
 
-/// How an answer is kept.
+/// How a response is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum ResponseStorage {
     Plain,
-    /// It holds a secret that must not be readable at rest.
-    Sealed,
+    /// For responses with a secret, which must not be readable in the database.
+    Encrypted,
 }
 
-/// Whose keys they are, and what seals the secrets in answers.
+/// Whose idempotency keys a caller sends, and the key that encrypts stored responses.
 #[derive(Clone)]
-pub(crate) struct Holder {
-    /// Each has a space of keys of its own.
-    name: String,
+pub(crate) struct IdempotencyScope {
+    /// The organization, solver or run. Each has its own idempotency keys.
+    owner: String,
     response_key: ResponseKey,
 }
 
-impl From<&OrgGrant> for Holder {
-    fn from(grant: &OrgGrant) -> Self {
-        Self { name: grant.org.to_string(), response_key: grant.response_key.clone() }
+impl IdempotencyScope {
+    pub(crate) fn new(owner: &impl Id, response_key: &ResponseKey) -> Self {
+        Self { owner: owner.to_string(), response_key: response_key.clone() }
     }
-}
 
-impl From<&SolverGrant> for Holder {
-    fn from(grant: &SolverGrant) -> Self {
-        Self { name: grant.solver.to_string(), response_key: grant.response_key.clone() }
-    }
-}
-
-impl From<&RunGrant> for Holder {
-    fn from(grant: &RunGrant) -> Self {
-        Self { name: grant.run.to_string(), response_key: grant.response_key.clone() }
+    /// The stored response, if it is to the same request.
+    fn replay<T: DeserializeOwned>(
+        &self,
+        once: &Once,
+        storage: ResponseStorage,
+        stored: &StoredResponse,
+    ) -> Result<Created<T>, AppError> {
+        if stored.request_hash != once.request_hash {
+            return Err(AppError::conflict("this Idempotency-Key was used with another request; use a new one"));
+        }
+        let text = match storage {
+            ResponseStorage::Plain => stored.response.clone(),
+            ResponseStorage::Encrypted => self.response_key.decrypt(&stored.response).ok_or_else(|| {
+                AppError::conflict(
+                    "this Idempotency-Key was used with another API key, and the stored response contains a secret \
+                     that only that API key can decrypt; use a new Idempotency-Key",
+                )
+            })?,
+        };
+        // Responses that an older server stored may lack members that this one requires.
+        let value = serde_json::from_str(&text).map_err(|_| {
+            AppError::conflict("this Idempotency-Key was used before the server was upgraded; use a new one")
+        })?;
+        Ok(Created { value, replayed: true })
     }
 }
 
 impl App {
-    /// The answer to an earlier request with the same key: to be asked for before anything is done outside of the
+    /// The stored response to an earlier request with the same key. For operations that do something before the
     /// transaction of [`App::once`].
     pub(crate) async fn replayed<T>(
         &self,
-        holder: impl Into<Holder>,
+        caller: impl Into<Caller>,
         once: Option<&Once>,
-        keep: Keep,
+        storage: ResponseStorage,
     ) -> Result<Option<Created<T>>, AppError>
     where
         T: DeserializeOwned,
     {
         let Some(once) = once.cloned() else { return Ok(None) };
-        let (oldest, holder) = (self.now().plus_milliseconds(-KEPT_MILLISECONDS), holder.into());
-        let (owner, key) = (holder.name.clone(), once.key.clone());
-        let kept = self.store().read(move |db| idempotency::find(db, &owner, &key, oldest)).await?;
-        kept.map(|kept| replay(&holder, &once, keep, &kept)).transpose()
+        let (oldest, scope) = (self.now().plus_milliseconds(-LIFETIME_MILLISECONDS), caller.into().idempotency);
+        let (owner, key) = (scope.owner.clone(), once.key.clone());
+        let stored = self.store().read(move |db| idempotency::find(db, &owner, &key, oldest)).await?;
+        stored.map(|stored| scope.replay(&once, storage, &stored)).transpose()
     }
 
     /// Runs the work in a transaction, once for each idempotency key.
     pub(crate) async fn once<T, F>(
         &self,
-        holder: impl Into<Holder>,
+        caller: impl Into<Caller>,
         once: Option<Once>,
-        keep: Keep,
+        storage: ResponseStorage,
         work: F,
     ) -> Result<Created<T>, AppError>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
         F: Fn(&mut Db<'_>) -> Result<T, AppError> + Send + 'static,
     {
-        let (now, holder) = (self.now(), holder.into());
+        let (now, scope) = (self.now(), caller.into().idempotency);
         let transaction = move |db: &mut Db<'_>| {
             let Some(once) = &once else {
                 return work(db).map(|value| Created { value, replayed: false });
             };
-            if let Some(kept) =
-                idempotency::find(db, &holder.name, &once.key, now.plus_milliseconds(-KEPT_MILLISECONDS))?
-            {
-                return replay(&holder, once, keep, &kept);
+            let oldest = now.plus_milliseconds(-LIFETIME_MILLISECONDS);
+            if let Some(stored) = idempotency::find(db, &scope.owner, &once.key, oldest)? {
+                return scope.replay(once, storage, &stored);
             }
             let value = work(db)?;
             let text = serde_json::to_string(&value).map_err(|error| AppError::Internal(error.to_string()))?;
-            let answer = if keep == Keep::Sealed { holder.response_key.encrypt(&text)? } else { text };
-            idempotency::keep(
-                db,
-                &holder.name,
-                &once.key,
-                &Kept { request_hash: once.request_hash.clone(), answer },
-                now,
-            )?;
+            let response = match storage {
+                ResponseStorage::Plain => text,
+                ResponseStorage::Encrypted => scope.response_key.encrypt(&text)?,
+            };
+            let stored = StoredResponse { request_hash: once.request_hash.clone(), response };
+            idempotency::insert(db, &scope.owner, &once.key, &stored, now)?;
             Ok(Created { value, replayed: false })
         };
         self.store().write(transaction).await
     }
 }
 
-fn replay<T: DeserializeOwned>(holder: &Holder, once: &Once, keep: Keep, kept: &Kept) -> Result<Created<T>, AppError> {
-    if kept.request_hash != once.request_hash {
-        return Err(AppError::conflict("this Idempotency-Key was used with another request; use a new one"));
-    }
-    let text = match keep {
-        Keep::Plain => kept.answer.clone(),
-        Keep::Sealed => holder.response_key.decrypt(&kept.answer).ok_or_else(|| {
-            AppError::conflict("this Idempotency-Key was used under another API key; its answer held a secret and can be read only with that one")
-        })?,
-    };
-    // Answers of an older server may lack members that this one requires.
-    let value = serde_json::from_str(&text).map_err(|_| {
-        AppError::conflict("this Idempotency-Key was used before the server was upgraded; use a new one")
-    })?;
-    Ok(Created { value, replayed: true })
-}
-/// For a message to a sandbox, whose own rows remember it.
+/// For messages to a sandbox, whose own records store it.
 impl From<Once> for sims::idempotency::IdempotencyKey {
     fn from(once: Once) -> Self {
         Self { key: once.key, sha256: once.request_hash }

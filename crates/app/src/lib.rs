@@ -5,6 +5,7 @@ pub mod admin;
 pub mod api_keys;
 pub mod benchmarks;
 mod blocking_limit;
+mod caller;
 pub mod credentials;
 pub mod criteria;
 pub mod datasets;
@@ -36,6 +37,7 @@ use model::Timestamp;
 use runtime::{Runtime, RuntimeOptions};
 use store::{Blobs, Store, StoreError};
 
+pub use caller::Caller;
 pub use credentials::{OrgGrant, Principal, RunGrant, SolverGrant};
 pub use error::AppError;
 pub use idempotency::{Created, Once};
@@ -56,7 +58,7 @@ struct Inner {
     credentials: credentials::Cache,
     limits: Limits,
     snapshots: runs::Snapshots,
-    started: runs::access::Started,
+    started_tasks: runs::access::StartedTasks,
     outbound: outbound::Outbound,
     calls: sandboxes::cds::Calls,
     mllp: mllp::Ports,
@@ -84,7 +86,7 @@ impl App {
             }),
             credentials: credentials::Cache::default(),
             snapshots: runs::Snapshots::default(),
-            started: runs::access::Started::default(),
+            started_tasks: runs::access::StartedTasks::default(),
             outbound: outbound::Outbound::new(&allowed_hosts),
             calls: sandboxes::cds::Calls::default(),
             mllp: mllp::Ports::new(mllp),
@@ -130,8 +132,8 @@ impl App {
 
     /// Clears what is past its time. Called now and then by whoever runs the server.
     pub async fn sweep(&self) -> Result<(), AppError> {
-        let oldest = self.now().plus_milliseconds(-idempotency::KEPT_MILLISECONDS);
-        self.store().write(move |db| store::idempotency::forget_before(db, oldest)).await?;
+        let oldest = self.now().plus_milliseconds(-idempotency::LIFETIME_MILLISECONDS);
+        self.store().write(move |db| store::idempotency::delete_before(db, oldest)).await?;
         Ok(())
     }
 
@@ -168,7 +170,7 @@ fn on_append(app: &Weak<Inner>) -> runtime::AppendHook {
     let app = Weak::clone(app);
     Box::new(move |entries| {
         if let Some(inner) = app.upgrade() {
-            App { inner }.push_arrivals(entries);
+            App { inner }.deliver_arrivals(entries);
         }
     })
 }

@@ -6,7 +6,7 @@ use model::{EnvironmentId, EventId, OrgId, PlaygroundId, SandboxId, TaskRunId};
 use store::log::{Entry, Text};
 use store::{Db, environments, log, playgrounds, simulators};
 
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::sandboxes::{self, Addresses, BaseUrl, Seed};
 use crate::{App, AppError, Created, Once, OrgGrant};
 
@@ -44,7 +44,7 @@ pub async fn create(
         }
         found(db, &org, &playground, &base)
     };
-    let mut created = app.once(grant, once, Keep::Sealed, work).await?;
+    let mut created = app.once(grant, once, ResponseStorage::Encrypted, work).await?;
     created.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_port(sandbox, told_base));
     Ok(created)
 }
@@ -102,7 +102,7 @@ pub async fn reset(
         }
         found(db, &org, &id, &base)
     };
-    let reset = app.once(grant, once, Keep::Sealed, work).await;
+    let reset = app.once(grant, once, ResponseStorage::Encrypted, work).await;
     app.runtime().invalidate(playground);
     let mut reset = reset?;
     reset.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_port(sandbox, told_base));
@@ -140,7 +140,7 @@ pub async fn tear_down(
         playgrounds::tear_down(db, &id, now)?;
         found(db, &org, &id, &base)
     };
-    let ended = app.once(grant, once, Keep::Plain, work).await;
+    let ended = app.once(grant, once, ResponseStorage::Plain, work).await;
     app.runtime().invalidate(playground);
     if let Ok(ended) = &ended {
         ended.value.sandboxes.iter().for_each(|sandbox| app.inner.mllp.close(&sandbox.id));

@@ -21,7 +21,7 @@ use model::{BenchmarkId, DatasetId, EntityId, FieldErrors, OrgId, TaskId, Timest
 use store::versions::{self, StoredVersion};
 use store::{Db, benchmarks, datasets, entities, environments, simulators, tasks};
 
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::runs::snapshots;
 use crate::tasks::check_scenario;
 use crate::{App, AppError, Created, Once, OrgGrant, SolverGrant};
@@ -44,7 +44,7 @@ pub async fn publish(
         benchmarks::update(db, &org, &benchmark)?;
         Ok(view(&version, &org))
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 pub async fn versions(

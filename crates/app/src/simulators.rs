@@ -7,7 +7,7 @@ use model::{DatasetId, FieldErrors, OrgId, SimulatorId};
 use store::{Db, datasets, environments, simulators};
 
 use crate::etag::IfMatch;
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 const MOST_DATASETS: usize = 50;
@@ -25,7 +25,7 @@ pub async fn create(
         simulators::insert(db, &org, &simulator)?;
         Ok(simulator.clone())
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 pub async fn get(app: &App, grant: &OrgGrant, simulator: &SimulatorId) -> Result<Simulator, AppError> {
@@ -92,7 +92,7 @@ pub async fn attach(
         simulators::attach(db, &simulator, &dataset.id)?;
         found(db, &org, &simulator)
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 pub async fn detach(app: &App, grant: &OrgGrant, simulator: &SimulatorId, dataset: &DatasetId) -> Result<(), AppError> {

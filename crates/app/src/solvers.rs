@@ -6,7 +6,7 @@ use model::page::{Page, PageRequest};
 use store::{Constraint, Db, StoreError, keys, solvers};
 
 use crate::etag::IfMatch;
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 pub async fn create(
@@ -22,7 +22,7 @@ pub async fn create(
         solvers::insert(db, &org, &solver).map_err(|error| alias_taken(error, &solver.alias))?;
         Ok(solver.clone())
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 pub async fn get(app: &App, grant: &OrgGrant, solver: &SolverId) -> Result<Solver, AppError> {

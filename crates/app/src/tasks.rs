@@ -8,7 +8,7 @@ use store::{Db, benchmarks, entities, environments, tasks};
 
 use crate::criteria::{self, SimulatorNames};
 use crate::etag::IfMatch;
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
 const MOST_ENTITIES: usize = 100;
@@ -21,7 +21,7 @@ pub async fn create(app: &App, grant: &OrgGrant, once: Option<Once>, new: NewTas
         tasks::insert(db, &org, &task)?;
         Ok(task.clone())
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 pub async fn get(app: &App, grant: &OrgGrant, task: &TaskId) -> Result<Task, AppError> {
@@ -119,7 +119,7 @@ pub async fn bind_entity(
         entities::bind_to_task(db, &task, &entity)?;
         Ok(bound)
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 pub async fn unbind_entity(app: &App, grant: &OrgGrant, task: &TaskId, entity: &EntityId) -> Result<(), AppError> {

@@ -11,7 +11,7 @@ use model::{DatasetId, FieldErrors, OrgId, Timestamp};
 use store::{Db, datasets, simulators};
 
 use crate::etag::IfMatch;
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant, entities};
 
 pub async fn create(
@@ -42,7 +42,7 @@ pub async fn create(
         }
         Ok(dataset)
     };
-    app.once(grant, once, Keep::Plain, work).await
+    app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
 /// Empty, or with the parent's current content.

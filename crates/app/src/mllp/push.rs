@@ -36,7 +36,7 @@ struct Arrived {
 
 impl App {
     /// Pushes what these entries of a log have brought, without making anyone wait.
-    pub(crate) fn push_arrivals(&self, entries: &[Entry]) {
+    pub(crate) fn deliver_arrivals(&self, entries: &[Entry]) {
         let arrived: Vec<Arrived> = entries.iter().flat_map(arrived).collect();
         if !arrived.is_empty() {
             let app = self.clone();
@@ -49,7 +49,7 @@ impl App {
     }
 
     /// Nobody may look when a message is due that somebody listens for.
-    pub(crate) fn push_later(&self, playground: &PlaygroundId, sandboxes: &[StoredSandbox]) {
+    pub(crate) fn deliver_later(&self, playground: &PlaygroundId, sandboxes: &[StoredSandbox]) {
         if sandboxes.iter().any(|sandbox| target_of(sandbox).is_some()) {
             tokio::spawn(look_when_due(self.clone(), playground.clone()));
         }

@@ -1,4 +1,4 @@
-//! From a run's token to the sandboxes of a started task.
+//! Finds the sandboxes of a started task for a run's token.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,28 +9,28 @@ use model::{BenchmarkRunId, Id, TaskRunId};
 use store::sandboxes::StoredSandbox;
 use store::task_runs::{self, StoredTaskRun};
 
-use super::end;
-use super::reach::Reach;
+use super::expire;
+use crate::caller::Caller;
 use crate::sandboxes::Access;
 use crate::{App, AppError, RunGrant};
 
-/// Which task runs of a run are started, and where. Valid as long as this process is the only one that starts any.
+/// The started task runs of each run. Only used if this process is the only one that starts tasks.
 #[derive(Default)]
-pub(crate) struct Started {
-    known: Mutex<Known>,
+pub(crate) struct StartedTasks {
+    cache: Mutex<Cache>,
 }
 
 #[derive(Default)]
-struct Known {
-    runs: HashMap<BenchmarkRunId, Place>,
-    /// The number of the newest place: none has that of another.
+struct Cache {
+    runs: HashMap<BenchmarkRunId, CacheEntry>,
+    /// The number of the newest entry. Numbers are unique.
     newest: u64,
 }
 
-/// Made by the first who asks after a change.
-struct Place {
+/// Created by the first request after a change, and filled when that has read the database.
+struct CacheEntry {
     number: u64,
-    started: Option<Arc<Vec<StartedTask>>>,
+    tasks: Option<Arc<Vec<StartedTask>>>,
 }
 
 pub(crate) struct StartedTask {
@@ -39,37 +39,37 @@ pub(crate) struct StartedTask {
     sandboxes: Vec<Arc<StoredSandbox>>,
 }
 
-const MOST_REMEMBERED: usize = 100_000;
+const MAX_CACHED_RUNS: usize = 100_000;
 
-impl Started {
-    /// What is known, or the place for what the database knows.
-    fn recall(&self, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>>, u64> {
-        let mut known = self.lock();
-        if let Some(place) = known.runs.get(run) {
-            return place.started.clone().ok_or(place.number);
+impl StartedTasks {
+    /// The cached tasks, or the number of the entry to fill.
+    fn get(&self, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>>, u64> {
+        let mut cache = self.lock();
+        if let Some(entry) = cache.runs.get(run) {
+            return entry.tasks.clone().ok_or(entry.number);
         }
-        if known.runs.len() >= MOST_REMEMBERED {
-            known.runs.clear();
+        if cache.runs.len() >= MAX_CACHED_RUNS {
+            cache.runs.clear();
         }
-        known.newest += 1;
-        let number = known.newest;
-        known.runs.insert(run.clone(), Place { number, started: None });
+        cache.newest += 1;
+        let number = cache.newest;
+        cache.runs.insert(run.clone(), CacheEntry { number, tasks: None });
         Err(number)
     }
 
-    /// Fills a place, unless a change took it away.
-    fn remember(&self, run: &BenchmarkRunId, number: u64, started: &Arc<Vec<StartedTask>>) {
-        if let Some(place) = self.lock().runs.get_mut(run).filter(|place| place.number == number) {
-            place.started = Some(Arc::clone(started));
+    /// Fills an entry, unless a change has removed it.
+    fn fill(&self, run: &BenchmarkRunId, number: u64, tasks: &Arc<Vec<StartedTask>>) {
+        if let Some(entry) = self.lock().runs.get_mut(run).filter(|entry| entry.number == number) {
+            entry.tasks = Some(Arc::clone(tasks));
         }
     }
 
-    pub(crate) fn forget(&self, run: &BenchmarkRunId) {
+    pub(crate) fn invalidate(&self, run: &BenchmarkRunId) {
         self.lock().runs.remove(run);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -107,14 +107,14 @@ pub async fn of_task_run(
     if let Some(task) = started.iter().find(|task| task.id == *id) {
         return access(app, grant, task, (kind, name)).await;
     }
-    let (reach, id) = (Reach::from(grant), id.clone());
-    let (_, task_run) = app.store().read(move |db| reach.task_run(db, &id)).await?;
-    let words = match task_run.phase {
+    let (scope, id) = (Caller::from(grant).scope, id.clone());
+    let (_, task_run) = app.store().read(move |db| scope.task_run(db, &id)).await?;
+    let state = match task_run.phase {
         Phase::Created => "is not started; start it first".to_owned(),
         Phase::Started => "is completed and being scored; its sandboxes take no traffic".to_owned(),
         Phase::Completed => format!("is {}; its sandboxes take no traffic", task_run.status.name()),
     };
-    Err(AppError::conflict(format!("the task run {words}")))
+    Err(AppError::conflict(format!("the task run {state}")))
 }
 
 async fn access(
@@ -124,46 +124,46 @@ async fn access(
     (kind, name): (SimulatorType, Option<&str>),
 ) -> Result<Access, AppError> {
     if task.deadline.is_some_and(|deadline| deadline <= app.now()) {
-        end::expire_overdue(app, &grant.org, &grant.run).await?;
+        expire::expire_overdue(app, &grant.org, &grant.run).await?;
         return Err(AppError::conflict("the task run is timed out; its sandboxes take no traffic"));
     }
-    let is_meant =
+    let is_named =
         |sandbox: &StoredSandbox| name.is_none_or(|name| sandbox.id.as_str() == name || sandbox.name == name);
-    let sandbox = task.sandboxes.iter().find(|sandbox| sandbox.kind == kind && is_meant(sandbox));
+    let sandbox = task.sandboxes.iter().find(|sandbox| sandbox.kind == kind && is_named(sandbox));
     let sandbox = sandbox.ok_or(AppError::NotFound("sandbox"))?;
     Ok(Access { sandbox: Arc::clone(sandbox), actor: grant.run.to_string(), after_end: false })
 }
 
 async fn started(app: &App, run: &BenchmarkRunId) -> Result<Arc<Vec<StartedTask>>, AppError> {
-    let mut place = None;
+    let mut entry = None;
     if !app.store().is_shared() {
-        match app.inner.started.recall(run) {
-            Ok(known) => return Ok(known),
-            Err(number) => place = Some(number),
+        match app.inner.started_tasks.get(run) {
+            Ok(tasks) => return Ok(tasks),
+            Err(number) => entry = Some(number),
         }
     }
     let id = run.clone();
     let read = app.store().read(move |db| {
         let all = task_runs::of_run(db, &id)?;
-        let mut found = Vec::new();
+        let mut started = Vec::new();
         for task_run in all.into_iter().filter(StoredTaskRun::is_open) {
             let sandboxes = match &task_run.playground {
                 Some(playground) => store::sandboxes::of_playground(db, playground)?,
                 None => Vec::new(),
             };
-            found.push((task_run, sandboxes));
+            started.push((task_run, sandboxes));
         }
-        Ok::<_, AppError>(found)
+        Ok::<_, AppError>(started)
     });
-    let remember = |sandbox: StoredSandbox| app.runtime().cache_sandbox(sandbox);
+    let cache = |sandbox: StoredSandbox| app.runtime().cache_sandbox(sandbox);
     let started = read.await?.into_iter().map(|(task_run, sandboxes)| StartedTask {
         id: task_run.id,
         deadline: task_run.deadline_at,
-        sandboxes: sandboxes.into_iter().map(remember).collect(),
+        sandboxes: sandboxes.into_iter().map(cache).collect(),
     });
     let started = Arc::new(started.collect());
-    if let Some(number) = place {
-        app.inner.started.remember(run, number, &started);
+    if let Some(number) = entry {
+        app.inner.started_tasks.fill(run, number, &started);
     }
     Ok(started)
 }
@@ -173,16 +173,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_from_before_a_change_is_not_remembered() {
+    fn a_read_from_before_a_change_is_not_cached() {
         let run: BenchmarkRunId = "br_01K9Z3T5Q8W7N4M2R6V0XBHCDE".parse().unwrap();
-        let (started, none) = (Started::default(), Arc::new(Vec::new()));
-        let before = started.recall(&run).err().unwrap();
-        started.forget(&run);
-        let after = started.recall(&run).err().unwrap();
-        assert_eq!(started.recall(&run).err(), Some(after), "whoever asks after the change may answer");
-        started.remember(&run, before, &none);
-        assert!(started.recall(&run).is_err());
-        started.remember(&run, after, &none);
-        assert!(started.recall(&run).is_ok());
+        let (started, no_tasks) = (StartedTasks::default(), Arc::new(Vec::new()));
+        let before = started.get(&run).err().unwrap();
+        started.invalidate(&run);
+        let after = started.get(&run).err().unwrap();
+        assert_eq!(started.get(&run).err(), Some(after), "only a read from after the change may fill the entry");
+        started.fill(&run, before, &no_tasks);
+        assert!(started.get(&run).is_err());
+        started.fill(&run, after, &no_tasks);
+        assert!(started.get(&run).is_ok());
     }
 }

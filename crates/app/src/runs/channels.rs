@@ -1,4 +1,4 @@
-//! Where a run's sandboxes are reached, by channel.
+//! The paths of a run's sandboxes, by channel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use model::{BenchmarkRunId, Id, TaskRunId};
 use store::sandboxes::StoredSandbox;
 
 /// Name and path of each channel of a type.
-fn of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
+fn paths_of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
     match kind {
         SimulatorType::Fhir => &[("fhir", "fhir")],
         SimulatorType::Clearinghouse => &[("x12", "x12")],
@@ -22,44 +22,45 @@ fn of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// Below the run: the sandboxes of the one started task.
+/// Below the run, for the sandboxes of the one started task.
 pub(crate) fn of_run(snapshot: &Snapshot, run: &BenchmarkRunId) -> BTreeMap<String, String> {
     let simulators = snapshot.environment.simulators.iter();
     of_kinds(simulators.map(|simulator| simulator.r#type), &format!("/v1/benchmark-runs/{run}"))
 }
 
-/// Below the task run, which needs not be the only one started. Where several sandboxes have one type, the plain key
-/// means the first of them, and each also has its own: `fax:Pharmacy fax`, or with its id where another has its name.
+/// Below the task run, which need not be the only one that is started. If several sandboxes have the same type, the plain
+/// key is that of the first one, and each also has its own key: `fax:Pharmacy fax`, or with its id if names are ambiguous.
 pub(crate) fn of_task_run(task_run: &TaskRunId, sandboxes: &[StoredSandbox]) -> BTreeMap<String, String> {
-    let mut endpoints = of_kinds(sandboxes.iter().map(|sandbox| sandbox.kind), &doors_of(task_run));
+    let mut endpoints = of_kinds(sandboxes.iter().map(|sandbox| sandbox.kind), &sandboxes_path(task_run));
     for sandbox in sandboxes.iter().filter(|sandbox| is_one_of_several(sandbox, sandboxes)) {
         let prefix = prefix_of(task_run, sandbox, sandboxes);
         let same = |other: &&StoredSandbox| other.kind == sandbox.kind && other.name == sandbox.name;
         let is_ambiguous = sandboxes.iter().filter(same).count() > 1;
         let name = if is_ambiguous { sandbox.id.as_str() } else { sandbox.name.as_str() };
-        let named = of(sandbox.kind).iter().map(|(key, path)| (format!("{key}:{name}"), format!("{prefix}/{path}")));
+        let named =
+            paths_of(sandbox.kind).iter().map(|(key, path)| (format!("{key}:{name}"), format!("{prefix}/{path}")));
         endpoints.extend(named);
     }
     endpoints
 }
 
-/// Where a run's token opens the sandboxes of a task run.
-pub(crate) fn doors_of(task_run: &TaskRunId) -> String {
+/// The path prefix of a task run's sandboxes.
+pub(crate) fn sandboxes_path(task_run: &TaskRunId) -> String {
     format!("/v1/task-runs/{task_run}/sandbox")
 }
 
-/// Where a run's token reaches this sandbox: with its id if it is not the only one of its type.
-pub(crate) fn prefix_of(task_run: &TaskRunId, sandbox: &StoredSandbox, beside: &[StoredSandbox]) -> String {
-    let all = doors_of(task_run);
-    if is_one_of_several(sandbox, beside) { format!("{all}/{}", sandbox.id) } else { all }
+/// The path prefix of this sandbox: with its id if it is not the only one of its type.
+pub(crate) fn prefix_of(task_run: &TaskRunId, sandbox: &StoredSandbox, sandboxes: &[StoredSandbox]) -> String {
+    let all = sandboxes_path(task_run);
+    if is_one_of_several(sandbox, sandboxes) { format!("{all}/{}", sandbox.id) } else { all }
 }
 
-fn is_one_of_several(sandbox: &StoredSandbox, beside: &[StoredSandbox]) -> bool {
-    beside.iter().filter(|other| other.kind == sandbox.kind).count() > 1
+fn is_one_of_several(sandbox: &StoredSandbox, sandboxes: &[StoredSandbox]) -> bool {
+    sandboxes.iter().filter(|other| other.kind == sandbox.kind).count() > 1
 }
 
 fn of_kinds(kinds: impl Iterator<Item = SimulatorType>, base: &str) -> BTreeMap<String, String> {
     let kinds: BTreeSet<SimulatorType> = kinds.collect();
-    let channels = kinds.into_iter().flat_map(of);
+    let channels = kinds.into_iter().flat_map(paths_of);
     channels.map(|(name, path)| ((*name).to_owned(), format!("{base}/{path}"))).collect()
 }

@@ -1,5 +1,5 @@
-//! Results by the engine that made them. Engines answer differently, so that numbers of different engines are never put
-//! together: statistics, comparisons and leaderboards are those of one engine.
+//! Results by scoring engine. Results of different engines are not comparable, so statistics, comparisons and leaderboards
+//! use the results of one engine.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -11,12 +11,12 @@ use store::runs::StoredRun;
 use store::task_runs::{self, StoredCriterionRun, StoredTaskRun};
 use store::{Db, log::Text};
 
-use super::evaluate::Judged;
-use super::{ENGINE, found};
+use super::evaluate::CriterionOutcome;
+use super::{ENGINE, find_run};
 use crate::{App, AppError, OrgGrant};
 
-/// The one engine that scored these task runs of a run that ends; none when several did. Where nothing was scored, the
-/// engine of this server stands for the zeros.
+/// The engine that scored these task runs of a run; none if several did. If no task was scored, it is the engine of this
+/// server.
 pub(super) fn of_task_runs(task_runs: &[StoredTaskRun]) -> Option<String> {
     let mut engines = task_runs.iter().filter_map(|task_run| task_run.sealed.as_ref()).map(|sealed| &sealed.engine);
     let first = engines.next().map_or(ENGINE, String::as_str);
@@ -25,17 +25,17 @@ pub(super) fn of_task_runs(task_runs: &[StoredTaskRun]) -> Option<String> {
 
 /// Runs with the results of one engine.
 pub(super) struct Selected<T> {
-    /// None when there is no result at all.
+    /// None if there are no results.
     pub(super) engine: Option<String>,
-    /// `result` of each is that engine's.
+    /// With the result of that engine.
     pub(super) runs: Vec<T>,
-    /// How many were left out, because this engine has not scored them.
+    /// The number of runs that were left out, because this engine has not scored them.
     pub(super) other_engines: u64,
-    /// Which of the runs have the result of being scored again.
+    /// The runs whose result is from a rescore.
     rescored: HashSet<BenchmarkRunId>,
 }
 
-/// Picks the results of the engine that is wanted, or of the newest that any of the runs has a result of.
+/// Selects the results of the requested engine, or of the newest engine that scored any of the runs.
 pub(super) fn select<T>(
     db: &mut Db<'_>,
     mut runs: Vec<T>,
@@ -63,7 +63,7 @@ pub(super) fn select<T>(
     Ok(selected)
 }
 
-/// The same for runs that are to be compared one by one: none may be left out.
+/// The same for comparisons of single runs, where no run may be left out.
 pub(super) fn select_all(
     db: &mut Db<'_>,
     runs: Vec<StoredRun>,
@@ -97,12 +97,12 @@ fn no_common_engine(runs: &[StoredRun], wanted: Option<&str>) -> AppError {
 }
 
 impl<T> Selected<T> {
-    /// Whether the run's result is that of being scored again.
+    /// Whether the run's result is from a rescore.
     pub(super) fn is_rescored(&self, run: &BenchmarkRunId) -> bool {
         self.rescored.contains(run)
     }
 
-    /// The results of a run's tasks by the engine that was picked.
+    /// The task runs of a run with the results of the selected engine.
     pub(super) fn task_runs(&self, db: &mut Db<'_>, run: &BenchmarkRunId) -> Result<Vec<StoredTaskRun>, AppError> {
         let mut task_runs = task_runs::of_run(db, run)?;
         if let Some(engine) = self.engine.as_ref().filter(|_| self.rescored.contains(run)) {
@@ -116,49 +116,48 @@ impl<T> Selected<T> {
     }
 }
 
-type Results = HashMap<BenchmarkRunId, Vec<StoredEngineResult>>;
+type ResultsByRun = HashMap<BenchmarkRunId, Vec<StoredEngineResult>>;
 
-fn rescored(db: &mut Db<'_>, runs: &[StoredRun]) -> Result<Results, AppError> {
+fn rescored(db: &mut Db<'_>, runs: &[StoredRun]) -> Result<ResultsByRun, AppError> {
     let ids: Vec<&BenchmarkRunId> = runs.iter().map(|run| &run.id).collect();
-    let mut results = Results::new();
+    let mut results = ResultsByRun::new();
     for result in engine_results::of_runs(db, &ids)? {
         results.entry(result.run.clone()).or_default().push(result);
     }
     Ok(results)
 }
 
-fn engines_of(run: &StoredRun, results: &Results) -> Vec<String> {
+fn engines_of(run: &StoredRun, results: &ResultsByRun) -> Vec<String> {
     let others = results.get(&run.id).into_iter().flatten().map(|result| result.engine.clone());
     run.engine.clone().into_iter().chain(others).collect()
 }
 
-/// Greater for newer ones: `verify/10` comes after `verify/9`.
+/// Greater for newer engines: `verify/10` is newer than `verify/9`.
 fn age(engine: &str) -> (u64, String) {
     let number = engine.rsplit_once('/').and_then(|(_, number)| number.parse().ok()).unwrap_or(0);
     (number, engine.to_owned())
 }
 
-/// What scoring a run again came to, to be stored beside the result that it has.
+/// The result of a rescore, which is stored in addition to the original result.
 pub(super) struct Rescored {
     pub(super) result: Option<(Score, Axes)>,
     pub(super) task_runs: Vec<StoredEngineTask>,
 }
 
-/// One task of it.
 pub(super) async fn rescored_task(
     app: &App,
     task_run: &StoredTaskRun,
     (score, axes): (Score, Axes),
-    judged: &[Judged],
+    outcomes: &[CriterionOutcome],
 ) -> Result<StoredEngineTask, AppError> {
-    let criteria: Vec<EngineCriterionResult> = judged.iter().map(criterion).collect();
+    let criteria: Vec<EngineCriterionResult> = outcomes.iter().map(criterion_result).collect();
     let text = serde_json::to_string(&criteria).map_err(|error| AppError::Internal(error.to_string()))?;
     let criteria: Text = app.runtime().store_text(&text.into()).await?;
     Ok(StoredEngineTask { task_run: task_run.id.clone(), score, axes, criteria })
 }
 
-fn criterion(judged: &Judged) -> EngineCriterionResult {
-    let Judged { criterion, outcome } = judged;
+fn criterion_result(outcome: &CriterionOutcome) -> EngineCriterionResult {
+    let CriterionOutcome { criterion, outcome } = outcome;
     EngineCriterionResult {
         criterion_id: criterion.id.clone(),
         label: criterion.label.clone(),
@@ -171,7 +170,7 @@ fn criterion(judged: &Judged) -> EngineCriterionResult {
     }
 }
 
-/// Stores what this server's engine made of a run. What it has stored before stays.
+/// Stores the result of this server's engine, unless it has stored one before.
 pub(super) async fn store(app: &App, run: &StoredRun, rescored: Rescored) -> Result<(), AppError> {
     let Rescored { result, task_runs } = rescored;
     let stored =
@@ -180,7 +179,7 @@ pub(super) async fn store(app: &App, run: &StoredRun, rescored: Rescored) -> Res
     Ok(())
 }
 
-/// Every result of a run that has ended, the original first.
+/// Every result of a run that has ended, the original one first.
 pub(super) fn scores(db: &mut Db<'_>, run: &StoredRun) -> Result<Vec<EngineScore>, AppError> {
     if run.result.is_none() {
         return Ok(Vec::new());
@@ -189,14 +188,14 @@ pub(super) fn scores(db: &mut Db<'_>, run: &StoredRun) -> Result<Vec<EngineScore
     let others = others.into_iter().map(|other| EngineScore {
         engine: Some(other.engine),
         original: false,
-        ..shown(other.result.as_ref(), Some(other.scored_at))
+        ..score_view(other.result.as_ref(), Some(other.scored_at))
     });
     let own =
-        EngineScore { engine: run.engine.clone(), original: true, ..shown(run.result.as_ref(), run.completed_at) };
+        EngineScore { engine: run.engine.clone(), original: true, ..score_view(run.result.as_ref(), run.completed_at) };
     Ok(std::iter::once(own).chain(others).collect())
 }
 
-fn shown(result: Option<&(Score, Axes)>, scored_at: Option<model::Timestamp>) -> EngineScore {
+fn score_view(result: Option<&(Score, Axes)>, scored_at: Option<model::Timestamp>) -> EngineScore {
     EngineScore {
         engine: None,
         original: false,
@@ -207,7 +206,7 @@ fn shown(result: Option<&(Score, Axes)>, scored_at: Option<model::Timestamp>) ->
     }
 }
 
-/// What an engine made of a run, criterion by criterion; the original result if none is named.
+/// The result of one engine for each criterion; the original result if no engine is given.
 pub async fn result(
     app: &App,
     grant: &OrgGrant,
@@ -216,37 +215,37 @@ pub async fn result(
 ) -> Result<EngineResult, AppError> {
     let (org, id) = (grant.org.clone(), id.clone());
     let read = move |db: &mut Db<'_>| {
-        let run = found(db, &org, &id)?;
-        let is_wanted =
+        let run = find_run(db, &org, &id)?;
+        let is_requested =
             |score: &EngineScore| engine.is_none() && score.original || engine.is_some() && score.engine == engine;
-        let score = scores(db, &run)?.into_iter().find(is_wanted).ok_or(AppError::NotFound("result"))?;
+        let score = scores(db, &run)?.into_iter().find(is_requested).ok_or(AppError::NotFound("result"))?;
         let task_runs = task_runs::of_run(db, &run.id)?;
         let rescored = match &score.engine {
             Some(engine) if !score.original => engine_results::tasks_of(db, &run.id, engine)?,
             _ => Vec::new(),
         };
-        let mut kept = Vec::new();
+        let mut original = Vec::new();
         for task_run in task_runs.iter().filter(|_| score.original) {
-            kept.push(task_runs::criteria_of(db, &task_run.id)?);
+            original.push(task_runs::criteria_of(db, &task_run.id)?);
         }
-        Ok::<_, AppError>((score, task_runs, rescored, kept))
+        Ok::<_, AppError>((score, task_runs, rescored, original))
     };
-    let (score, task_runs, rescored, kept) = app.store().read(read).await?;
-    let mut shown = Vec::new();
+    let (score, task_runs, rescored, original) = app.store().read(read).await?;
+    let mut views = Vec::new();
     if score.original {
-        for (task_run, criteria) in task_runs.iter().zip(kept).filter(|(task_run, _)| task_run.sealed.is_some()) {
-            shown.extend(original_task(app, task_run, criteria).await?);
+        for (task_run, criteria) in task_runs.iter().zip(original).filter(|(task_run, _)| task_run.sealed.is_some()) {
+            views.extend(original_task(app, task_run, criteria).await?);
         }
     } else {
         for task_run in &task_runs {
             if let Some(task) = rescored.iter().find(|task| task.task_run == task_run.id) {
                 let text = app.runtime().read_text(task.criteria.clone()).await?;
                 let criteria = serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))?;
-                shown.push(task_result(task_run, (&task.score, &task.axes), criteria));
+                views.push(task_result(task_run, (&task.score, &task.axes), criteria));
             }
         }
     }
-    Ok(EngineResult { result: score, task_runs: shown })
+    Ok(EngineResult { result: score, task_runs: views })
 }
 
 async fn original_task(
@@ -255,10 +254,10 @@ async fn original_task(
     criteria: Vec<StoredCriterionRun>,
 ) -> Result<Option<EngineTaskResult>, AppError> {
     let Some((score, axes)) = &task_run.result else { return Ok(None) };
-    let mut shown = Vec::new();
+    let mut views = Vec::new();
     for criterion in criteria {
         let text = app.runtime().read_text(criterion.evidence.clone()).await?;
-        shown.push(EngineCriterionResult {
+        views.push(EngineCriterionResult {
             criterion_id: criterion.criterion,
             label: criterion.label,
             axis: criterion.axis,
@@ -269,7 +268,7 @@ async fn original_task(
             evidence: serde_json::from_str(&text).map_err(|error| AppError::Internal(error.to_string()))?,
         });
     }
-    Ok(Some(task_result(task_run, (score, axes), shown)))
+    Ok(Some(task_result(task_run, (score, axes), views)))
 }
 
 fn task_result(

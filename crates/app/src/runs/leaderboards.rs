@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use model::audit::Bounds;
-use model::run::{Leaderboard, LeaderboardEntry, LeaderboardSolver, RunBenchmark, Status};
+use model::run::{BenchmarkRun, Leaderboard, LeaderboardEntry, LeaderboardSolver, RunBenchmark, Status};
 use model::score::{self, Axes, AxisScore, Score};
 use model::slug::VersionRef;
 use model::stats::{self, RunSample, TaskSample};
@@ -17,9 +17,66 @@ use store::runs::StoredRun;
 use store::{Db, versions};
 
 use super::engines::{self, Selected};
-use crate::{App, AppError, Principal};
+use super::{find_run, views};
+use crate::idempotency::ResponseStorage;
+use crate::{App, AppError, Created, Once, OrgGrant, Principal};
 
-/// Public for Public benchmarks; else for whoever belongs to the organization that owns it.
+/// Puts the series of a completed run on the leaderboard: all scored runs of the version by its solver with its agent and
+/// agent version, including later ones. Publishing it again changes nothing.
+pub async fn publish_run(
+    app: &App,
+    grant: &OrgGrant,
+    id: &BenchmarkRunId,
+    once: Option<Once>,
+) -> Result<Created<BenchmarkRun>, AppError> {
+    let (org, id, now) = (grant.org.clone(), id.clone(), app.now());
+    let work = move |db: &mut Db<'_>| {
+        let run = find_run(db, &org, &id)?;
+        check_publishable(&run)?;
+        store::leaderboards::publish(db, &run, now)?;
+        views::full_run(db, &org, &id)
+    };
+    app.once(grant, once, ResponseStorage::Plain, work).await
+}
+
+fn check_publishable(run: &StoredRun) -> Result<(), AppError> {
+    let reason = if run.status != Status::Completed {
+        format!("the run is {}; only a completed one can stand on the leaderboard", run.status.name())
+    } else if !run.scored {
+        "the run was not scored: its agent could read details and evidence; make one with `scored: true`".to_owned()
+    } else if run.partial_selection {
+        "the run has only a selection of the benchmark's tasks; make one of all tasks".to_owned()
+    } else if run.organization_writes {
+        "the organization's key wrote into the sandboxes of the run; make one that only its agent works on".to_owned()
+    } else if run.reference().is_none() {
+        "the run is of a draft; publish the benchmark and run a version of it".to_owned()
+    } else if run.solver.is_none() {
+        "the run has no solver to stand for it".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(AppError::conflict(reason))
+}
+
+/// Removes the series of the run from the leaderboard, if it is published.
+pub async fn unpublish_run(
+    app: &App,
+    grant: &OrgGrant,
+    id: &BenchmarkRunId,
+    once: Option<Once>,
+) -> Result<Created<BenchmarkRun>, AppError> {
+    let (org, id) = (grant.org.clone(), id.clone());
+    let work = move |db: &mut Db<'_>| {
+        let run = find_run(db, &org, &id)?;
+        if run.published_at.is_some() {
+            store::leaderboards::unpublish(db, &run)?;
+        }
+        views::full_run(db, &org, &id)
+    };
+    app.once(grant, once, ResponseStorage::Plain, work).await
+}
+
+/// Anyone can read the leaderboard of a public benchmark. Others are only visible to the organization that owns them.
 pub async fn leaderboard(
     app: &App,
     reader: Option<&Principal>,

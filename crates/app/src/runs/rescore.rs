@@ -1,4 +1,5 @@
-//! Scoring again, from what is stored. What is stored stays; the result of another engine is stored beside it.
+//! Scores a run again from stored data. The original result never changes; the result of another engine is stored in
+//! addition.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,13 +14,13 @@ use store::runs::StoredRun;
 use store::task_runs::{self, StoredCriterionRun, StoredTaskRun};
 
 use super::engines::{self, Rescored};
-use super::evaluate::{self, Judged};
-use super::{evidence_names, found, snapshots};
+use super::evaluate::{self, CriterionOutcome};
+use super::{find_run, snapshots, views};
 use crate::{App, AppError, OrgGrant};
 
 type Changes = BTreeMap<CriterionId, Value>;
 
-/// With other assertions in place of the version's own, if some are given.
+/// `criteria` replace assertions of the version.
 pub async fn rescore(
     app: &App,
     grant: &OrgGrant,
@@ -28,7 +29,7 @@ pub async fn rescore(
 ) -> Result<Rescore, AppError> {
     let (org, wanted) = (grant.org.clone(), id.clone());
     let read = app.store().read(move |db| {
-        let run = found(db, &org, &wanted)?;
+        let run = find_run(db, &org, &wanted)?;
         let task_runs = task_runs::of_run(db, &run.id)?;
         Ok::<_, AppError>((run, task_runs))
     });
@@ -37,24 +38,24 @@ pub async fn rescore(
     let changes: Changes = criteria.into_iter().map(|change| (change.criterion_id, change.assertion)).collect();
     check_known(&snapshot, &changes)?;
     let mut rescored = Vec::new();
-    let mut of_engine = Vec::new();
+    let mut engine_tasks = Vec::new();
     let mut results: Vec<(Score, Axes)> = Vec::new();
     for task_run in &task_runs {
         if task_run.status == Status::Completed {
             let (task, result, stored) = rescore_task(app, &run, &snapshot, task_run, &changes).await?;
             rescored.push(task);
-            of_engine.push(stored);
+            engine_tasks.push(stored);
             results.push(result);
         } else if let Some(result) = &task_run.result {
             results.push(result.clone());
         }
     }
-    // A run that has no score keeps none.
+    // A run without a score still has none.
     let after = run.result.as_ref().map(|_| score::run(&results));
-    let is_of_another = run.status == Status::Completed && run.engine.as_deref() != Some(app.engine());
-    let stored = changes.is_empty() && is_of_another;
+    let is_of_other_engine = run.status == Status::Completed && run.engine.as_deref() != Some(app.engine());
+    let stored = changes.is_empty() && is_of_other_engine;
     if stored {
-        engines::store(app, &run, Rescored { result: after.clone(), task_runs: of_engine }).await?;
+        engines::store(app, &run, Rescored { result: after.clone(), task_runs: engine_tasks }).await?;
     }
     let after = after.map(|(score, _)| score);
     Ok(Rescore {
@@ -73,10 +74,10 @@ pub async fn rescore(
 }
 
 fn check_known(snapshot: &Snapshot, changes: &Changes) -> Result<(), AppError> {
-    let known = |id: &CriterionId| snapshot.tasks.iter().flat_map(|task| &task.criteria).any(|one| one.id == *id);
+    let exists = |id: &CriterionId| snapshot.tasks.iter().flat_map(|task| &task.criteria).any(|one| one.id == *id);
     let mut errors = FieldErrors::new();
-    for unknown in changes.keys().filter(|id| !known(id)).take(20) {
-        errors.add(format!("criteria.{unknown}"), "is not a criterion of what was run");
+    for unknown in changes.keys().filter(|id| !exists(id)).take(20) {
+        errors.add(format!("criteria.{unknown}"), "is not a criterion of the run");
     }
     Ok(errors.into_result()?)
 }
@@ -88,28 +89,29 @@ async fn rescore_task(
     task_run: &StoredTaskRun,
     changes: &Changes,
 ) -> Result<(RescoredTask, (Score, Axes), StoredEngineTask), AppError> {
-    let lost = || AppError::Internal("a completed task run has no evidence".into());
-    let playground = task_run.playground.as_ref().ok_or_else(lost)?;
+    let missing = || AppError::Internal("a completed task run has no evidence".into());
+    let playground = task_run.playground.as_ref().ok_or_else(missing)?;
     let id = task_run.id.clone();
-    let kept = app.store().read(move |db| task_runs::criteria_of(db, &id)).await?;
-    let task = changed(snapshots::task(snapshot, &task_run.task)?, changes);
+    let original = app.store().read(move |db| task_runs::criteria_of(db, &id)).await?;
+    let task = with_changes(snapshots::task(snapshot, &task_run.task)?, changes);
     let world = app.runtime().load_latest(playground).await?.world;
-    let frozen = Arc::new(app.frozen(playground, world, task_run.completed_seq).await?);
-    let judged = app.judge(Arc::clone(snapshot), task, Arc::clone(&frozen)).await?;
+    let frozen = Arc::new(app.frozen_evidence(playground, world, task_run.completed_seq).await?);
+    let outcomes = app.evaluate(Arc::clone(snapshot), task, Arc::clone(&frozen)).await?;
     app.runtime().unload(playground);
-    let result = evaluate::total(&judged);
-    let critical_failures = judged.iter().filter(|one| one.is_critical_failure()).count() as i64;
-    let stored = engines::rescored_task(app, task_run, result.clone(), &judged).await?;
+    let result = evaluate::task_score(&outcomes);
+    let critical_failures = outcomes.iter().filter(|one| one.is_critical_failure()).count() as i64;
+    let stored = engines::rescored_task(app, task_run, result.clone(), &outcomes).await?;
     let mut criteria = Vec::new();
-    for (before, after) in kept.iter().zip(judged) {
-        let kept = app.runtime().read_text(before.evidence.clone()).await?;
-        criteria.push(compared(before, &kept, after, changes));
+    for (before, after) in original.iter().zip(outcomes) {
+        let evidence = app.runtime().read_text(before.evidence.clone()).await?;
+        criteria.push(compare(before, &evidence, after, changes));
     }
-    let (before, sealed) = (task_run.result.clone().ok_or_else(lost)?, task_run.sealed.as_ref().ok_or_else(lost)?);
-    // Another engine may have scored it; what it scored must be the same.
+    let (before, sealed) =
+        (task_run.result.clone().ok_or_else(missing)?, task_run.sealed.as_ref().ok_or_else(missing)?);
+    // Another engine may have scored it, but the data must be the same.
     let now = evaluate::sealed(&frozen, snapshot, &run.content_hash, &sealed.engine, sealed.sealed_at);
     let is_same_state = now == *sealed;
-    let shown = RescoredTask {
+    let view = RescoredTask {
         task_run_id: task_run.id.clone(),
         task_id: task_run.task.clone(),
         name: task_run.name.clone(),
@@ -122,10 +124,10 @@ async fn rescore_task(
         critical_failures_after: critical_failures,
         criteria,
     };
-    Ok((shown, result, stored))
+    Ok((view, result, stored))
 }
 
-fn changed(task: &FrozenTask, changes: &Changes) -> FrozenTask {
+fn with_changes(task: &FrozenTask, changes: &Changes) -> FrozenTask {
     let mut task = task.clone();
     for criterion in &mut task.criteria {
         if let Some(assertion) = changes.get(&criterion.id) {
@@ -135,14 +137,18 @@ fn changed(task: &FrozenTask, changes: &Changes) -> FrozenTask {
     task
 }
 
-/// `kept` is the text of the evidence as it was stored.
-fn compared(before: &StoredCriterionRun, kept: &str, after: Judged, changes: &Changes) -> RescoredCriterion {
-    let Judged { criterion, outcome } = after;
-    let found = outcome.evidence.to_string();
+/// `stored_evidence` is the JSON text of the original evidence.
+fn compare(
+    before: &StoredCriterionRun,
+    stored_evidence: &str,
+    after: CriterionOutcome,
+    changes: &Changes,
+) -> RescoredCriterion {
+    let CriterionOutcome { criterion, outcome } = after;
     let identical = before.score == outcome.score
         && before.passed == outcome.passed
         && before.details == outcome.details
-        && kept == found;
+        && stored_evidence == outcome.evidence.to_string();
     RescoredCriterion {
         changed: changes.contains_key(&criterion.id),
         criterion_id: criterion.id,
@@ -154,6 +160,6 @@ fn compared(before: &StoredCriterionRun, kept: &str, after: Judged, changes: &Ch
         score_before: before.score.number(),
         score_after: outcome.score.number(),
         details_after: outcome.details,
-        evidence_after: evidence_names::with_both(outcome.evidence),
+        evidence_after: views::with_both(outcome.evidence),
     }
 }

@@ -1,4 +1,4 @@
-//! What a run runs: frozen content, which never changes and is therefore remembered.
+//! The frozen content of runs. It never changes, so it is cached.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,12 +13,12 @@ use store::{Db, StoreError};
 
 use crate::{App, AppError};
 
-const MOST_REMEMBERED: usize = 64;
+const MAX_CACHED: usize = 64;
 
 /// By `slug@version`, or by the run of a draft.
 #[derive(Default)]
 pub(crate) struct Snapshots {
-    known: Mutex<HashMap<String, Arc<Snapshot>>>,
+    cached: Mutex<HashMap<String, Arc<Snapshot>>>,
 }
 
 pub(crate) async fn of(app: &App, run: &StoredRun) -> Result<Arc<Snapshot>, AppError> {
@@ -26,39 +26,39 @@ pub(crate) async fn of(app: &App, run: &StoredRun) -> Result<Arc<Snapshot>, AppE
         Some(reference) => of_version(app, &reference).await,
         None => {
             let id = run.id.clone();
-            remembered(app, run.id.to_string(), move |db| store::runs::draft(db, &id)).await
+            cached(app, run.id.to_string(), move |db| store::runs::draft(db, &id)).await
         }
     }
 }
 
 pub(crate) async fn of_version(app: &App, reference: &VersionRef) -> Result<Arc<Snapshot>, AppError> {
     let wanted = reference.clone();
-    remembered(app, reference.to_string(), move |db| store::runs::version_snapshot(db, &wanted)).await
+    cached(app, reference.to_string(), move |db| store::runs::version_snapshot(db, &wanted)).await
 }
 
-async fn remembered(
+async fn cached(
     app: &App,
     name: String,
     read: impl Fn(&mut Db<'_>) -> Result<Option<Snapshot>, StoreError> + Send + 'static,
 ) -> Result<Arc<Snapshot>, AppError> {
-    let known = || app.inner.snapshots.known.lock().unwrap_or_else(PoisonError::into_inner);
-    let remembered = known().get(&name).cloned();
-    if let Some(snapshot) = remembered {
+    let cache = || app.inner.snapshots.cached.lock().unwrap_or_else(PoisonError::into_inner);
+    let cached = cache().get(&name).cloned();
+    if let Some(snapshot) = cached {
         return Ok(snapshot);
     }
     let found = app.store().read(read).await?;
-    let mut found = found.ok_or_else(|| AppError::Internal("what a run runs is gone".into()))?;
+    let mut found = found.ok_or_else(|| AppError::Internal("the frozen content of a run is missing".into()))?;
     write_old_defaults(&mut found);
     let snapshot = Arc::new(found);
-    let mut known = known();
-    if known.len() >= MOST_REMEMBERED {
-        known.clear();
+    let mut cache = cache();
+    if cache.len() >= MAX_CACHED {
+        cache.clear();
     }
-    known.insert(name, Arc::clone(&snapshot));
+    cache.insert(name, Arc::clone(&snapshot));
     Ok(snapshot)
 }
 
-/// Configs as they were meant when the version was published: defaults that have changed since then are written out.
+/// Writes out the defaults of configs that have changed since the version was published.
 fn write_old_defaults(snapshot: &mut Snapshot) {
     let simulators = snapshot.environment.simulators.iter_mut();
     for simulator in simulators.filter(|simulator| simulator.r#type == SimulatorType::Hl7) {
@@ -68,21 +68,21 @@ fn write_old_defaults(snapshot: &mut Snapshot) {
 
 pub(crate) fn task<'a>(snapshot: &'a Snapshot, id: &TaskId) -> Result<&'a FrozenTask, AppError> {
     let found = snapshot.tasks.iter().find(|task| task.id == *id);
-    found.ok_or_else(|| AppError::Internal("a task of a run is gone".into()))
+    found.ok_or_else(|| AppError::Internal("a task of a run is missing".into()))
 }
 
-/// The task as `{{task.…}}` reads it.
+/// The value of `{{task.…}}` in templates.
 pub(crate) fn task_value(task: &FrozenTask) -> Value {
     json!({"id": task.id, "name": task.name, "tags": task.tags, "task_item": task.task_item})
 }
 
-/// The entity as `{{entity.…}}` reads it.
+/// The value of `{{entity.…}}` in templates.
 pub(crate) fn entity_value(snapshot: &Snapshot, id: Option<&model::EntityId>) -> Option<Value> {
     let entity = snapshot.entities.iter().find(|entity| Some(&entity.id) == id)?;
     Some(json!({"name": entity.name, "ref": entity.r#ref, "data": entity.data}))
 }
 
-/// Which datasets lie below what was written, for the hash of a sealed state.
+/// The hash of the datasets below the written records, for the hash of a sealed state.
 pub(crate) fn datasets_hash(snapshot: &Snapshot) -> String {
     let manifests = serde_json::to_value(snapshot.datasets.iter().map(|dataset| &dataset.manifest).collect::<Vec<_>>());
     canonical::sha256_hex(canonical::to_string(&manifests.unwrap_or_default()).as_bytes())

@@ -1,4 +1,4 @@
-//! The start of a task: its playground is opened, with the scenario carried out in it, and the phase, in one transaction.
+//! The start of a task: runs the scenario in memory, and writes the playground, the log and the deadline in one transaction.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::publication::{FrozenTask, Snapshot};
 use model::run::{Phase, StartedSandbox, StartedTask, StartedTaskRun, Status};
 use model::template::{self, Bindings};
-use model::{FieldErrors, PlaygroundId, SandboxId, TaskRunId, Timestamp};
+use model::{FieldErrors, PlaygroundId, TaskRunId, Timestamp};
 use serde_json::Value;
 use sims::scenario::{self, DatasetFile, PreparedStep, ScenarioContext, ScenarioSandbox};
 use store::Db;
@@ -17,54 +17,59 @@ use store::sandboxes::StoredSandbox;
 use store::task_runs::{self, Ending, StoredTaskRun};
 use world::World;
 
-use super::neutral::{self, TaskIdentity};
-use super::provision::{self, NewPlayground, RunSecret};
-use super::reach::Reach;
-use super::{channels, end, snapshots};
-use crate::idempotency::{Holder, Keep};
+use super::create::provision::{self, NewPlayground, RunSecret};
+use super::views::{TaskRunGrant, neutral};
+use super::{channels, expire, snapshots};
+use crate::caller::{Caller, TaskIdentity};
+use crate::idempotency::ResponseStorage;
 use crate::sandboxes::{self, Addresses, BaseUrl};
-use crate::{App, AppError, Created, Once, OrgGrant, RunGrant};
+use crate::{App, AppError, Created, Once};
 
-pub(super) async fn start(
+/// Opens the task's playground, runs the steps of its scenario that are due, and returns the addresses of its sandboxes.
+pub async fn start_task_run<G: TaskRunGrant>(
     app: &App,
-    grant: &RunGrant,
+    grant: &G,
     base: BaseUrl<'_>,
     id: &TaskRunId,
     once: Option<Once>,
 ) -> Result<Created<StartedTaskRun>, AppError> {
-    begin(app, grant.into(), grant.into(), base, id, once).await
-}
-
-pub(super) async fn start_as_owner(
-    app: &App,
-    grant: &OrgGrant,
-    base: BaseUrl<'_>,
-    id: &TaskRunId,
-    once: Option<Once>,
-) -> Result<Created<StartedTaskRun>, AppError> {
-    begin(app, grant.into(), grant.into(), base, id, once).await
-}
-
-async fn begin(
-    app: &App,
-    holder: Holder,
-    reach: Reach,
-    base: BaseUrl<'_>,
-    id: &TaskRunId,
-    once: Option<Once>,
-) -> Result<Created<StartedTaskRun>, AppError> {
-    if let Some(mut replayed) = app.replayed::<StartedTaskRun>(holder.clone(), once.as_ref(), Keep::Sealed).await? {
-        replayed.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_started_port(sandbox, base));
+    let caller = &grant.caller();
+    if let Some(mut replayed) = app.replayed(caller, once.as_ref(), ResponseStorage::Encrypted).await? {
+        add_ports(app, &mut replayed, base);
         return Ok(replayed);
     }
-    let (scope, wanted) = (reach.clone(), id.clone());
+    // A caller with an idempotency key may be repeating a request that succeeded, so `write` decides.
+    let must_be_startable = once.is_none();
+    let (run, task_run, provisioned) = find(app, caller, id, must_be_startable).await?;
+    let snapshot = snapshots::of(app, &run).await?;
+    let prepared = PreparedStart::new(app, &run, (&task_run, provisioned), &snapshot)?;
+    let outcome = match prepared.run_scenario(app, &snapshot).await? {
+        Ok(outcome) => outcome,
+        Err(errors) => return fail(app, caller, &task_run, errors).await,
+    };
+    let mut started = write(app, caller, base, once, &run, prepared, outcome).await?;
+    add_ports(app, &mut started, base);
+    Ok(started)
+}
+
+fn add_ports(app: &App, started: &mut Created<StartedTaskRun>, base: BaseUrl<'_>) {
+    started.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_started_port(sandbox, base));
+}
+
+/// The task run with its run, and its sandboxes if they are provisioned.
+async fn find(
+    app: &App,
+    caller: &Caller,
+    id: &TaskRunId,
+    must_be_startable: bool,
+) -> Result<(StoredRun, StoredTaskRun, Option<Vec<StoredSandbox>>), AppError> {
+    let (scope, wanted) = (caller.scope.clone(), id.clone());
     let (run, _) = app.store().read(move |db| scope.task_run(db, &wanted)).await?;
-    end::expire_overdue(app, &run.org, &run.id).await?;
-    // A caller with a key may be repeating a request that succeeded.
-    let (scope, wanted, is_new) = (reach.clone(), id.clone(), once.is_none());
+    expire::expire_overdue(app, &run.org, &run.id).await?;
+    let (scope, wanted) = (caller.scope.clone(), id.clone());
     let read = move |db: &mut Db<'_>| {
         let (run, task_run) = scope.task_run(db, &wanted)?;
-        if is_new {
+        if must_be_startable {
             check_startable(db, &run, &task_run)?;
         }
         let provisioned = match &task_run.playground {
@@ -73,40 +78,46 @@ async fn begin(
         };
         Ok::<_, AppError>((run, task_run, provisioned))
     };
-    let read = app.store().read(read).await;
-    if read.is_err() {
-        // Another request may have started it and not said so yet: what is remembered may be older than this refusal.
-        app.inner.started.forget(&run.id);
+    let found = app.store().read(read).await;
+    if found.is_err() {
+        // Another request may have started the task a moment ago, so the cached list may be out of date.
+        app.inner.started_tasks.invalidate(&run.id);
     }
-    let (run, task_run, provisioned) = read?;
-    let snapshot = snapshots::of(app, &run).await?;
-    let stage = Stage::new(app, &run, (&task_run, provisioned), &snapshot)?;
-    let scene = match stage.scene(app, &snapshot).await? {
-        Ok(scene) => scene,
-        Err(faults) => return fail(app, reach, &task_run, faults).await,
-    };
-    let identity = reach.task_identity(&run, stage.now);
-    let started = stage.shown(&scene, &app.addresses(base), identity);
-    let (run_id, playground, world) = (run.id.clone(), stage.playground.clone(), scene.world);
-    let entries: Arc<[Entry]> = scene.entries.into();
-    let (brought, sandboxes) = (Arc::clone(&entries), stage.sandboxes.clone());
+    found
+}
+
+/// Writes the start, and publishes the world in memory.
+async fn write(
+    app: &App,
+    caller: &Caller,
+    base: BaseUrl<'_>,
+    once: Option<Once>,
+    run: &StoredRun,
+    prepared: PreparedStart,
+    outcome: ScenarioOutcome,
+) -> Result<Created<StartedTaskRun>, AppError> {
+    let identity = caller.scope.task_identity(run, prepared.now);
+    let view = prepared.view(&outcome, &app.addresses(base), identity);
+    let (playground, sandboxes) = (prepared.playground.clone(), prepared.sandboxes.clone());
+    let ScenarioOutcome { world, entries, .. } = outcome;
+    let entries: Arc<[Entry]> = entries.into();
+    let (scope, appended) = (caller.scope.clone(), Arc::clone(&entries));
     let work = move |db: &mut Db<'_>| {
-        let (run, task_run) = reach.task_run(db, &stage.task_run.id)?;
-        end::expire_in(db, &run.id, stage.now)?;
+        let (run, task_run) = scope.task_run(db, &prepared.task_run.id)?;
+        expire::expire_in(db, &run.id, prepared.now)?;
         check_startable(db, &run, &task_run)?;
-        stage.write(db, &run, &entries)?;
-        Ok(started.clone())
+        prepared.write(db, &run, &appended)?;
+        Ok(view.clone())
     };
-    let answered = app.once(holder, once, Keep::Sealed, work).await;
-    app.inner.started.forget(&run_id);
-    if let Ok(Created { value, replayed: false }) = &answered {
-        app.runtime().publish_started(&playground, world, value.deadline_at);
-        app.push_arrivals(&brought);
-        app.push_later(&playground, &sandboxes);
+    let started = app.once(caller, once, ResponseStorage::Encrypted, work).await;
+    app.inner.started_tasks.invalidate(&run.id);
+    let started = started?;
+    if !started.replayed {
+        app.runtime().publish_started(&playground, world, started.value.deadline_at);
+        app.deliver_arrivals(&entries);
+        app.deliver_later(&playground, &sandboxes);
     }
-    let mut answered = answered?;
-    answered.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_started_port(sandbox, base));
-    Ok(answered)
+    Ok(started)
 }
 
 fn check_phase(task_run: &StoredTaskRun) -> Result<(), AppError> {
@@ -131,52 +142,52 @@ fn check_startable(db: &mut Db<'_>, run: &StoredRun, task_run: &StoredTaskRun) -
         return Ok(());
     }
     let names: Vec<String> = started.iter().map(|other| other.id.to_string()).collect();
-    let (most, names) = (run.concurrency, names.join(", "));
-    Err(AppError::conflict(format!("{most} task run(s) of this run may be started at a time: complete {names} first")))
+    let (max, names) = (run.concurrency, names.join(", "));
+    Err(AppError::conflict(format!("{max} task run(s) of this run may be started at a time: complete {names} first")))
 }
 
-/// A scenario that cannot be carried out is the benchmark's fault. The task run ends as failed, so that the run can go on.
-/// What is wrong in it is not for the agent: it would tell of what it does not know yet.
-async fn fail<T>(app: &App, reach: Reach, task_run: &StoredTaskRun, faults: FieldErrors) -> Result<T, AppError> {
+/// The scenario cannot run, which is the benchmark's error. The task run ends as failed, so that the run can continue. Only
+/// the organization sees the errors: they would reveal parts of the task that the agent does not know yet.
+async fn fail<T>(app: &App, caller: &Caller, task_run: &StoredTaskRun, errors: FieldErrors) -> Result<T, AppError> {
     let (id, run, now) = (task_run.id.clone(), task_run.run.clone(), app.now());
-    let is_told = reach.is_of_organization();
-    let failure = model::reading::shortened(&faults.to_string(), 2000);
+    let scope = caller.scope.clone();
+    let failure = model::reading::shortened(&errors.to_string(), 2000);
     let work = move |db: &mut Db<'_>| {
-        let (run, task_run) = reach.task_run(db, &id)?;
+        let (run, task_run) = scope.task_run(db, &id)?;
         check_startable(db, &run, &task_run)?;
         let ending = Ending { failure: Some(failure.clone()), ..Ending::unscored(Status::Failed) };
-        end::end_one(db, &task_run, &ending, now)?;
-        end::finish_if_last(db, &run.id, now)
+        expire::end_task_run(db, &task_run, &ending, now)?;
+        expire::finish_if_last(db, &run.id, now)
     };
     app.store().write(work).await?;
-    end::doubt(app, &run).await;
+    expire::invalidate(app, &run).await;
     let message = "the task's scenario cannot be carried out; the task run has failed, which is no fault of the agent";
-    let details = if is_told { faults } else { FieldErrors::new() };
+    let details = if caller.scope.is_organization() { errors } else { FieldErrors::new() };
     Err(AppError::Conflict { message: message.into(), details })
 }
 
-/// What a start makes, before it is written.
-struct Stage {
+/// A start before its scenario runs.
+struct PreparedStart {
     task_run: StoredTaskRun,
     task: FrozenTask,
     environment: model::EnvironmentId,
     playground: PlaygroundId,
     sandboxes: Vec<StoredSandbox>,
-    /// Whether the rows of the playground and its sandboxes are there already.
+    /// Whether the rows of the playground and its sandboxes exist already.
     is_provisioned: bool,
     now: Timestamp,
     deadline: Timestamp,
 }
 
 /// The playground after the first steps of its scenario.
-struct Scene {
+struct ScenarioOutcome {
     task_item: Value,
     world: World,
     entries: Vec<Entry>,
 }
 
-impl Stage {
-    /// In the playground that was provisioned with the run. A run of an older server, or a very large one, has none yet.
+impl PreparedStart {
+    /// In the playground that was provisioned with the run. Very large runs, and runs of older servers, have none yet.
     fn new(
         app: &App,
         run: &StoredRun,
@@ -186,10 +197,10 @@ impl Stage {
         let now = app.now();
         let is_provisioned = provisioned.is_some();
         let (playground, sandboxes) = match (&task_run.playground, provisioned) {
-            (Some(playground), Some(stored)) => (playground.clone(), provision::opened(stored, snapshot)?),
+            (Some(playground), Some(stored)) => (playground.clone(), provision::with_full_configs(stored, snapshot)?),
             _ => {
-                let made = NewPlayground::new(app, run, snapshot, &RunSecret::new()?, now)?;
-                (made.id, made.sandboxes)
+                let new = NewPlayground::new(app, run, snapshot, &RunSecret::new()?, now)?;
+                (new.id, new.sandboxes)
             }
         };
         Ok(Self {
@@ -204,46 +215,50 @@ impl Stage {
         })
     }
 
-    /// Carries out the scenario on the datasets. The inner fault is the author's.
-    async fn scene(&self, app: &App, snapshot: &Snapshot) -> Result<Result<Scene, FieldErrors>, AppError> {
-        let (task_item, steps) = match self.prepared(snapshot) {
-            Ok(prepared) => prepared,
-            Err(faults) => return Ok(Err(faults)),
+    /// Runs the scenario on the datasets. The inner errors are the author's.
+    async fn run_scenario(
+        &self,
+        app: &App,
+        snapshot: &Snapshot,
+    ) -> Result<Result<ScenarioOutcome, FieldErrors>, AppError> {
+        let (task_item, steps) = match self.bind_templates(snapshot) {
+            Ok(bound) => bound,
+            Err(errors) => return Ok(Err(errors)),
         };
         let mut sandboxes = BTreeMap::new();
         for stored in &self.sandboxes {
             sandboxes.insert(stored.id.clone(), app.runtime().sandbox_at_baseline(stored.clone(), self.now).await?);
         }
         let world = World { seq: 0, oldest: 0, sandboxes };
-        let played = play(app.clone(), world, steps).await?;
-        let (world, mut entries) = match played {
-            Ok(played) => played,
-            Err(faults) => return Ok(Err(faults)),
+        let (world, mut entries) = match run_steps(app.clone(), world, steps).await? {
+            Ok(outcome) => outcome,
+            Err(errors) => return Ok(Err(errors)),
         };
         for entry in &mut entries {
             app.runtime().store_texts(entry).await?;
         }
-        Ok(Ok(Scene { task_item, world, entries }))
+        Ok(Ok(ScenarioOutcome { task_item, world, entries }))
     }
 
-    /// Templates filled in, in what the agent is told and in what happens.
-    fn prepared(&self, snapshot: &Snapshot) -> Result<(Value, Vec<PreparedStep>), FieldErrors> {
+    /// Fills in the templates of the task item and the scenario.
+    fn bind_templates(&self, snapshot: &Snapshot) -> Result<(Value, Vec<PreparedStep>), FieldErrors> {
         let task = snapshots::task_value(&self.task);
         let entity = snapshots::entity_value(snapshot, self.task.entities.first());
         let bindings = Bindings { entity: entity.as_ref(), task: Some(&task) };
-        let task_item = template::bind(&self.task.task_item, &bindings).map_err(|faults| {
+        let task_item = template::bind(&self.task.task_item, &bindings).map_err(|nested| {
             let mut errors = FieldErrors::new();
-            errors.nest("task_item", faults);
+            errors.nest("task_item", nested);
             errors
         })?;
-        let place = |sandbox: &'_ StoredSandbox| (sandbox.id.clone(), sandbox.kind, sandbox.name.clone());
-        let places: Vec<(SandboxId, _, String)> = self.sandboxes.iter().map(place).collect();
-        let places: Vec<ScenarioSandbox<'_>> =
-            places.iter().map(|(id, kind, name)| ScenarioSandbox { id, kind: *kind, name: name.as_str() }).collect();
+        let sandboxes: Vec<ScenarioSandbox<'_>> = self
+            .sandboxes
+            .iter()
+            .map(|sandbox| ScenarioSandbox { id: &sandbox.id, kind: sandbox.kind, name: &sandbox.name })
+            .collect();
         let files = dataset_files(snapshot);
-        let setting =
-            ScenarioContext { sandboxes: &places, entity: entity.as_ref(), task: &task, dataset_files: &files };
-        let steps = scenario::prepare(&self.task.scenario, &setting)?;
+        let context =
+            ScenarioContext { sandboxes: &sandboxes, entity: entity.as_ref(), task: &task, dataset_files: &files };
+        let steps = scenario::prepare(&self.task.scenario, &context)?;
         Ok((task_item, steps))
     }
 
@@ -265,7 +280,7 @@ impl Stage {
         Ok(store::runs::note_start(db, &run.id, self.now)?)
     }
 
-    fn shown(&self, scene: &Scene, base: &Addresses, identity: TaskIdentity) -> StartedTaskRun {
+    fn view(&self, outcome: &ScenarioOutcome, base: &Addresses, identity: TaskIdentity) -> StartedTaskRun {
         let sandbox = |stored: &StoredSandbox| {
             let prefix = channels::prefix_of(&self.task_run.id, stored, &self.sandboxes);
             StartedSandbox {
@@ -280,14 +295,14 @@ impl Stage {
             phase: Phase::Started,
             started_at: self.now,
             deadline_at: self.deadline,
-            task: self.shown_task(scene, identity),
+            task: self.task_view(outcome, identity),
             endpoints: channels::of_task_run(&self.task_run.id, &self.sandboxes),
             sandboxes: self.sandboxes.iter().map(sandbox).collect(),
         }
     }
 
-    fn shown_task(&self, scene: &Scene, identity: TaskIdentity) -> StartedTask {
-        let task_item = scene.task_item.clone();
+    fn task_view(&self, outcome: &ScenarioOutcome, identity: TaskIdentity) -> StartedTask {
+        let task_item = outcome.task_item.clone();
         match identity {
             TaskIdentity::Real => StartedTask { name: self.task.name.clone(), tags: self.task.tags.clone(), task_item },
             TaskIdentity::Neutral => {
@@ -298,8 +313,8 @@ impl Stage {
     }
 }
 
-/// The first events and the world after them. All at the first place of the log, as one message would be.
-async fn play(
+/// Runs the steps that are due. Their events all have the first position of the log, like those of one message.
+async fn run_steps(
     app: App,
     mut world: World,
     steps: Vec<PreparedStep>,
@@ -307,19 +322,19 @@ async fn play(
     if steps.is_empty() {
         return Ok(Ok((world, Vec::new())));
     }
-    let played = tokio::task::spawn_blocking(move || {
+    let running = tokio::task::spawn_blocking(move || {
         let outcome = app.runtime().with_context(|context| scenario::begin(&world, context, &steps))?;
         let entries = app.runtime().record(&mut world, outcome.changes, outcome.events);
         Ok((world, entries))
     });
-    played.await.map_err(|_| AppError::Internal("a scenario panicked".into()))
+    running.await.map_err(|_| AppError::Internal("a scenario panicked".into()))
 }
 
 fn dataset_files(snapshot: &Snapshot) -> BTreeMap<String, DatasetFile> {
     let files = snapshot.datasets.iter().flat_map(|dataset| &dataset.manifest.files);
-    let known = files.map(|(path, file)| {
+    let described = files.map(|(path, file)| {
         let (sha256, content_type) = (file.sha256.clone(), file.content_type.clone());
         (path.clone(), DatasetFile { sha256, size: file.size, content_type, text: None })
     });
-    known.collect()
+    described.collect()
 }

@@ -11,7 +11,7 @@ use store::task_runs::StoredTaskRun;
 use store::{Db, versions};
 
 use super::engines::{self, Selected};
-use super::found;
+use super::find_run;
 use crate::{App, AppError, OrgGrant};
 
 /// The newest so many runs count.
@@ -96,7 +96,7 @@ fn named(db: &mut Db<'_>, org: &OrgId, ids: &[BenchmarkRunId]) -> Result<Vec<Sto
     }
     let mut runs: Vec<StoredRun> = Vec::new();
     for id in ids {
-        let run = found(db, org, id)?;
+        let run = find_run(db, org, id)?;
         if run.status != Status::Completed {
             return Err(AppError::conflict(format!("{id} is {}; only completed runs compare", run.status.name())));
         }

@@ -1,4 +1,4 @@
-//! Scanned faxes that nobody could read. That a server has no OCR must not decide a score.
+//! Scanned faxes that the server could not read. A missing OCR program must not change a score.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::{App, AppError};
 const CHECK: &str = <verify::checks::fax_document::FaxDocument as verify::Check>::INFO.name;
 const MISSING: &str = "the score depends on scanned fax pages that this server cannot read: its operator must install the program `tesseract`; complete the task again then";
 
-/// Before a task is sealed: reads faxes again that could not be read when they were sent, and refuses if a criterion still
-/// depends on what they say.
+/// Called before a task is frozen. Reads faxes again that could not be read when they were sent; fails if a criterion
+/// depends on a fax that is still unread.
 pub(super) async fn check(
     app: &App,
     snapshot: &Arc<Snapshot>,

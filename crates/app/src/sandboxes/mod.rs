@@ -28,7 +28,7 @@ use store::{Db, datasets, playgrounds, simulators};
 pub use access::Access;
 pub(crate) use addresses::Addresses;
 
-use crate::idempotency::Keep;
+use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant, random};
 
 const MOST_DATASETS: usize = 50;
@@ -64,7 +64,7 @@ pub async fn create(
         let sandbox = provision(db, &org, &simulator, new.dataset_id.as_ref(), seed)?;
         Ok(view(&sandbox, &base))
     };
-    let mut created = app.once(grant, once, Keep::Sealed, work).await?;
+    let mut created = app.once(grant, once, ResponseStorage::Encrypted, work).await?;
     if let Some(playground) = named {
         app.runtime().invalidate(&playground);
     }
@@ -120,7 +120,7 @@ pub async fn tear_down(
         }
         Ok(view(&found(db, &org, &id)?, &base))
     };
-    let ended = app.once(grant, once, Keep::Plain, work).await;
+    let ended = app.once(grant, once, ResponseStorage::Plain, work).await;
     app.runtime().invalidate(&opened.playground);
     if ended.is_ok() {
         app.inner.mllp.close(sandbox_id);
@@ -152,7 +152,7 @@ pub async fn attach(
         reshape(db, &mut sandbox, now)?;
         Ok(view(&sandbox, &base))
     };
-    let attached = app.once(grant, once, Keep::Sealed, work).await;
+    let attached = app.once(grant, once, ResponseStorage::Encrypted, work).await;
     app.runtime().invalidate(&playground);
     let mut attached = attached?;
     app.tell_port(&mut attached.value, told_base);

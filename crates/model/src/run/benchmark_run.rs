@@ -101,17 +101,6 @@ impl NewRun {
     }
 }
 
-impl NewSolverRun {
-    pub fn validate(&self) -> Result<(), FieldErrors> {
-        let mut errors = FieldErrors::new();
-        check_agent(self.agent.as_deref(), &mut errors);
-        check_tasks(self.tasks.as_deref(), &mut errors);
-        check_tags(self.tags.as_deref(), &mut errors);
-        check_metadata(self.metadata.as_ref(), &mut errors);
-        errors.into_result()
-    }
-}
-
 fn check_agent(agent: Option<&str>, errors: &mut FieldErrors) {
     if let Some(agent) = agent {
         errors.length("agent", agent, 1..=200);

@@ -62,7 +62,7 @@ async fn list_runs(
         status: query.status.as_deref().map(status).transpose()?,
     };
     let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("benchmark-runs")?;
-    Ok(page("benchmark-runs", app::runs::list(&state.app, &grant, filter, request).await?))
+    Ok(page("benchmark-runs", app::runs::list_runs(&state.app, &grant, filter, request).await?))
 }
 
 /// Begin a run of a version, or of a draft in its current state. The run's token is only shown in this response.
@@ -75,7 +75,7 @@ async fn create_run(
     BaseUrl(base): BaseUrl,
     Post(new, once): Post<NewRun>,
 ) -> Result<CreatedResponse<CreatedRun>, ApiError> {
-    let created = app::runs::create_as_owner(&state.app, &grant, &base, once, new).await?;
+    let created = app::runs::create_run(&state.app, &grant, &base, once, new).await?;
     Ok(CreatedResponse::at(created, |run| format!("/benchmark-runs/{}", run.benchmark_run_id)))
 }
 
@@ -88,7 +88,7 @@ async fn get_run(
     Auth(grant): Auth,
     PathId(run): PathId<BenchmarkRunId>,
 ) -> Result<Tagged<BenchmarkRun>, ApiError> {
-    Ok(Tagged(app::runs::get_as_owner(&state.app, &grant, &run).await?))
+    Ok(Tagged(app::runs::get_run(&state.app, &grant, &run).await?))
 }
 
 /// End a run with a score: started tasks are completed, and tasks that were not started score 0.
@@ -102,7 +102,7 @@ async fn complete_run(
     PathId(run): PathId<BenchmarkRunId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<BenchmarkRun>, ApiError> {
-    Ok(TransitionResponse(app::runs::complete(&state.app, &grant, &run, once).await?))
+    Ok(TransitionResponse(app::runs::complete_run(&state.app, &grant, &run, once).await?))
 }
 
 /// End a run without a score: completed tasks keep their results, the other tasks are cancelled, and the token expires.
@@ -116,7 +116,7 @@ async fn cancel_run(
     PathId(run): PathId<BenchmarkRunId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<BenchmarkRun>, ApiError> {
-    Ok(TransitionResponse(app::runs::cancel(&state.app, &grant, &run, once).await?))
+    Ok(TransitionResponse(app::runs::cancel_run(&state.app, &grant, &run, once).await?))
 }
 
 /// Put the series of a completed run with `scored: true` on the leaderboard of its version: all scored runs by its solver
@@ -132,7 +132,7 @@ async fn publish_run(
     PathId(run): PathId<BenchmarkRunId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<BenchmarkRun>, ApiError> {
-    Ok(TransitionResponse(app::runs::publish(&state.app, &grant, &run, once).await?))
+    Ok(TransitionResponse(app::runs::leaderboards::publish_run(&state.app, &grant, &run, once).await?))
 }
 
 /// Remove the series of a run from the leaderboard.
@@ -146,7 +146,7 @@ async fn unpublish_run(
     PathId(run): PathId<BenchmarkRunId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<BenchmarkRun>, ApiError> {
-    Ok(TransitionResponse(app::runs::unpublish(&state.app, &grant, &run, once).await?))
+    Ok(TransitionResponse(app::runs::leaderboards::unpublish_run(&state.app, &grant, &run, once).await?))
 }
 
 /// Assertions to try on a finished run.

@@ -41,7 +41,7 @@ async fn list_criterion_runs(
 ) -> Result<Json<List<CriterionRun>>, ApiError> {
     let task_run = query.task_run_id.as_deref().map(filter_id::<TaskRunId>("task_run_id")).transpose()?;
     let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("criterion-runs")?;
-    Ok(page("criterion-runs", app::runs::tasks::criterion_runs(&state.app, &grant, task_run, request).await?))
+    Ok(page("criterion-runs", app::runs::list_criterion_runs(&state.app, &grant, task_run, request).await?))
 }
 
 /// One criterion run with all details, also of a scored run.
@@ -53,7 +53,7 @@ async fn get_criterion_run(
     Auth(grant): Auth,
     PathId(criterion_run): PathId<CriterionRunId>,
 ) -> Result<Tagged<CriterionRun>, ApiError> {
-    Ok(Tagged(app::runs::tasks::criterion_run(&state.app, &grant, &criterion_run).await?))
+    Ok(Tagged(app::runs::get_criterion_run(&state.app, &grant, &criterion_run).await?))
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {

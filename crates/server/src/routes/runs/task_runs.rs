@@ -43,7 +43,7 @@ async fn list_task_runs(
 ) -> Result<Json<List<TaskRun>>, ApiError> {
     let run = query.benchmark_run_id.as_deref().map(filter_id::<BenchmarkRunId>("benchmark_run_id")).transpose()?;
     let request = PageQuery { limit: query.limit, cursor: query.cursor }.request("task-runs")?;
-    Ok(page("task-runs", app::runs::tasks::list(&state.app, &grant, run, request).await?))
+    Ok(page("task-runs", app::runs::list_task_runs(&state.app, &grant, run, request).await?))
 }
 
 /// One task run, with its score and the results of its criteria.
@@ -55,7 +55,7 @@ async fn get_task_run(
     Auth(grant): Auth,
     PathId(task_run): PathId<TaskRunId>,
 ) -> Result<Tagged<TaskRun>, ApiError> {
-    Ok(Tagged(app::runs::tasks::get_as_owner(&state.app, &grant, &task_run).await?))
+    Ok(Tagged(app::runs::get_task_run(&state.app, &grant, &task_run).await?))
 }
 
 /// Start a task: its playground is prepared, its scenario starts, and its time starts to run.
@@ -70,7 +70,7 @@ async fn start_task_run(
     PathId(task_run): PathId<TaskRunId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<StartedTaskRun>, ApiError> {
-    Ok(TransitionResponse(app::runs::tasks::start_as_owner(&state.app, &grant, &base, &task_run, once).await?))
+    Ok(TransitionResponse(app::runs::start_task_run(&state.app, &grant, &base, &task_run, once).await?))
 }
 
 /// Complete a task: its playground is frozen and scored. A task that was not started is started first.
@@ -84,7 +84,7 @@ async fn complete_task_run(
     PathId(task_run): PathId<TaskRunId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<TaskRun>, ApiError> {
-    Ok(TransitionResponse(app::runs::tasks::complete_as_owner(&state.app, &grant, &task_run, once).await?))
+    Ok(TransitionResponse(app::runs::complete_task_run(&state.app, &grant, &task_run, once).await?))
 }
 
 /// End a task run without scoring it. It scores 0, and its run continues.
@@ -98,7 +98,7 @@ async fn cancel_task_run(
     PathId(task_run): PathId<TaskRunId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<TaskRun>, ApiError> {
-    Ok(TransitionResponse(app::runs::tasks::cancel(&state.app, &grant, &task_run, once).await?))
+    Ok(TransitionResponse(app::runs::cancel_task_run(&state.app, &grant, &task_run, once).await?))
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {

@@ -27,7 +27,7 @@ async fn create_run(
     BaseUrl(base): BaseUrl,
     Post(new, once): Post<NewSolverRun>,
 ) -> Result<CreatedResponse<CreatedRun>, ApiError> {
-    let created = app::runs::create(&state.app, &grant, &base, once, new).await?;
+    let created = app::runs::create_run(&state.app, &grant, &base, once, new).await?;
     Ok(CreatedResponse::at(created, |run| format!("/v1/benchmark-runs/{}", run.benchmark_run_id)))
 }
 
@@ -57,8 +57,8 @@ async fn get_run(
     PathId(run): PathId<BenchmarkRunId>,
 ) -> Result<Tagged<RunSummary>, ApiError> {
     match principal {
-        Principal::Run(grant) => Ok(Tagged(app::runs::get(&state.app, &grant, &run).await?)),
-        Principal::Solver(grant) => Ok(Tagged(app::runs::get_as_solver(&state.app, &grant, &run).await?)),
+        Principal::Run(grant) => Ok(Tagged(app::runs::get_run_summary(&state.app, &grant, &run).await?)),
+        Principal::Solver(grant) => Ok(Tagged(app::runs::get_run_summary(&state.app, &grant, &run).await?)),
         Principal::Organization(_) => {
             let message =
                 "this endpoint requires a run token or a solver key; with an organization key use /benchmark-runs";
@@ -80,7 +80,7 @@ async fn start_task_run(
     PathId(task_run): PathId<TaskRunId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<StartedTaskRun>, ApiError> {
-    Ok(TransitionResponse(app::runs::tasks::start(&state.app, &grant, &base, &task_run, once).await?))
+    Ok(TransitionResponse(app::runs::start_task_run(&state.app, &grant, &base, &task_run, once).await?))
 }
 
 /// Complete a task: its playground is frozen and scored. In a scored run, criteria have no details and evidence.
@@ -95,7 +95,7 @@ async fn complete_task_run(
     PathId(task_run): PathId<TaskRunId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<TaskRunResult>, ApiError> {
-    Ok(TransitionResponse(app::runs::tasks::complete(&state.app, &grant, &task_run, once).await?))
+    Ok(TransitionResponse(app::runs::complete_task_run(&state.app, &grant, &task_run, once).await?))
 }
 
 /// Cancel a task that could not be measured, such as when the agent was interrupted. It is not scored, counts as 0 in
@@ -111,7 +111,7 @@ async fn cancel_task_run(
     PathId(task_run): PathId<TaskRunId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<TaskRunResult>, ApiError> {
-    Ok(TransitionResponse(app::runs::tasks::cancel_as_agent(&state.app, &grant, &task_run, once).await?))
+    Ok(TransitionResponse(app::runs::cancel_task_run(&state.app, &grant, &task_run, once).await?))
 }
 
 /// The status of a task run, with its result once it has one.
@@ -124,7 +124,7 @@ async fn get_task_run(
     RunAuth(grant): RunAuth,
     PathId(task_run): PathId<TaskRunId>,
 ) -> Result<Tagged<TaskRunResult>, ApiError> {
-    Ok(Tagged(app::runs::tasks::get(&state.app, &grant, &task_run).await?))
+    Ok(Tagged(app::runs::get_task_run(&state.app, &grant, &task_run).await?))
 }
 
 pub(crate) fn router() -> OpenApiRouter<State> {

@@ -1,4 +1,4 @@
-//! How task runs end without being completed, and how the last one ends the run.
+//! Ends overdue task runs, and ends a run with its last task run.
 
 use model::run::{Phase, Status};
 use model::{BenchmarkRunId, OrgId, PlaygroundId, Timestamp, score};
@@ -8,16 +8,16 @@ use store::{Db, playgrounds};
 use super::{complete, engines};
 use crate::{App, AppError};
 
-/// Runs that one sweep looks after.
-const MOST_SWEPT: i64 = 1000;
-/// Task runs that one sweep scores.
-const MOST_FINISHED: i64 = 100;
-/// A completion that takes less than this after sealing is not disturbed.
-const EARLIEST_FINISH_MILLISECONDS: i64 = 60 * 1000;
-/// What could not be scored for so long is not tried again, unless somebody completes it.
-const LATEST_FINISH_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
+/// Maximum number of runs that one sweep expires.
+const MAX_SWEPT: i64 = 1000;
+/// Maximum number of task runs that one sweep scores.
+const MAX_FINISHED: i64 = 100;
+/// The sweep leaves a completion this much time after sealing.
+const MIN_SEALED_MILLISECONDS: i64 = 60 * 1000;
+/// The sweep gives up on task runs that were sealed this long ago. They can still be completed by a request.
+const MAX_SEALED_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 
-/// Records what is past its time in a run: whoever looks first does it.
+/// Ends the overdue task runs of a run. Called by every request that reads the run.
 pub(super) async fn expire_overdue(app: &App, org: &OrgId, run: &BenchmarkRunId) -> Result<(), AppError> {
     let (wanted, scope, now) = (run.clone(), org.clone(), app.now());
     let is_overdue = app.store().read(move |db| {
@@ -33,19 +33,19 @@ pub(super) async fn expire_overdue(app: &App, org: &OrgId, run: &BenchmarkRunId)
 
 async fn expire(app: &App, run: &BenchmarkRunId) -> Result<(), AppError> {
     let (app, run) = (app.clone(), run.clone());
-    // Its own task: whoever only wanted to look may go away, and memory must hear of what is written.
+    // In its own task: if the client disconnects, the copies in memory must still be invalidated.
     let expiring = tokio::spawn(async move {
-        write_reads(&app, &run).await?;
+        flush_reads(&app, &run).await?;
         let (id, now) = (run.clone(), app.now());
         let ended = app.store().write(move |db| expire_in(db, &id, now)).await;
-        doubt(&app, &run).await;
+        invalidate(&app, &run).await;
         ended
     });
     expiring.await.unwrap_or_else(|_| Err(AppError::Internal("the end of a task run panicked".into())))
 }
 
-/// Writes what is only in memory of the run's reads: after the end of their playgrounds nothing can be written.
-pub(super) async fn write_reads(app: &App, run: &BenchmarkRunId) -> Result<(), AppError> {
+/// Writes the events of reads that are only in memory. After the end of a playground nothing can be written to its log.
+pub(super) async fn flush_reads(app: &App, run: &BenchmarkRunId) -> Result<(), AppError> {
     let id = run.clone();
     let task_runs = app.store().read(move |db| task_runs::of_run(db, &id)).await?;
     for playground in task_runs.into_iter().filter_map(|task_run| task_run.playground) {
@@ -54,21 +54,21 @@ pub(super) async fn write_reads(app: &App, run: &BenchmarkRunId) -> Result<(), A
     Ok(())
 }
 
-/// In a transaction that changes the run anyway.
+/// The same within a transaction that changes the run anyway.
 pub(super) fn expire_in(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timestamp) -> Result<(), AppError> {
     for task_run in task_runs::of_run(db, run)?.into_iter().filter(|task_run| task_run.is_overdue(now)) {
-        end_one(db, &task_run, &Ending::unscored(Status::TimedOut), now)?;
+        end_task_run(db, &task_run, &Ending::unscored(Status::TimedOut), now)?;
     }
     finish_if_last(db, run, now)
 }
 
-/// Every task run that has not ended.
+/// Cancels every task run that has not ended.
 pub(super) fn cancel_rest(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timestamp) -> Result<(), AppError> {
     Ok(task_runs::end_rest(db, run, &Ending::unscored(Status::Cancelled), now)?)
 }
 
 /// Ends a task run and its playground. False when it had ended before.
-pub(super) fn end_one(
+pub(super) fn end_task_run(
     db: &mut Db<'_>,
     task_run: &StoredTaskRun,
     ending: &Ending,
@@ -80,7 +80,7 @@ pub(super) fn end_one(
     Ok(task_runs::end(db, &task_run.id, ending, now)?)
 }
 
-/// The last task run ends the run: the mean of all, those without a score of their own counting 0.
+/// Ends the run if all of its task runs have ended. Its score is their mean; a task run without a score counts as 0.
 pub(super) fn finish_if_last(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timestamp) -> Result<(), AppError> {
     let task_runs = task_runs::of_run(db, run)?;
     if task_runs.iter().any(|task_run| task_run.phase != Phase::Completed) {
@@ -92,9 +92,9 @@ pub(super) fn finish_if_last(db: &mut Db<'_>, run: &BenchmarkRunId, now: Timesta
     Ok(())
 }
 
-/// What memory has of the run's playgrounds may be older than what was just written.
-pub(super) async fn doubt(app: &App, run: &BenchmarkRunId) {
-    app.inner.started.forget(run);
+/// Marks the copies in memory of the run's playgrounds as stale.
+pub(super) async fn invalidate(app: &App, run: &BenchmarkRunId) {
+    app.inner.started_tasks.invalidate(run);
     let id = run.clone();
     let read = app.store().read(move |db| task_runs::of_run(db, &id)).await;
     let playgrounds: Vec<PlaygroundId> = match read {
@@ -107,35 +107,36 @@ pub(super) async fn doubt(app: &App, run: &BenchmarkRunId) {
     playgrounds.iter().for_each(|playground| app.runtime().invalidate(playground));
 }
 
-pub(super) async fn sweep(app: &App) -> Result<(), AppError> {
+/// Ends overdue task runs, and scores those that were sealed and not scored. Called every few seconds.
+pub async fn sweep(app: &App) -> Result<(), AppError> {
     let expired = expire_some(app, None).await;
-    finish_sealed(app).await.and(expired)
+    score_sealed(app).await.and(expired)
 }
 
-/// Scores what was sealed a while ago and is not scored yet: the server or the agent that was to do it has crashed.
-async fn finish_sealed(app: &App) -> Result<(), AppError> {
+/// Scores task runs that were sealed a while ago and not scored yet, because a server has crashed.
+async fn score_sealed(app: &App) -> Result<(), AppError> {
     let ago = |milliseconds: i64| app.now().plus_milliseconds(-milliseconds);
-    let times = (ago(LATEST_FINISH_MILLISECONDS), ago(EARLIEST_FINISH_MILLISECONDS));
-    let sealed = app.store().read(move |db| task_runs::sealed_between(db, times, MOST_FINISHED)).await?;
+    let times = (ago(MAX_SEALED_MILLISECONDS), ago(MIN_SEALED_MILLISECONDS));
+    let sealed = app.store().read(move |db| task_runs::sealed_between(db, times, MAX_FINISHED)).await?;
     let mut finished = Ok(());
     for (org, task_run) in sealed {
-        // One that cannot be scored does not keep the others.
-        finished = complete::finish(app, &org, &task_run).await.and(finished);
+        // A failure does not stop the others.
+        finished = complete::finish_sealed(app, &org, &task_run).await.and(finished);
     }
     finished
 }
 
-/// Records what is past its time in an organization's runs.
+/// Ends the overdue task runs of an organization's runs.
 pub(super) async fn expire_all_overdue(app: &App, org: &OrgId) -> Result<(), AppError> {
     expire_some(app, Some(org.clone())).await
 }
 
 async fn expire_some(app: &App, org: Option<OrgId>) -> Result<(), AppError> {
     let now = app.now();
-    let overdue = app.store().read(move |db| task_runs::overdue(db, org.as_ref(), now, MOST_SWEPT)).await?;
+    let overdue = app.store().read(move |db| task_runs::overdue(db, org.as_ref(), now, MAX_SWEPT)).await?;
     let mut ended = Ok(());
     for run in overdue {
-        // One that cannot be ended does not keep the others.
+        // A failure does not stop the others.
         ended = expire(app, &run).await.and(ended);
     }
     ended

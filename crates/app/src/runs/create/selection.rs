@@ -1,4 +1,4 @@
-//! Which tasks a run has, and in which order.
+//! Selects the tasks of a run, and their order.
 
 use model::publication::{FrozenTask, Snapshot};
 use model::reading::shortened;
@@ -7,12 +7,12 @@ use model::{FieldErrors, Id};
 
 use crate::AppError;
 
-/// Which tasks are wanted; all of them unless something is named.
+/// The requested tasks; all of them unless tasks or tags are named.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Selection {
     /// Ids or names of tasks.
     pub(super) tasks: Option<Vec<String>>,
-    /// Tags of which a task must have at least one.
+    /// A task must have at least one of these tags.
     pub(super) tags: Option<Vec<String>>,
 }
 
@@ -21,12 +21,12 @@ impl Selection {
         self.tasks.is_some() || self.tags.is_some()
     }
 
-    fn has(&self, task: &FrozenTask) -> bool {
+    fn selects(&self, task: &FrozenTask) -> bool {
         self.tasks.as_ref().is_none_or(|wanted| wanted.iter().any(|one| is_named(task, one)))
             && self.tags.as_ref().is_none_or(|wanted| wanted.iter().any(|tag| task.tags.contains(tag)))
     }
 
-    /// A name or tag that no task has is a mistake.
+    /// A name or tag that no task has is an error.
     fn check(&self, snapshot: &Snapshot) -> Result<(), FieldErrors> {
         let mut errors = FieldErrors::new();
         for (index, name) in self.tasks.iter().flatten().enumerate() {
@@ -42,7 +42,7 @@ impl Selection {
             }
         }
         errors.into_result()?;
-        if self.is_partial() && !snapshot.tasks.iter().any(|task| self.has(task)) {
+        if self.is_partial() && !snapshot.tasks.iter().any(|task| self.selects(task)) {
             return Err(FieldErrors::one("tags", "none of the named tasks has one of these tags"));
         }
         Ok(())
@@ -53,14 +53,14 @@ fn is_named(task: &FrozenTask, wanted: &str) -> bool {
     task.name == wanted || wanted == task.id.as_str()
 }
 
-/// All tasks or the wanted ones, each once; in the benchmark's order, or shuffled by the seed.
+/// The selected tasks in the benchmark's order, or shuffled by the seed.
 pub(super) fn tasks<'a>(
     snapshot: &'a Snapshot,
-    wanted: &Selection,
+    selection: &Selection,
     order_seed: Option<i64>,
 ) -> Result<Vec<&'a FrozenTask>, AppError> {
-    wanted.check(snapshot)?;
-    let selected: Vec<&FrozenTask> = snapshot.tasks.iter().filter(|task| wanted.has(task)).collect();
+    selection.check(snapshot)?;
+    let selected: Vec<&FrozenTask> = snapshot.tasks.iter().filter(|task| selection.selects(task)).collect();
     Ok(match order_seed {
         Some(seed) => shuffled(selected, seed, |task| &task.id),
         None => selected,

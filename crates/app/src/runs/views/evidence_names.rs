@@ -1,13 +1,13 @@
-//! Evidence lists have two documented spellings. Checks keep their own; answers carry both.
+//! Result lists in evidence have two documented spellings. Checks use one of them, and responses contain both.
 
 use serde_json::Value;
 
-/// The same list in camelCase and in snake_case.
+/// In camelCase and in snake_case.
 const NAMES: [(&str, &str); 3] =
     [("fieldResults", "field_results"), ("assertionResults", "assertion_results"), ("phraseResults", "phrase_results")];
 
 /// Adds the other spelling of each result list.
-pub(super) fn with_both(mut evidence: Value) -> Value {
+pub(in crate::runs) fn with_both(mut evidence: Value) -> Value {
     let Some(members) = evidence.as_object_mut() else { return evidence };
     for (camel, snake) in NAMES {
         let (known, missing) = if members.contains_key(camel) { (camel, snake) } else { (snake, camel) };

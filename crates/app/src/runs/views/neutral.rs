@@ -1,4 +1,4 @@
-//! What the agent of a scored run sees of its tasks: ids that mean nothing outside of the run, and neutral names.
+//! Ids and names of tasks for the agent of a scored run. They do not identify the task outside of the run.
 
 use model::publication::Snapshot;
 use model::run::RunTask;
@@ -7,40 +7,33 @@ use model::{Id, TaskId, TaskRunId};
 use serde_json::Value;
 use store::task_runs::StoredTaskRun;
 
-use super::snapshots;
+use crate::runs::snapshots;
 
-/// The longest name that a title can give.
-const LONGEST_NAME: usize = 200;
+/// Longer titles are cut.
+const MAX_NAME_CHARS: usize = 200;
 
-/// Which ids, names and tags of tasks a caller sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TaskIdentity {
-    Real,
-    Neutral,
-}
-
-/// The id of a task inside of one run. It is the task run's own id with another prefix: the same in the whole run,
-/// different in every other one, and independent of the task.
+/// The id of a task within one run: the task run's id with another prefix. It differs in every run, and does not depend on
+/// the task.
 pub(super) fn task_id(task_run: &TaskRunId) -> TaskId {
     TaskId::from_ulid(task_run.ulid())
 }
 
-/// `task_item.title`, if it is a text, else the place in the run's order.
-pub(super) fn name(task_item: Option<&Value>, position: i64) -> String {
+/// `task_item.title` if it is a text, otherwise the position in the run's order.
+pub(in crate::runs) fn name(task_item: Option<&Value>, position: i64) -> String {
     let title = task_item.and_then(|item| item.get("title")).and_then(Value::as_str).unwrap_or_default().trim();
     if title.is_empty() {
         return format!("Task {}", position + 1);
     }
-    title.chars().take(LONGEST_NAME).collect()
+    title.chars().take(MAX_NAME_CHARS).collect()
 }
 
-/// Hides what identifies the task outside of the run.
-pub(super) fn hide(shown: &mut RunTask, task_run: &StoredTaskRun, snapshot: &Snapshot) {
-    shown.task_id = task_id(&task_run.id);
-    shown.name = name(task_item(snapshot, task_run).as_ref(), task_run.position);
+/// Replaces the id and the name of the task.
+pub(super) fn hide(view: &mut RunTask, task_run: &StoredTaskRun, snapshot: &Snapshot) {
+    view.task_id = task_id(&task_run.id);
+    view.name = name(task_item(snapshot, task_run).as_ref(), task_run.position);
 }
 
-/// With its templates filled in; none when they cannot be.
+/// The title with its templates filled in; none if that fails.
 fn task_item(snapshot: &Snapshot, task_run: &StoredTaskRun) -> Option<Value> {
     let task = snapshot.tasks.iter().find(|task| task.id == task_run.task)?;
     let (about, entity) = (snapshots::task_value(task), snapshots::entity_value(snapshot, task.entities.first()));

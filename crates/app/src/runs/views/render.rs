@@ -1,4 +1,5 @@
-//! Runs as each caller may see them. In a scored run an agent sees neither details nor evidence, nor which tasks it does.
+//! Converts stored rows to API values. In a scored run, an agent sees neither details nor evidence, nor the real ids and
+//! names of its tasks.
 
 use model::Timestamp;
 use model::audit::Bounds;
@@ -15,13 +16,15 @@ use serde_json::{Number, Value};
 use store::runs::StoredRun;
 use store::task_runs::{StoredCriterionRun, StoredTaskRun};
 
-use super::neutral::{self, TaskIdentity};
-use super::{Content, channels, evidence_names, snapshots};
+use super::{evidence_names, neutral};
+use crate::caller::TaskIdentity;
+use crate::runs::create::RunContent;
+use crate::runs::{channels, snapshots};
 
-pub(super) fn created(
+pub(in crate::runs) fn created_run(
     run: &StoredRun,
     task_runs: &[StoredTaskRun],
-    content: &Content,
+    content: &RunContent,
     token: &str,
     identity: TaskIdentity,
 ) -> CreatedRun {
@@ -52,8 +55,8 @@ pub(super) fn summary(
     snapshot: &Snapshot,
     identity: TaskIdentity,
 ) -> RunSummary {
-    let (score, axes) = shown(run.result.as_ref());
-    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds());
+    let (score, axes) = score_and_axes(run.result.as_ref());
+    let Bounds { floor, ceiling } = bounds_if_scored(score.as_ref(), run.bounds());
     RunSummary {
         id: run.id.clone(),
         benchmark_run_id: run.id.clone(),
@@ -89,20 +92,20 @@ fn run_tasks(
     snapshot: &Snapshot,
     identity: TaskIdentity,
 ) -> Vec<RunTask> {
-    let shown = |task_run: &StoredTaskRun| {
-        let mut shown = run_task(run, task_run);
+    let view = |task_run: &StoredTaskRun| {
+        let mut view = run_task(run, task_run);
         if identity == TaskIdentity::Neutral {
-            neutral::hide(&mut shown, task_run, snapshot);
+            neutral::hide(&mut view, task_run, snapshot);
         }
-        shown
+        view
     };
-    task_runs.iter().map(shown).collect()
+    task_runs.iter().map(view).collect()
 }
 
 fn run_task(run: &StoredRun, task_run: &StoredTaskRun) -> RunTask {
     let id = &task_run.id;
-    let score = shown(task_run.result.as_ref()).0;
-    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds_of(&task_run.task));
+    let score = score_and_axes(task_run.result.as_ref()).0;
+    let Bounds { floor, ceiling } = bounds_if_scored(score.as_ref(), run.bounds_of(&task_run.task));
     RunTask {
         id: id.clone(),
         task_id: task_run.task.clone(),
@@ -126,8 +129,8 @@ fn run_task(run: &StoredRun, task_run: &StoredTaskRun) -> RunTask {
 
 /// Without its task runs.
 pub(super) fn run(run: &StoredRun, task_runs: &[StoredTaskRun]) -> BenchmarkRun {
-    let (score, axes) = shown(run.result.as_ref());
-    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds());
+    let (score, axes) = score_and_axes(run.result.as_ref());
+    let Bounds { floor, ceiling } = bounds_if_scored(score.as_ref(), run.bounds());
     let completed = task_runs.iter().filter(|task_run| task_run.phase == Phase::Completed);
     BenchmarkRun {
         id: run.id.clone(),
@@ -167,8 +170,8 @@ pub(super) fn run(run: &StoredRun, task_runs: &[StoredTaskRun]) -> BenchmarkRun 
 }
 
 pub(super) fn task_run(run: &StoredRun, task_run: &StoredTaskRun, criteria: &[StoredCriterionRun]) -> TaskRun {
-    let (score, axes) = shown(task_run.result.as_ref());
-    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds_of(&task_run.task));
+    let (score, axes) = score_and_axes(task_run.result.as_ref());
+    let Bounds { floor, ceiling } = bounds_if_scored(score.as_ref(), run.bounds_of(&task_run.task));
     let summary = |criterion: &StoredCriterionRun| CriterionRunSummary {
         id: criterion.id.clone(),
         critical: criterion.critical,
@@ -204,7 +207,7 @@ pub(super) fn task_run(run: &StoredRun, task_run: &StoredTaskRun, criteria: &[St
     }
 }
 
-/// The frozen task as it is run. A template that cannot be filled stays as it is: the task run says why it failed.
+/// The frozen task with its templates filled in. A template with an error stays as it is; the task run contains the error.
 pub(super) fn task_snapshot(snapshot: &Snapshot, task: &FrozenTask) -> TaskSnapshot {
     let value = snapshots::task_value(task);
     let entity = snapshots::entity_value(snapshot, task.entities.first());
@@ -243,7 +246,7 @@ fn critical_criteria(criteria: &[StoredCriterionRun]) -> Vec<CriticalFailure> {
     failed.take(MOST_CRITICAL_CRITERIA).map(failure).collect()
 }
 
-/// Results from before sealing was recorded have it in what was scored.
+/// Older results have it only in `sealed`.
 fn sealed_at(task_run: &StoredTaskRun) -> Option<Timestamp> {
     task_run.sealed_at.or_else(|| task_run.sealed.as_ref().map(|sealed| sealed.sealed_at))
 }
@@ -267,15 +270,15 @@ pub(super) fn criterion_run(criterion: &StoredCriterionRun, evidence: Value) -> 
     }
 }
 
-/// A task run as its agent may see it. The evidence of each criterion comes with it, and is left out of a scored run, as
-/// is which criteria are critical and which are guards.
+/// A task run as its agent sees it. In a scored run, criteria have no evidence, and it does not show which of them are
+/// critical or guards.
 pub(super) fn result(
     run: &StoredRun,
     task_run: &StoredTaskRun,
     criteria: Vec<(StoredCriterionRun, Value)>,
 ) -> TaskRunResult {
-    let (score, axes) = shown(task_run.result.as_ref());
-    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds_of(&task_run.task));
+    let (score, axes) = score_and_axes(task_run.result.as_ref());
+    let Bounds { floor, ceiling } = bounds_if_scored(score.as_ref(), run.bounds_of(&task_run.task));
     let check = |(criterion, evidence): (StoredCriterionRun, Value)| {
         let unscored = !run.scored;
         let label = criterion.public_label.filter(|_| run.scored).unwrap_or(criterion.label);
@@ -311,8 +314,8 @@ pub(super) fn result(
 }
 
 fn state(run: &StoredRun) -> RunState {
-    let score = shown(run.result.as_ref()).0;
-    let Bounds { floor, ceiling } = beside(score.as_ref(), run.bounds());
+    let score = score_and_axes(run.result.as_ref()).0;
+    let Bounds { floor, ceiling } = bounds_if_scored(score.as_ref(), run.bounds());
     RunState {
         id: run.id.clone(),
         phase: run.phase,
@@ -325,12 +328,12 @@ fn state(run: &StoredRun) -> RunState {
     }
 }
 
-/// Before there is a score, the bounds would tell an agent which tasks are done by doing nothing.
-fn beside(score: Option<&Number>, bounds: Bounds) -> Bounds {
+/// Before there is a score, the bounds would reveal which tasks an idle agent passes.
+fn bounds_if_scored(score: Option<&Number>, bounds: Bounds) -> Bounds {
     if score.is_some() { bounds } else { Bounds::default() }
 }
 
-fn shown(result: Option<&(Score, Axes)>) -> (Option<Number>, ShownAxes) {
+fn score_and_axes(result: Option<&(Score, Axes)>) -> (Option<Number>, ShownAxes) {
     match result {
         Some((score, axes)) => (Some(score.number()), shown_axes(axes)),
         None => (None, ShownAxes::new()),

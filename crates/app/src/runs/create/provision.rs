@@ -1,5 +1,5 @@
-//! The playgrounds of a run: rows that are made with the run, one playground for each task run and one sandbox for each
-//! simulator. No dataset is read and no world is built before the start.
+//! The playgrounds of a run: one for each task run, with one sandbox for each simulator. They are only rows. Datasets are
+//! read and worlds are built when a task is started.
 
 use model::playground::SandboxDataset;
 use model::publication::{FrozenSimulator, Snapshot};
@@ -12,38 +12,38 @@ use store::sandboxes::StoredSandbox;
 use store::task_runs::StoredTaskRun;
 use store::{Db, playgrounds};
 
-use super::channels;
+use crate::runs::channels;
 use crate::sandboxes::{Addresses, credentials};
 use crate::{App, AppError, random};
 
-/// Sandboxes that are provisioned with one run. The playgrounds of further task runs are made at their start.
-const MOST_PROVISIONED: usize = 10_000;
-/// Sandboxes that the answer to a creation lists.
-const MOST_LISTED: usize = 500;
+/// Sandboxes that are provisioned with one run. The playgrounds of further task runs are created at their start.
+const MAX_PROVISIONED: usize = 10_000;
+/// Sandboxes that the response to a creation lists.
+const MAX_LISTED: usize = 500;
 
-/// What the secrets of a run's sandboxes are derived from. It is kept nowhere.
-pub(super) struct RunSecret([u8; 32]);
+/// The secrets of a run's sandboxes are derived from it. It is not stored.
+pub(in crate::runs) struct RunSecret([u8; 32]);
 
 impl RunSecret {
-    pub(super) fn new() -> Result<Self, AppError> {
+    pub(in crate::runs) fn new() -> Result<Self, AppError> {
         Ok(Self(random::bytes::<32>()?))
     }
 
-    fn of(&self, sandbox: &SandboxId) -> String {
+    fn derive(&self, sandbox: &SandboxId) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
         hmac::sign(&key, sandbox.as_str().as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
 /// The playground of a task run with its sandboxes, in the order of the environment's simulators.
-pub(super) struct NewPlayground {
-    pub(super) id: PlaygroundId,
-    pub(super) sandboxes: Vec<StoredSandbox>,
+pub(in crate::runs) struct NewPlayground {
+    pub(in crate::runs) id: PlaygroundId,
+    pub(in crate::runs) sandboxes: Vec<StoredSandbox>,
 }
 
 impl NewPlayground {
-    /// With the simulators' whole configs.
-    pub(super) fn new(
+    /// With the complete configs of the simulators.
+    pub(in crate::runs) fn new(
         app: &App,
         run: &StoredRun,
         snapshot: &Snapshot,
@@ -61,18 +61,18 @@ impl NewPlayground {
         config: impl Fn(&FrozenSimulator) -> Value,
     ) -> Result<Self, AppError> {
         let id = app.new_id::<PlaygroundId>();
-        let made = |simulator: &FrozenSimulator| {
+        let new = |simulator: &FrozenSimulator| {
             let sandbox = app.new_id::<SandboxId>();
-            let secret = secret.of(&sandbox);
+            let secret = secret.derive(&sandbox);
             let sandbox = new_sandbox((sandbox, &id, secret), run, simulator, snapshot, now)?;
             Ok(StoredSandbox { config: config(simulator), ..sandbox })
         };
-        let sandboxes = snapshot.environment.simulators.iter().map(made).collect::<Result<_, AppError>>()?;
+        let sandboxes = snapshot.environment.simulators.iter().map(new).collect::<Result<_, AppError>>()?;
         Ok(Self { id, sandboxes })
     }
 }
 
-/// Gives task runs playgrounds and writes those, as long as the run has not too many sandboxes.
+/// Writes the playgrounds of the task runs, up to the maximum number of sandboxes, and sets their ids.
 pub(super) fn provision(
     db: &mut Db<'_>,
     app: &App,
@@ -82,10 +82,10 @@ pub(super) fn provision(
 ) -> Result<Vec<StoredSandbox>, AppError> {
     let each = snapshot.environment.simulators.len().max(1);
     let mut sandboxes = Vec::new();
-    for task_run in task_runs.iter_mut().take(MOST_PROVISIONED / each) {
-        let made = NewPlayground::with_configs(app, (run, snapshot), secret, run.created_at, shown_config)?;
-        sandboxes.extend(made.sandboxes.into_iter().map(|sandbox| StoredSandbox { is_provisioned: true, ..sandbox }));
-        task_run.playground = Some(made.id);
+    for task_run in task_runs.iter_mut().take(MAX_PROVISIONED / each) {
+        let new = NewPlayground::with_configs(app, (run, snapshot), secret, run.created_at, credentials_config)?;
+        sandboxes.extend(new.sandboxes.into_iter().map(|sandbox| StoredSandbox { is_provisioned: true, ..sandbox }));
+        task_run.playground = Some(new.id);
     }
     let rows: Vec<_> = task_runs
         .iter()
@@ -98,22 +98,26 @@ pub(super) fn provision(
     Ok(sandboxes)
 }
 
-/// A config may be large, and is written once the task is started. Until then only what credentials show is kept.
-fn shown_config(simulator: &FrozenSimulator) -> Value {
+/// A config may be large, and is written when the task is started. Until then only the members that credentials show are
+/// stored.
+fn credentials_config(simulator: &FrozenSimulator) -> Value {
     let shown = ["phone_number", "fax_number"];
-    let kept = shown.iter().filter_map(|name| Some(((*name).to_owned(), simulator.config.get(*name)?.clone())));
-    Value::Object(kept.collect())
+    let members = shown.iter().filter_map(|name| Some(((*name).to_owned(), simulator.config.get(*name)?.clone())));
+    Value::Object(members.collect())
 }
 
-/// The sandboxes of a provisioned playground as their simulators configure them.
-pub(super) fn opened(stored: Vec<StoredSandbox>, snapshot: &Snapshot) -> Result<Vec<StoredSandbox>, AppError> {
-    let opened = |sandbox: StoredSandbox| {
+/// The sandboxes of a provisioned playground with their complete configs, as the start writes them.
+pub(in crate::runs) fn with_full_configs(
+    stored: Vec<StoredSandbox>,
+    snapshot: &Snapshot,
+) -> Result<Vec<StoredSandbox>, AppError> {
+    let configured = |sandbox: StoredSandbox| {
         let simulators = &snapshot.environment.simulators;
         let simulator = simulators.iter().find(|simulator| simulator.id == sandbox.simulator);
-        let simulator = simulator.ok_or_else(|| AppError::Internal("a simulator of a version is gone".into()))?;
+        let simulator = simulator.ok_or_else(|| AppError::Internal("a simulator of a version is missing".into()))?;
         Ok(StoredSandbox { config: simulator.config.clone(), is_provisioned: false, ..sandbox })
     };
-    stored.into_iter().map(opened).collect()
+    stored.into_iter().map(configured).collect()
 }
 
 /// Without its config.
@@ -126,7 +130,7 @@ fn new_sandbox(
 ) -> Result<StoredSandbox, AppError> {
     let revision = |id: &model::DatasetId| {
         let dataset = snapshot.datasets.iter().find(|dataset| dataset.id == *id);
-        let dataset = dataset.ok_or_else(|| AppError::Internal("a dataset of a version is gone".into()))?;
+        let dataset = dataset.ok_or_else(|| AppError::Internal("a dataset of a version is missing".into()))?;
         Ok(SandboxDataset { dataset_id: id.clone(), revision: dataset.revision })
     };
     Ok(StoredSandbox {
@@ -147,27 +151,27 @@ fn new_sandbox(
     })
 }
 
-/// What the answer to the creation of a run lists: the sandboxes of as many whole task runs as fit.
-pub(super) fn listed(
+/// The sandboxes in the response to the creation of a run: those of the first task runs, up to a maximum number.
+pub(super) fn sandbox_views(
     task_runs: &[StoredTaskRun],
     sandboxes: &[StoredSandbox],
     snapshot: &Snapshot,
     base: &Addresses,
 ) -> Vec<RunSandbox> {
     let each = snapshot.environment.simulators.len().max(1);
-    let shown = |(task_run, sandboxes): (&StoredTaskRun, &[StoredSandbox])| {
-        sandboxes.iter().map(|sandbox| run_sandbox(&task_run.id, sandbox, sandboxes, base)).collect::<Vec<_>>()
+    let views = |(task_run, sandboxes): (&StoredTaskRun, &[StoredSandbox])| {
+        sandboxes.iter().map(|sandbox| sandbox_view(&task_run.id, sandbox, sandboxes, base)).collect::<Vec<_>>()
     };
-    task_runs.iter().zip(sandboxes.chunks(each)).take(MOST_LISTED / each).flat_map(shown).collect()
+    task_runs.iter().zip(sandboxes.chunks(each)).take(MAX_LISTED / each).flat_map(views).collect()
 }
 
-fn run_sandbox(
+fn sandbox_view(
     task_run: &TaskRunId,
     sandbox: &StoredSandbox,
-    beside: &[StoredSandbox],
+    sandboxes: &[StoredSandbox],
     base: &Addresses,
 ) -> RunSandbox {
-    let prefix = format!("{}{}", base.base, channels::prefix_of(task_run, sandbox, beside));
+    let prefix = format!("{}{}", base.base, channels::prefix_of(task_run, sandbox, sandboxes));
     RunSandbox {
         id: sandbox.id.clone(),
         task_run_id: task_run.clone(),
