@@ -135,7 +135,12 @@ impl Stage {
     pub async fn serve(&self) -> anyhow::Result<SocketAddr> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        tokio::spawn(server::serve(listener, self.app.clone(), None, std::future::pending()));
+        tokio::spawn(server::serve(
+            listener,
+            self.app.clone(),
+            server::ServerOptions::default(),
+            std::future::pending(),
+        ));
         Ok(address)
     }
 }

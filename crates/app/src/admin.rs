@@ -1,4 +1,4 @@
-//! What the operator does with the database at hand: no grant, because whoever can open the database needs none.
+//! Operations of the operator. They need no grant, because the operator has access to the database anyway.
 
 use model::identity::{CreatedApiKey, Organization};
 use model::{FieldErrors, KeyId, OrgId};
@@ -16,10 +16,10 @@ pub struct NewOrganization {
 
 pub async fn create_organization(app: &App, name: &str) -> Result<NewOrganization, AppError> {
     let created = insert_organization(app, name, false).await?;
-    created.ok_or_else(|| AppError::Internal("the organization was not made".into()))
+    created.ok_or_else(|| AppError::Internal("the organization was not created".into()))
 }
 
-/// On a first start: makes an organization when there is none. Several nodes may start at once; one makes it.
+/// Creates an organization if there is none. If several nodes start at once, only one of them creates it.
 pub async fn create_first_organization(app: &App) -> Result<Option<NewOrganization>, AppError> {
     insert_organization(app, "Default organization", true).await
 }
@@ -29,7 +29,7 @@ async fn insert_organization(app: &App, name: &str, only_first: bool) -> Result<
     let organization = Organization { id: app.new_id(), name: name.to_owned(), created_at: now, updated_at: now };
     organization.validate()?;
     let owner = Owner { org: organization.id.clone(), solver: None };
-    let (key, hash, secret) = api_keys::make(app, &owner, "First key".into())?;
+    let (key, hash, secret) = api_keys::generate(app, &owner, "First key".into())?;
     let work = move |db: &mut Db<'_>| {
         if only_first && !organizations::all(db)?.is_empty() {
             return Ok(None);
@@ -51,7 +51,7 @@ pub async fn create_key(app: &App, org: &OrgId, name: &str) -> Result<CreatedApi
     errors.name("name", name);
     errors.into_result()?;
     let owner = Owner { org: org.clone(), solver: None };
-    let (key, hash, secret) = api_keys::make(app, &owner, name.to_owned())?;
+    let (key, hash, secret) = api_keys::generate(app, &owner, name.to_owned())?;
     let work = move |db: &mut Db<'_>| {
         organizations::find(db, &owner.org)?.ok_or(AppError::missing::<OrgId>())?;
         keys::insert(db, &owner, &key, &hash)?;
@@ -60,35 +60,35 @@ pub async fn create_key(app: &App, org: &OrgId, name: &str) -> Result<CreatedApi
     app.store().write(work).await
 }
 
-/// Which blobs a row names.
+/// The blobs that a record refers to.
 type BlobsOfRow = fn(&str) -> Vec<String>;
 
-/// Reads everything that is stored and says what is damaged or missing.
+/// Reads all stored data and describes what is damaged or missing.
 pub async fn check(app: &App) -> Result<Vec<String>, AppError> {
-    let mut faults = app.store().check().await?;
+    let mut problems = app.store().check().await?;
     let mut names = app.store().read(store::content::all_blobs).await?;
-    let kept: [(&str, BlobsOfRow); 2] =
+    let collections: [(&str, BlobsOfRow); 2] =
         [("files", sandboxes::files::blobs_of_row), ("faxes", sandboxes::fax::blobs_of_row)];
-    for (collection, blobs_of_row) in kept {
+    for (collection, blobs_of_row) in collections {
         for row in app.store().read(move |db| store::content::all_rows(db, collection)).await? {
             match app.runtime().read_text(row).await {
                 Ok(text) => names.extend(blobs_of_row(&text)),
-                Err(error) => faults.push(format!("a row of {collection}: {error}")),
+                Err(error) => problems.push(format!("a row of {collection}: {error}")),
             }
         }
     }
     for name in names {
         if let Err(error) = app.blobs().get(&name).await {
-            faults.push(format!("blob {name}: {error}"));
+            problems.push(format!("blob {name}: {error}"));
         }
     }
-    Ok(faults)
+    Ok(problems)
 }
 
-/// Any key, the last one of an organization too.
+/// Revokes any key, even the last one of an organization.
 pub async fn revoke_key(app: &App, key: &KeyId) -> Result<(), AppError> {
     let (key, now) = (key.clone(), app.now());
     let revoked: Result<u64, AppError> = app.store().write(move |db| Ok(keys::revoke(db, &key, now)?)).await;
-    app.inner.credentials.forget_all();
+    app.inner.credentials.clear();
     if revoked? == 0 { Err(AppError::NotFound("active key")) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! Keys of an organization and of its solvers: made, listed, revoked; the secret is shown once.
+//! Keys of an organization and of its solvers. The secret of a key is only shown when it is created.
 
 use model::api_key::KeyKind;
 use model::identity::{ApiKey, CreatedApiKey, NewApiKey};
@@ -10,8 +10,8 @@ use store::{Db, solvers};
 use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant, credentials, random};
 
-/// More keys than anyone can tell apart are a mistake or an attack.
-const MOST_ACTIVE_KEYS: i64 = 1000;
+/// More keys are a mistake or an attack.
+const MAX_ACTIVE_KEYS: i64 = 1000;
 
 pub async fn create(
     app: &App,
@@ -22,11 +22,11 @@ pub async fn create(
 ) -> Result<Created<CreatedApiKey>, AppError> {
     new.validate()?;
     let owner = Owner { org: grant.org.clone(), solver: solver.cloned() };
-    let (key, hash, secret) = make(app, &owner, new.into_name())?;
+    let (key, hash, secret) = generate(app, &owner, new.into_name())?;
     let work = move |db: &mut Db<'_>| {
         check_owner(db, &owner)?;
-        if keys::count_active(db, &owner)? >= MOST_ACTIVE_KEYS {
-            return Err(AppError::conflict(format!("there are {MOST_ACTIVE_KEYS} active keys; revoke one first")));
+        if keys::count_active(db, &owner)? >= MAX_ACTIVE_KEYS {
+            return Err(AppError::conflict(format!("there are {MAX_ACTIVE_KEYS} active keys; revoke one first")));
         }
         keys::insert(db, &owner, &key, &hash)?;
         Ok(CreatedApiKey::new(key.clone(), secret.clone()))
@@ -35,7 +35,7 @@ pub async fn create(
 }
 
 /// A new key with the hash to store and the secret to show.
-pub(crate) fn make(app: &App, owner: &Owner, name: String) -> Result<(ApiKey, String, String), AppError> {
+pub(crate) fn generate(app: &App, owner: &Owner, name: String) -> Result<(ApiKey, String, String), AppError> {
     let kind = if owner.solver.is_some() { KeyKind::Solver } else { KeyKind::Organization };
     let secret = random::secret(kind)?;
     let (prefix, suffix) = secret.shown();
@@ -67,7 +67,7 @@ pub async fn list(
     app.store().read(read).await
 }
 
-/// Revoking what is revoked changes nothing. An organization's last key cannot go: nobody could make another.
+/// Revoking it again changes nothing. An organization's last key cannot be revoked, because only a key can create another.
 pub async fn revoke(app: &App, grant: &OrgGrant, solver: Option<&SolverId>, key: &KeyId) -> Result<(), AppError> {
     let owner = Owner { org: grant.org.clone(), solver: solver.cloned() };
     let (key, now) = (key.clone(), app.now());
@@ -81,7 +81,7 @@ pub async fn revoke(app: &App, grant: &OrgGrant, solver: Option<&SolverId>, key:
         Ok(())
     };
     app.store().write(change).await?;
-    app.inner.credentials.forget_all();
+    app.inner.credentials.clear();
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Benchmarks as drafts, and what of other organizations' benchmarks may be seen.
+//! Drafts of benchmarks, and the public benchmarks of other organizations.
 
 use model::benchmark::{Benchmark, BenchmarkPatch, NewBenchmark};
 use model::page::{Page, PageRequest};
@@ -29,7 +29,7 @@ pub async fn create(
     app.once(grant, once, ResponseStorage::Plain, work).await
 }
 
-/// One's own, or another organization's published Public one.
+/// The organization's own benchmark, or a public one.
 pub async fn get(app: &App, grant: &OrgGrant, benchmark: &BenchmarkId) -> Result<Benchmark, AppError> {
     let (org, benchmark) = (grant.org.clone(), benchmark.clone());
     let read = move |db: &mut Db<'_>| {
@@ -38,7 +38,7 @@ pub async fn get(app: &App, grant: &OrgGrant, benchmark: &BenchmarkId) -> Result
     app.store().read(read).await
 }
 
-/// One's own, and everyone's published Public ones.
+/// The organization's own benchmarks, and all public ones.
 pub async fn list(app: &App, grant: &OrgGrant, page: PageRequest) -> Result<Page<Benchmark>, AppError> {
     let org = grant.org.clone();
     app.store().read(move |db| Ok(benchmarks::list_visible(db, &org, &page)?)).await
@@ -68,7 +68,7 @@ pub async fn update(
     app.store().write(change).await
 }
 
-/// The draft, with its tasks and criteria. Published versions stay runnable.
+/// Deletes the draft with its tasks and criteria. Published versions can still be run.
 pub async fn delete(app: &App, grant: &OrgGrant, benchmark: &BenchmarkId, if_match: IfMatch) -> Result<(), AppError> {
     let (org, benchmark) = (grant.org.clone(), benchmark.clone());
     let change = move |db: &mut Db<'_>| {

@@ -1,4 +1,5 @@
-//! From a presented secret to a grant: checksum, hash, a look-up remembered for less than a second, constant-time comparison.
+//! Authentication: turns a presented secret into a grant. Checks the checksum, looks up the hash (cached for less than a
+//! second), and compares in constant time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,11 +16,11 @@ use crate::response_encryption::ResponseKey;
 use crate::{App, AppError};
 
 /// A revocation on another node is effective after this time.
-const REMEMBERED: Duration = Duration::from_millis(700);
-const MOST_REMEMBERED: usize = 100_000;
+const CACHE_LIFETIME: Duration = Duration::from_millis(700);
+const MAX_CACHED: usize = 100_000;
 const LAST_USED_GRAIN_MILLISECONDS: i64 = 60_000;
 
-/// The power of an organization's key: everything that is the organization's.
+/// The grant of an organization's key: access to everything that belongs to the organization.
 #[derive(Clone)]
 pub struct OrgGrant {
     pub org: OrgId,
@@ -27,7 +28,7 @@ pub struct OrgGrant {
     pub(crate) response_key: ResponseKey,
 }
 
-/// The power of a solver's key: to run benchmarks and read its own runs.
+/// The grant of a solver's key: to run benchmarks and read its own runs.
 #[derive(Clone)]
 pub struct SolverGrant {
     pub org: OrgId,
@@ -36,7 +37,7 @@ pub struct SolverGrant {
     pub(crate) response_key: ResponseKey,
 }
 
-/// The power of a run's token: to do the tasks of that run.
+/// The grant of a run's token: to work on the tasks of that run.
 #[derive(Clone)]
 pub struct RunGrant {
     pub org: OrgId,
@@ -44,7 +45,7 @@ pub struct RunGrant {
     pub(crate) response_key: ResponseKey,
 }
 
-/// Who presented a credential.
+/// The grant of a presented credential.
 #[derive(Clone)]
 pub enum Principal {
     Organization(OrgGrant),
@@ -61,7 +62,7 @@ impl Principal {
         }
     }
 
-    /// What its rate is counted under.
+    /// The name for its rate limit.
     pub fn name(&self) -> &str {
         match self {
             Principal::Organization(grant) => grant.key.as_str(),
@@ -71,41 +72,42 @@ impl Principal {
     }
 }
 
-const REFUSED: AppError = AppError::Unauthorized("the credential is unknown or revoked");
+const REJECTED: AppError = AppError::Unauthorized("the credential is unknown or revoked");
 /// How long a completed run can be read with its token.
 const GRACE_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 
-/// Reads a bearer credential. Every way to be wrong is the same answer, but for a run's token that was right once.
+/// Authenticates a bearer credential. All invalid credentials get the same error, except for tokens of cancelled and expired
+/// runs.
 pub async fn authenticate(app: &App, presented: &str) -> Result<Principal, AppError> {
-    let secret = Secret::parse(presented).ok_or(REFUSED)?;
+    let secret = Secret::parse(presented).ok_or(REJECTED)?;
     let hash = hash(&secret);
-    let found = find(app, secret.kind(), &hash).await?.ok_or(REFUSED)?;
-    let same: bool = found.hash().as_bytes().ct_eq(hash.as_bytes()).into();
+    let credential = find(app, secret.kind(), &hash).await?.ok_or(REJECTED)?;
+    let same: bool = credential.hash().as_bytes().ct_eq(hash.as_bytes()).into();
     if !same {
-        return Err(REFUSED);
+        return Err(REJECTED);
     }
-    match &*found {
-        Known::Run(run) => run_grant(run, app.now(), secret).map(Principal::Run),
-        Known::Key(credential) => key_grant(app, &hash, credential, secret).await,
+    match &*credential {
+        StoredCredential::Run(run) => run_grant(run, app.now(), secret).map(Principal::Run),
+        StoredCredential::Key(credential) => key_grant(app, &hash, credential, secret).await,
     }
 }
 
 async fn key_grant(app: &App, hash: &str, credential: &Credential, secret: Secret) -> Result<Principal, AppError> {
     if credential.revoked_at.is_some() {
-        return Err(REFUSED);
+        return Err(REJECTED);
     }
-    note_use(app, hash, credential).await;
+    record_use(app, hash, credential).await;
     let Credential { key, owner: Owner { org, solver }, .. } = credential;
     let (org, key, kind) = (org.clone(), key.clone(), secret.kind());
     let response_key = ResponseKey::from_credential(secret);
     match (kind, solver.clone()) {
         (KeyKind::Organization, None) => Ok(Principal::Organization(OrgGrant { org, key, response_key })),
         (KeyKind::Solver, Some(solver)) => Ok(Principal::Solver(SolverGrant { org, key, solver, response_key })),
-        _ => Err(REFUSED),
+        _ => Err(REJECTED),
     }
 }
 
-/// A completed run can be read for a while; a cancelled one's token has ended.
+/// A completed run can be read for some time; the token of a cancelled run is invalid.
 fn run_grant(credential: &RunCredential, now: Timestamp, secret: Secret) -> Result<RunGrant, AppError> {
     let RunCredential { run, org, status, completed_at, expires_at, .. } = credential;
     if *status == Status::Cancelled {
@@ -118,46 +120,47 @@ fn run_grant(credential: &RunCredential, now: Timestamp, secret: Secret) -> Resu
     Ok(RunGrant { org: org.clone(), run: run.clone(), response_key: ResponseKey::from_credential(secret) })
 }
 
-/// What is stored of a secret. It has too much randomness for a slow hash to add anything.
+/// The stored hash of a secret. A slow hash would not help, because the secret is random.
 pub(crate) fn hash(secret: &Secret) -> String {
     canonical::sha256_hex(secret.reveal().as_bytes())
 }
 
-/// What a secret leads to.
+/// The stored form of a credential.
 #[derive(Clone, Debug)]
-enum Known {
+enum StoredCredential {
     Key(Credential),
     Run(RunCredential),
 }
 
-impl Known {
+impl StoredCredential {
     fn hash(&self) -> &str {
         match self {
-            Known::Key(credential) => &credential.hash,
-            Known::Run(credential) => &credential.hash,
+            StoredCredential::Key(credential) => &credential.hash,
+            StoredCredential::Run(credential) => &credential.hash,
         }
     }
 }
 
-async fn find(app: &App, kind: KeyKind, hash: &str) -> Result<Option<Arc<Known>>, AppError> {
-    if let Some(found) = app.inner.credentials.recall(hash) {
-        return Ok(Some(found));
+async fn find(app: &App, kind: KeyKind, hash: &str) -> Result<Option<Arc<StoredCredential>>, AppError> {
+    if let Some(credential) = app.inner.credentials.get(hash) {
+        return Ok(Some(credential));
     }
-    // Taken before the look-up: what was read cannot be older than this.
-    let (read_at, era) = (Instant::now(), app.inner.credentials.era());
+    // Before the lookup, so that the age of the cached credential is never underestimated.
+    let (read_at, generation) = (Instant::now(), app.inner.credentials.generation());
     let wanted = hash.to_owned();
-    let look_up = move |db: &mut store::Db<'_>| match kind {
-        KeyKind::Run => Ok(runs::find_by_token(db, &wanted)?.map(Known::Run)),
-        KeyKind::Organization | KeyKind::Solver => Ok(keys::find_by_hash(db, &wanted)?.map(Known::Key)),
+    let read = move |db: &mut store::Db<'_>| match kind {
+        KeyKind::Run => Ok(runs::find_by_token(db, &wanted)?.map(StoredCredential::Run)),
+        KeyKind::Organization | KeyKind::Solver => Ok(keys::find_by_hash(db, &wanted)?.map(StoredCredential::Key)),
     };
-    let known: Result<Option<Known>, AppError> = app.store().read(look_up).await;
-    let Some(found) = known?.map(Arc::new) else { return Ok(None) };
-    app.inner.credentials.remember(hash, &found, read_at, era);
-    Ok(Some(found))
+    let stored: Result<Option<StoredCredential>, AppError> = app.store().read(read).await;
+    let Some(credential) = stored?.map(Arc::new) else { return Ok(None) };
+    app.inner.credentials.insert(hash, &credential, read_at, generation);
+    Ok(Some(credential))
 }
 
-/// Writes the time of use at most once a minute for each key. A disk that takes no writes must not keep anyone from reading.
-async fn note_use(app: &App, hash: &str, credential: &Credential) {
+/// Writes the time of use, at most once a minute for each key. Its failure does not fail the request, so that reads still
+/// work if the disk is full.
+async fn record_use(app: &App, hash: &str, credential: &Credential) {
     let now = app.now();
     let recent = credential
         .last_used_at
@@ -165,66 +168,66 @@ async fn note_use(app: &App, hash: &str, credential: &Credential) {
     if recent {
         return;
     }
-    app.inner.credentials.note_use(hash, now);
+    app.inner.credentials.record_use(hash, now);
     let key = credential.key.clone();
     if let Err(error) = app.store().write(move |db| keys::touch(db, &key, now)).await {
         tracing::warn!(%error, "the time of a key's use could not be written");
     }
 }
 
-/// Credentials that were looked up a moment ago.
+/// Credentials that were looked up less than a second ago.
 #[derive(Default)]
 pub(crate) struct Cache {
-    remembered: Mutex<Remembered>,
+    cached: Mutex<Cached>,
 }
 
 #[derive(Default)]
-struct Remembered {
-    entries: HashMap<String, (Arc<Known>, Instant)>,
-    /// Rises with every revocation on this node.
-    era: u64,
+struct Cached {
+    entries: HashMap<String, (Arc<StoredCredential>, Instant)>,
+    /// Incremented by every revocation on this node.
+    generation: u64,
 }
 
 impl Cache {
-    fn recall(&self, hash: &str) -> Option<Arc<Known>> {
-        let remembered = self.lock();
-        let entry = remembered.entries.get(hash).filter(|(_, read_at)| read_at.elapsed() < REMEMBERED);
-        entry.map(|(found, _)| Arc::clone(found))
+    fn get(&self, hash: &str) -> Option<Arc<StoredCredential>> {
+        let cached = self.lock();
+        let entry = cached.entries.get(hash).filter(|(_, read_at)| read_at.elapsed() < CACHE_LIFETIME);
+        entry.map(|(credential, _)| Arc::clone(credential))
     }
 
-    fn era(&self) -> u64 {
-        self.lock().era
+    fn generation(&self) -> u64 {
+        self.lock().generation
     }
 
-    /// What was looked up in an earlier era may have been revoked since, and is not worth remembering.
-    fn remember(&self, hash: &str, found: &Arc<Known>, read_at: Instant, era: u64) {
-        let mut remembered = self.lock();
-        if remembered.era != era {
+    /// Does nothing if there was a revocation since the lookup.
+    fn insert(&self, hash: &str, credential: &Arc<StoredCredential>, read_at: Instant, generation: u64) {
+        let mut cached = self.lock();
+        if cached.generation != generation {
             return;
         }
-        if remembered.entries.len() >= MOST_REMEMBERED {
-            remembered.entries.retain(|_, (_, read_at)| read_at.elapsed() < REMEMBERED);
+        if cached.entries.len() >= MAX_CACHED {
+            cached.entries.retain(|_, (_, read_at)| read_at.elapsed() < CACHE_LIFETIME);
         }
-        remembered.entries.insert(hash.to_owned(), (Arc::clone(found), read_at));
+        cached.entries.insert(hash.to_owned(), (Arc::clone(credential), read_at));
     }
 
-    fn note_use(&self, hash: &str, now: Timestamp) {
+    fn record_use(&self, hash: &str, now: Timestamp) {
         if let Some((found, _)) = self.lock().entries.get_mut(hash)
-            && let Known::Key(credential) = &**found
+            && let StoredCredential::Key(credential) = &**found
         {
-            *found = Arc::new(Known::Key(Credential { last_used_at: Some(now), ..credential.clone() }));
+            *found = Arc::new(StoredCredential::Key(Credential { last_used_at: Some(now), ..credential.clone() }));
         }
     }
 
-    /// Called after a revocation is durable: on this node it is effective at once.
-    pub(crate) fn forget_all(&self) {
-        let mut remembered = self.lock();
-        remembered.entries.clear();
-        remembered.era += 1;
+    /// Called after a revocation is durable, which makes it effective on this node at once.
+    pub(crate) fn clear(&self) {
+        let mut cached = self.lock();
+        cached.entries.clear();
+        cached.generation += 1;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Remembered> {
-        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Cached> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -234,20 +237,20 @@ mod tests {
     use model::Ulid;
 
     #[test]
-    fn a_look_up_that_a_revocation_overtook_is_not_remembered() {
-        let found = Arc::new(Known::Key(Credential {
+    fn a_lookup_from_before_a_revocation_is_not_cached() {
+        let credential = Arc::new(StoredCredential::Key(Credential {
             key: KeyId::from_ulid(Ulid(1)),
             owner: Owner { org: OrgId::from_ulid(Ulid(2)), solver: None },
             hash: "hash".into(),
             last_used_at: None,
             revoked_at: None,
         }));
-        let (cache, begun) = (Cache::default(), Instant::now());
-        let before = cache.era();
-        cache.forget_all();
-        cache.remember("hash", &found, begun, before);
-        assert!(cache.recall("hash").is_none());
-        cache.remember("hash", &found, begun, cache.era());
-        assert!(cache.recall("hash").is_some());
+        let (cache, started) = (Cache::default(), Instant::now());
+        let before = cache.generation();
+        cache.clear();
+        cache.insert("hash", &credential, started, before);
+        assert!(cache.get("hash").is_none());
+        cache.insert("hash", &credential, started, cache.generation());
+        assert!(cache.get("hash").is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! Criteria: typed where a check knows them, kept with a warning where none does.
+//! Criteria. An assertion that no check knows is stored with a warning.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,9 +17,9 @@ use crate::etag::IfMatch;
 use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
-const MOST_CRITERIA: usize = 200;
-/// More of them would not help the author.
-const MOST_WARNINGS: usize = 20;
+const MAX_CRITERIA: usize = 200;
+/// Further warnings are dropped.
+const MAX_WARNINGS: usize = 20;
 
 pub async fn create(
     app: &App,
@@ -32,8 +32,8 @@ pub async fn create(
     let org = grant.org.clone();
     let work = move |db: &mut Db<'_>| {
         check_references(db, &org, &criterion)?;
-        if criteria::of_task(db, &org, &criterion.task_id)?.len() >= MOST_CRITERIA {
-            return Err(AppError::conflict(format!("a task has at most {MOST_CRITERIA} criteria")));
+        if criteria::of_task(db, &org, &criterion.task_id)?.len() >= MAX_CRITERIA {
+            return Err(AppError::conflict(format!("a task has at most {MAX_CRITERIA} criteria")));
         }
         criteria::insert(db, &org, &criterion)?;
         with_derived(db, &org, criterion.clone())
@@ -97,18 +97,18 @@ pub async fn delete(app: &App, grant: &OrgGrant, criterion: &CriterionId, if_mat
     app.store().write(change).await
 }
 
-/// Validates, and sets the warnings that the assertion earns.
+/// Validates the criterion, and sets the warnings of its assertion.
 fn judge(criterion: &mut Criterion) -> Result<(), FieldErrors> {
     let mut errors = criterion.validate().err().unwrap_or_default();
     criterion.warnings = Vec::new();
     match verify::parse(&criterion.assertion) {
-        // What a template stands for is known only when the task is run.
+        // The values of templates are only known when the task is run.
         Ok(Parsed::Known(_)) => {
             let found = verify::impossible(&criterion.assertion, &Bindings { entity: None, task: None });
             let warning = |one: verify::Impossible| {
                 format!("assertion.{}: {}; nothing in a run can match it", one.path, one.message)
             };
-            criterion.warnings.extend(found.into_iter().take(MOST_WARNINGS).map(warning));
+            criterion.warnings.extend(found.into_iter().take(MAX_WARNINGS).map(warning));
         }
         Ok(Parsed::Unknown { name }) => {
             let name: String = name.chars().take(100).collect();
@@ -116,7 +116,7 @@ fn judge(criterion: &mut Criterion) -> Result<(), FieldErrors> {
                 "unsupported assertion: no check is called `{name}`; this criterion will fail in every run"
             ));
         }
-        Err(faults) => errors.nest("assertion", faults),
+        Err(nested) => errors.nest("assertion", nested),
     }
     let unbound = criterion.input_entity_id.is_none() && template::uses(&criterion.assertion, Root::Entity);
     if unbound {
@@ -153,7 +153,7 @@ fn task_of(db: &mut Db<'_>, org: &OrgId, criterion: &Criterion) -> Result<Task, 
     tasks::find(db, org, &criterion.task_id)?.ok_or(AppError::missing::<TaskId>())
 }
 
-/// The names of the simulators of benchmarks' environments; none for a benchmark without an environment.
+/// The names of the simulators in benchmarks' environments; none for a benchmark without an environment.
 #[derive(Default)]
 pub(crate) struct SimulatorNames(BTreeMap<BenchmarkId, Option<BTreeSet<String>>>);
 
@@ -177,7 +177,7 @@ impl SimulatorNames {
         Ok(place.insert(environment.map(|environment| names(environment).collect())).as_ref())
     }
 
-    /// The assertion names a sandbox that no simulator of the environment gives. It may be added later.
+    /// Whether the assertion names a sandbox without a simulator in the environment. The simulator may be added later.
     fn warning(
         &mut self,
         db: &mut Db<'_>,
@@ -194,8 +194,8 @@ impl SimulatorNames {
     }
 }
 
-/// Sets what is not stored: whether it is a guard, whether a critical criterion is too light in its task, and whether it
-/// names a sandbox that there is not.
+/// Sets the members that are not stored: whether it is a guard, and warnings about the weight of a critical criterion and
+/// about unknown sandboxes.
 fn derive_one(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -230,7 +230,7 @@ pub(crate) fn derive(
     Ok(())
 }
 
-/// Critical criteria of a task that are too light, by position, with why.
+/// The warnings of critical criteria whose weight is too small, by their position in the task.
 pub(crate) fn too_light(criteria: &[Criterion]) -> Vec<(usize, String)> {
     let weights: Vec<_> = criteria.iter().map(|criterion| (criterion.critical, criterion.weight)).collect();
     critical::too_light(&weights)

@@ -90,7 +90,7 @@ pub async fn delete(
     app.store().write(change).await
 }
 
-/// Entities that a task or a criterion reads cannot go.
+/// An entity that a task or a criterion uses cannot be deleted.
 pub(crate) fn refuse_in_use(db: &mut Db<'_>, dataset: &DatasetId, entity: Option<&EntityId>) -> Result<(), AppError> {
     if let Some(task) = entities::used_by_task(db, dataset, entity)? {
         return Err(AppError::conflict(format!("task {task} is bound to it; unbind it first")));

@@ -1,4 +1,4 @@
-//! Environments and what is in them.
+//! Environments and their simulators.
 
 use model::environment::{Environment, EnvironmentPatch, NewEnvironment};
 use model::page::{Page, PageRequest};
@@ -9,7 +9,7 @@ use crate::etag::IfMatch;
 use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
-const MOST_SIMULATORS: usize = 50;
+const MAX_SIMULATORS: usize = 50;
 
 pub async fn create(
     app: &App,
@@ -76,7 +76,7 @@ pub async fn delete(
     app.store().write(change).await
 }
 
-/// Attaching what is attached changes nothing.
+/// Attaching it again changes nothing.
 pub async fn attach(
     app: &App,
     grant: &OrgGrant,
@@ -89,8 +89,8 @@ pub async fn attach(
         let before = found(db, &org, &environment)?;
         simulators::find(db, &org, &simulator)?.ok_or(AppError::missing::<SimulatorId>())?;
         let is_new = !before.simulators.iter().any(|attached| attached.id == simulator);
-        if is_new && before.simulators.len() >= MOST_SIMULATORS {
-            return Err(AppError::conflict(format!("an environment has at most {MOST_SIMULATORS} simulators")));
+        if is_new && before.simulators.len() >= MAX_SIMULATORS {
+            return Err(AppError::conflict(format!("an environment has at most {MAX_SIMULATORS} simulators")));
         }
         environments::attach(db, &environment, &simulator)?;
         found(db, &org, &environment)

@@ -1,4 +1,4 @@
-//! Why a verb could not be carried out, told apart by what the caller can do about it.
+//! Errors of operations, distinguished by what the caller can do about them.
 
 use model::FieldErrors;
 use runtime::RuntimeError;
@@ -6,7 +6,7 @@ use store::StoreError;
 
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum AppError {
-    /// Fields that do not keep the rules.
+    /// Invalid fields.
     #[error("invalid: {0}")]
     Invalid(FieldErrors),
     /// The request as a whole cannot be understood.
@@ -14,30 +14,30 @@ pub enum AppError {
     BadRequest(String),
     #[error("{0}")]
     Unauthorized(&'static str),
-    /// A run's token that is past its time.
+    /// The token of a run has expired.
     #[error("the run's token has expired")]
     TokenExpired,
-    /// A valid credential of a kind that may not do this.
+    /// A valid credential that does not permit the operation.
     #[error("{0}")]
     Forbidden(&'static str),
-    /// No such thing, or another organization's: the two are one answer.
+    /// The resource does not exist or belongs to another organization; the error does not distinguish them.
     #[error("no such {0}")]
     NotFound(&'static str),
-    /// The benchmark has versions, but not that one.
+    /// The benchmark has versions, but not the requested one.
     #[error("{slug} has no version {wanted}; the newest is `{slug}@{newest}`")]
     NoVersion { slug: String, wanted: i64, newest: i64 },
-    /// The state of things does not allow it; the message says what would.
+    /// The current state does not permit the operation. The message says what to do.
     #[error("{message}")]
     Conflict { message: String, details: FieldErrors },
-    /// `If-Match` names another state than the current one.
+    /// `If-Match` does not match the current state.
     #[error("the resource has changed since it was read")]
     PreconditionFailed,
     #[error("{0}")]
     TooLarge(String),
-    /// The server has too much to do of this kind now.
+    /// The server is overloaded with this kind of work.
     #[error("{0}")]
     Busy(&'static str),
-    /// The server lacks something that only its operator can provide.
+    /// The server lacks a program that its operator must install.
     #[error("{0}")]
     Unavailable(&'static str),
     #[error(transparent)]

@@ -1,27 +1,27 @@
-//! Entity tags: a hash of what a read would show, so that an update can say which state it was made for.
+//! Entity tags: a hash of the response to a read, with which an update names the state that it is based on.
 
 use model::canonical;
 use serde::Serialize;
 
 use crate::AppError;
 
-/// The quoted tag of a value as the API shows it.
+/// The quoted tag of a value.
 pub fn of<T: Serialize>(value: &T) -> String {
     let text = serde_json::to_vec(value).unwrap_or_default();
     format!("\"{}\"", &canonical::sha256_hex(&text)[..32])
 }
 
-/// An `If-Match` header as it came; `None` when there was none.
+/// The value of the `If-Match` header, if it was sent.
 #[derive(Clone, Debug, Default)]
 pub struct IfMatch(pub Option<String>);
 
 impl IfMatch {
-    /// Whether the header allows a change of what is now there.
+    /// Fails if the header does not match the current value.
     pub fn check<T: Serialize>(&self, current: &T) -> Result<(), AppError> {
         if self.0.is_none() { Ok(()) } else { self.check_tag(Some(&of(current))) }
     }
 
-    /// The same for something whose tag is known; `None` is something that is not there, which no header names.
+    /// The same for a known tag; `None` for a value that does not exist, which no header matches.
     pub fn check_tag(&self, current: Option<&str>) -> Result<(), AppError> {
         match (&self.0, current) {
             (None, _) => Ok(()),
@@ -31,7 +31,7 @@ impl IfMatch {
     }
 }
 
-/// Whether a header with a list of tags names this one. `*` names every tag.
+/// Whether a header with a list of tags contains this tag. `*` matches every tag.
 pub fn lists(header: &str, tag: &str) -> bool {
     header.split(',').map(str::trim).any(|one| one == "*" || one == tag)
 }

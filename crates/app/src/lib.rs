@@ -1,5 +1,7 @@
-//! What Verial can be asked to do: one file per resource, one function per verb. A verb takes the grant that allows it, checks
-//! its input, runs one transaction and returns a value; every face (HTTP, command line, pages) calls these.
+//! The operations of Verial: one file per resource, one function per operation. An operation takes the grant that permits it,
+//! validates its input, runs one transaction and returns a value. All interfaces (HTTP, command line, SFTP) call these.
+//!
+//! It listens on no socket. Requests to other servers are in `outbound`.
 
 pub mod admin;
 pub mod api_keys;
@@ -15,7 +17,6 @@ mod error;
 pub mod etag;
 mod idempotency;
 mod limits;
-pub mod mllp;
 pub mod ocr;
 pub mod organizations;
 mod outbound;
@@ -31,9 +32,9 @@ pub mod solvers;
 pub mod tasks;
 mod upload_buffer;
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
-use model::Timestamp;
+use model::{SandboxId, Timestamp};
 use runtime::{Runtime, RuntimeOptions};
 use store::{Blobs, Store, StoreError};
 
@@ -44,10 +45,12 @@ pub use idempotency::{Created, Once};
 pub use limits::{Limits, Options, SftpAddress};
 pub use runtime::Clock;
 
-/// A health check gives up on storage that has not answered by then.
-const READY_WITHIN: std::time::Duration = std::time::Duration::from_secs(4);
+/// Timeout of health checks for the response of the storage.
+const READY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(4);
 
-/// The whole application: storage, time, chance and what is remembered between requests. Cheap to clone.
+type SandboxEndHook = Box<dyn Fn(&SandboxId) + Send + Sync>;
+
+/// The whole application: storage, clock, randomness and caches. Cheap to clone.
 #[derive(Clone)]
 pub struct App {
     inner: Arc<Inner>,
@@ -61,11 +64,11 @@ struct Inner {
     started_tasks: runs::access::StartedTasks,
     outbound: outbound::Outbound,
     calls: sandboxes::cds::Calls,
-    mllp: mllp::Ports,
-    pushes: tokio::sync::Semaphore,
+    mllp_deliveries: outbound::mllp::Deliveries,
+    on_sandbox_end: OnceLock<SandboxEndHook>,
     listeners: sandboxes::voice::Listeners,
     uploads: upload_buffer::UploadBuffers,
-    /// Documents that are looked through, and pictures that are read.
+    /// Limits the parsing of documents, and OCR.
     papers: blocking_limit::BlockingLimit,
     ocr: blocking_limit::BlockingLimit,
     sftp: Option<SftpAddress>,
@@ -74,7 +77,7 @@ struct Inner {
 
 impl App {
     pub fn new(store: Store, blobs: Blobs, clock: Clock, options: impl Into<Options>) -> Self {
-        let Options { limits, allowed_hosts, mllp, sftp, spool, engine } = options.into();
+        let Options { limits, allowed_hosts, sftp, spool, engine } = options.into();
         let inner = Arc::new_cyclic(|inner| Inner {
             runtime: Runtime::new(RuntimeOptions {
                 store,
@@ -89,8 +92,8 @@ impl App {
             started_tasks: runs::access::StartedTasks::default(),
             outbound: outbound::Outbound::new(&allowed_hosts),
             calls: sandboxes::cds::Calls::default(),
-            mllp: mllp::Ports::new(mllp),
-            pushes: tokio::sync::Semaphore::new(mllp::MOST_AT_ONCE),
+            mllp_deliveries: outbound::mllp::Deliveries::default(),
+            on_sandbox_end: OnceLock::new(),
             listeners: sandboxes::voice::Listeners::default(),
             uploads: upload_buffer::UploadBuffers::new(spool),
             papers: blocking_limit::BlockingLimit::new(2, 64),
@@ -106,12 +109,23 @@ impl App {
         self.inner.runtime.now()
     }
 
+    /// Calls the hook when a sandbox ends on this node, so that its sockets can be closed. Only the first hook is used.
+    pub fn on_sandbox_end(&self, hook: impl Fn(&SandboxId) + Send + Sync + 'static) {
+        let _ = self.inner.on_sandbox_end.set(Box::new(hook));
+    }
+
+    pub(crate) fn notify_sandbox_end(&self, sandbox: &SandboxId) {
+        if let Some(hook) = self.inner.on_sandbox_end.get() {
+            hook(sandbox);
+        }
+    }
+
     /// The playgrounds in memory.
     pub(crate) fn runtime(&self) -> &Runtime {
         &self.inner.runtime
     }
 
-    /// Writes all events of reads that wait, before the process ends.
+    /// Writes all waiting events of reads, before the process ends.
     pub async fn flush_events(&self) {
         self.inner.runtime.flush_all().await;
     }
@@ -120,34 +134,34 @@ impl App {
         &self.inner.limits
     }
 
-    /// Whether the database and the blob store answer in time for a health check.
+    /// Checks that the database and the blob store respond in time.
     pub async fn ready(&self) -> Result<(), AppError> {
         let both = async {
             self.store().ping().await?;
             Ok(self.blobs().ping().await?)
         };
         let late = |_| Err(AppError::Store(StoreError::Unavailable("the storage does not answer".into())));
-        tokio::time::timeout(READY_WITHIN, both).await.unwrap_or_else(late)
+        tokio::time::timeout(READY_TIMEOUT, both).await.unwrap_or_else(late)
     }
 
-    /// Clears what is past its time. Called now and then by whoever runs the server.
+    /// Deletes expired responses to idempotent requests. Called every hour.
     pub async fn sweep(&self) -> Result<(), AppError> {
         let oldest = self.now().plus_milliseconds(-idempotency::LIFETIME_MILLISECONDS);
         self.store().write(move |db| store::idempotency::delete_before(db, oldest)).await?;
         Ok(())
     }
 
-    /// Drops what nobody uses from memory. Called every minute by whoever runs the server.
+    /// Frees unused memory. Called every minute.
     pub fn sweep_memory(&self) {
         self.inner.runtime.sweep();
     }
 
-    /// How many dataset layers are in memory, and their bytes.
+    /// The number of dataset layers in memory, and their bytes.
     pub fn loaded_layers(&self) -> (usize, u64) {
         self.inner.runtime.loaded_layers()
     }
 
-    /// The version of the engine that scores here.
+    /// The version of this server's scoring engine.
     pub(crate) fn engine(&self) -> &'static str {
         self.inner.engine
     }
@@ -165,7 +179,7 @@ impl App {
     }
 }
 
-/// Delivers messages that an append has put into the inboxes of sandboxes.
+/// Delivers messages that an append has added to the inboxes of sandboxes.
 fn on_append(app: &Weak<Inner>) -> runtime::AppendHook {
     let app = Weak::clone(app);
     Box::new(move |entries| {
@@ -175,7 +189,7 @@ fn on_append(app: &Weak<Inner>) -> runtime::AppendHook {
     })
 }
 
-/// A request's own identifier, when the caller sent none.
+/// An id for a request without one.
 pub fn new_request_id(app: &App) -> String {
     runtime::unordered_id(app.now()).text("req_").to_string()
 }

@@ -1,8 +1,6 @@
-//! What an operator decides: what one request may cost, and which servers may be called.
+//! The operator's configuration: limits, and the servers that may be called.
 
 use std::path::PathBuf;
-
-use crate::mllp::MllpListen;
 
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -10,35 +8,34 @@ pub struct Limits {
     pub json_bytes: usize,
     /// A FHIR bundle, or one file.
     pub upload_bytes: u64,
-    /// An NDJSON stream, which is never held as a whole.
+    /// An NDJSON stream, which is never completely in memory.
     pub stream_bytes: u64,
-    /// Memory for dataset layers; those that are not in use are dropped beyond it.
+    /// Memory for dataset layers. Beyond it, layers that are not in use are dropped.
     pub layer_bytes: u64,
     /// One file in a sandbox.
     pub file_bytes: u64,
-    /// What clients may write into one sandbox.
+    /// Bytes and files that clients may write to one sandbox.
     pub sandbox_bytes: u64,
     pub sandbox_files: u64,
-    /// Connections by HTTP, and how long a client may keep one waiting: for a request, for more of its body, or by not
-    /// reading the answer.
+    /// HTTP connections, and how long a client may be idle while sending a request or reading the response.
     pub http_connections: usize,
     pub http_idle_seconds: u64,
-    /// Connections by SFTP, in all and for one sandbox.
+    /// SFTP connections, in total and to one sandbox.
     pub sftp_sessions: usize,
     pub sftp_sandbox_sessions: usize,
-    /// Events in the log of one task run; beyond it its sandboxes take no traffic.
+    /// Events in the log of one task run. Beyond it, its sandboxes take no traffic.
     pub task_run_events: i64,
-    /// MLLP connections to all sandboxes together, and how long one may stay silent.
+    /// MLLP connections to all sandboxes, and their idle timeout.
     pub mllp_connections: u32,
     pub mllp_idle_seconds: u64,
-    /// WebSocket connections of phone lines, in all and for one sandbox, and how long one may stay silent.
+    /// WebSocket connections of phone lines, in total and to one sandbox, and their idle timeout.
     pub voice_streams: usize,
     pub voice_sandbox_streams: usize,
     pub voice_idle_seconds: u64,
-    /// Requests a second for each key, and how many may come at once.
+    /// Requests per second for each key, and the size of a burst.
     pub requests_per_second: u32,
     pub request_burst: u32,
-    /// Refused credentials a second for each address, and how many may come at once.
+    /// Rejected credentials per second for each address, and the size of a burst.
     pub refusals_per_second: u32,
     pub refusal_burst: u32,
 }
@@ -71,27 +68,24 @@ impl Default for Limits {
     }
 }
 
-/// What an operator decides.
+/// The operator's configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub limits: Limits,
-    /// Servers that simulators may call, as `host`, `host:port` or a network such as `10.1.0.0/16`; none without the
-    /// operator's word.
+    /// Servers that simulators may call, as `host`, `host:port` or a network such as `10.1.0.0/16`; none by default.
     pub allowed_hosts: Vec<String>,
-    /// Where HL7 sandboxes get their MLLP ports; without it they have none.
-    pub mllp: Option<MllpListen>,
     /// Where clients reach the SFTP server, if there is one.
     pub sftp: Option<SftpAddress>,
-    /// Where uploads wait until they are whole; the system's directory for temporary files by default.
+    /// The directory for incomplete uploads; the system's directory for temporary files by default.
     pub spool: Option<PathBuf>,
-    /// What stands for the engine's version in results. Only tests set it: they need two engines, and there is one.
+    /// The engine version in results. Only set by tests, which need two engines.
     pub engine: Option<&'static str>,
 }
 
 /// The address in the credentials of file drops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SftpAddress {
-    /// The host of the HTTP server, unless the operator says otherwise.
+    /// The host of the HTTP server by default.
     pub host: Option<String>,
     pub port: u16,
 }

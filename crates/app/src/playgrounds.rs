@@ -17,11 +17,10 @@ pub async fn create(
     once: Option<Once>,
     new: NewPlayground,
 ) -> Result<Created<Playground>, AppError> {
-    let told_base = base;
     let (org, now, base) = (grant.org.clone(), app.now(), app.addresses(base));
     let playground: PlaygroundId = app.new_id();
-    // One for each simulator that the environment can have.
-    let seeds = (0..MOST_SIMULATORS)
+    // One for each simulator that an environment can have.
+    let seeds = (0..MAX_SIMULATORS)
         .map(|_| {
             let (id, playground, secret) = (app.new_id(), playground.clone(), sandboxes::new_secret()?);
             Ok(Seed { id, playground, secret, now, is_standalone: false })
@@ -34,7 +33,7 @@ pub async fn create(
             return Err(AppError::conflict("the environment has no simulators; attach one first"));
         }
         if environment.simulators.len() > seeds.len() {
-            return Err(AppError::conflict(format!("a playground has at most {MOST_SIMULATORS} sandboxes")));
+            return Err(AppError::conflict(format!("a playground has at most {MAX_SIMULATORS} sandboxes")));
         }
         playgrounds::insert(db, &org, &playground, Some(&environment.id), now)?;
         for (simulator, seed) in environment.simulators.iter().zip(&seeds) {
@@ -44,18 +43,14 @@ pub async fn create(
         }
         found(db, &org, &playground, &base)
     };
-    let mut created = app.once(grant, once, ResponseStorage::Encrypted, work).await?;
-    created.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_port(sandbox, told_base));
-    Ok(created)
+    app.once(grant, once, ResponseStorage::Encrypted, work).await
 }
 
-const MOST_SIMULATORS: usize = 50;
+const MAX_SIMULATORS: usize = 50;
 
 pub async fn get(app: &App, grant: &OrgGrant, base: BaseUrl<'_>, id: &PlaygroundId) -> Result<Playground, AppError> {
-    let (org, id, owned_base) = (grant.org.clone(), id.clone(), app.addresses(base));
-    let mut playground = app.store().read(move |db| found(db, &org, &id, &owned_base)).await?;
-    playground.sandboxes.iter_mut().for_each(|sandbox| app.tell_port(sandbox, base));
-    Ok(playground)
+    let (org, id, base) = (grant.org.clone(), id.clone(), app.addresses(base));
+    app.store().read(move |db| found(db, &org, &id, &base)).await
 }
 
 pub async fn list(
@@ -64,21 +59,18 @@ pub async fn list(
     base: BaseUrl<'_>,
     page: PageRequest,
 ) -> Result<Page<Playground>, AppError> {
-    let (org, owned_base) = (grant.org.clone(), app.addresses(base));
+    let (org, base) = (grant.org.clone(), app.addresses(base));
     let listed = move |db: &mut Db<'_>| {
         let mut page = playgrounds::list(db, &org, &page)?;
         for playground in &mut page.items {
-            fill(db, playground, &owned_base)?;
+            fill(db, playground, &base)?;
         }
         Ok::<_, AppError>(page)
     };
-    let mut page = app.store().read(listed).await?;
-    let sandboxes = page.items.iter_mut().flat_map(|playground| &mut playground.sandboxes);
-    sandboxes.for_each(|sandbox| app.tell_open_port(sandbox, base));
-    Ok(page)
+    app.store().read(listed).await
 }
 
-/// Back to the baseline, whatever was changed. Events stay.
+/// Resets all changes to the baseline. Events stay.
 pub async fn reset(
     app: &App,
     grant: &OrgGrant,
@@ -88,7 +80,7 @@ pub async fn reset(
 ) -> Result<Created<Playground>, AppError> {
     check_own(app, grant, id).await?;
     app.runtime().flush(id).await?;
-    let (told_base, playground) = (base, id);
+    let playground = id;
     let (org, id, now, base) = (grant.org.clone(), id.clone(), app.now(), app.addresses(base));
     let (event, actor) = (app.new_id::<EventId>(), grant.key.to_string());
     let work = move |db: &mut Db<'_>| {
@@ -96,7 +88,7 @@ pub async fn reset(
         check_free(db, &org, &id)?;
         let seq = playgrounds::reset(db, &id, now)?;
         let seq = seq.ok_or_else(|| AppError::conflict("the playground is torn down; make a new one"))?;
-        // It is the whole playground's; the log of the first sandbox tells of it.
+        // The event is about the whole playground and belongs to the first sandbox.
         if let Some(sandbox) = before.sandboxes.first() {
             log::insert_event(db, &id, seq, &reset_entry(&event, &sandbox.id, now, &actor))?;
         }
@@ -104,9 +96,7 @@ pub async fn reset(
     };
     let reset = app.once(grant, once, ResponseStorage::Encrypted, work).await;
     app.runtime().invalidate(playground);
-    let mut reset = reset?;
-    reset.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_port(sandbox, told_base));
-    Ok(reset)
+    reset
 }
 
 fn reset_entry(id: &EventId, sandbox: &SandboxId, at: model::Timestamp, actor: &str) -> Entry {
@@ -122,7 +112,7 @@ fn reset_entry(id: &EventId, sandbox: &SandboxId, at: model::Timestamp, actor: &
     }
 }
 
-/// Ends traffic and credentials of every sandbox. Ending twice is ending once.
+/// Ends traffic and credentials of every sandbox. Ending it again changes nothing.
 pub async fn tear_down(
     app: &App,
     grant: &OrgGrant,
@@ -143,12 +133,12 @@ pub async fn tear_down(
     let ended = app.once(grant, once, ResponseStorage::Plain, work).await;
     app.runtime().invalidate(playground);
     if let Ok(ended) = &ended {
-        ended.value.sandboxes.iter().for_each(|sandbox| app.inner.mllp.close(&sandbox.id));
+        ended.value.sandboxes.iter().for_each(|sandbox| app.notify_sandbox_end(&sandbox.id));
     }
     ended
 }
 
-/// What a task is done in belongs to its task run alone: nobody may put it back, end it, or change what it is made of.
+/// Fails for the playground of a task run, which cannot be reset, torn down or changed by requests.
 pub(crate) fn check_free(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId) -> Result<(), AppError> {
     match playgrounds::find(db, org, id)?.and_then(|playground| playground.task_run_id) {
         None => Ok(()),
@@ -160,7 +150,7 @@ fn belongs_to(task_run: &TaskRunId) -> AppError {
     AppError::conflict(format!("the playground belongs to {task_run}; complete or cancel that"))
 }
 
-/// Whether the playground is the caller's, and of no task run.
+/// Fails if the playground does not belong to the caller's organization, or if it belongs to a task run.
 async fn check_own(app: &App, grant: &OrgGrant, id: &PlaygroundId) -> Result<(), AppError> {
     let (org, wanted) = (grant.org.clone(), id.clone());
     let known = app.store().read(move |db| playgrounds::find(db, &org, &wanted)).await?;

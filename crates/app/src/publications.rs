@@ -1,4 +1,4 @@
-//! Publishing: everything that a run needs, frozen as version n+1 of a slug, in one transaction.
+//! Publishing: freezes everything that a run needs as the next version of a slug, in one transaction.
 
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ pub async fn version(app: &App, grant: &OrgGrant, reference: &VersionRef) -> Res
     visible(app, &grant.org, reference).await
 }
 
-/// What a solver can know before it runs the version.
+/// The information for a solver before it runs the version.
 pub async fn runnable(app: &App, grant: &SolverGrant, reference: &VersionRef) -> Result<RunnableVersion, AppError> {
     Ok(visible(app, &grant.org, reference).await?.into())
 }
@@ -80,7 +80,7 @@ async fn visible(app: &App, org: &OrgId, reference: &VersionRef) -> Result<Bench
     app.store().read(read).await
 }
 
-/// The frozen content of a version of the organization's own, with the defaults of its time written out.
+/// The frozen content of a version of the organization, with the defaults at its publication written out.
 pub async fn content(app: &App, grant: &OrgGrant, reference: &VersionRef) -> Result<VersionContent, AppError> {
     let (visibility, content_hash) = own_heading(app, grant, reference).await?;
     let content = Snapshot::clone(&*snapshots::of_version(app, reference).await?);
@@ -88,7 +88,7 @@ pub async fn content(app: &App, grant: &OrgGrant, reference: &VersionRef) -> Res
     Ok(VersionContent { slug, version, visibility, content_hash, content })
 }
 
-/// The bytes of a blob that the content of a version of the organization's own names.
+/// The bytes of a blob in the content of a version of the organization.
 pub async fn blob(app: &App, grant: &OrgGrant, reference: &VersionRef, sha256: &str) -> Result<Bytes, AppError> {
     own_heading(app, grant, reference).await?;
     if !snapshots::of_version(app, reference).await?.names_blob(sha256) {
@@ -104,7 +104,7 @@ async fn own_heading(app: &App, grant: &OrgGrant, reference: &VersionRef) -> Res
     app.store().read(read).await
 }
 
-/// Why there is no such version: of a benchmark that the organization may see, which there is.
+/// The error for a version that does not exist. It names the newest version if the organization can see the benchmark.
 pub(crate) fn no_version(db: &mut Db<'_>, org: &OrgId, reference: &VersionRef) -> AppError {
     let VersionRef { slug, version } = reference.clone();
     match versions::newest_visible(db, org, &slug) {
@@ -114,8 +114,8 @@ pub(crate) fn no_version(db: &mut Db<'_>, org: &OrgId, reference: &VersionRef) -
     }
 }
 
-/// Keeps what an audit found beside a version of the organization's own. An earlier record is replaced, and the version
-/// stays as it is.
+/// Stores the result of an audit of a version of the organization. An earlier result is replaced; the version does not
+/// change.
 pub async fn record_audit(
     app: &App,
     grant: &OrgGrant,
@@ -134,7 +134,7 @@ pub async fn record_audit(
     app.store().write(work).await
 }
 
-/// A slug alone names no version: the answer says which there is.
+/// The error for a slug without a version. It names the newest version.
 pub async fn refuse_bare_slug(app: &App, org: &OrgId, slug: &str) -> AppError {
     let (org, wanted) = (org.clone(), slug.to_owned());
     let newest: Result<Option<i64>, AppError> =
@@ -146,7 +146,7 @@ pub async fn refuse_bare_slug(app: &App, org: &OrgId, slug: &str) -> AppError {
     }
 }
 
-/// The slug that the version goes under; it is the benchmark's from now on.
+/// The slug of the version, which is assigned to the benchmark if it has none.
 fn settle_slug(db: &mut Db<'_>, org: &OrgId, benchmark: &mut Benchmark, publish: &Publish) -> Result<String, AppError> {
     let wanted = publish.slug.clone().or_else(|| benchmark.slug.clone()).or_else(|| slug::from_name(&benchmark.name));
     let wanted = wanted
@@ -196,7 +196,7 @@ fn add_version(
     Ok(version)
 }
 
-/// Everything that a run needs, as it is now.
+/// Freezes the current state of everything that a run needs.
 pub(crate) fn freeze(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -234,7 +234,7 @@ pub(crate) fn freeze(
     })
 }
 
-/// What keeps a benchmark from being run is said all at once.
+/// Reports all reasons why the benchmark cannot be run.
 fn check_complete(
     environment: Option<Environment>,
     tasks: &[(Task, Vec<DatasetEntity>)],
@@ -251,8 +251,8 @@ fn check_complete(
         details.add("tasks", "there are none");
     }
     for (task, bound) in tasks {
-        if let Err(faults) = check_scenario(task, environment.as_ref()) {
-            details.nest(&format!("{}.scenario", task.id), faults);
+        if let Err(errors) = check_scenario(task, environment.as_ref()) {
+            details.nest(&format!("{}.scenario", task.id), errors);
         }
         let unbound = bound.is_empty()
             && [&task.task_item, &task.scenario].iter().any(|value| template::uses(value, Root::Entity));
@@ -305,7 +305,7 @@ fn freeze_task(
     Ok(FrozenTask { id, name, timeout, tags, task_item, scenario, entities: ids, criteria })
 }
 
-/// Each once, in the order in which tasks name them: the order of their making is no content.
+/// Each once, in the order in which tasks refer to them, so that the creation order does not affect the content hash.
 #[derive(Default)]
 struct EntitiesInUse {
     seen: BTreeSet<EntityId>,
@@ -320,7 +320,7 @@ impl EntitiesInUse {
     }
 }
 
-/// Each once, in the order in which they are named, in its current revision, which is kept for good from now on.
+/// Each once, in the order of the references, with its current revision, which is stored permanently.
 fn freeze_datasets<'a>(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -344,7 +344,7 @@ fn freeze_datasets<'a>(
     Ok(frozen)
 }
 
-/// Criteria are in the owner's view only.
+/// Only the owner sees criteria.
 fn view(version: &StoredVersion, reader: &OrgId) -> BenchmarkVersion {
     let snapshot = &version.snapshot;
     let own = version.org == *reader;
@@ -382,7 +382,7 @@ fn version_task(task: &FrozenTask, default_timeout: i64, own: bool) -> VersionTa
     shown
 }
 
-/// What is told of single tasks is for the owner.
+/// Only the owner sees the results of single tasks.
 fn shown_audit(mut audit: VersionAudit, own: bool) -> VersionAudit {
     audit.tasks = audit.tasks.filter(|_| own);
     audit

@@ -1,9 +1,9 @@
-//! JSON Schemas of authored JSON, from the catalogues of checks, simulators and steps: assertions, configs, scenarios, and
-//! the endpoints of runs.
+//! JSON Schemas of assertions, configs, scenarios and the endpoints of runs, from the catalogs of checks, simulators and
+//! steps.
 
 use serde_json::{Map, Value, json};
 
-/// Every schema under the name of its component.
+/// Every schema by the name of its OpenAPI component.
 pub fn components() -> Map<String, Value> {
     let mut schemas = Map::new();
     assertions(&mut schemas);
@@ -17,7 +17,7 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// One schema for each check, and one for all others: what no check is called is stored with a warning.
+/// One schema for each check, and one for unknown checks, which are stored with a warning.
 fn assertions(schemas: &mut Map<String, Value>) {
     let (mut choices, mut mapping) = (Vec::new(), Map::new());
     for check in verify::catalogue() {
@@ -68,7 +68,7 @@ fn steps(schemas: &mut Map<String, Value>) {
         choices.push(reference(&name));
         schemas.insert(name, schema);
     }
-    // Steps have other names too.
+    // Steps also have aliases.
     choices.push(json!({"type": "object", "required": ["do"], "properties": {"do": {"type": "string"}}}));
     let discriminator = json!({"propertyName": "do", "mapping": mapping});
     let step = json!({"description": "One step. `do` selects it.", "anyOf": choices, "discriminator": discriminator});
@@ -79,7 +79,7 @@ fn steps(schemas: &mut Map<String, Value>) {
     schemas.insert("Scenario".to_owned(), scenario);
 }
 
-/// Paths of a run by channel; only of what its environment has.
+/// The paths of a run's sandboxes, for the channels of its environment.
 fn endpoints() -> Value {
     let names = sims::catalog().iter().flat_map(|info| {
         info.endpoints.iter().map(|name| {
@@ -94,7 +94,7 @@ fn endpoints() -> Value {
         "properties": names.collect::<Map<_, _>>(), "additionalProperties": {"type": "string"}})
 }
 
-/// An object with the members that an example shows, which all examples of the catalogue do.
+/// An object with the members of an example. Examples in the catalog contain all members.
 fn shown_by(description: &str, example: &Value, required: &[&str]) -> Value {
     let members = example.as_object().into_iter().flatten();
     let properties: Map<String, Value> =

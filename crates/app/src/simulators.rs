@@ -1,4 +1,4 @@
-//! Simulators: definitions of the simulated systems, and the data that they start from.
+//! Simulators: definitions of simulated systems, and their datasets.
 
 use model::dataset::DatasetType;
 use model::page::{Page, PageRequest};
@@ -10,7 +10,7 @@ use crate::etag::IfMatch;
 use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
-const MOST_DATASETS: usize = 50;
+const MAX_DATASETS: usize = 50;
 
 pub async fn create(
     app: &App,
@@ -70,7 +70,7 @@ pub async fn delete(app: &App, grant: &OrgGrant, simulator: &SimulatorId, if_mat
     app.store().write(change).await
 }
 
-/// Attaching what is attached changes nothing.
+/// Attaching it again changes nothing.
 pub async fn attach(
     app: &App,
     grant: &OrgGrant,
@@ -86,8 +86,8 @@ pub async fn attach(
             let (kind, data) = (before.r#type.name(), dataset.r#type.name());
             return Err(AppError::conflict(format!("a {kind} simulator does not start from a dataset of type {data}")));
         }
-        if !before.datasets.contains(&dataset.id) && before.datasets.len() >= MOST_DATASETS {
-            return Err(AppError::conflict(format!("a simulator has at most {MOST_DATASETS} datasets")));
+        if !before.datasets.contains(&dataset.id) && before.datasets.len() >= MAX_DATASETS {
+            return Err(AppError::conflict(format!("a simulator has at most {MAX_DATASETS} datasets")));
         }
         simulators::attach(db, &simulator, &dataset.id)?;
         found(db, &org, &simulator)
@@ -105,7 +105,7 @@ pub async fn detach(app: &App, grant: &OrgGrant, simulator: &SimulatorId, datase
     app.store().write(change).await
 }
 
-/// A FHIR server has no files; every other system may look up patients and keep documents.
+/// FHIR servers accept no file datasets; all other simulators accept both.
 fn takes(simulator: SimulatorType, dataset: DatasetType) -> bool {
     !matches!((simulator, dataset), (SimulatorType::Fhir, DatasetType::Files))
 }
@@ -113,9 +113,9 @@ fn takes(simulator: SimulatorType, dataset: DatasetType) -> bool {
 fn validate(simulator: &Simulator) -> Result<(), FieldErrors> {
     let mut errors = simulator.validate().err().unwrap_or_default();
     if simulator.config.is_object()
-        && let Err(faults) = sims::validate_config(simulator.r#type, &simulator.config)
+        && let Err(nested) = sims::validate_config(simulator.r#type, &simulator.config)
     {
-        errors.nest("config", faults);
+        errors.nest("config", nested);
     }
     errors.into_result()
 }

@@ -55,7 +55,7 @@ pub async fn update(
     app.store().write(change).await
 }
 
-/// Its keys end with it.
+/// Deletes the solver with its keys.
 pub async fn delete(app: &App, grant: &OrgGrant, solver: &SolverId, if_match: IfMatch) -> Result<(), AppError> {
     let (org, solver, now) = (grant.org.clone(), solver.clone(), app.now());
     let change = move |db: &mut Db<'_>| {
@@ -65,7 +65,7 @@ pub async fn delete(app: &App, grant: &OrgGrant, solver: &SolverId, if_match: If
         Ok(solvers::delete(db, &org, &solver)?)
     };
     let deleted: Result<(), AppError> = app.store().write(change).await;
-    app.inner.credentials.forget_all();
+    app.inner.credentials.clear();
     deleted
 }
 

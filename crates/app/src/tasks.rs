@@ -1,4 +1,4 @@
-//! Tasks, with their scenario checked against the benchmark's environment, and the entities bound to them.
+//! Tasks, whose scenarios are checked against the benchmark's environment, and the entities bound to them.
 
 use model::dataset::DatasetEntity;
 use model::page::{Page, PageRequest};
@@ -11,7 +11,7 @@ use crate::etag::IfMatch;
 use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant};
 
-const MOST_ENTITIES: usize = 100;
+const MAX_ENTITIES: usize = 100;
 
 pub async fn create(app: &App, grant: &OrgGrant, once: Option<Once>, new: NewTask) -> Result<Created<Task>, AppError> {
     let task = new.into_task(app.new_id(), app.now());
@@ -58,7 +58,7 @@ pub async fn update(
         let mut task = found(db, &org, &task)?;
         if_match.check(&task)?;
         patch.clone().apply(&mut task);
-        // A scenario that the environment has left behind must not stand in the way of a new name.
+        // A change of the name must not fail if the scenario does not fit a changed environment.
         if patch.scenario.is_some() {
             validate(db, &org, &task)?
         } else {
@@ -71,7 +71,7 @@ pub async fn update(
     app.store().write(change).await
 }
 
-/// Its criteria go with it; published versions keep theirs.
+/// Deletes the task with its criteria. Published versions do not change.
 pub async fn delete(app: &App, grant: &OrgGrant, task: &TaskId, if_match: IfMatch) -> Result<(), AppError> {
     let (org, task) = (grant.org.clone(), task.clone());
     let change = move |db: &mut Db<'_>| {
@@ -81,7 +81,7 @@ pub async fn delete(app: &App, grant: &OrgGrant, task: &TaskId, if_match: IfMatc
     app.store().write(change).await
 }
 
-/// In the order of their binding.
+/// In the order in which they were bound.
 pub async fn entities(
     app: &App,
     grant: &OrgGrant,
@@ -96,7 +96,7 @@ pub async fn entities(
     app.store().read(read).await
 }
 
-/// Binding what is bound changes nothing.
+/// Binding it again changes nothing.
 pub async fn bind_entity(
     app: &App,
     grant: &OrgGrant,
@@ -113,8 +113,8 @@ pub async fn bind_entity(
             return Err(errors.into());
         };
         let others = entities::of_task(db, &org, &task)?.iter().filter(|other| other.id != entity).count();
-        if others >= MOST_ENTITIES {
-            return Err(AppError::conflict(format!("a task has at most {MOST_ENTITIES} entities")));
+        if others >= MAX_ENTITIES {
+            return Err(AppError::conflict(format!("a task has at most {MAX_ENTITIES} entities")));
         }
         entities::bind_to_task(db, &task, &entity)?;
         Ok(bound)
@@ -141,15 +141,15 @@ fn validate(db: &mut Db<'_>, org: &OrgId, task: &Task) -> Result<(), AppError> {
                 Some(environment) => environments::find(db, org, environment)?,
                 None => None,
             };
-            if let Err(faults) = check_scenario(task, environment.as_ref()) {
-                errors.nest("scenario", faults);
+            if let Err(nested) = check_scenario(task, environment.as_ref()) {
+                errors.nest("scenario", nested);
             }
         }
     }
     Ok(errors.into_result()?)
 }
 
-/// Whether every step has a simulator to act in.
+/// Checks that every step has a simulator in the environment.
 pub(crate) fn check_scenario(
     task: &Task,
     environment: Option<&model::environment::Environment>,

@@ -32,7 +32,7 @@ impl UploadBuffers {
         Self { directory, open: Arc::default() }
     }
 
-    /// A buffer for at max `max` bytes.
+    /// A buffer for at most `max` bytes.
     pub(crate) fn begin(&self, max: u64) -> Result<UploadBuffer, AppError> {
         let counted = Counted(Arc::clone(&self.open));
         if self.open.fetch_add(1, Ordering::Relaxed) >= MAX_UPLOADS {
@@ -118,7 +118,7 @@ impl UploadBuffer {
         Ok(())
     }
 
-    /// At max `max` bytes from an offset; fewer only at the end.
+    /// At most `max` bytes from an offset; fewer only at the end.
     pub(crate) async fn read(&self, offset: u64, max: usize) -> Result<Bytes, AppError> {
         let length = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX).min(max);
         match &self.content {

@@ -73,7 +73,7 @@ fn text(file: &Path, ocr: bool) -> anyhow::Result<()> {
             // Prefer an existing text layer over OCR.
             let page = image.page.checked_sub(1).and_then(|index| pages.get_mut(index));
             if let Some(page) = page.filter(|page| page.is_empty()) {
-                *page = app::ocr::recognise(&image)?;
+                *page = app::ocr::recognize(&image)?;
             }
         }
     }

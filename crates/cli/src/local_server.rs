@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use app::mllp::MllpListen;
 use app::{App, Options, SftpAddress};
 use client::Client;
+use server::{MllpListen, ServerOptions};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -108,9 +108,8 @@ async fn open(data: PathBuf, sftp_port: u16) -> anyhow::Result<App> {
         let arguments = StorageArguments { data: Some(data), ..StorageArguments::default() };
         let storage = Storage::merge(&arguments, &SettingsFile::default())?;
         let sftp = Some(SftpAddress { host: None, port: sftp_port });
-        let mllp = Some(MllpListen::LOOPBACK);
         let spool = Some(storage.spool());
-        storage.open(Options { mllp, sftp, spool, ..Options::from(limits()) })
+        storage.open(Options { sftp, spool, ..Options::from(limits()) })
     });
     opened.await?
 }
@@ -138,6 +137,7 @@ async fn serve(listener: TcpListener, sftp: TcpListener, app: App, stopped: watc
         let _ = stopped.wait_for(|stopped| *stopped).await;
     };
     let files = tokio::spawn(sftp::serve(sftp, app.clone(), shutdown(stopped.clone())));
-    server::serve(listener, app, None, shutdown(stopped)).await;
+    let options = ServerOptions { mllp: Some(MllpListen::LOOPBACK), public_url: None };
+    server::serve(listener, app, options, shutdown(stopped)).await;
     files.abort();
 }

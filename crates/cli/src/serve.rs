@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use app::{App, Options, SftpAddress};
 use clap::Args;
+use server::ServerOptions;
 use tokio::net::TcpListener;
 
 use crate::block_on;
@@ -66,9 +67,9 @@ pub(crate) fn run(arguments: ServeArgs) -> anyhow::Result<()> {
     let public = arguments.sftp_public.or(file.sftp_public);
     let address = sftp_address(public.as_deref(), sftp.local_addr()?.port())?;
     let spool = Some(storage.spool());
-    let app = storage.open(Options { limits, allowed_hosts, mllp, sftp: Some(address), spool, engine: None })?;
+    let app = storage.open(Options { limits, allowed_hosts, sftp: Some(address), spool, engine: None })?;
     let public_url = arguments.public_url.or(file.public_url);
-    block_on(serve(app, (listen, sftp), public_url, arguments.bundled))
+    block_on(serve(app, (listen, sftp), ServerOptions { public_url, mllp }, arguments.bundled))
 }
 
 fn sftp_listener(address: Option<SocketAddr>) -> anyhow::Result<std::net::TcpListener> {
@@ -95,7 +96,7 @@ fn sftp_address(public: Option<&str>, port: u16) -> anyhow::Result<SftpAddress> 
 async fn serve(
     app: App,
     (listen, sftp): (SocketAddr, std::net::TcpListener),
-    public_url: Option<String>,
+    options: ServerOptions,
     load_bundled_benchmarks: bool,
 ) -> anyhow::Result<()> {
     allow_many_connections();
@@ -107,7 +108,7 @@ async fn serve(
         print(format_args!("Organization {} ({})", first.organization.name, first.organization.id));
         print(format_args!("API key, shown this once: {}", first.api_key.key));
     }
-    let url = public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+    let url = options.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
     print(format_args!("SFTP is at {sftp_listen_address}"));
     print(format_args!("The API is described at {url}/docs"));
     print(format_args!("Verial {} listens on http://{address}", env!("CARGO_PKG_VERSION")));
@@ -123,7 +124,7 @@ async fn serve(
         tokio::spawn(load_bundled(app.clone(), address));
     }
     let sessions = tokio::spawn(sftp::serve(sftp, app.clone(), shutdown(stopped.clone())));
-    let serving = server::serve(listener, app, public_url, stop_requested);
+    let serving = server::serve(listener, app, options, stop_requested);
     tokio::pin!(serving);
     tokio::select! {
         () = &mut serving => {}

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Context;
-use app::mllp::MllpListen;
 use app::{App, Clock, Limits, Options};
 use clap::Args;
 use serde::Deserialize;
+use server::MllpListen;
 use store::blobs::BlobUrl;
 use store::{Blobs, DatabaseUrl, Store};
 

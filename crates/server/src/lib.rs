@@ -24,9 +24,21 @@ use std::time::Duration;
 
 use app::App;
 use axum::Router;
+use model::playground::Sandbox;
+use model::run::StartedTaskRun;
 use tokio::net::TcpListener;
 
+pub use mllp::MllpListen;
 pub use openapi::document as openapi_document;
+
+/// The operator's configuration of the server.
+#[derive(Clone, Debug, Default)]
+pub struct ServerOptions {
+    /// The URL at which clients reach the server, which the OpenAPI document names.
+    pub public_url: Option<String>,
+    /// Where HL7 sandboxes get MLLP ports; none if absent.
+    pub mllp: Option<MllpListen>,
+}
 
 /// State that handlers share. It is one reference, because every request clones it several times.
 #[derive(Clone)]
@@ -41,6 +53,7 @@ struct Shared {
     docs: docs::Docs,
     /// The URL at which clients reach the server, if the operator configured it (`--public-url`).
     public_url: Option<String>,
+    mllp: Option<Arc<mllp::MllpPorts>>,
 }
 
 impl std::ops::Deref for State {
@@ -51,8 +64,23 @@ impl std::ops::Deref for State {
     }
 }
 
-/// The router with all endpoints. `public_url` is where clients reach it; the OpenAPI document names it.
-pub fn router(app: App, public_url: Option<String>) -> Router {
+impl State {
+    /// Adds the MLLP port of an active HL7 sandbox to its credentials.
+    fn add_mllp_port(&self, sandbox: &mut Sandbox, base: &str) {
+        if let Some(ports) = &self.mllp {
+            ports.add_to(sandbox, base);
+        }
+    }
+
+    fn add_started_mllp_ports(&self, started: &mut StartedTaskRun, base: &str) {
+        if let Some(ports) = &self.mllp {
+            started.sandboxes.iter_mut().for_each(|sandbox| ports.add_to_started(sandbox, base));
+        }
+    }
+}
+
+/// The router with all endpoints.
+fn router(app: App, public_url: Option<String>, mllp: Option<Arc<mllp::MllpPorts>>) -> Router {
     let (router, mut api) = openapi::build();
     api.servers = public_url.clone().map(|url| vec![utoipa::openapi::Server::new(url)]);
     let state = State(Arc::new(Shared {
@@ -62,6 +90,7 @@ pub fn router(app: App, public_url: Option<String>) -> Router {
         metrics: metrics::Metrics::default(),
         docs: docs::Docs::new(&openapi::full_document(&api)),
         public_url,
+        mllp,
         app,
     }));
     middleware::wrap(router, &state).with_state(state)
@@ -71,30 +100,32 @@ pub fn router(app: App, public_url: Option<String>) -> Router {
 pub async fn serve(
     listener: TcpListener,
     app: App,
-    public_url: Option<String>,
+    options: ServerOptions,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) {
-    let (sweeper, closing_app) = (tokio::spawn(sweep(app.clone())), app.clone());
-    if let Some(opened) = app.opened_ports() {
-        tokio::spawn(mllp::serve(app.clone(), opened));
-    }
-    let limits = app.limits().clone();
-    net::serve(listener, router(app, public_url), &limits, shutdown).await;
+    let ServerOptions { public_url, mllp } = options;
+    let mllp = mllp.map(|listen| mllp::MllpPorts::new(app.clone(), listen));
+    let sweeper = tokio::spawn(sweep(app.clone(), mllp.clone()));
+    net::serve(listener, router(app.clone(), public_url, mllp.clone()), app.limits(), shutdown).await;
     sweeper.abort();
-    closing_app.close_ports();
-    closing_app.flush_events().await;
+    if let Some(ports) = mllp {
+        ports.close_all();
+    }
+    app.flush_events().await;
 }
 
 /// Background cleanup. Every 5 seconds: ends overdue task runs and closes MLLP ports of ended sandboxes. Every minute: frees
 /// unused memory. Every hour: deletes expired idempotency keys.
-async fn sweep(app: App) {
+async fn sweep(app: App, mllp: Option<Arc<mllp::MllpPorts>>) {
     let mut ticks = tokio::time::interval(Duration::from_secs(5));
     for tick in 0u64.. {
         ticks.tick().await;
         if let Err(error) = app::runs::sweep(&app).await {
             tracing::warn!(%error, "the sweep of overdue task runs failed");
         }
-        if let Err(error) = app.sweep_ports().await {
+        if let Some(ports) = &mllp
+            && let Err(error) = ports.sweep().await
+        {
             tracing::warn!(%error, "the sweep of MLLP ports failed");
         }
         if tick.is_multiple_of(12) {

@@ -1,4 +1,4 @@
-//! Benchmarks as drafts of their owner, and as published versions that everyone may see.
+//! Drafts of benchmarks, and their published versions that other organizations can see.
 
 use model::benchmark::{Benchmark, Visibility};
 use model::page::{Page, PageRequest};
@@ -8,7 +8,8 @@ use crate::paging::{Order, Paged};
 use crate::value::{Row, bind};
 use crate::{Db, StoreError};
 
-/// The owner's drafts and, of others, the newest published version of what is Public. `$1` is the reader's organization.
+/// The organization's own drafts, and the newest versions of other organizations' public benchmarks. `$1` is the reader's
+/// organization.
 const VISIBLE: &str = "select * from (
     select b.id, b.name, b.description, b.environment_id, b.timeout, b.concurrency, b.visibility, b.slug, s.newest_version,
         1 as owned, b.org_id as organization_id, b.created_at, b.updated_at
@@ -43,12 +44,12 @@ pub fn insert(db: &mut Db<'_>, org: &OrgId, benchmark: &Benchmark) -> Result<(),
     Ok(())
 }
 
-/// One that the organization may see, its own or a Public one.
+/// A benchmark that the organization can see: its own or a public one.
 pub fn find_visible(db: &mut Db<'_>, org: &OrgId, benchmark: &BenchmarkId) -> Result<Option<Benchmark>, StoreError> {
     db.query_one(&format!("{VISIBLE} and id = $2"), bind![org, benchmark])?.map(|mut row| read(&mut row)).transpose()
 }
 
-/// One of the organization's own.
+/// A draft of the organization.
 pub fn find(db: &mut Db<'_>, org: &OrgId, benchmark: &BenchmarkId) -> Result<Option<Benchmark>, StoreError> {
     Ok(find_visible(db, org, benchmark)?.filter(|benchmark| benchmark.owned))
 }
@@ -79,7 +80,7 @@ pub fn update(db: &mut Db<'_>, org: &OrgId, benchmark: &Benchmark) -> Result<(),
     Ok(())
 }
 
-/// The draft with its tasks and criteria. Published versions stay; a slug without one becomes free.
+/// Deletes the draft with its tasks and criteria. Published versions stay; a slug without versions becomes available.
 pub fn delete(db: &mut Db<'_>, org: &OrgId, benchmark: &BenchmarkId) -> Result<(), StoreError> {
     let of_benchmark = "(select id from tasks where org_id = $1 and benchmark_id = $2)";
     db.execute(
@@ -96,7 +97,7 @@ pub fn delete(db: &mut Db<'_>, org: &OrgId, benchmark: &BenchmarkId) -> Result<(
     Ok(())
 }
 
-/// The slug and newest version of a benchmark of the organization, whether or not its draft is still there.
+/// The slug and newest version of a benchmark of the organization, even if its draft was deleted.
 pub fn published_reference(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -117,8 +118,8 @@ pub fn with_environment(
     db.query_one(sql, bind![org, environment])?.map(|mut row| row.parsed()).transpose()
 }
 
-/// Takes the slug for the benchmark and says whether it could: a slug that another organization or another benchmark has is
-/// taken, one that the organization left behind with a deleted benchmark goes on under the new one.
+/// Assigns the slug to the benchmark. False if another organization or another benchmark has it. A slug that belonged to a
+/// deleted benchmark of the organization can be reused.
 pub fn claim_slug(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -133,7 +134,7 @@ pub fn claim_slug(
     Ok(db.execute(sql, bind![slug, org, benchmark, visibility.name()])? > 0)
 }
 
-/// Gives back a slug under which nothing was published.
+/// Releases a slug without published versions.
 pub fn release_slug(db: &mut Db<'_>, org: &OrgId, benchmark: &BenchmarkId) -> Result<(), StoreError> {
     db.execute(
         "delete from slugs where org_id = $1 and benchmark_id = $2 and newest_version is null",

@@ -13,7 +13,7 @@ use crate::StoreError;
 /// Fast, and small enough: datasets are text.
 const ZSTD_LEVEL: i32 = 3;
 
-/// Where blobs are kept.
+/// Where blobs are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlobUrl {
     Directory(PathBuf),
@@ -76,7 +76,7 @@ impl Blobs {
         Ok(Self { store: Arc::new(store.with_fsync(true)), prefix: String::new() })
     }
 
-    /// Keeps the bytes and answers their name. Keeping the same bytes twice is keeping them once.
+    /// Stores the bytes and returns their name. Storing the same bytes again changes nothing.
     pub async fn put(&self, content: Bytes) -> Result<String, StoreError> {
         let (name, compressed) = tokio::task::spawn_blocking(move || {
             let name = canonical::sha256_hex(&content);
@@ -92,7 +92,7 @@ impl Blobs {
         }
     }
 
-    /// The bytes of a name that `put` gave. They are checked against it.
+    /// The bytes of a name that `put` returned. They are verified against the name.
     pub async fn get(&self, name: &str) -> Result<Bytes, StoreError> {
         let compressed = self.store.get(&self.place(name)).await.map_err(failed)?.bytes().await.map_err(failed)?;
         let expected = name.to_owned();
@@ -109,7 +109,7 @@ impl Blobs {
         .map_err(|_| StoreError::Panicked)?
     }
 
-    /// Whether the store answers.
+    /// Whether the blob store responds.
     pub async fn ping(&self) -> Result<(), StoreError> {
         match self.store.head(&self.place("ping")).await {
             Ok(_) | Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -117,7 +117,7 @@ impl Blobs {
         }
     }
 
-    /// Two levels, so that no directory grows without end.
+    /// Two levels, which limits the size of each directory.
     fn place(&self, name: &str) -> ObjectPath {
         let shard = name.get(..2).unwrap_or("xx");
         ObjectPath::from(format!("{}/{shard}/{name}.zst", self.prefix))

@@ -1,4 +1,4 @@
-//! Which blobs are in use, for the operator only.
+//! The blobs that are in use. Only for the operator.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use model::dataset::Manifest;
 use crate::log::Text;
 use crate::{Db, StoreError};
 
-/// The names of all blobs that anything stored refers to.
+/// The names of all blobs that are referenced.
 pub fn all_blobs(db: &mut Db<'_>) -> Result<BTreeSet<String>, StoreError> {
     let mut names = BTreeSet::new();
     for mut row in db.query("select manifest from datasets union all select manifest from checkpoints", &[])? {
@@ -29,7 +29,7 @@ pub fn all_blobs(db: &mut Db<'_>) -> Result<BTreeSet<String>, StoreError> {
     Ok(names)
 }
 
-/// All rows of a collection that were written in sandboxes: those of files and faxes may have their bytes in blobs.
+/// All records of a collection that were written in sandboxes. Those of files and faxes may refer to blobs.
 pub fn all_rows(db: &mut Db<'_>, collection: &str) -> Result<Vec<Text>, StoreError> {
     let sql = "select body, blob from changes where collection = $1 and write <> 'delete'";
     let rows =

@@ -52,7 +52,7 @@ pub fn list(
     paged.fetch(db, bind![org, task].to_vec(), page, read, |criterion| criterion.id.to_string())
 }
 
-/// In the order of their making.
+/// In creation order.
 pub fn of_task(db: &mut Db<'_>, org: &OrgId, task: &TaskId) -> Result<Vec<Criterion>, StoreError> {
     db.query(&format!("{SELECT} and task_id = $2 order by id"), bind![org, task])?.iter_mut().map(read).collect()
 }

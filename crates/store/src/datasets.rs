@@ -1,4 +1,4 @@
-//! Datasets, their current content and the revisions that were kept.
+//! Datasets, their current content and their stored revisions.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ pub fn update(db: &mut Db<'_>, org: &OrgId, dataset: &Dataset) -> Result<(), Sto
     Ok(())
 }
 
-/// Kept revisions stay: published versions read them.
+/// Stored revisions stay, because published versions use them.
 pub fn delete(db: &mut Db<'_>, org: &OrgId, dataset: &DatasetId) -> Result<(), StoreError> {
     db.execute("delete from dataset_files where dataset_id = $1", bind![dataset])?;
     db.execute("delete from dataset_entities where dataset_id = $1", bind![dataset])?;
@@ -76,7 +76,7 @@ pub fn set_manifest(db: &mut Db<'_>, dataset: &DatasetId, manifest: &Manifest) -
     Ok(())
 }
 
-/// What the current revision is made of.
+/// The manifest of the current revision.
 pub fn manifest(db: &mut Db<'_>, dataset: &Dataset) -> Result<Manifest, StoreError> {
     match dataset.r#type {
         DatasetType::Fhir => {
@@ -87,7 +87,7 @@ pub fn manifest(db: &mut Db<'_>, dataset: &Dataset) -> Result<Manifest, StoreErr
     }
 }
 
-/// Keeps the current revision for good. Keeping one twice is keeping it once.
+/// Stores the current revision permanently. Storing it again changes nothing.
 pub fn keep_revision(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -141,7 +141,7 @@ pub fn put_file(db: &mut Db<'_>, dataset: &DatasetId, file: &DatasetFile) -> Res
     Ok(())
 }
 
-/// The files of a branch are its parent's, to begin with.
+/// A branch starts with the files of its parent.
 pub fn copy_files(db: &mut Db<'_>, from: &DatasetId, to: &DatasetId) -> Result<(), StoreError> {
     let sql = "insert into dataset_files (dataset_id, path, sha256, size, content_type, modified_at)
         select $2, path, sha256, size, content_type, modified_at from dataset_files where dataset_id = $1";
@@ -169,7 +169,7 @@ pub fn list_files(db: &mut Db<'_>, dataset: &DatasetId, page: &PageRequest) -> R
     paged.fetch(db, bind![dataset].to_vec(), page, read_file, |file| file.path.clone())
 }
 
-/// A file that stands where a folder of `path` would have to be, or the other way round.
+/// A file whose path is a folder of `path`, or the other way round.
 pub fn conflicting_path(db: &mut Db<'_>, dataset: &DatasetId, path: &str) -> Result<Option<String>, StoreError> {
     for (end, _) in path.match_indices('/') {
         if let Some(file) = find_file(db, dataset, &path[..end])? {

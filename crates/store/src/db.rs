@@ -9,13 +9,13 @@ use crate::value::{Row, Value};
 /// A transaction. Queries use `$1`, `$2` … and the common subset of SQL.
 pub struct Db<'a> {
     connection: Connection<'a>,
-    /// The database asked for this transaction to be run again.
+    /// The database requires that this transaction runs again.
     pub(crate) transient: bool,
     /// The connection was lost before the commit, so nothing was written.
     pub(crate) lost: bool,
-    /// A key was taken that only we give out: probably by a transaction that ran at the same time.
+    /// A key that only the server generates exists already, probably because of a concurrent transaction.
     pub(crate) clashed: bool,
-    /// A statement failed. PostgreSQL then undoes the transaction, even when it is asked to commit.
+    /// A statement failed. PostgreSQL then rolls back the transaction, even on `commit`.
     pub(crate) failed: bool,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Db<'a> {
         }
     }
 
-    /// Ends a PostgreSQL transaction; SQLite's ends with its group.
+    /// Ends a PostgreSQL transaction. On SQLite, it ends with the group commit.
     pub(crate) fn commit(self) -> Result<(), StoreError> {
         match self.connection {
             Connection::Sqlite(_) => Ok(()),
@@ -79,7 +79,7 @@ impl<'a> Db<'a> {
         Ok(self.query(sql, parameters)?.into_iter().next())
     }
 
-    /// How many rows it changed.
+    /// Returns the number of changed rows.
     pub(crate) fn execute(&mut self, sql: &str, parameters: &[Value<'_>]) -> Result<u64, StoreError> {
         let changed = match &mut self.connection {
             Connection::Sqlite(connection) => sqlite_execute(connection, sql, parameters),
@@ -104,7 +104,7 @@ impl<'a> Db<'a> {
     }
 }
 
-/// SQLite takes `$1` for a name, which it looks for in a list of all of them, one by one; `?1` is a number.
+/// SQLite treats `$1` as a name, which it looks up in a list; `?1` is an index and faster.
 fn numbered(sql: &str) -> String {
     sql.replace('$', "?")
 }

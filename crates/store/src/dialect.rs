@@ -1,11 +1,11 @@
-//! Where the two databases differ: error codes, constraint names, text order, parameter encoding.
+//! Differences between the two databases: error codes, constraint names, text order, parameter encoding.
 
 use postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked};
 
 use crate::value::{Row, Value};
 use crate::{Constraint, Db, StoreError};
 
-/// Constraint, its PostgreSQL name, and the columns that SQLite names instead.
+/// A constraint, its name in PostgreSQL, and the columns by which SQLite identifies it.
 const CONSTRAINTS: [(Constraint, &str, &str); 2] = [
     (Constraint::SolverAlias, "solvers_alias_key", "solvers.org_id, solvers.alias"),
     (Constraint::EntityName, "dataset_entities_name_key", "dataset_entities.dataset_id, dataset_entities.name"),
@@ -62,14 +62,14 @@ fn violated(database: &postgres::error::DbError) -> Option<Constraint> {
     Some(known.map_or(Constraint::Other, |(constraint, _, _)| *constraint))
 }
 
-/// Serialization failure, deadlock or a lock held for too long: the transaction may succeed when run again.
+/// A serialization failure, a deadlock or a lock timeout: the transaction may succeed when it runs again.
 pub(crate) fn is_transient(error: &postgres::Error) -> bool {
     use postgres::error::SqlState;
     let again = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::LOCK_NOT_AVAILABLE];
     error.code().is_some_and(|code| again.contains(code))
 }
 
-/// The connection is gone: closed, reset, or ended by the server (shutdown, idle in transaction).
+/// The connection is lost: closed, reset, or ended by the server (shutdown, idle in transaction).
 pub(crate) fn is_connection_lost(error: &postgres::Error) -> bool {
     use postgres::error::SqlState;
     let ended = [
@@ -82,13 +82,13 @@ pub(crate) fn is_connection_lost(error: &postgres::Error) -> bool {
     error.is_closed() || is_io || error.code().is_some_and(|code| ended.contains(code))
 }
 
-/// A key of ours that another transaction took meanwhile, which PostgreSQL does not always tell as a serialization failure:
-/// run again, the transaction sees why, or clashes for a reason of its own.
+/// A concurrent transaction has inserted the same key, which PostgreSQL does not always report as a serialization failure.
+/// When the transaction runs again, it either sees the other row or fails for its own reason.
 pub(crate) fn is_clash(error: &postgres::Error) -> bool {
     error.as_db_error().and_then(violated) == Some(Constraint::Other)
 }
 
-/// PostgreSQL checks its pages as it reads them; SQLite does when asked.
+/// PostgreSQL checks its pages when it reads them; SQLite only on request.
 pub(crate) fn check_sqlite(db: &mut Db<'_>) -> Result<Vec<String>, StoreError> {
     let mut faults = Vec::new();
     for mut row in db.query("pragma integrity_check", &[])? {
@@ -103,7 +103,7 @@ pub(crate) fn check_sqlite(db: &mut Db<'_>) -> Result<Vec<String>, StoreError> {
     Ok(faults)
 }
 
-/// SQLite orders text by bytes; PostgreSQL does so only when told, column by column.
+/// SQLite orders text by bytes; PostgreSQL needs a collation for each column.
 pub(crate) fn postgres_schema(sql: &str) -> String {
     sql.replace(" text", " text collate \"C\"")
 }

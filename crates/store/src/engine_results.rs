@@ -1,4 +1,4 @@
-//! What other engines made of finished runs, beside the results that the runs ended with.
+//! Results of completed runs by other engines, in addition to their original results.
 
 use model::score::{self, Axes, Score};
 use model::{BenchmarkRunId, TaskRunId, Timestamp};
@@ -8,7 +8,7 @@ use crate::runs::read_result;
 use crate::value::{Row, Value, bind};
 use crate::{Db, StoreError};
 
-/// What one engine made of a run.
+/// The result of a run by one engine.
 #[derive(Clone, Debug)]
 pub struct StoredEngineResult {
     pub run: BenchmarkRunId,
@@ -17,7 +17,7 @@ pub struct StoredEngineResult {
     pub scored_at: Timestamp,
 }
 
-/// What it made of one of the run's completed tasks.
+/// The result of one of the run's completed tasks.
 #[derive(Clone, Debug)]
 pub struct StoredEngineTask {
     pub task_run: TaskRunId,
@@ -27,7 +27,7 @@ pub struct StoredEngineTask {
     pub criteria: Text,
 }
 
-/// False when the engine has scored the run before: its result stays as it is.
+/// False if the engine has scored the run before. Its result does not change.
 pub fn insert(
     db: &mut Db<'_>,
     result: &StoredEngineResult,
@@ -51,14 +51,14 @@ pub fn insert(
     Ok(true)
 }
 
-/// Runs that one query names.
-const MOST_NAMED: usize = 100;
+/// Maximum number of runs in one query.
+const MAX_RUNS_PER_QUERY: usize = 100;
 
-/// Of all these runs, by run and engine. Not scoped by organization: whoever asks has found the runs under its own, or on a
-/// leaderboard.
+/// The results of these runs, by run and engine. Not scoped by organization: the caller has found the runs under its own
+/// organization or on a leaderboard.
 pub fn of_runs(db: &mut Db<'_>, runs: &[&BenchmarkRunId]) -> Result<Vec<StoredEngineResult>, StoreError> {
     let mut found = Vec::new();
-    for chunk in runs.chunks(MOST_NAMED) {
+    for chunk in runs.chunks(MAX_RUNS_PER_QUERY) {
         let places: Vec<String> = (1..=chunk.len()).map(|number| format!("${number}")).collect();
         let sql = format!(
             "select benchmark_run_id, engine, scored_at, score, axes from engine_results
@@ -78,7 +78,7 @@ fn read(row: &mut Row) -> Result<StoredEngineResult, StoreError> {
     Ok(StoredEngineResult { run, engine, scored_at, result: read_result(row)? })
 }
 
-/// What an engine made of a run's tasks. Not scoped by organization, as above.
+/// The results of a run's tasks by one engine. Not scoped by organization, as above.
 pub fn tasks_of(db: &mut Db<'_>, run: &BenchmarkRunId, engine: &str) -> Result<Vec<StoredEngineTask>, StoreError> {
     let sql = "select task_run_id, score, axes, criteria, criteria_blob from engine_task_results
         where benchmark_run_id = $1 and engine = $2 order by task_run_id";

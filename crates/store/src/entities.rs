@@ -46,7 +46,7 @@ pub fn delete(db: &mut Db<'_>, org: &OrgId, entity: &EntityId) -> Result<(), Sto
     Ok(())
 }
 
-/// Those bound to a task, in the order of their binding.
+/// The entities of a task, in the order in which they were bound.
 pub fn of_task(db: &mut Db<'_>, org: &OrgId, task: &TaskId) -> Result<Vec<DatasetEntity>, StoreError> {
     let sql = format!(
         "select {COLUMNS} from task_entities te join dataset_entities e on e.id = te.entity_id
@@ -55,7 +55,7 @@ pub fn of_task(db: &mut Db<'_>, org: &OrgId, task: &TaskId) -> Result<Vec<Datase
     db.query(&sql, bind![org, task])?.iter_mut().map(read).collect()
 }
 
-/// A page of those bound to a task, in the order of their binding.
+/// A page of the entities of a task, in the order in which they were bound.
 pub fn list_of_task(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -72,7 +72,7 @@ pub fn list_of_task(
     Ok(page.map(|(_, entity)| entity))
 }
 
-/// Binding twice is binding once.
+/// Binding it again changes nothing.
 pub fn bind_to_task(db: &mut Db<'_>, task: &TaskId, entity: &EntityId) -> Result<(), StoreError> {
     let sql = "insert into task_entities (task_id, entity_id, position)
         select $1, $2, coalesce(max(position), 0) + 1 from task_entities where task_id = $1
@@ -81,7 +81,7 @@ pub fn bind_to_task(db: &mut Db<'_>, task: &TaskId, entity: &EntityId) -> Result
     Ok(())
 }
 
-/// Whether it was bound.
+/// False if it was not bound.
 pub fn unbind_from_task(db: &mut Db<'_>, task: &TaskId, entity: &EntityId) -> Result<bool, StoreError> {
     Ok(db.execute("delete from task_entities where task_id = $1 and entity_id = $2", bind![task, entity])? > 0)
 }

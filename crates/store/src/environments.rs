@@ -35,7 +35,7 @@ pub fn list(db: &mut Db<'_>, org: &OrgId, page: &PageRequest) -> Result<Page<Env
     Ok(page)
 }
 
-/// In the order of their attachment.
+/// In the order in which they were attached.
 fn simulators(db: &mut Db<'_>, org: &OrgId, environment: &EnvironmentId) -> Result<Vec<SimulatorSummary>, StoreError> {
     let sql = "select s.id, s.type, s.name from environment_simulators es join simulators s on s.id = es.simulator_id
         where s.org_id = $1 and es.environment_id = $2 order by es.position, s.id";
@@ -55,7 +55,7 @@ pub fn delete(db: &mut Db<'_>, org: &OrgId, environment: &EnvironmentId) -> Resu
     Ok(())
 }
 
-/// Attaching twice is attaching once.
+/// Attaching it again changes nothing.
 pub fn attach(db: &mut Db<'_>, environment: &EnvironmentId, simulator: &SimulatorId) -> Result<(), StoreError> {
     let sql = "insert into environment_simulators (environment_id, simulator_id, position)
         select $1, $2, coalesce(max(position), 0) + 1 from environment_simulators where environment_id = $1
@@ -64,7 +64,7 @@ pub fn attach(db: &mut Db<'_>, environment: &EnvironmentId, simulator: &Simulato
     Ok(())
 }
 
-/// Whether it was attached.
+/// False if it was not attached.
 pub fn detach(db: &mut Db<'_>, environment: &EnvironmentId, simulator: &SimulatorId) -> Result<bool, StoreError> {
     let sql = "delete from environment_simulators where environment_id = $1 and simulator_id = $2";
     Ok(db.execute(sql, bind![environment, simulator])? > 0)

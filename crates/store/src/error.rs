@@ -1,6 +1,6 @@
-//! What can go wrong in the database, told apart by what a caller does about it.
+//! Errors of the database, distinguished by what the caller can do about them.
 
-/// The unique constraints whose violation is a client's conflict.
+/// The unique constraints whose violation is reported to the client as a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraint {
     SolverAlias,

@@ -1,4 +1,4 @@
-//! A transaction's work on its way to a database thread and back.
+//! The work of a transaction as a job for a database thread, and the way back of its result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -14,7 +14,7 @@ pub(crate) enum Mode {
     Append,
 }
 
-/// What the thread does with the transaction after the work has run.
+/// What the thread does with the transaction after the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ran {
     Commit,
@@ -25,7 +25,7 @@ pub(crate) trait Job: Send {
     fn run(&mut self, db: &mut Db<'_>) -> Ran;
     /// Whether the caller has stopped waiting.
     fn is_abandoned(&self) -> bool;
-    /// Sends the result, or the failure that undid it.
+    /// Sends the result, or the error that rolled it back.
     fn answer(self: Box<Self>, failure: Option<StoreError>);
 }
 
@@ -41,7 +41,7 @@ where
     T: Send + 'static,
     E: From<StoreError> + Send + 'static,
 {
-    /// The job and where its answer will arrive.
+    /// The job and the receiver of its result.
     pub(crate) fn boxed(work: F) -> (Box<dyn Job>, oneshot::Receiver<Result<T, E>>) {
         let (reply, answer) = oneshot::channel();
         (Box::new(Self { work, result: None, reply }), answer)
@@ -75,7 +75,7 @@ where
             (None, Some(result)) => result,
             (None, None) => Err(StoreError::Closed.into()),
         };
-        // A caller that went away no longer wants to know.
+        // The caller may have stopped waiting.
         let _ = self.reply.send(answer);
     }
 }

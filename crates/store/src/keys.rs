@@ -1,4 +1,4 @@
-//! Organization keys and solver keys. Secrets are here only as hashes.
+//! Organization keys and solver keys. Only hashes of secrets are stored.
 
 use model::api_key::KeyKind;
 use model::identity::ApiKey;
@@ -11,14 +11,14 @@ use crate::{Db, StoreError};
 
 const COLUMNS: &str = "id, name, prefix, suffix, created_at, last_used_at, revoked_at";
 
-/// Whose key it is.
+/// The owner of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     pub org: OrgId,
     pub solver: Option<SolverId>,
 }
 
-/// What a presented secret leads to.
+/// The key of a presented secret.
 #[derive(Clone, Debug)]
 pub struct Credential {
     pub key: KeyId,
@@ -65,19 +65,19 @@ pub fn find(db: &mut Db<'_>, owner: &Owner, key: &KeyId) -> Result<Option<ApiKey
     db.query_one(&sql, &parameters)?.map(|mut row| read(&mut row)).transpose()
 }
 
-/// How many keys of the owner still work.
+/// The number of keys of the owner that are not revoked.
 pub fn count_active(db: &mut Db<'_>, owner: &Owner) -> Result<i64, StoreError> {
     let (whose, parameters) = scope(owner);
     let sql = format!("select count(*) from keys where {whose} and revoked_at is null");
     db.query_one(&sql, &parameters)?.map_or(Ok(0), |mut row| row.integer())
 }
 
-/// The first revocation stays; a second one changes nothing.
+/// Revoking it again changes nothing.
 pub fn revoke(db: &mut Db<'_>, key: &KeyId, now: Timestamp) -> Result<u64, StoreError> {
     db.execute("update keys set revoked_at = $2 where id = $1 and revoked_at is null", bind![key, now])
 }
 
-/// Ends all keys of a solver and says which they were.
+/// Deletes all keys of a solver and returns their ids.
 pub fn revoke_of_solver(db: &mut Db<'_>, org: &OrgId, solver: &SolverId, now: Timestamp) -> Result<(), StoreError> {
     let sql = "update keys set revoked_at = $3 where org_id = $1 and solver_id = $2 and revoked_at is null";
     db.execute(sql, bind![org, solver, now])?;
@@ -111,7 +111,7 @@ fn read(row: &mut Row) -> Result<ApiKey, StoreError> {
     })
 }
 
-/// Keys made by older versions of the server are stored with four more characters.
+/// Keys created by older versions of the server are stored with four more characters.
 fn kind_prefix(shown: String) -> String {
     let kind = KeyKind::ALL.into_iter().find(|kind| shown.starts_with(kind.prefix()));
     kind.map_or(shown, |kind| kind.prefix().to_owned())

@@ -1,4 +1,4 @@
-//! Where the searchable forms of dataset revisions are.
+//! The blobs of indexed dataset revisions.
 
 use model::Timestamp;
 
@@ -18,7 +18,7 @@ pub fn find(db: &mut Db<'_>, content_hash: &str, format: i64) -> Result<Option<L
     found.map(|mut row| Ok(LayerBlobs { index: row.text()?, segments: row.json()? })).transpose()
 }
 
-/// The same layer may be built by several nodes at once: all of them are as good.
+/// Several nodes may build the same layer at once. Their results are equivalent.
 pub fn keep(
     db: &mut Db<'_>,
     content_hash: &str,

@@ -1,4 +1,4 @@
-//! Leaderboards: which series are published, and the runs that count in them.
+//! Leaderboards: the published series, and the runs that count in them.
 //!
 //! A series is all scored runs of a version by one solver with one agent and agent version. Runs of a selection of tasks
 //! never count. A run counts once nobody can work on it any more: when it has ended, or when its token has expired.
@@ -14,10 +14,10 @@ use crate::task_runs::read_sealed;
 use crate::value::{Row, bind};
 use crate::{Db, StoreError};
 
-/// The newest so many runs of a series count.
-pub const MOST_RUNS: i64 = 1000;
+/// Only this many of the newest runs of a series count.
+pub const MAX_RUNS: i64 = 1000;
 
-/// A run that counts in a published series, and whose it is.
+/// A run that counts in a published series, with its solver.
 #[derive(Clone, Debug)]
 pub struct CountedRun {
     pub run: StoredRun,
@@ -26,18 +26,18 @@ pub struct CountedRun {
     pub agent_description: Option<String>,
 }
 
-/// What one task of a counted run came to; no result while it is unfinished.
+/// One task of a counted run; without a result while it is unfinished.
 #[derive(Clone, Debug)]
 pub struct CountedTask {
     pub task: TaskId,
     pub name: String,
     pub result: Option<(Score, Axes)>,
     pub critical_failures: i64,
-    /// That scored it.
+    /// The engine that scored it.
     pub engine: Option<String>,
 }
 
-/// Puts the series that the run counts in on the leaderboard, unless it is there.
+/// Publishes the series of the run, if it is not published.
 pub fn publish(db: &mut Db<'_>, run: &StoredRun, now: Timestamp) -> Result<(), StoreError> {
     let sql = "insert into published_series (slug, version, solver_id, agent, agent_version, published_at)
         values ($1, $2, $3, $4, $5, $6) on conflict (slug, version, solver_id, agent, agent_version) do nothing";
@@ -48,7 +48,7 @@ pub fn publish(db: &mut Db<'_>, run: &StoredRun, now: Timestamp) -> Result<(), S
     Ok(())
 }
 
-/// Takes the series off the leaderboard.
+/// Removes the series from the leaderboard.
 pub fn unpublish(db: &mut Db<'_>, run: &StoredRun) -> Result<(), StoreError> {
     let sql = "delete from published_series
         where slug = $1 and version = $2 and solver_id = $3 and agent = $4 and agent_version = $5";
@@ -63,7 +63,7 @@ fn series_of(run: &StoredRun) -> (&str, &str) {
     (run.agent.as_deref().unwrap_or_default(), run.agent_version.as_deref().unwrap_or_default())
 }
 
-/// Ids of the runs that count, at most [`MOST_RUNS`] of each published series.
+/// Ids of the runs that count, at most [`MAX_RUNS`] of each published series.
 const COUNTED: &str = "select c.id from (
         select r.id, row_number() over (
             partition by r.solver_id, coalesce(r.agent, ''), coalesce(r.agent_version, '') order by r.id desc) as place
@@ -74,7 +74,7 @@ const COUNTED: &str = "select c.id from (
             and (r.status <> 'active' or r.token_expires_at <= $3)
     ) c where c.place <= $4";
 
-/// Every run that counts on the leaderboard of a version, oldest first, whoever made it.
+/// Every run that counts on the leaderboard of a version, of all organizations, oldest first.
 pub fn counted_runs(db: &mut Db<'_>, reference: &VersionRef, now: Timestamp) -> Result<Vec<CountedRun>, StoreError> {
     let sql = format!(
         "select {COLUMNS}, s.alias, o.name, s.agent_description from {TABLES}
@@ -89,7 +89,7 @@ pub fn counted_runs(db: &mut Db<'_>, reference: &VersionRef, now: Timestamp) -> 
             agent_description: row.text_or_null()?,
         })
     };
-    db.query(&sql, bind![&reference.slug, reference.version, now, MOST_RUNS])?.iter_mut().map(read_one).collect()
+    db.query(&sql, bind![&reference.slug, reference.version, now, MAX_RUNS])?.iter_mut().map(read_one).collect()
 }
 
 /// The tasks of those runs, in each run's order.
@@ -103,7 +103,7 @@ pub fn counted_tasks(
         where t.benchmark_run_id in ({COUNTED}) order by t.benchmark_run_id, t.position"
     );
     let mut tasks: BTreeMap<BenchmarkRunId, Vec<CountedTask>> = BTreeMap::new();
-    for mut row in db.query(&sql, bind![&reference.slug, reference.version, now, MOST_RUNS])? {
+    for mut row in db.query(&sql, bind![&reference.slug, reference.version, now, MAX_RUNS])? {
         let (run, task, name) = (row.parsed()?, row.parsed()?, row.text()?);
         tasks.entry(run).or_default().push(CountedTask {
             task,
@@ -116,7 +116,7 @@ pub fn counted_tasks(
     Ok(tasks)
 }
 
-/// How many runs each solver on the leaderboard has that would count, under any agent and agent version.
+/// For each solver on the leaderboard, the number of its runs that would count, with any agent and agent version.
 pub fn runs_by_solver(
     db: &mut Db<'_>,
     reference: &VersionRef,

@@ -1,5 +1,5 @@
-//! The only SQL and the only blob access. SQLite (embedded) and PostgreSQL stand behind one concrete type: a transaction is a
-//! synchronous closure over [`Db`], each query is one text that both databases take.
+//! All SQL and all access to blobs. One type covers SQLite (embedded) and PostgreSQL: a transaction is a synchronous closure
+//! over [`Db`], and each query is one text for both databases.
 
 pub mod benchmarks;
 pub mod blobs;
@@ -143,7 +143,7 @@ impl Store {
         answered.unwrap_or_else(|_| Err(StoreError::Closed.into()))
     }
 
-    /// What the database itself finds wrong with its content: nothing, unless it is damaged.
+    /// Damage that the database finds in its own files.
     pub async fn check(&self) -> Result<Vec<String>, StoreError> {
         let is_sqlite = matches!(&*self.backend, Backend::Sqlite(_));
         self.read(move |db| if is_sqlite { dialect::check_sqlite(db) } else { Ok(Vec::new()) }).await
@@ -154,7 +154,7 @@ impl Store {
         matches!(&*self.backend, Backend::Postgres(_))
     }
 
-    /// Whether the database answers.
+    /// Whether the database responds.
     pub async fn ping(&self) -> Result<(), StoreError> {
         self.read(|db| db.query("select 1", &[]).map(|_| ())).await
     }

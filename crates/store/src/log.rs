@@ -1,4 +1,4 @@
-//! The log of a playground: events, and the changes that they made. Appending names the place where the log must end.
+//! The log of a playground: events, and the changes that they made. An append names the expected end of the log.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,7 +11,7 @@ use crate::paging::{Order, Paged};
 use crate::value::{Row, Value, bind};
 use crate::{Db, StoreError, playgrounds};
 
-/// Text in its row, or the name of the blob that has it.
+/// Text in its row, or the name of the blob that contains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Text {
     Inline(Arc<str>),
@@ -32,7 +32,7 @@ impl Text {
     }
 }
 
-/// One event and what it changed. Its place is that of the one before it and one.
+/// One event and its changes. Its position is one after that of the previous entry.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub id: EventId,
@@ -46,8 +46,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether a key of the organization changed or sent something. Reads are no writes, though some record that a message
-    /// was read or that someone is logged in.
+    /// Whether a key of the organization changed or sent something. Reads do not count, although some of them record that a
+    /// message was read or that someone is logged in.
     pub fn is_organization_write(&self) -> bool {
         let is_write = match self.r#type {
             EventType::Hl7Inbound
@@ -66,12 +66,12 @@ impl Entry {
     }
 }
 
-/// What became of an append.
+/// The result of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
-    /// The log ends here now.
+    /// The log now ends at this position.
     At(Seq),
-    /// The log did not end where it was expected to, or the playground has ended: nothing was written.
+    /// Nothing was written: the log did not end at the expected position, or the playground has ended.
     Refused,
 }
 
@@ -94,7 +94,7 @@ pub fn append(
     Ok(Appended::At(head))
 }
 
-/// Events that one statement inserts, when there are so many: reads come in hundreds.
+/// Events that one statement inserts if there are many, because reads come in hundreds.
 const ROWS: usize = 32;
 
 fn insert_events(db: &mut Db<'_>, playground: &PlaygroundId, first: Seq, entries: &[Entry]) -> Result<(), StoreError> {
@@ -108,7 +108,7 @@ fn insert_events(db: &mut Db<'_>, playground: &PlaygroundId, first: Seq, entries
     chunks.remainder().iter().zip(seqs).try_for_each(|(entry, seq)| insert_event(db, playground, seq, entry))
 }
 
-/// Writes an entry at a place that was taken already.
+/// Writes an entry at a position that was reserved before.
 pub fn insert_event(db: &mut Db<'_>, playground: &PlaygroundId, seq: Seq, entry: &Entry) -> Result<(), StoreError> {
     static ONE: LazyLock<String> = LazyLock::new(|| insert_sql(1));
     db.execute(&ONE, &row(playground, seq, entry))?;
@@ -164,7 +164,7 @@ fn insert_change(
     Ok(())
 }
 
-/// The changes after a place, in order, at most so many rows. Their text may still be in blobs.
+/// The changes after a position, in order, up to a maximum number of rows. Their text may still be in blobs.
 pub fn changes_after(
     db: &mut Db<'_>,
     playground: &PlaygroundId,
@@ -199,22 +199,22 @@ fn read_change(row: &mut Row) -> Result<StoredChange, StoreError> {
     Ok(StoredChange { seq, position, change, text: Text::read(row)? })
 }
 
-/// An event whose payload may be in a blob; then the event's own is null.
+/// An event. If its payload is in a blob, the payload in the event is null.
 #[derive(Clone, Debug)]
 pub struct StoredEvent {
     pub event: Event,
     pub blob: Option<String>,
 }
 
-/// Which events a list shows.
+/// A filter for lists of events.
 #[derive(Clone, Debug, Default)]
 pub struct EventFilter {
     pub r#type: Option<EventType>,
-    /// At this time or later.
+    /// Only events at this time or later.
     pub since: Option<Timestamp>,
 }
 
-/// Of one sandbox of a playground, oldest first.
+/// The events of one sandbox, oldest first.
 pub fn events(
     db: &mut Db<'_>,
     (playground, sandbox): (&PlaygroundId, &SandboxId),
@@ -237,7 +237,8 @@ pub fn events(
     paged.fetch(db, parameters, page, read_event, |stored| stored.event.seq.to_string())
 }
 
-/// Of a whole playground, in order, after a place, at most so many. Payloads of the types that are named are left out: null.
+/// The events of a playground after a position, in order, up to a maximum number. Events of the given types have no payload
+/// (null).
 pub fn events_after(
     db: &mut Db<'_>,
     playground: &PlaygroundId,

@@ -1,4 +1,4 @@
-//! Forward-only migrations, in the binary, one text for both databases.
+//! Forward-only migrations, compiled into the binary, with one text for both databases.
 
 use model::{Timestamp, canonical};
 

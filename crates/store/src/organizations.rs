@@ -18,7 +18,7 @@ pub fn find(db: &mut Db<'_>, org: &OrgId) -> Result<Option<Organization>, StoreE
     db.query_one(sql, bind![org])?.map(|mut row| read(&mut row)).transpose()
 }
 
-/// For the operator only: every tenant, oldest first.
+/// All tenants, oldest first. Only for the operator.
 pub fn all(db: &mut Db<'_>) -> Result<Vec<Organization>, StoreError> {
     let sql = "select id, name, created_at, updated_at from organizations order by id";
     db.query(sql, &[])?.iter_mut().map(read).collect()

@@ -1,18 +1,18 @@
-//! Pages of rows by key: strictly beyond the cursor, one row more than asked to know whether there is more.
+//! Pages of rows by key. Reads one row more than requested, which shows whether there is another page.
 
 use model::page::{Direction, Page, PageRequest};
 
 use crate::value::{Row, Value};
 use crate::{Db, StoreError};
 
-/// How a list is ordered.
+/// The order of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     NewestFirst,
     Ascending,
-    /// By a number, the highest first.
+    /// By a number, highest first.
     HighestFirst,
-    /// By a number, the lowest first.
+    /// By a number, lowest first.
     LowestFirst,
 }
 
@@ -38,7 +38,7 @@ impl Paged<'_> {
         let mut sql = self.select.to_owned();
         if let Some(cursor) = &request.cursor {
             parameters.push(match self.order {
-                // A key that is no number was not ours: it is a place before everything.
+                // Our cursors always contain a number. Any other key means the start of the list.
                 Order::HighestFirst | Order::LowestFirst => Value::Integer(cursor.key.parse().unwrap_or_default()),
                 Order::NewestFirst | Order::Ascending => Value::from(cursor.key.clone()),
             });

@@ -1,4 +1,4 @@
-//! Playgrounds: who owns them and how far their log is.
+//! Playgrounds: their owner and the positions of their log.
 
 use model::page::{Page, PageRequest};
 use model::playground::{Playground, Status};
@@ -10,7 +10,7 @@ use crate::{Db, StoreError};
 
 const SELECT: &str = "select id, org_id, environment_id, task_run_id, created_at, reset_at, torn_down_at, ends_at from playgrounds where org_id = $1";
 
-/// How far a playground's log is.
+/// The positions of a playground's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The last entry.
@@ -20,9 +20,9 @@ pub struct Progress {
     /// The entry at which sandboxes or their datasets last changed.
     pub shape: i64,
     pub torn_down_at: Option<Timestamp>,
-    /// It takes no traffic after this: the deadline of its task run.
+    /// The deadline of its task run. It takes no traffic afterwards.
     pub ends_at: Option<Timestamp>,
-    /// It was provisioned for a task run that is not started yet, and takes no traffic.
+    /// Whether it was provisioned for a task run that is not started. Then it takes no traffic.
     pub is_provisioned: bool,
 }
 
@@ -45,7 +45,7 @@ pub struct Provisioned<'a> {
     pub task_run: &'a TaskRunId,
 }
 
-/// For task runs of one run. They take no traffic until they are opened.
+/// Inserts playgrounds for the task runs of one run. They take no traffic until they are opened.
 pub fn provision(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -62,7 +62,7 @@ pub fn provision(
     insert_many(db, "playgrounds", columns, &rows)
 }
 
-/// Lets a provisioned playground take traffic until its deadline. False when it has ended, was opened before, or has a log.
+/// Lets a provisioned playground take traffic until its deadline. False if it has ended, was opened before, or has a log.
 pub fn open(db: &mut Db<'_>, id: &PlaygroundId, ends_at: Timestamp) -> Result<bool, StoreError> {
     let sql =
         "update playgrounds set ends_at = $2 where id = $1 and ends_at is null and torn_down_at is null and head = 0";
@@ -86,7 +86,7 @@ pub fn list(db: &mut Db<'_>, org: &OrgId, page: &PageRequest) -> Result<Page<Pla
     paged.fetch(db, bind![org].to_vec(), page, read, |playground| playground.id.to_string())
 }
 
-/// Not scoped by organization: whoever asks has found the playground under its own.
+/// Not scoped by organization: the caller has found the playground under its own organization.
 pub fn progress(db: &mut Db<'_>, id: &PlaygroundId) -> Result<Option<Progress>, StoreError> {
     let sql = "select head, baseline, shape, torn_down_at, ends_at, task_run_id from playgrounds where id = $1";
     let found = db.query_one(sql, bind![id])?;
@@ -99,26 +99,26 @@ pub fn progress(db: &mut Db<'_>, id: &PlaygroundId) -> Result<Option<Progress>, 
     found.map(read).transpose()
 }
 
-/// Takes the entries up to `head`, if the log ends at `expected` and the playground is active.
+/// Reserves the entries up to `head`, if the log ends at `expected` and the playground is active.
 pub fn advance(db: &mut Db<'_>, id: &PlaygroundId, expected: i64, head: i64) -> Result<bool, StoreError> {
     let sql = "update playgrounds set head = $3 where id = $1 and head = $2 and torn_down_at is null";
     Ok(db.execute(sql, bind![id, expected, head])? == 1)
 }
 
-/// Takes one entry for a change of the sandboxes, and answers its place; none when the playground has ended.
+/// Reserves one entry for a change of the sandboxes and returns its position; none if the playground has ended.
 pub fn reshape(db: &mut Db<'_>, id: &PlaygroundId) -> Result<Option<i64>, StoreError> {
     let sql = "update playgrounds set head = head + 1, shape = head + 1 where id = $1 and torn_down_at is null returning head";
     db.query_one(sql, bind![id])?.map(|mut row| row.integer()).transpose()
 }
 
-/// Back to the baseline. Answers the entry that stands for it; none when the playground has ended.
+/// Resets to the baseline. Returns the position of the reset; none if the playground has ended.
 pub fn reset(db: &mut Db<'_>, id: &PlaygroundId, now: Timestamp) -> Result<Option<i64>, StoreError> {
     let sql = "update playgrounds set head = head + 1, baseline = head + 1, reset_at = $2
         where id = $1 and torn_down_at is null returning head";
     db.query_one(sql, bind![id, now])?.map(|mut row| row.integer()).transpose()
 }
 
-/// Ends it and all of its sandboxes, and answers the last entry of its log. Ending twice is ending once.
+/// Ends the playground and all of its sandboxes, and returns the last position of its log. Ending it again changes nothing.
 pub fn tear_down(db: &mut Db<'_>, id: &PlaygroundId, now: Timestamp) -> Result<i64, StoreError> {
     let sql = "update sandboxes set torn_down_at = $2 where playground_id = $1 and torn_down_at is null";
     db.execute(sql, bind![id, now])?;

@@ -25,9 +25,9 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// client is still there.
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(3);
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
-const MOST_CLASHES: u32 = 4;
+const MAX_CONFLICTS: u32 = 4;
 /// How often one job may lose its connection before it fails.
-const MOST_LOSSES: u32 = 2;
+const MAX_LOST_CONNECTIONS: u32 = 2;
 /// After this many conflicts, a transaction waits for the lock `TURN`: transactions that hold it do not conflict with each
 /// other.
 const UNLUCKY: u32 = 4;
@@ -39,7 +39,7 @@ pub(crate) struct Postgres {
     pool: Arc<Pool>,
 }
 
-/// What the workers share.
+/// State that the workers share.
 struct Pool {
     settings: Settings,
     /// How many workers have a connection.
@@ -178,7 +178,7 @@ fn unavailable(error: &postgres::Error) -> StoreError {
     })
 }
 
-/// What a URL says that the driver does not read itself.
+/// Options in the URL that the driver does not know.
 #[derive(Debug, PartialEq)]
 struct Options {
     url: String,
@@ -259,7 +259,7 @@ impl Worker {
         loop {
             self.reconnect_while_others_work();
             let Ok((mut job, mode)) = queue.recv() else { return };
-            // Nobody waits for the result, and nothing was begun.
+            // The caller has stopped waiting, and no transaction was begun.
             if job.is_abandoned() {
                 continue;
             }
@@ -297,13 +297,13 @@ impl Worker {
             let session = self.session()?;
             match attempt_once(session, job, mode)? {
                 Attempt::Done => return Ok(()),
-                // It conflicts with itself; its own result says how.
-                Attempt::Clashed if attempt >= MOST_CLASHES => return Ok(()),
+                // It fails for its own reason, which its result contains.
+                Attempt::Clashed if attempt >= MAX_CONFLICTS => return Ok(()),
                 Attempt::Clashed | Attempt::Again => sleep(Duration::from_micros(200 << attempt.min(7))),
                 Attempt::Lost(error) => {
                     (self.session, *has_turn) = (None, false);
                     losses += 1;
-                    if losses > MOST_LOSSES {
+                    if losses > MAX_LOST_CONNECTIONS {
                         return Err(error);
                     }
                 }
@@ -383,7 +383,7 @@ fn attempt_once(session: &mut Session, job: &mut BoxedJob, mode: Mode) -> Result
     if db.clashed {
         return Ok(Attempt::Clashed);
     }
-    // The caller of an abandoned job was answered with an error. Only a commit that is under way by then is in doubt.
+    // The caller of an abandoned job has received an error. Only a commit that is already in progress may still succeed.
     if ran == Ran::Rollback || (mode != Mode::Read && job.is_abandoned()) {
         return Ok(Attempt::Done);
     }

@@ -12,7 +12,7 @@ use crate::paging::{Order, Paged};
 use crate::value::{Row, Value, bind, json_text};
 use crate::{Db, StoreError};
 
-/// A run as it is stored.
+/// The stored form of a run.
 #[derive(Clone, Debug)]
 pub struct StoredRun {
     pub id: BenchmarkRunId,
@@ -21,30 +21,30 @@ pub struct StoredRun {
     pub benchmark: RunBenchmark,
     pub content_hash: String,
     pub agent: Option<String>,
-    /// The solver's `agent_version` when the run was made.
+    /// The solver's `agent_version` when the run was created.
     pub agent_version: Option<String>,
     pub scored: bool,
-    /// What the order of a scored run's tasks is derived from.
+    /// The seed of the order of a scored run's tasks.
     pub order_seed: Option<i64>,
-    /// The run has only some of the benchmark's tasks.
+    /// Whether the run has only some of the benchmark's tasks.
     pub partial_selection: bool,
-    /// The organization's key wrote into the sandboxes of its tasks.
+    /// Whether a key of the organization wrote to the sandboxes of its tasks.
     pub organization_writes: bool,
     pub concurrency: i64,
     pub phase: Phase,
     pub status: Status,
-    /// None until it is completed, and when it is cancelled.
+    /// None before it is completed, and if it is cancelled.
     pub result: Option<(Score, Axes)>,
     pub counts: TaskCounts,
     pub created_at: Timestamp,
     pub started_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
     pub token_expires_at: Timestamp,
-    /// Since when the series that the run counts in is on the leaderboard.
+    /// When the series of the run was put on the leaderboard.
     pub published_at: Option<Timestamp>,
-    /// That scored it; none while it is active, and when several engines scored its tasks.
+    /// The engine that scored it; none while it is active, and if several engines scored its tasks.
     pub engine: Option<String>,
-    /// Of the version that is run; none for a draft.
+    /// The audit of the version; none for a draft.
     pub audit: Option<VersionAudit>,
     pub metadata: Metadata,
 }
@@ -54,29 +54,29 @@ impl StoredRun {
         self.result.as_ref().map(|(score, _)| score.verdict())
     }
 
-    /// The version that is run; none for a draft.
+    /// The version of the run; none for a draft.
     pub fn reference(&self) -> Option<VersionRef> {
         Some(VersionRef { slug: self.benchmark.slug.clone()?, version: self.benchmark.version? })
     }
 
-    /// Nobody can work on it any more: it is completed or cancelled, or its token has expired.
+    /// Whether no agent can work on it any more: it is completed or cancelled, or its token has expired.
     pub fn has_ended(&self, now: Timestamp) -> bool {
         self.status != Status::Active || self.token_expires_at <= now
     }
 
-    /// What its score lies between, as far as that is known. An audit is of all tasks, not of a selection.
+    /// The bounds of its score, if they are known. An audit covers all tasks, not a selection.
     pub fn bounds(&self) -> Bounds {
         let audit = self.audit.as_ref().filter(|_| !self.partial_selection);
         audit.map(VersionAudit::bounds).unwrap_or_default()
     }
 
-    /// The same of one of its tasks.
+    /// The bounds of the score of one of its tasks.
     pub fn bounds_of(&self, task: &TaskId) -> Bounds {
         self.audit.as_ref().map(|audit| audit.of_task(task)).unwrap_or_default()
     }
 }
 
-/// What its tasks came to, beside their mean. Those that have not ended count nothing.
+/// Counts over the tasks of a run that have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskCounts {
     /// Critical criteria that failed.
@@ -87,7 +87,7 @@ pub struct TaskCounts {
     pub clean: i64,
 }
 
-/// What a presented run token leads to.
+/// The run of a presented token.
 #[derive(Clone, Debug)]
 pub struct RunCredential {
     pub run: BenchmarkRunId,
@@ -198,7 +198,8 @@ pub fn list(
     paged.fetch(db, parameters, page, read, |run| run.id.to_string())
 }
 
-/// Completed runs of all tasks of a version that the organization made, oldest first, at most so many of the newest.
+/// The newest completed runs of a version that the organization created, without selections of tasks, up to a maximum
+/// number, oldest first.
 pub fn completed(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -225,32 +226,32 @@ pub fn completed(
     Ok(found)
 }
 
-/// Not scoped by organization: whoever asks has found the run under its own.
+/// Not scoped by organization: the caller has found the run under its own organization.
 pub fn draft(db: &mut Db<'_>, run: &BenchmarkRunId) -> Result<Option<Snapshot>, StoreError> {
     let sql = "select snapshot from draft_snapshots where benchmark_run_id = $1";
     db.query_one(sql, bind![run])?.map(|mut row| row.json()).transpose()
 }
 
-/// What is run, whoever may see it now: a version that was run stays readable to its runs.
+/// The content of a version. Its runs can always read it, even if it is not visible to their organization any more.
 pub fn version_snapshot(db: &mut Db<'_>, reference: &VersionRef) -> Result<Option<Snapshot>, StoreError> {
     let sql = "select snapshot from benchmark_versions where slug = $1 and version = $2";
     db.query_one(sql, bind![&reference.slug, reference.version])?.map(|mut row| row.json()).transpose()
 }
 
-/// Whose version it is.
+/// The organization that owns the version.
 pub fn version_org(db: &mut Db<'_>, reference: &VersionRef) -> Result<Option<OrgId>, StoreError> {
     let sql = "select org_id from benchmark_versions where slug = $1 and version = $2";
     db.query_one(sql, bind![&reference.slug, reference.version])?.map(|mut row| row.parsed()).transpose()
 }
 
-/// The first start of a task starts the run.
+/// Records the start of a task, of which the first starts the run.
 pub fn note_start(db: &mut Db<'_>, id: &BenchmarkRunId, now: Timestamp) -> Result<(), StoreError> {
     let sql = "update benchmark_runs set phase = 'started', started_at = $2 where id = $1 and phase = 'created'";
     db.execute(sql, bind![id, now])?;
     Ok(())
 }
 
-/// Ends an active run. False when it had ended before.
+/// Ends an active run. False if it had ended before.
 pub fn end(
     db: &mut Db<'_>,
     id: &BenchmarkRunId,
@@ -268,7 +269,7 @@ pub fn end(
     Ok(db.execute(sql, bind![id, status.name(), verdict, score, axes, engine, now])? == 1)
 }
 
-/// Records that the organization's key wrote into a sandbox of this playground. Nothing happens outside of runs.
+/// Records that a key of the organization wrote to a sandbox of this playground. Does nothing outside of runs.
 pub fn mark_organization_writes(db: &mut Db<'_>, playground: &PlaygroundId) -> Result<(), StoreError> {
     let sql = "update benchmark_runs set organization_writes = 1 where organization_writes = 0 and id = (
         select t.benchmark_run_id from playgrounds g join task_runs t on t.id = g.task_run_id where g.id = $1)";

@@ -1,4 +1,4 @@
-//! Sandboxes: which simulator, which data, and the secret that their credentials are derived from.
+//! Sandboxes: their simulator, their data, and the secret from which their credentials are derived.
 
 use model::page::{Page, PageRequest};
 use model::playground::SandboxDataset;
@@ -9,7 +9,7 @@ use crate::paging::{Order, Paged};
 use crate::value::{Row, Value, bind, insert_many, json_text};
 use crate::{Db, StoreError};
 
-/// A sandbox as it is stored.
+/// The stored form of a sandbox.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredSandbox {
     pub id: SandboxId,
@@ -23,17 +23,17 @@ pub struct StoredSandbox {
     pub secret: String,
     pub created_at: Timestamp,
     pub torn_down_at: Option<Timestamp>,
-    /// It was made without a playground, and its playground was made for it.
+    /// Whether it was created without a playground, and has a playground of its own.
     pub is_standalone: bool,
     /// When datasets were last attached or detached.
     pub reshaped_at: Option<Timestamp>,
-    /// Its task run is not started. Until then `config` has only what credentials are made from.
+    /// Whether its task run is not started. Until then, `config` contains only what credentials need.
     pub is_provisioned: bool,
 }
 
 const COLUMNS: &str = "id, org_id, playground_id, simulator_id, type, name, config, datasets, secret, created_at, torn_down_at, standalone, reshaped_at";
 
-/// Whether the sandbox waits for the start of its task run, after the columns of its own.
+/// Whether the task run of the sandbox is not started; follows the sandbox's own columns.
 const IS_PROVISIONED: &str = "(select count(*) from playgrounds p where p.id = sandboxes.playground_id
     and p.task_run_id is not null and p.ends_at is null)";
 
@@ -69,7 +69,7 @@ fn values(sandbox: &StoredSandbox) -> Result<Vec<Value<'_>>, StoreError> {
     Ok(bound.to_vec())
 }
 
-/// Gives a provisioned sandbox its whole config.
+/// Writes the complete config of a provisioned sandbox.
 pub fn open(db: &mut Db<'_>, sandbox: &StoredSandbox) -> Result<(), StoreError> {
     db.execute("update sandboxes set config = $2 where id = $1", bind![&sandbox.id, &sandbox.config])?;
     Ok(())
@@ -86,7 +86,7 @@ pub fn find_any(db: &mut Db<'_>, id: &SandboxId) -> Result<Option<StoredSandbox>
     db.query_one(&sql, bind![id])?.map(|mut row| read(&mut row)).transpose()
 }
 
-/// All of the organization's, or those of one playground.
+/// All sandboxes of the organization, or those of one playground.
 pub fn list(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -103,7 +103,7 @@ pub fn list(
     paged.fetch(db, parameters, page, read, |sandbox| sandbox.id.to_string())
 }
 
-/// In the order in which they were made.
+/// In creation order.
 pub fn of_playground(db: &mut Db<'_>, playground: &PlaygroundId) -> Result<Vec<StoredSandbox>, StoreError> {
     let sql = format!("select {COLUMNS}, {IS_PROVISIONED} from sandboxes where playground_id = $1 order by id");
     db.query(&sql, bind![playground])?.iter_mut().map(read).collect()
@@ -126,8 +126,8 @@ pub fn tear_down(db: &mut Db<'_>, id: &SandboxId, now: Timestamp) -> Result<(), 
     Ok(())
 }
 
-/// A kept revision of a dataset: its content hash and what it is made of. Not scoped by organization: a sandbox may
-/// run a published version of another one's benchmark.
+/// A stored revision of a dataset: its content hash and its manifest. Not scoped by organization: a sandbox may belong to a
+/// run of another organization's published version.
 pub fn revision(
     db: &mut Db<'_>,
     dataset: &DatasetId,

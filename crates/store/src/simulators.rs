@@ -52,7 +52,7 @@ pub fn delete(db: &mut Db<'_>, org: &OrgId, simulator: &SimulatorId) -> Result<(
     Ok(())
 }
 
-/// Attaching twice is attaching once.
+/// Attaching it again changes nothing.
 pub fn attach(db: &mut Db<'_>, simulator: &SimulatorId, dataset: &DatasetId) -> Result<(), StoreError> {
     let sql = "insert into simulator_datasets (simulator_id, dataset_id, position)
         select $1, $2, coalesce(max(position), 0) + 1 from simulator_datasets where simulator_id = $1
@@ -61,7 +61,7 @@ pub fn attach(db: &mut Db<'_>, simulator: &SimulatorId, dataset: &DatasetId) -> 
     Ok(())
 }
 
-/// Whether it was attached.
+/// False if it was not attached.
 pub fn detach(db: &mut Db<'_>, simulator: &SimulatorId, dataset: &DatasetId) -> Result<bool, StoreError> {
     let sql = "delete from simulator_datasets where simulator_id = $1 and dataset_id = $2";
     Ok(db.execute(sql, bind![simulator, dataset])? > 0)

@@ -1,4 +1,4 @@
-//! SQLite: one thread writes, and transactions that wait together share one durable commit; some threads read.
+//! SQLite: one thread writes, and waiting transactions share one durable commit; several threads read.
 
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags};
 use crate::job::{Mode, Ran};
 use crate::{BoxedJob, Db, StoreError, dialect, migrate};
 
-/// More would only delay the first caller of a group.
-const MOST_JOBS_A_COMMIT: usize = 512;
+/// More jobs per commit would only delay the first caller.
+const MAX_JOBS_PER_COMMIT: usize = 512;
 const READERS: usize = 4;
 const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 
@@ -44,7 +44,7 @@ impl Sqlite {
     }
 }
 
-/// A full queue means that the disk does not keep up: callers are told so instead of piling up.
+/// A full queue means that the disk is too slow. Further callers get an error instead of waiting.
 fn enqueue(queue: Option<&Sender<BoxedJob>>, job: BoxedJob) {
     use crossbeam_channel::TrySendError;
     let Some(queue) = queue else {
@@ -60,7 +60,7 @@ fn enqueue(queue: Option<&Sender<BoxedJob>>, job: BoxedJob) {
 }
 
 impl Drop for Sqlite {
-    /// Finishes what was accepted.
+    /// Finishes the accepted jobs.
     fn drop(&mut self) {
         self.writes = None;
         self.reads = None;
@@ -78,7 +78,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
     thread.map_err(|error| StoreError::Unavailable(error.to_string()))
 }
 
-/// A new database is for its owner only; SQLite gives the files beside it the same mode.
+/// Only the owner can read a new database. SQLite creates its other files with the same mode.
 fn make_private(path: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::OpenOptionsExt;
     match std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
@@ -121,7 +121,7 @@ fn write_loop(connection: &Connection, jobs: &Receiver<BoxedJob>) {
     }
 }
 
-/// Runs the first job and all that came meanwhile, each in a savepoint of its own, then commits once and answers all.
+/// Runs the first job and all that arrived meanwhile, each in its own savepoint, then commits once and responds to all.
 fn write_group(connection: &Connection, first: BoxedJob, jobs: &Receiver<BoxedJob>) {
     if let Err(error) = connection.execute_batch("begin immediate") {
         return first.answer(Some(dialect::sqlite_error(&error)));
@@ -131,9 +131,9 @@ fn write_group(connection: &Connection, first: BoxedJob, jobs: &Receiver<BoxedJo
     while let Some(mut job) = next {
         let failure = run_in_savepoint(connection, &mut job).err();
         done.push((job, failure));
-        // A full disk or a failed read makes SQLite drop the whole transaction by itself: nothing may follow in it.
+        // After a full disk or a failed read, SQLite rolls back the whole transaction. No other job may run in it.
         let lost = connection.is_autocommit();
-        next = if lost || done.len() >= MOST_JOBS_A_COMMIT { None } else { jobs.try_recv().ok() };
+        next = if lost || done.len() >= MAX_JOBS_PER_COMMIT { None } else { jobs.try_recv().ok() };
     }
     let committed = connection.execute_batch("commit");
     if let Err(error) = &committed {

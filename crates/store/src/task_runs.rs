@@ -1,4 +1,4 @@
-//! Task runs, and what became of their criteria.
+//! Task runs and criterion runs.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use crate::runs::read_result;
 use crate::value::{Row, Value, bind, insert_many, json_text};
 use crate::{Db, StoreError};
 
-/// A task run as it is stored.
+/// The stored form of a task run.
 #[derive(Clone, Debug)]
 pub struct StoredTaskRun {
     pub id: TaskRunId,
     pub org: OrgId,
     pub run: BenchmarkRunId,
-    /// Its place among the run's.
+    /// Its position in the run.
     pub position: i64,
     pub task: TaskId,
     pub name: String,
@@ -28,9 +28,9 @@ pub struct StoredTaskRun {
     pub timeout: i64,
     pub phase: Phase,
     pub status: Status,
-    /// None until it has ended.
+    /// None before it has ended.
     pub result: Option<(Score, Axes)>,
-    /// What it counts if it is never scored: 0 on each axis of its criteria. Read when it is inserted.
+    /// Its axes if it is never scored: 0 on each axis of its criteria. Only used by inserts.
     pub unscored_axes: Axes,
     /// Critical criteria that failed.
     pub critical_failures: i64,
@@ -38,9 +38,9 @@ pub struct StoredTaskRun {
     pub clean: bool,
     pub playground: Option<PlaygroundId>,
     pub sealed: Option<Sealed>,
-    /// Since when its playground cannot change any more. It may not be scored yet.
+    /// When its playground was frozen. It may not be scored yet.
     pub sealed_at: Option<Timestamp>,
-    /// The last entry of the log when it was completed: what comes after it was settled.
+    /// The last entry of the log when it was completed. Later entries are of scheduled work that was settled.
     pub completed_seq: Option<i64>,
     pub failure: Option<String>,
     pub created_at: Timestamp,
@@ -54,12 +54,12 @@ impl StoredTaskRun {
         self.result.as_ref().map(|(score, _)| score.verdict())
     }
 
-    /// Started, and not sealed yet: its sandboxes take traffic.
+    /// Whether it is started and not sealed, so that its sandboxes take traffic.
     pub fn is_open(&self) -> bool {
         self.phase == Phase::Started && self.sealed_at.is_none()
     }
 
-    /// Open, and past its time.
+    /// Whether it is open and past its deadline.
     pub fn is_overdue(&self, now: Timestamp) -> bool {
         self.is_open() && self.deadline_at.is_some_and(|deadline| deadline <= now)
     }
@@ -87,7 +87,7 @@ pub fn find(db: &mut Db<'_>, org: &OrgId, id: &TaskRunId) -> Result<Option<Store
     db.query_one(&sql, bind![org, id])?.map(|mut row| read(&mut row)).transpose()
 }
 
-/// In their order. Not scoped by organization: whoever asks has found the run under its own.
+/// In the order of the run. Not scoped by organization: the caller has found the run under its own organization.
 pub fn of_run(db: &mut Db<'_>, run: &BenchmarkRunId) -> Result<Vec<StoredTaskRun>, StoreError> {
     let sql = format!("select {COLUMNS} from task_runs where benchmark_run_id = $1 order by position");
     db.query(&sql, bind![run])?.iter_mut().map(read).collect()
@@ -109,7 +109,7 @@ pub fn list(
     paged.fetch(db, parameters, page, read, |task_run| task_run.id.to_string())
 }
 
-/// Runs with an open task that is past its time: an organization's, or for the sweeper everyone's.
+/// Runs with an overdue task run, of one organization or, for the sweep, of all.
 pub fn overdue(
     db: &mut Db<'_>,
     org: Option<&OrgId>,
@@ -128,7 +128,7 @@ pub fn overdue(
     db.query(&sql, &parameters)?.into_iter().map(|mut row| row.parsed()).collect()
 }
 
-/// False when it was not `created` any more.
+/// False if it was not `created` any more.
 pub fn start(
     db: &mut Db<'_>,
     id: &TaskRunId,
@@ -141,8 +141,8 @@ pub fn start(
     Ok(db.execute(sql, bind![id, playground, now, deadline])? == 1)
 }
 
-/// Records that a task run was sealed, in the transaction that ends its playground. False when it is not open any more, or
-/// past its deadline: then nothing may be sealed.
+/// Records that a task run was sealed, in the transaction that ends its playground. False if it is not open any more or is
+/// past its deadline.
 pub fn seal(
     db: &mut Db<'_>,
     id: &TaskRunId,
@@ -154,15 +154,14 @@ pub fn seal(
     Ok(db.execute(sql, bind![id, sealed_at, completed_seq])? == 1)
 }
 
-/// When a started task run was sealed, and where its log ended then; none if it is not sealed or has ended.
+/// When a started task run was sealed, and the last entry of its log then; none if it is not sealed or has ended.
 pub fn sealing(db: &mut Db<'_>, id: &TaskRunId) -> Result<Option<(Timestamp, Option<i64>)>, StoreError> {
     let sql = "select sealed_at, completed_seq from task_runs
         where id = $1 and phase = 'started' and sealed_at is not null";
     db.query_one(sql, bind![id])?.map(|mut row| Ok((row.time()?, row.integer_or_null()?))).transpose()
 }
 
-/// Task runs of everyone that were sealed in this time and are not scored yet: whoever was to score them has not. Oldest
-/// first.
+/// Task runs of all organizations that were sealed in this time and are not scored yet, oldest first.
 pub fn sealed_between(
     db: &mut Db<'_>,
     (from, until): (Timestamp, Timestamp),
@@ -178,7 +177,7 @@ pub fn sealed_between(
 pub struct Ending {
     pub status: Status,
     pub score: Score,
-    /// None keeps those that it was created with: 0 on each axis of its criteria.
+    /// None keeps the axes from its creation: 0 on each axis of its criteria.
     pub axes: Option<Axes>,
     pub critical_failures: i64,
     /// Whether every criterion passed.
@@ -188,15 +187,15 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// Without a score of its own, which counts 0. Its critical criteria count neither as passed nor as failed: that it was
-    /// not scored shows no harm.
+    /// Without a score, which counts as 0. Its critical criteria count neither as passed nor as failed, because nothing is
+    /// known about them.
     pub fn unscored(status: Status) -> Self {
         let (score, clean) = (Score::zero(), false);
         Self { status, score, axes: None, critical_failures: 0, clean, sealed: None, failure: None }
     }
 }
 
-/// False when it had ended before.
+/// False if it had ended before.
 pub fn end(db: &mut Db<'_>, id: &TaskRunId, ending: &Ending, now: Timestamp) -> Result<bool, StoreError> {
     Ok(end_all(db, ("id", id.as_str()), ending, now)? == 1)
 }
@@ -260,7 +259,7 @@ pub(crate) fn read_sealed(row: &mut Row) -> Result<Option<Sealed>, StoreError> {
     row.text_or_null()?.map(parse).transpose()
 }
 
-/// What became of a criterion, as it is stored.
+/// The stored form of a criterion run.
 #[derive(Clone, Debug)]
 pub struct StoredCriterionRun {
     pub id: CriterionRunId,
@@ -318,14 +317,14 @@ pub fn insert_criterion(db: &mut Db<'_>, criterion: &StoredCriterionRun) -> Resu
     Ok(())
 }
 
-/// In their order. Not scoped by organization: whoever asks has found the task run under its own.
+/// In the order of the task. Not scoped by organization: the caller has found the task run under its own organization.
 pub fn criteria_of(db: &mut Db<'_>, task_run: &TaskRunId) -> Result<Vec<StoredCriterionRun>, StoreError> {
     let sql = format!("select {CRITERION_COLUMNS} from criterion_runs where task_run_id = $1 order by position");
     db.query(&sql, bind![task_run])?.iter_mut().map(read_criterion).collect()
 }
 
-/// Of all task runs of a run, in their order within each. Not scoped by organization: the caller has found the run under its
-/// own.
+/// The criterion runs of all task runs of a run, in the order of each task. Not scoped by organization: the caller has found
+/// the run under its own organization.
 pub fn criteria_of_run(
     db: &mut Db<'_>,
     run: &BenchmarkRunId,
@@ -342,8 +341,8 @@ pub fn criteria_of_run(
     Ok(criteria)
 }
 
-/// The critical criteria that failed in a run, in the order of its tasks, at most so many. Not scoped by organization:
-/// whoever asks has found the run under its own.
+/// The failed critical criteria of a run, in the order of its tasks, up to a maximum number. Not scoped by organization: the
+/// caller has found the run under its own organization.
 pub fn critical_failures_of(
     db: &mut Db<'_>,
     run: &BenchmarkRunId,

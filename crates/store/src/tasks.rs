@@ -59,7 +59,7 @@ pub fn list(
     Ok(page)
 }
 
-/// All of a benchmark, in the order of their making, with criteria.
+/// All tasks of a benchmark in creation order, with their criteria.
 pub fn of_benchmark(db: &mut Db<'_>, org: &OrgId, benchmark: &BenchmarkId) -> Result<Vec<Task>, StoreError> {
     let rows = db.query(&format!("{SELECT} and benchmark_id = $2 order by id"), bind![org, benchmark])?;
     let mut tasks = rows.into_iter().map(|mut row| read(&mut row)).collect::<Result<Vec<_>, _>>()?;

@@ -11,7 +11,7 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 
 use crate::StoreError;
 
-/// Whether the server must prove its name.
+/// Whether the server's name is verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verification {
     None,
@@ -47,7 +47,7 @@ fn roots(file: Option<&str>) -> Result<RootCertStore, StoreError> {
     Ok(roots)
 }
 
-/// Takes every certificate, but not a handshake that its holder did not sign.
+/// Accepts every certificate, but checks that its holder signed the handshake.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! The values that cross between our code and both databases: text, integers and nothing else.
+//! The values of parameters and columns in both databases: text and integers.
 
 use std::borrow::Cow;
 
@@ -76,7 +76,7 @@ macro_rules! bind {
 }
 pub(crate) use bind;
 
-/// Rows that one statement inserts. Statements of two sizes are prepared, whatever the number of rows.
+/// Rows that one statement inserts. Only statements of two sizes are prepared.
 const ROWS_AT_ONCE: usize = 50;
 
 /// Inserts rows with few statements.
@@ -213,7 +213,7 @@ impl Row {
         Ok(self.integer_or_null()?.map(Timestamp))
     }
 
-    /// Anything that is kept in its text form: ids, enumerations, weights.
+    /// A value that is stored in its text form: ids, enumerations, weights.
     pub(crate) fn parsed<T: std::str::FromStr>(&mut self) -> Result<T, StoreError> {
         let text = self.text()?;
         text.parse().map_err(|_| StoreError::Corrupt(format!("not a valid {}", std::any::type_name::<T>())))
@@ -236,7 +236,7 @@ impl Row {
     }
 }
 
-/// JSON text of a value that is ours and always serialises.
+/// The JSON text of a value of ours, which always serializes.
 pub(crate) fn json_text<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Corrupt(error.to_string()))
 }

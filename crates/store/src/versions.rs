@@ -1,4 +1,4 @@
-//! Published versions. Rows are only ever added; what an audit found stands beside them.
+//! Published versions. Rows are never updated; audit results are stored separately.
 
 use model::audit::VersionAudit;
 use model::benchmark::Visibility;
@@ -63,19 +63,19 @@ pub fn insert(db: &mut Db<'_>, version: &StoredVersion) -> Result<(), StoreError
     Ok(())
 }
 
-/// One that the organization may run: its own, or a Public one.
+/// A version that the organization can run: its own or a public one.
 pub fn find_visible(db: &mut Db<'_>, org: &OrgId, reference: &VersionRef) -> Result<Option<StoredVersion>, StoreError> {
     let sql = format!("{SELECT} where v.slug = $1 and v.version = $2 and (v.org_id = $3 or s.visibility = 'Public')");
     db.query_one(&sql, bind![&reference.slug, reference.version, org])?.map(|mut row| read(&mut row)).transpose()
 }
 
-/// One that the organization has published itself.
+/// A version that the organization has published.
 pub fn find_own(db: &mut Db<'_>, org: &OrgId, reference: &VersionRef) -> Result<Option<StoredVersion>, StoreError> {
     let sql = format!("{SELECT} where v.slug = $1 and v.version = $2 and v.org_id = $3");
     db.query_one(&sql, bind![&reference.slug, reference.version, org])?.map(|mut row| read(&mut row)).transpose()
 }
 
-/// Who may see a version that the organization has published itself, and its content hash.
+/// The visibility of a version that the organization has published, and its content hash.
 pub fn own_heading(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -87,7 +87,7 @@ pub fn own_heading(
     found.map(|mut row| Ok((row.parsed()?, row.text()?))).transpose()
 }
 
-/// Not scoped by organization: whoever records has found the version among its own.
+/// Not scoped by organization: the caller has found the version under its own organization.
 pub fn record_audit(db: &mut Db<'_>, reference: &VersionRef, audit: &VersionAudit) -> Result<(), StoreError> {
     let sql = "insert into version_audits (slug, version, audit) values ($1, $2, $3)
         on conflict (slug, version) do update set audit = excluded.audit";
@@ -95,7 +95,7 @@ pub fn record_audit(db: &mut Db<'_>, reference: &VersionRef, audit: &VersionAudi
     Ok(())
 }
 
-/// What a version is called, without its content.
+/// A version without its content.
 #[derive(Clone, Debug)]
 pub struct Heading {
     pub benchmark: BenchmarkId,
@@ -104,7 +104,7 @@ pub struct Heading {
     pub audit: Option<VersionAudit>,
 }
 
-/// Of one that a reader may know of.
+/// A version that the reader can see.
 pub fn find_heading(
     db: &mut Db<'_>,
     org: Option<&OrgId>,
@@ -122,7 +122,7 @@ pub fn find_heading(
     found.map(read).transpose()
 }
 
-/// The versions of a benchmark that the organization may run, newest first.
+/// The versions of a benchmark that the organization can run, newest first.
 pub fn list_visible(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -134,7 +134,7 @@ pub fn list_visible(
     paged.fetch(db, bind![benchmark, org].to_vec(), page, read, |version| version.reference.version.to_string())
 }
 
-/// The newest version under a slug that the organization may run.
+/// The newest version of a slug that the organization can run.
 pub fn newest_visible(db: &mut Db<'_>, org: &OrgId, slug: &str) -> Result<Option<i64>, StoreError> {
     let sql = "select newest_version from slugs where slug = $1 and newest_version is not null and (org_id = $2 or visibility = 'Public')";
     db.query_one(sql, bind![slug, org])?.map(|mut row| row.integer()).transpose()

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use app::admin::NewOrganization;
-use app::mllp::MllpListen;
 use app::{App, Clock, Limits, Options, SftpAddress};
+use server::{MllpListen, ServerOptions};
 use store::blobs::BlobUrl;
 use store::{Blobs, Store};
 use tokio::net::TcpListener;
@@ -82,15 +82,16 @@ impl TestServer {
         let sftp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = SftpAddress { host: None, port: sftp.local_addr().unwrap().port() };
         let spool = Some(database.directory().join("spool"));
-        let options = Options { mllp: Some(MllpListen::LOOPBACK), sftp: Some(address), spool, ..options };
+        let options = Options { sftp: Some(address), spool, ..options };
         let app = App::new(store, blobs, clock.clone(), options);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
+        let server_options = ServerOptions { mllp: Some(MllpListen::LOOPBACK), public_url: None };
         let serving = tokio::spawn({
             let app = app.clone();
             async move {
                 let sftp_server = sftp::serve(sftp, app.clone(), std::future::pending());
-                let http_server = server::serve(listener, app, None, std::future::pending());
+                let http_server = server::serve(listener, app, server_options, std::future::pending());
                 let ((), sftp_server) = tokio::join!(http_server, sftp_server);
                 sftp_server.unwrap();
             }

@@ -1,4 +1,5 @@
-//! FHIR content of a dataset: streamed in, checked resource by resource, kept as pieces of NDJSON named by their hash.
+//! FHIR content of a dataset: checked resource by resource while it streams in, and stored as chunks of NDJSON that are
+//! named by their hash.
 
 use bytes::{Bytes, BytesMut};
 use fhir::ingest::{Format, Ingest, IngestError, Limits, Place, Resource};
@@ -11,11 +12,11 @@ use super::found_of_type;
 use crate::etag::IfMatch;
 use crate::{App, AppError, OrgGrant};
 
-/// Large enough that a million resources are few blobs, small enough that one is always at hand in memory.
+/// Large enough that a million resources need few blobs, small enough to fit in memory.
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
-const MOST_RESOURCES: u64 = 20_000_000;
+const MAX_RESOURCES: u64 = 20_000_000;
 
-/// Replaces the content. Nothing changes unless the whole stream is good; the same content again makes no new revision.
+/// Replaces the content if the whole stream is valid. The same content again creates no new revision.
 pub async fn put<S>(
     app: &App,
     grant: &OrgGrant,
@@ -40,14 +41,14 @@ where
     app.store().write(change).await
 }
 
-/// What an upload turned out to hold.
+/// The content of an upload.
 pub(super) struct Content {
     pub(super) manifest: Manifest,
     pub(super) counts: std::collections::BTreeMap<String, u64>,
 }
 
 impl Content {
-    /// Makes it the content of a FHIR dataset. The same content again makes no new revision.
+    /// Makes it the content of a FHIR dataset. The same content again creates no new revision.
     pub(super) fn replace(
         &self,
         db: &mut Db<'_>,
@@ -68,20 +69,20 @@ impl Content {
     }
 }
 
-/// A Bundle that was sent inside another request.
+/// A Bundle that was part of another request.
 pub(super) async fn receive_inline(app: &App, bundle: &serde_json::Value) -> Result<Content, AppError> {
     let text = Bytes::from(bundle.to_string());
     receive(app, Format::Bundle, stream::iter([Ok(text)])).await
 }
 
-/// Reads to the end. Pieces are stored on the way; without a manifest that names them they mean nothing.
+/// Reads the whole stream. Chunks are stored meanwhile; without a manifest they have no effect.
 async fn receive<S>(app: &App, format: Format, mut body: S) -> Result<Content, AppError>
 where
     S: Stream<Item = Result<Bytes, AppError>> + Unpin,
 {
     let most = if format == Format::Ndjson { app.limits().stream_bytes } else { app.limits().upload_bytes };
-    let mut ingest = Ingest::new(format, Limits { resources: MOST_RESOURCES, ..Limits::default() });
-    let mut pieces = Pieces::default();
+    let mut ingest = Ingest::new(format, Limits { resources: MAX_RESOURCES, ..Limits::default() });
+    let mut pieces = ChunkWriter::default();
     let mut received = 0u64;
     while let Some(part) = body.next().await {
         let part = part?;
@@ -98,22 +99,22 @@ where
     Ok(Content { manifest, counts })
 }
 
-/// NDJSON on its way into blobs.
+/// Splits NDJSON into chunks and stores them as blobs.
 #[derive(Default)]
-struct Pieces {
+struct ChunkWriter {
     buffer: BytesMut,
     resources: u64,
     chunks: Vec<Chunk>,
-    /// Buffers that reached their size and wait to be stored.
+    /// Full buffers that are not stored yet.
     full: Vec<(Bytes, u64)>,
 }
 
-impl Pieces {
+impl ChunkWriter {
     fn add(&mut self, resource: &Resource<'_>) -> Result<(), AppError> {
         self.buffer.extend_from_slice(resource.line);
         self.buffer.extend_from_slice(b"\n");
         self.resources += 1;
-        // Cut by size alone, so that equal content has equal pieces however it arrived.
+        // Only the size decides, so that the same content always has the same chunks.
         if self.buffer.len() >= CHUNK_BYTES {
             self.cut();
         }
@@ -146,18 +147,18 @@ impl Pieces {
 fn refused(error: IngestError<AppError>) -> AppError {
     match error {
         IngestError::Sink(error) => error,
-        IngestError::Fault(fault) => {
-            let place = match fault.place {
+        IngestError::Fault(error) => {
+            let location = match error.place {
                 Place::Document => "data".to_owned(),
                 Place::Line(line) => format!("line {line}"),
                 Place::Entry(entry) => format!("entry {entry}"),
             };
-            model::FieldErrors::one(place, fault.message).into()
+            model::FieldErrors::one(location, error.message).into()
         }
     }
 }
 
-/// How a read wants the content.
+/// The format of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     Ndjson,
@@ -165,7 +166,7 @@ pub enum Shape {
     Bundle,
 }
 
-/// The current content, piece by piece.
+/// The current content, chunk by chunk.
 pub async fn get(
     app: &App,
     grant: &OrgGrant,

@@ -12,9 +12,9 @@ use super::found_of_type;
 use crate::etag::IfMatch;
 use crate::{App, AppError, OrgGrant};
 
-const MOST_FILES: u64 = 100_000;
+const MAX_FILES: u64 = 100_000;
 
-/// Replaces or adds one file. The file is there whole or not at all.
+/// Replaces or adds one file atomically.
 pub async fn put(
     app: &App,
     grant: &OrgGrant,
@@ -113,8 +113,8 @@ pub fn tag(file: &DatasetFile) -> String {
 
 fn note_change(db: &mut Db<'_>, org: &OrgId, mut dataset: Dataset, now: Timestamp) -> Result<(), AppError> {
     let (files, bytes) = datasets::measure_files(db, &dataset.id)?;
-    if files > MOST_FILES {
-        return Err(AppError::conflict(format!("a dataset has at most {MOST_FILES} files")));
+    if files > MAX_FILES {
+        return Err(AppError::conflict(format!("a dataset has at most {MAX_FILES} files")));
     }
     dataset.revision += 1;
     dataset.counts = BTreeMap::from([("files".to_owned(), files)]);
@@ -123,7 +123,7 @@ fn note_change(db: &mut Db<'_>, org: &OrgId, mut dataset: Dataset, now: Timestam
     Ok(datasets::update(db, org, &dataset)?)
 }
 
-/// What cannot be a path is nowhere; the databases do not agree on how to look for it.
+/// An invalid path is reported as missing without a query, because the databases treat such texts differently.
 fn find_path(path: &str) -> Result<(), AppError> {
     if is_file_path(path) { Ok(()) } else { Err(AppError::NotFound("file")) }
 }

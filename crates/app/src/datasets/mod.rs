@@ -1,4 +1,4 @@
-//! Datasets: the data that sandboxes start from, in revisions.
+//! Datasets: the initial data of sandboxes, in revisions.
 
 pub mod data;
 pub mod files;
@@ -133,7 +133,7 @@ pub async fn update(
     app.store().write(change).await
 }
 
-/// Its entities go with it; kept revisions stay for the versions that use them.
+/// Deletes the dataset with its entities. Stored revisions stay for the versions that use them.
 pub async fn delete(app: &App, grant: &OrgGrant, dataset: &DatasetId, if_match: IfMatch) -> Result<(), AppError> {
     let (org, dataset) = (grant.org.clone(), dataset.clone());
     let change = move |db: &mut Db<'_>| {
@@ -168,7 +168,7 @@ fn found(db: &mut Db<'_>, org: &OrgId, dataset: &DatasetId) -> Result<Dataset, A
     datasets::find(db, org, dataset)?.ok_or(AppError::missing::<DatasetId>())
 }
 
-/// One of the type that the verb is for.
+/// Fails if the dataset has another type.
 fn found_of_type(db: &mut Db<'_>, org: &OrgId, dataset: &DatasetId, wanted: DatasetType) -> Result<Dataset, AppError> {
     let dataset = found(db, org, dataset)?;
     if dataset.r#type == wanted {

@@ -35,7 +35,7 @@ impl Allowed {
         self.hosts.is_empty() && self.networks.is_empty()
     }
 
-    /// Whether this host may be called at this port. Where a name leads to is looked at when it is resolved.
+    /// Whether this host may be called at this port. The addresses of a name are checked when it is resolved.
     pub(crate) fn names(&self, host: &str, port: u16) -> bool {
         let host = plain(host);
         let with_port = format!("{host}:{port}");
@@ -43,8 +43,8 @@ impl Allowed {
         is_named || host.parse().is_ok_and(|address| self.has_network_of(address))
     }
 
-    /// Whether a name that may be called may lead to this address: one that anybody could reach, or one that the
-    /// operator names too. Otherwise whoever owns a name could point it into the operator's own network.
+    /// Whether an allowed name may resolve to this address: a public one, or one that is allowed itself. Otherwise the owner
+    /// of a name could direct requests into the operator's network.
     pub(crate) fn may_lead_to(&self, name: &str, address: IpAddr) -> bool {
         let address = address.to_canonical();
         let is_own_machine = plain(name) == "localhost" && address.is_loopback();

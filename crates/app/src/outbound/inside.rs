@@ -1,8 +1,8 @@
-//! Which addresses anybody can reach, and which lie inside of somebody's network (IANA's special-purpose registries).
+//! Distinguishes public from internal addresses (IANA's special-purpose registries).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is one of the public Internet.
+/// Whether the address belongs to the public Internet.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
@@ -10,7 +10,7 @@ pub(crate) fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Blocks that are nobody's on the Internet: first address and length.
+/// Blocks that are not public: first address and length.
 const RESERVED: [(Ipv4Addr, u32); 14] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -25,7 +25,7 @@ const RESERVED: [(Ipv4Addr, u32); 14] = [
     (Ipv4Addr::new(198, 18, 0, 0), 15),
     (Ipv4Addr::new(198, 51, 100, 0), 24),
     (Ipv4Addr::new(203, 0, 113, 0), 24),
-    // Multicast, what is kept for later, and the broadcast address.
+    // Multicast, reserved, and broadcast.
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 

@@ -1,7 +1,10 @@
-//! Calls to other servers: only to hosts that the operator allows, bounded in time and size, never redirected.
+//! Requests to other servers, which only go to hosts that the operator allows, are limited in time and size, and follow no
+//! redirects. `mllp` delivers HL7 messages. This is the only network code of the crate, and only the client side: the
+//! sockets that the server listens on belong to `server::net`.
 
 mod allowed;
 mod inside;
+pub(crate) mod mllp;
 mod names;
 #[cfg(test)]
 mod tests;
@@ -13,7 +16,7 @@ use std::time::Duration;
 use allowed::Allowed;
 use bytes::Bytes;
 use futures_util::StreamExt;
-use names::{LeadsInside, Names};
+use names::{InternalAddress, Names};
 
 const CONNECT: Duration = Duration::from_secs(5);
 pub(crate) const WHOLE_CALL: Duration = Duration::from_secs(30);
@@ -32,12 +35,12 @@ pub(crate) struct Asked<'a> {
     pub(crate) url: &'a str,
     pub(crate) headers: &'a [(String, String)],
     pub(crate) body: Vec<u8>,
-    /// The answer may have so many bytes, and take so long.
+    /// Limits of the response.
     pub(crate) most_bytes: u64,
     pub(crate) within: Duration,
 }
 
-/// One answer of another server.
+/// The response of another server.
 #[derive(Clone, Debug)]
 pub(crate) struct Fetched {
     pub(crate) status: u16,
@@ -46,7 +49,7 @@ pub(crate) struct Fetched {
     pub(crate) body: Bytes,
 }
 
-/// Why another server could not be asked.
+/// Why a call to another server failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CallError {
     #[error("this server is not allowed to call {0}; its operator can allow it with --allow-host")]
@@ -114,23 +117,23 @@ impl Outbound {
         if is_allowed { Ok(()) } else { Err(CallError::NotAllowed(format!("{host}:{port}"))) }
     }
 
-    /// Where a host that may be called is reached, for whatever protocol. To be connected to as they are.
+    /// The addresses of an allowed host, for any protocol. The caller must connect to them without another lookup.
     pub(crate) async fn addresses(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, CallError> {
         self.check_address(host, port)?;
         let found = tokio::time::timeout(CONNECT, self.names.find(host, port)).await;
         match found {
             Ok(Ok(addresses)) => Ok(addresses),
-            Ok(Err(error)) if error.is::<LeadsInside>() => Err(CallError::NotAllowed(error.to_string())),
+            Ok(Err(error)) if error.is::<InternalAddress>() => Err(CallError::NotAllowed(error.to_string())),
             Ok(Err(_)) | Err(_) => Err(CallError::NoAnswer),
         }
     }
 }
 
-/// A name that leads inside is told as what it is; of other failures the operator learns more than the caller.
+/// The caller learns that a name resolves to an internal address. Details of other failures are only logged.
 fn why(error: reqwest::Error, host: &str) -> CallError {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(found) = cause {
-        if found.is::<LeadsInside>() {
+        if found.is::<InternalAddress>() {
             return CallError::NotAllowed(format!("an address inside of its network, where {host} leads"));
         }
         cause = found.source();
@@ -139,7 +142,7 @@ fn why(error: reqwest::Error, host: &str) -> CallError {
     CallError::NoAnswer
 }
 
-/// The address of something below a base address; none when dots or backslashes lead out of it.
+/// A URL below a base URL; none if dots or backslashes lead out of it.
 pub(crate) fn below(base: &str, path: &str, query: &str) -> Option<String> {
     let mark = if query.is_empty() { "" } else { "?" };
     let url = reqwest::Url::parse(&format!("{base}/{path}{mark}{query}")).ok()?;

@@ -1,5 +1,5 @@
-//! Names are resolved once, what they lead to is looked at, and the connection goes to just these addresses: a name whose
-//! answer changes between the look and the call leads nowhere else.
+//! Resolves names once, checks the addresses, and connects to exactly these addresses. A name cannot resolve to another
+//! address between the check and the connection.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -16,20 +16,20 @@ pub(crate) struct Names {
     pub(super) known: std::collections::HashMap<String, Vec<SocketAddr>>,
 }
 
-/// A name that leads into the operator's network without the operator's word.
+/// A name that resolves to an internal address that the operator has not allowed.
 #[derive(Debug)]
-pub(crate) struct LeadsInside(pub(crate) String);
+pub(crate) struct InternalAddress(pub(crate) String);
 
-impl fmt::Display for LeadsInside {
+impl fmt::Display for InternalAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} leads to an address that may not be called", self.0)
     }
 }
 
-impl std::error::Error for LeadsInside {}
+impl std::error::Error for InternalAddress {}
 
 impl Names {
-    /// The addresses of a name or of an address; one that may not be called refuses all of them.
+    /// The addresses of a host. Fails if one of them may not be called.
     pub(crate) async fn find(
         &self,
         host: &str,
@@ -38,7 +38,7 @@ impl Names {
         let found = self.look_up(host, port).await?;
         let is_literal = host.parse::<std::net::IpAddr>().is_ok();
         if !is_literal && found.iter().any(|address| !self.allowed.may_lead_to(host, address.ip())) {
-            return Err(Box::new(LeadsInside(host.to_owned())));
+            return Err(Box::new(InternalAddress(host.to_owned())));
         }
         Ok(found)
     }

@@ -1,4 +1,4 @@
-//! What may be called, asked of real listeners that nobody may reach.
+//! Which addresses may be called, tested with real listeners.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

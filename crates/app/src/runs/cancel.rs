@@ -64,7 +64,7 @@ pub async fn cancel_run(
         views::full_run(db, &org, &id)
     };
     let cancelled = app.once(grant, once, ResponseStorage::Plain, work).await;
-    app.inner.credentials.forget_all();
+    app.inner.credentials.clear();
     expire::invalidate(app, &run).await;
     cancelled
 }

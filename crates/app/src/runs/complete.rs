@@ -222,7 +222,7 @@ async fn freeze_and_score(app: &App, run: &StoredRun, task_run: &StoredTaskRun) 
     unread_faxes::check(app, &snapshot, &task, playground).await?;
     let started_at = app.now();
     let Some(frozen) = app.runtime().freeze(&task_run.id, playground).await? else { return Ok(None) };
-    frozen.world.sandboxes.keys().for_each(|sandbox| app.inner.mllp.close(sandbox));
+    frozen.world.sandboxes.keys().for_each(|sandbox| app.notify_sandbox_end(sandbox));
     app.inner.started_tasks.invalidate(&run.id);
     let sealed_at = frozen.sealed_at;
     let evidence = Arc::new(app.frozen_evidence(playground, frozen.world, frozen.completed_seq).await?);

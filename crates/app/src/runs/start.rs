@@ -34,8 +34,7 @@ pub async fn start_task_run<G: TaskRunGrant>(
     once: Option<Once>,
 ) -> Result<Created<StartedTaskRun>, AppError> {
     let caller = &grant.caller();
-    if let Some(mut replayed) = app.replayed(caller, once.as_ref(), ResponseStorage::Encrypted).await? {
-        add_ports(app, &mut replayed, base);
+    if let Some(replayed) = app.replayed(caller, once.as_ref(), ResponseStorage::Encrypted).await? {
         return Ok(replayed);
     }
     // A caller with an idempotency key may be repeating a request that succeeded, so `write` decides.
@@ -47,13 +46,7 @@ pub async fn start_task_run<G: TaskRunGrant>(
         Ok(outcome) => outcome,
         Err(errors) => return fail(app, caller, &task_run, errors).await,
     };
-    let mut started = write(app, caller, base, once, &run, prepared, outcome).await?;
-    add_ports(app, &mut started, base);
-    Ok(started)
-}
-
-fn add_ports(app: &App, started: &mut Created<StartedTaskRun>, base: BaseUrl<'_>) {
-    started.value.sandboxes.iter_mut().for_each(|sandbox| app.tell_started_port(sandbox, base));
+    write(app, caller, base, once, &run, prepared, outcome).await
 }
 
 /// The task run with its run, and its sandboxes if they are provisioned.

@@ -1,4 +1,4 @@
-//! A caller who may use a sandbox as a whole.
+//! Access to a sandbox.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use runtime::SandboxReader;
 #[derive(Clone)]
 pub struct Access {
     pub(crate) sandbox: Arc<StoredSandbox>,
-    /// Who it is, as events tell it: a key, or a run.
+    /// The key or run that events name as the actor.
     pub(crate) actor: String,
-    /// Whether it may also read what a task run left behind.
+    /// Whether it can also read the sandbox after the end of its task run.
     pub(crate) after_end: bool,
 }
 
 impl Access {
-    /// An organization's key, in the organization's own sandboxes.
+    /// For a key of the organization that owns the sandbox.
     pub async fn by_key(app: &App, grant: &OrgGrant, id: &SandboxId, kind: SimulatorType) -> Result<Self, AppError> {
         let sandbox = open(app, grant, id).await?;
         if sandbox.kind != kind {
@@ -33,7 +33,7 @@ impl Access {
         SandboxReader { sandbox: &self.sandbox, after_end: self.after_end }
     }
 
-    /// The same, for what nobody may do after the end of a task run.
+    /// The same, without access after the end of a task run.
     pub(crate) fn during_traffic(&self) -> Self {
         Self { after_end: false, ..self.clone() }
     }

@@ -1,16 +1,16 @@
-//! Where clients reach the faces of this server.
+//! The addresses at which clients reach this server.
 
 use crate::{App, SftpAddress};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Addresses {
-    /// Of the HTTP server: `https://verial.example`.
+    /// The URL of the HTTP server: `https://verial.example`.
     pub(crate) base: String,
     sftp: Option<SftpAddress>,
 }
 
 impl App {
-    /// Of a caller who reaches the HTTP server there.
+    /// For a caller that reaches the HTTP server at this URL.
     pub(crate) fn addresses(&self, base: &str) -> Addresses {
         Addresses { base: base.to_owned(), sftp: self.inner.sftp.clone() }
     }

@@ -1,4 +1,4 @@
-//! A clearinghouse sandbox from outside: bodies of interchanges, answers to pick up, and eligibility by patient.
+//! Operations on a clearinghouse sandbox: sending interchanges, fetching responses, and eligibility by patient.
 
 use bytes::Bytes;
 use model::SandboxId;
@@ -13,7 +13,7 @@ use super::Access;
 use crate::{App, AppError};
 use runtime::Cost;
 
-/// Bodies of more bytes are refused.
+/// Larger bodies are rejected.
 pub const LARGEST_BODY: usize = MOST_BYTES;
 
 pub async fn transact(app: &App, access: Access, body: Bytes) -> Result<Exchanged, AppError> {
@@ -22,7 +22,7 @@ pub async fn transact(app: &App, access: Access, body: Bytes) -> Result<Exchange
     app.runtime().command(&sandbox, message).await?.map_err(refused)
 }
 
-/// Answers that can be had, newest first. What became due counts as given from now on.
+/// The available responses, newest first. Responses that became due are marked as delivered.
 pub async fn list(app: &App, access: Access, request: PageRequest) -> Result<Page<Response>, AppError> {
     Ok(page_of(available(app, access).await?, &request))
 }
@@ -68,7 +68,7 @@ fn refused(refusal: Refusal) -> AppError {
     }
 }
 
-/// Newest first: ids grow with time.
+/// Newest first. Ids increase with time.
 fn page_of(all: Vec<Response>, request: &PageRequest) -> Page<Response> {
     let most = request.limit + 1;
     let rows = match &request.cursor {

@@ -1,4 +1,4 @@
-//! What a client of a sandbox's protocol needs. Secrets are derived from the sandbox's own and stand nowhere at rest.
+//! Credentials and addresses for the clients of a sandbox. Secrets are derived from the sandbox's secret and not stored.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,8 @@ use store::sandboxes::StoredSandbox;
 
 use super::Addresses;
 
-/// By the names that the simulator's type gives them. Paths of channels are below `doors`, where the holder's own
-/// credential opens them.
-pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTreeMap<String, String> {
+/// By the names of the simulator's type. Paths of channels are below `prefix`.
+pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, prefix: &str) -> BTreeMap<String, String> {
     let credentials: Vec<(&str, String)> = match sandbox.kind {
         SimulatorType::Fhir => vec![
             ("fhir_base_url", fhir_base_url(sandbox, &base.base)),
@@ -22,38 +21,38 @@ pub(crate) fn of(sandbox: &StoredSandbox, base: &Addresses, doors: &str) -> BTre
             ("client_secret", client_secret(sandbox)),
         ],
         SimulatorType::Clearinghouse => vec![
-            ("transactions_url", format!("{doors}/x12/transactions")),
-            ("responses_url", format!("{doors}/x12/responses")),
+            ("transactions_url", format!("{prefix}/x12/transactions")),
+            ("responses_url", format!("{prefix}/x12/responses")),
         ],
-        // Host and port of MLLP are told by whoever listens.
+        // The server adds host and port of MLLP.
         SimulatorType::Hl7 => {
-            vec![("inbox_url", format!("{doors}/hl7/inbox")), ("outbound_url", format!("{doors}/hl7/outbound"))]
+            vec![("inbox_url", format!("{prefix}/hl7/inbox")), ("outbound_url", format!("{prefix}/hl7/outbound"))]
         }
         SimulatorType::Files => sftp(sandbox, base),
         SimulatorType::Fax => vec![
             ("fax_number", sims::fax::number::own(&sandbox.config, &sandbox.id)),
-            ("upload_url", format!("{doors}/fax/faxes")),
+            ("upload_url", format!("{prefix}/fax/faxes")),
         ],
         SimulatorType::CdsHooks => {
-            vec![("services_url", format!("{doors}/cds/services")), ("hooks_url", format!("{doors}/cds/hooks"))]
+            vec![("services_url", format!("{prefix}/cds/services")), ("hooks_url", format!("{prefix}/cds/hooks"))]
         }
-        SimulatorType::Message => vec![("messages_url", format!("{doors}/messages"))],
+        SimulatorType::Message => vec![("messages_url", format!("{prefix}/messages"))],
         SimulatorType::Payer => vec![
-            ("portal_url", format!("{}/portal", direct_doors(sandbox, &base.base))),
+            ("portal_url", format!("{}/portal", direct_prefix(sandbox, &base.base))),
             ("username", portal_username(sandbox)),
             ("password", portal_password(sandbox)),
-            ("api_url", format!("{doors}/portal")),
+            ("api_url", format!("{prefix}/portal")),
         ],
         SimulatorType::Voice => vec![
             ("phone_number", phone_number(sandbox)),
-            ("ws_url", format!("{}/voice/stream", for_web_sockets(doors))),
+            ("ws_url", format!("{}/voice/stream", for_web_sockets(prefix))),
         ],
-        // The other types have no running simulator yet.
+        // Other types have no credentials.
     };
     credentials.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// The user is the sandbox. Without an SFTP server there is nothing to log in to.
+/// The user is the sandbox. Empty without an SFTP server.
 fn sftp(sandbox: &StoredSandbox, base: &Addresses) -> Vec<(&'static str, String)> {
     let Some((host, port)) = base.sftp() else { return Vec::new() };
     vec![
@@ -70,7 +69,7 @@ pub(crate) fn sftp_password(sandbox: &StoredSandbox) -> String {
     format!("{CLIENT_SECRET_PREFIX}{secret}")
 }
 
-/// The author's, or one that is made for the sandbox. Numbers after 555 belong to nobody.
+/// The number in the config, or one that is derived for the sandbox. 555 numbers are fictional.
 pub(crate) fn phone_number(sandbox: &StoredSandbox) -> String {
     let authored = sandbox.config.get("phone_number").and_then(|number| number.as_str());
     let made = || {
@@ -81,7 +80,7 @@ pub(crate) fn phone_number(sandbox: &StoredSandbox) -> String {
     authored.map_or_else(made, ToOwned::to_owned)
 }
 
-/// `https://host/…` as the address of a WebSocket.
+/// `https://host/…` as the URL of a WebSocket.
 fn for_web_sockets(address: &str) -> String {
     match address.strip_prefix("http") {
         Some(rest) => format!("ws{rest}"),
@@ -89,13 +88,13 @@ fn for_web_sockets(address: &str) -> String {
     }
 }
 
-/// Where an organization reaches the channels of its sandbox.
-pub(crate) fn direct_doors(sandbox: &StoredSandbox, base: &str) -> String {
+/// The URL prefix of a sandbox's channels for its organization.
+pub(crate) fn direct_prefix(sandbox: &StoredSandbox, base: &str) -> String {
     format!("{base}/sandboxes/{}", sandbox.id)
 }
 
 pub(crate) fn fhir_base_url(sandbox: &StoredSandbox, base: &str) -> String {
-    format!("{}/fhir", direct_doors(sandbox, base))
+    format!("{}/fhir", direct_prefix(sandbox, base))
 }
 
 fn token_url(sandbox: &StoredSandbox, base: &str) -> String {
@@ -107,7 +106,7 @@ pub(crate) fn client_secret(sandbox: &StoredSandbox) -> String {
     format!("{CLIENT_SECRET_PREFIX}{secret}")
 }
 
-/// A name that tells sandboxes apart, and nothing else.
+/// A name that is derived from the sandbox.
 pub(crate) fn portal_username(sandbox: &StoredSandbox) -> String {
     let id = sandbox.id.to_string().to_ascii_lowercase();
     format!("clinic-{}", id.get(id.len().saturating_sub(8)..).unwrap_or(&id))

@@ -1,4 +1,4 @@
-//! What a sandbox has seen and what it holds: events, state, and the difference to its baseline. Readable for ever.
+//! The evidence of a sandbox: events, state, and the difference to its baseline. It stays readable after the end.
 
 use std::sync::Arc;
 
@@ -55,8 +55,7 @@ pub(crate) async fn fill(app: &App, stored: &mut StoredEvent) -> Result<(), AppE
     Ok(())
 }
 
-/// Which records: all, a collection (`Patient`), one record (`Patient/1`) or one of its versions
-/// (`Patient/1/_history/2`).
+/// Selects all records, a collection (`Patient`), one record (`Patient/1`) or one of its versions (`Patient/1/_history/2`).
 pub async fn state(
     app: &App,
     grant: &OrgGrant,
@@ -74,7 +73,7 @@ pub async fn state(
 }
 
 fn state_page(records: &Records, resource: &str, request: &PageRequest) -> Result<Page<StateRecord>, FieldErrors> {
-    // The key of a file is its path, which has slashes of its own.
+    // The key of a file is its path, which contains slashes.
     if let Some(path) = resource.strip_prefix("files/").filter(|path| !path.is_empty()) {
         let found = records.get(world::FILES, path).live().map(|record| shown(&record));
         return Ok(Page::from_rows(found.into_iter().collect(), request, place_of));
@@ -97,7 +96,7 @@ fn state_page(records: &Records, resource: &str, request: &PageRequest) -> Resul
     Ok(Page::from_rows(found, request, place_of))
 }
 
-/// One record more than the page has, to know whether there is more.
+/// Reads one record more than the page has, which shows whether there is another page.
 fn window(records: &Records, collection: Option<&str>, request: &PageRequest) -> Vec<StateRecord> {
     let from = request.cursor.as_ref().and_then(|cursor| cursor.key.split_once('/'));
     let direction = direction(request);
@@ -126,7 +125,7 @@ fn place_of(record: &StateRecord) -> String {
     format!("{}/{}", record.collection, record.key)
 }
 
-/// Records that are not as the baseline has them, by collection and key.
+/// Records that differ from the baseline, by collection and key.
 pub async fn diff(
     app: &App,
     grant: &OrgGrant,
@@ -159,7 +158,7 @@ fn difference(before: Option<&Record<'_>>, now: Lookup<'_>) -> Option<Difference
     Some(Difference { collection, key, change, before, after })
 }
 
-/// A resource that was changed and changed back is as it was.
+/// A resource that was changed back does not differ.
 fn without_bookkeeping(value: &Value) -> Value {
     let mut value = value.clone();
     let meta = value.get_mut("meta").and_then(Value::as_object_mut).map(|meta| {
@@ -173,7 +172,7 @@ fn without_bookkeeping(value: &Value) -> Value {
     value
 }
 
-/// A page of what is in memory as a whole, in its order.
+/// A page of a list that is completely in memory.
 fn page_of(all: Vec<Difference>, request: &PageRequest) -> Page<Difference> {
     let place = |item: &Difference| (item.collection.clone(), item.key.clone());
     let from = request.cursor.as_ref().and_then(|cursor| cursor.key.split_once('/'));

@@ -1,4 +1,4 @@
-//! An HL7 v2 interface from outside: its inbox, and what is sent to it.
+//! Operations on an HL7 v2 interface: its inbox, and sending messages to it.
 
 use model::hl7::InboxMessage;
 use model::page::{Page, PageRequest};
@@ -12,7 +12,7 @@ use crate::etag::IfMatch;
 use crate::{App, AppError};
 use runtime::Cost;
 
-/// What waits in the inbox, newest first; only what was read or what was not, if that is asked for.
+/// The messages of the inbox, newest first; only read or only unread ones, if requested.
 pub async fn inbox(
     app: &App,
     access: Access,
@@ -50,7 +50,7 @@ pub async fn mark(
     app.runtime().command(&sandbox, change).await?
 }
 
-/// Sends one body over HTTP. What is no HL7 at all is refused as the API refuses things.
+/// Sends one body over HTTP. A body that is not HL7 is an API error, not a negative acknowledgment.
 pub async fn send(app: &App, access: Access, body: Body) -> Result<Reply, AppError> {
     let delivery = Delivery { body, transport: Transport::Http, actor: access.actor.clone() };
     let receipts = deliver(app, access, vec![delivery]).await?;
@@ -58,10 +58,10 @@ pub async fn send(app: &App, access: Access, body: Body) -> Result<Reply, AppErr
     receipt.map_err(|refused| AppError::BadRequest(format!("this is no HL7 v2 message: {}", refused.why)))
 }
 
-/// What senders over MLLP are called in events: the protocol has no names.
+/// The actor in events of MLLP messages. The protocol does not identify senders.
 const MLLP_SENDER: &str = "mllp";
 
-/// The frames of one connection, in their order. The answers are frames too.
+/// Processes frames of one connection in their order, and returns the acknowledgments.
 pub async fn send_frames(app: &App, access: &Access, frames: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, AppError> {
     let delivery =
         |bytes| Delivery { body: Body::Bytes(bytes), transport: Transport::Mllp, actor: MLLP_SENDER.to_owned() };
@@ -73,7 +73,7 @@ pub async fn send_frames(app: &App, access: &Access, frames: Vec<Vec<u8>>) -> Re
     Ok(frames.collect())
 }
 
-/// The rejection of a frame that cannot be passed on: so that its sender does not wait for ever.
+/// The negative acknowledgment of a frame that cannot be processed.
 pub fn rejection(app: &App, frame: &[u8], why: &str) -> Vec<Vec<u8>> {
     app.runtime().with_context(|context| bytes_of(refusal::reject(frame, why, context)))
 }
@@ -88,7 +88,7 @@ async fn deliver(app: &App, access: Access, deliveries: Vec<Delivery>) -> Result
     Ok(app.runtime().command(&access.sandbox, message).await?)
 }
 
-/// Whoever reaches the sandbox's own port may send to it. None when the sandbox is gone.
+/// Access over the sandbox's MLLP port, which needs no credential. None if the sandbox has ended.
 pub async fn by_port(app: &App, id: &model::SandboxId) -> Result<Option<Access>, AppError> {
     Ok(app.runtime().sandbox(id).await?.map(|sandbox| Access {
         sandbox,

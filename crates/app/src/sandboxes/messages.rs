@@ -1,4 +1,4 @@
-//! The messages of a sandbox: what an agent sends, and the conversation as it reads it.
+//! Operations on the messages of a sandbox: sending, and reading conversations.
 
 use model::SandboxId;
 use model::message::NewMessage;
@@ -14,7 +14,7 @@ use super::Access;
 use crate::{App, AppError, Once};
 use runtime::Cost;
 
-/// The message as it is kept, with whether it was delivered.
+/// Returns the stored message, with its delivery status.
 pub async fn send(app: &App, access: &Access, new: NewMessage, once: Option<Once>) -> Result<Value, AppError> {
     let (id, actor, token) = (access.sandbox.id.clone(), access.actor.clone(), once.map(IdempotencyKey::from));
     let message = move |world: &World, context: &Context<'_>| {
@@ -35,7 +35,7 @@ pub async fn list(app: &App, access: &Access, filter: Filter, request: PageReque
     app.runtime().query(access.reader(), Cost::Heavy, question).await?
 }
 
-/// One message, which has been read from now on.
+/// Returns one message and marks it as read.
 pub async fn read(app: &App, access: &Access, message_id: String) -> Result<Value, AppError> {
     let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
     let message = move |world: &World, context: &Context<'_>| {

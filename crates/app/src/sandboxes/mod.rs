@@ -31,13 +31,13 @@ pub(crate) use addresses::Addresses;
 use crate::idempotency::ResponseStorage;
 use crate::{App, AppError, Created, Once, OrgGrant, random};
 
-const MOST_DATASETS: usize = 50;
-const MOST_SANDBOXES: usize = 50;
+const MAX_DATASETS: usize = 50;
+const MAX_SANDBOXES: usize = 50;
 
-/// Where clients reach the server, for the addresses in credentials: `https://verial.example`.
+/// The URL at which clients reach the server, for credentials: `https://verial.example`.
 pub type BaseUrl<'a> = &'a str;
 
-/// In the playground that the request names, or in one of its own.
+/// In the playground of the request, or in a new one.
 pub async fn create(
     app: &App,
     grant: &OrgGrant,
@@ -45,7 +45,6 @@ pub async fn create(
     once: Option<Once>,
     new: NewSandbox,
 ) -> Result<Created<Sandbox>, AppError> {
-    let told_base = base;
     let (org, now, base) = (grant.org.clone(), app.now(), app.addresses(base));
     let (sandbox_id, own_playground) = (app.new_id::<SandboxId>(), app.new_id::<PlaygroundId>());
     let secret = new_secret()?;
@@ -64,20 +63,16 @@ pub async fn create(
         let sandbox = provision(db, &org, &simulator, new.dataset_id.as_ref(), seed)?;
         Ok(view(&sandbox, &base))
     };
-    let mut created = app.once(grant, once, ResponseStorage::Encrypted, work).await?;
+    let created = app.once(grant, once, ResponseStorage::Encrypted, work).await?;
     if let Some(playground) = named {
         app.runtime().invalidate(&playground);
     }
-    app.tell_port(&mut created.value, told_base);
     Ok(created)
 }
 
 pub async fn get(app: &App, grant: &OrgGrant, base: BaseUrl<'_>, id: &SandboxId) -> Result<Sandbox, AppError> {
-    let (org, id, owned_base) = (grant.org.clone(), id.clone(), app.addresses(base));
-    let read = app.store().read(move |db| Ok::<_, AppError>(view(&found(db, &org, &id)?, &owned_base)));
-    let mut sandbox = read.await?;
-    app.tell_port(&mut sandbox, base);
-    Ok(sandbox)
+    let (org, id, base) = (grant.org.clone(), id.clone(), app.addresses(base));
+    app.store().read(move |db| Ok::<_, AppError>(view(&found(db, &org, &id)?, &base))).await
 }
 
 pub async fn list(
@@ -87,17 +82,15 @@ pub async fn list(
     playground: Option<PlaygroundId>,
     page: PageRequest,
 ) -> Result<Page<Sandbox>, AppError> {
-    let (org, owned_base) = (grant.org.clone(), app.addresses(base));
+    let (org, base) = (grant.org.clone(), app.addresses(base));
     let listed = move |db: &mut Db<'_>| {
         let page = store::sandboxes::list(db, &org, playground.as_ref(), &page)?;
-        Ok::<_, AppError>(page.map(|sandbox| view(&sandbox, &owned_base)))
+        Ok::<_, AppError>(page.map(|sandbox| view(&sandbox, &base)))
     };
-    let mut page = app.store().read(listed).await?;
-    page.items.iter_mut().for_each(|sandbox| app.tell_open_port(sandbox, base));
-    Ok(page)
+    app.store().read(listed).await
 }
 
-/// Ends traffic and credentials; events and state stay. Ending twice is ending once.
+/// Ends traffic and credentials. Events and state stay. Ending it again changes nothing.
 pub async fn tear_down(
     app: &App,
     grant: &OrgGrant,
@@ -123,12 +116,12 @@ pub async fn tear_down(
     let ended = app.once(grant, once, ResponseStorage::Plain, work).await;
     app.runtime().invalidate(&opened.playground);
     if ended.is_ok() {
-        app.inner.mllp.close(sandbox_id);
+        app.notify_sandbox_end(sandbox_id);
     }
     ended
 }
 
-/// Lays a dataset over what the sandbox has. What was changed before stays changed.
+/// Adds a dataset above those of the sandbox. Changes are kept.
 pub async fn attach(
     app: &App,
     grant: &OrgGrant,
@@ -137,7 +130,6 @@ pub async fn attach(
     dataset: &DatasetId,
     once: Option<Once>,
 ) -> Result<Created<Sandbox>, AppError> {
-    let told_base = base;
     let (org, id, dataset, now, base) =
         (grant.org.clone(), id.clone(), dataset.clone(), app.now(), app.addresses(base));
     let playground = open(app, grant, &id).await?.playground.clone();
@@ -146,20 +138,18 @@ pub async fn attach(
         let pinned = pin(db, &org, &dataset, now)?;
         sandbox.datasets.retain(|known| known.dataset_id != pinned.dataset_id);
         sandbox.datasets.push(pinned);
-        if sandbox.datasets.len() > MOST_DATASETS {
-            return Err(AppError::conflict(format!("a sandbox has at most {MOST_DATASETS} datasets")));
+        if sandbox.datasets.len() > MAX_DATASETS {
+            return Err(AppError::conflict(format!("a sandbox has at most {MAX_DATASETS} datasets")));
         }
         reshape(db, &mut sandbox, now)?;
         Ok(view(&sandbox, &base))
     };
     let attached = app.once(grant, once, ResponseStorage::Encrypted, work).await;
     app.runtime().invalidate(&playground);
-    let mut attached = attached?;
-    app.tell_port(&mut attached.value, told_base);
-    Ok(attached)
+    attached
 }
 
-/// Takes a dataset away from under the sandbox. What was changed stays changed.
+/// Removes a dataset from the sandbox. Changes are kept.
 pub async fn detach(app: &App, grant: &OrgGrant, id: &SandboxId, dataset: &DatasetId) -> Result<(), AppError> {
     let (org, id, dataset, now) = (grant.org.clone(), id.clone(), dataset.clone(), app.now());
     let playground = open(app, grant, &id).await?.playground.clone();
@@ -177,13 +167,31 @@ pub async fn detach(app: &App, grant: &OrgGrant, id: &SandboxId, dataset: &Datas
     detached
 }
 
-/// The sandbox as its organization may use it.
+/// Those of the sandboxes that have ended. Not scoped by organization: for the server, which has opened their ports.
+pub async fn ended(app: &App, ids: Vec<SandboxId>) -> Result<Vec<SandboxId>, AppError> {
+    if ids.is_empty() {
+        return Ok(ids);
+    }
+    let read = move |db: &mut Db<'_>| {
+        let mut ended = Vec::new();
+        for id in &ids {
+            let sandbox = store::sandboxes::find_any(db, id)?;
+            if sandbox.is_none_or(|sandbox| sandbox.torn_down_at.is_some()) {
+                ended.push(id.clone());
+            }
+        }
+        Ok(ended)
+    };
+    app.store().read(read).await
+}
+
+/// A sandbox of the organization.
 pub(crate) async fn open(app: &App, grant: &OrgGrant, id: &SandboxId) -> Result<Arc<StoredSandbox>, AppError> {
     let sandbox = app.runtime().sandbox(id).await?.filter(|sandbox| sandbox.org == grant.org);
     sandbox.ok_or(AppError::missing::<SandboxId>())
 }
 
-/// What a new sandbox is given from outside the transaction.
+/// Values of a new sandbox that are created before the transaction.
 #[derive(Clone)]
 pub(crate) struct Seed {
     pub(crate) id: SandboxId,
@@ -193,7 +201,7 @@ pub(crate) struct Seed {
     pub(crate) is_standalone: bool,
 }
 
-/// Makes a sandbox over the simulator's datasets as they are now. Costs the same whatever they hold.
+/// Creates a sandbox over the current revisions of the simulator's datasets. The cost does not depend on their size.
 pub(crate) fn provision(
     db: &mut Db<'_>,
     org: &OrgId,
@@ -223,10 +231,10 @@ pub(crate) fn provision(
     Ok(sandbox)
 }
 
-/// The dataset at its current revision, which is kept for good.
+/// The current revision of the dataset, which is stored permanently.
 fn pin(db: &mut Db<'_>, org: &OrgId, dataset: &DatasetId, now: Timestamp) -> Result<SandboxDataset, AppError> {
     let dataset: Dataset = datasets::find(db, org, dataset)?.ok_or(AppError::missing::<DatasetId>())?;
-    // Every upload of FHIR data is kept already: its manifest, which grows with it, need not be read.
+    // Revisions of FHIR data are stored by their upload, so the manifest, which may be large, is not read.
     if dataset.r#type == DatasetType::Files {
         let manifest = datasets::manifest(db, &dataset)?;
         datasets::keep_revision(db, org, &dataset, &manifest, now)?;
@@ -238,8 +246,8 @@ fn pin(db: &mut Db<'_>, org: &OrgId, dataset: &DatasetId, now: Timestamp) -> Res
 fn joined(db: &mut Db<'_>, org: &OrgId, id: &PlaygroundId) -> Result<PlaygroundId, AppError> {
     playgrounds::find(db, org, id)?.ok_or(AppError::missing::<PlaygroundId>())?;
     crate::playgrounds::check_free(db, org, id)?;
-    if store::sandboxes::of_playground(db, id)?.len() >= MOST_SANDBOXES {
-        return Err(AppError::conflict(format!("a playground has at most {MOST_SANDBOXES} sandboxes")));
+    if store::sandboxes::of_playground(db, id)?.len() >= MAX_SANDBOXES {
+        return Err(AppError::conflict(format!("a playground has at most {MAX_SANDBOXES} sandboxes")));
     }
     playgrounds::reshape(db, id)?.ok_or_else(|| AppError::conflict("the playground is torn down; make a new one"))?;
     Ok(id.clone())
@@ -263,8 +271,8 @@ pub(crate) fn new_secret() -> Result<String, AppError> {
 
 pub(crate) fn view(sandbox: &StoredSandbox, base: &Addresses) -> Sandbox {
     let is_active = sandbox.torn_down_at.is_none();
-    let doors = credentials::direct_doors(sandbox, &base.base);
-    let credentials = if is_active { credentials::of(sandbox, base, &doors) } else { Default::default() };
+    let prefix = credentials::direct_prefix(sandbox, &base.base);
+    let credentials = if is_active { credentials::of(sandbox, base, &prefix) } else { Default::default() };
     let playground = Some(sandbox.playground.clone());
     let (playground_id, own_playground_id) =
         if sandbox.is_standalone { (None, playground) } else { (playground, None) };

@@ -1,25 +1,25 @@
-//! What FHIR reads and searches answered. Their events only name the versions that were read, so that a read costs little;
-//! whoever lists the events gets the resources themselves.
+//! The response bodies of FHIR reads and searches. Their events only contain the versions that were read, which keeps reads
+//! cheap. The resources are added when events are listed.
 
 use model::event::{Event, EventType};
 use serde_json::{Value, json};
 use sims::redact::without_secrets;
 use world::Records;
 
-/// Resources that are put into one page of events. Events beyond keep their names only.
-const MOST_RESOURCES: usize = 2000;
-/// And so many bytes of them.
-const MOST_BYTES: usize = 8 << 20;
+/// Maximum number of resources in one page of events. Further events only contain the versions.
+const MAX_RESOURCES: usize = 2000;
+/// Maximum number of bytes of these resources.
+const MAX_BYTES: usize = 8 << 20;
 
-/// Whether something is to be filled in.
+/// Whether the event has a body to add.
 pub(super) fn are_missing(event: &Event) -> bool {
     event.r#type == EventType::FhirRequest && !names(&event.payload).is_empty()
 }
 
-/// Adds `body` to the responses of events that only name what was answered. What the records do not have any more, after
-/// a reset, is left out.
+/// Adds `body` to the responses of events that only contain versions. Versions that do not exist any more after a reset are
+/// left out.
 pub(super) fn fill(events: &mut [Event], records: &Records) {
-    let (mut left, mut bytes) = (MOST_RESOURCES, MOST_BYTES);
+    let (mut left, mut bytes) = (MAX_RESOURCES, MAX_BYTES);
     for event in events.iter_mut().filter(|event| are_missing(event)) {
         let wanted = names(&event.payload);
         if wanted.len() > left || is_part(&event.payload["request"]) {
@@ -37,7 +37,7 @@ pub(super) fn fill(events: &mut [Event], records: &Records) {
     }
 }
 
-/// `Patient/1/_history/2`, as the event has it.
+/// `Patient/1/_history/2`, as in the event.
 fn names(payload: &Value) -> Vec<String> {
     let response = &payload["response"];
     if response.get("body").is_some() {
@@ -48,14 +48,14 @@ fn names(payload: &Value) -> Vec<String> {
     named.filter(|name| name.contains("/_history/")).map(ToOwned::to_owned).collect()
 }
 
-/// Whether parts of the resources were asked for.
+/// Whether only parts of the resources were requested.
 fn is_part(request: &Value) -> bool {
     let request = request.to_string();
     ["_elements", "_summary"].iter().any(|parameter| request.contains(parameter))
 }
 
-/// A version of a resource, with secrets masked as in every event; null for one that was deleted. None for one that is newer
-/// than the event, as after a reset, and when there is no room.
+/// A version of a resource, with secrets masked as in every event; null for a deletion. None for a version that is newer than
+/// the event, as after a reset, and if the limits are exceeded.
 fn version(records: &Records, name: &str, seq: world::Seq, bytes: &mut usize) -> Option<Value> {
     let (place, number) = name.split_once("/_history/")?;
     let (collection, key) = place.split_once('/')?;

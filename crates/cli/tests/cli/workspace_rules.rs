@@ -272,8 +272,21 @@ fn license_expressions_are_evaluated() {
 }
 
 /// Crates whose language has been reviewed by the rules of the glossary in `ARCHITECTURE.md`. Add each crate that follows.
-const PLAIN_CRATES: [&str; 10] =
-    ["model", "hl7v2", "x12", "client", "agents", "authoring", "cli", "testkit", "server", "sftp"];
+const PLAIN_CRATES: [&str; 13] = [
+    "model",
+    "hl7v2",
+    "x12",
+    "client",
+    "agents",
+    "authoring",
+    "cli",
+    "testkit",
+    "server",
+    "sftp",
+    "app",
+    "runtime",
+    "store",
+];
 const BANNED_WORDS: [&str; 4] = ["told", "whoever", "leads nowhere", "stands beside"];
 /// Type names that do not say what they are a place, answer or line of.
 const BANNED_TYPES: [&str; 9] = ["Place", "Answer", "Refusal", "Kind", "Step", "Line", "Arguments", "Found", "Said"];
@@ -317,4 +330,35 @@ fn banned_language(text: &str) -> impl Iterator<Item = String> {
     };
     let bad: Vec<String> = text.lines().filter(is_bad).map(ToOwned::to_owned).collect();
     bad.into_iter()
+}
+
+/// Each row of the table under "## Walks" in `ARCHITECTURE.md` is a request: its name, and the functions that it passes
+/// through, as `crate/file.rs::function`.
+#[test]
+fn the_walks_in_the_architecture_exist_and_are_short() {
+    let architecture = std::fs::read_to_string(workspace().join("ARCHITECTURE.md")).unwrap();
+    let section = architecture.split_once("\n## Walks\n").expect("a section about walks").1;
+    let section = section.split_once("\n## ").map_or(section, |(section, _)| section);
+    let walks: Vec<(&str, Vec<&str>)> = section.lines().filter_map(walk).collect();
+    assert_eq!(walks.len(), 7, "{walks:?}");
+    for (name, functions) in walks {
+        let hops = functions.len() - 1;
+        assert!((1..=5).contains(&hops), "{name} takes {hops} hops");
+        for function in functions {
+            let (path, function_name) = function.split_once("::").unwrap_or_else(|| panic!("{name}: {function}"));
+            let (package, file) = path.split_once('/').unwrap();
+            let path = workspace().join("crates").join(package).join("src").join(file);
+            let source =
+                std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{name}: no file {}", path.display()));
+            let declares = |end: &str| source.contains(&format!("fn {function_name}{end}"));
+            assert!(declares("(") || declares("<"), "{name}: no function {function}");
+        }
+    }
+}
+
+/// The name and the functions of a walk, from a row of the table.
+fn walk(row: &str) -> Option<(&str, Vec<&str>)> {
+    let (name, functions) = row.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
+    let functions: Vec<&str> = functions.split('`').skip(1).step_by(2).collect();
+    (!functions.is_empty()).then_some((name, functions))
 }

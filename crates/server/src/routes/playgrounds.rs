@@ -25,7 +25,12 @@ async fn list_playgrounds(
     Params(query): Params<PageQuery>,
 ) -> Result<Json<List<Playground>>, ApiError> {
     let request = query.request("playgrounds")?;
-    Ok(page("playgrounds", app::playgrounds::list(&state.app, &grant, &base, request).await?))
+    let mut playgrounds = app::playgrounds::list(&state.app, &grant, &base, request).await?;
+    if let Some(ports) = &state.mllp {
+        let sandboxes = playgrounds.items.iter_mut().flat_map(|playground| &mut playground.sandboxes);
+        sandboxes.for_each(|sandbox| ports.add_open_to(sandbox, &base));
+    }
+    Ok(page("playgrounds", playgrounds))
 }
 
 /// Start a playground: one sandbox for each simulator of the environment, over the current revisions of its datasets. The
@@ -39,7 +44,8 @@ async fn create_playground(
     BaseUrl(base): BaseUrl,
     Post(new, once): Post<NewPlayground>,
 ) -> Result<CreatedResponse<Playground>, ApiError> {
-    let created = app::playgrounds::create(&state.app, &grant, &base, once, new).await?;
+    let mut created = app::playgrounds::create(&state.app, &grant, &base, once, new).await?;
+    created.value.sandboxes.iter_mut().for_each(|sandbox| state.add_mllp_port(sandbox, &base));
     Ok(CreatedResponse::at(created, |playground| format!("/playgrounds/{}", playground.id)))
 }
 
@@ -53,7 +59,9 @@ async fn get_playground(
     BaseUrl(base): BaseUrl,
     PathId(playground): PathId<PlaygroundId>,
 ) -> Result<Tagged<Playground>, ApiError> {
-    Ok(Tagged(app::playgrounds::get(&state.app, &grant, &base, &playground).await?))
+    let mut playground = app::playgrounds::get(&state.app, &grant, &base, &playground).await?;
+    playground.sandboxes.iter_mut().for_each(|sandbox| state.add_mllp_port(sandbox, &base));
+    Ok(Tagged(playground))
 }
 
 /// Reset to the baseline: all changes are undone. Events stay readable, and credentials stay valid.
@@ -68,7 +76,9 @@ async fn reset_playground(
     PathId(playground): PathId<PlaygroundId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<Playground>, ApiError> {
-    Ok(TransitionResponse(app::playgrounds::reset(&state.app, &grant, &base, &playground, once).await?))
+    let mut reset = app::playgrounds::reset(&state.app, &grant, &base, &playground, once).await?;
+    reset.value.sandboxes.iter_mut().for_each(|sandbox| state.add_mllp_port(sandbox, &base));
+    Ok(TransitionResponse(reset))
 }
 
 /// End a playground: it accepts no more traffic, and its credentials become invalid. Events, state and evidence stay

@@ -1,4 +1,4 @@
-//! One call of the EHR to a CDS service: what it may cost, and why it failed in words that anybody may read.
+//! Calls of the EHR to CDS services: limits, and errors that are safe to show.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,16 +11,16 @@ use sims::fhir::depth;
 use crate::App;
 use crate::outbound::Asked;
 
-const MOST_ANSWER_BYTES: u64 = 1 << 20;
-/// Calls that are under way, of all sandboxes and of one: a service that never answers keeps nobody else waiting.
-const MOST_AT_ONCE: usize = 256;
-const MOST_OF_ONE: usize = 20;
+const MAX_RESPONSE_BYTES: u64 = 1 << 20;
+/// Maximum number of concurrent calls of all sandboxes and of one sandbox, so that a slow service does not block others.
+const MAX_CONCURRENT: usize = 256;
+const MAX_PER_SANDBOX: usize = 20;
 
-/// The calls that are under way, by sandbox.
+/// The number of concurrent calls by sandbox.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calls(Arc<Mutex<HashMap<SandboxId, usize>>>);
 
-/// One of them; it ends with this.
+/// A call in progress, until this is dropped.
 struct Turn {
     calls: Calls,
     sandbox: SandboxId,
@@ -31,7 +31,7 @@ impl Calls {
         let mut under_way = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = under_way.values().sum();
         let own = under_way.entry(sandbox.clone()).or_default();
-        if all >= MOST_AT_ONCE || *own >= MOST_OF_ONE {
+        if all >= MAX_CONCURRENT || *own >= MAX_PER_SANDBOX {
             return Err("too many calls to services are under way; try again later".to_owned());
         }
         *own += 1;
@@ -56,12 +56,12 @@ pub(super) struct Request<'a> {
     pub(super) sandbox: &'a SandboxId,
     pub(super) url: String,
     pub(super) headers: Vec<(String, String)>,
-    /// None to ask with GET.
+    /// None for a GET request.
     pub(super) body: Option<Value>,
     pub(super) seconds: i64,
 }
 
-/// The status and the text of an answer, or why there is none.
+/// The status and the text of the response, or why there is none.
 async fn answered(app: &App, request: Request<'_>) -> Result<(u16, bytes::Bytes), String> {
     let _turn = app.inner.calls.begin(request.sandbox)?;
     let mut headers = request.headers;
@@ -74,14 +74,14 @@ async fn answered(app: &App, request: Request<'_>) -> Result<(u16, bytes::Bytes)
         url: &request.url,
         headers: &headers,
         body: request.body.map(|body| body.to_string().into_bytes()).unwrap_or_default(),
-        most_bytes: MOST_ANSWER_BYTES,
+        most_bytes: MAX_RESPONSE_BYTES,
         within: Duration::from_secs(request.seconds.clamp(1, 60).unsigned_abs()),
     };
     let fetched = app.inner.outbound.call(asked).await.map_err(|error| error.to_string())?;
     Ok((fetched.status, fetched.body))
 }
 
-/// The JSON of an answer of success.
+/// The JSON of a successful response.
 pub(super) async fn json(app: &App, request: Request<'_>) -> Result<Value, String> {
     match answered(app, request).await? {
         (200, body) => read(&body),
@@ -90,7 +90,7 @@ pub(super) async fn json(app: &App, request: Request<'_>) -> Result<Value, Strin
     }
 }
 
-/// Whether the service took what was sent, whatever it answers.
+/// Sends a request whose response body does not matter.
 pub(super) async fn taken(app: &App, request: Request<'_>) -> Result<(), String> {
     match answered(app, request).await? {
         (200..300, _) => Ok(()),

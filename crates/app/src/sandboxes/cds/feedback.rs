@@ -1,4 +1,4 @@
-//! What a user did with cards: the service hears of it, then it is kept; accepting a suggestion also does what it says.
+//! Feedback on cards: it is sent to the service and then stored. Accepting a suggestion also applies its actions.
 
 use model::cds::{CardFeedback, NewCdsFeedback};
 use model::page::{Page, PageRequest};
@@ -22,7 +22,7 @@ pub async fn list_feedback(app: &App, access: &Access, request: PageRequest) -> 
     look(app, access, move |_, sandbox, _| passed(feedback::list(sandbox, &actor, &request))).await
 }
 
-/// What is kept of it: `{feedback}`.
+/// Returns the stored feedback: `{feedback}`.
 pub async fn feedback(app: &App, access: &Access, new: NewCdsFeedback, once: Option<Once>) -> Result<Value, AppError> {
     let token = once.map(IdempotencyKey::from);
     let (given, known): (Vec<CardFeedback>, Option<IdempotencyKey>) = (new.into_entries()?, token.clone());
@@ -43,7 +43,7 @@ pub async fn feedback(app: &App, access: &Access, new: NewCdsFeedback, once: Opt
     tell(app, access, message).await
 }
 
-/// Does what a suggestion says, in one write. The answer is the feedback.
+/// Applies the actions of a suggestion in one command, and returns the feedback.
 pub async fn accept(
     app: &App,
     access: &Access,
@@ -71,7 +71,7 @@ pub async fn accept(
     tell(app, access, message).await
 }
 
-/// What was answered before under the same name, else what is to be done.
+/// The earlier response to the same request, or the actions to apply.
 fn either<T>(
     earlier: Result<Option<Value>, Refusal>,
     plan: impl FnOnce() -> Result<T, Refusal>,

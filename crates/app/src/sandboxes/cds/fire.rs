@@ -1,4 +1,4 @@
-//! A hook is fired: every service that takes it is called at the same time.
+//! Fires a hook: calls all of its services concurrently.
 
 use model::cds::FiredHook;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::sandboxes::fhir::token;
 use crate::sandboxes::{Access, BaseUrl, credentials};
 use crate::{App, AppError, Once};
 
-/// What every service made of it: `{hook, hook_instance, cards, invocations}`.
+/// Returns the responses of all services: `{hook, hook_instance, cards, invocations}`.
 pub async fn fire(
     app: &App,
     access: &Access,
@@ -87,7 +87,7 @@ async fn called(app: &App, access: &Access, reach: &FhirReach, one: &Call) -> An
     call::json(app, request).await.map_or_else(Answered::Nothing, Answered::Json)
 }
 
-/// Where services reach the playground's FHIR server, and with what, if the config says that they do.
+/// The URL and the access token for services to reach the playground's FHIR server, if the config provides them.
 struct FhirReach {
     url: String,
     token: Option<token::AccessToken>,
@@ -108,7 +108,7 @@ impl FhirReach {
         Ok(Self { url: credentials::fhir_base_url(&server, base), token })
     }
 
-    /// The token goes out with the request, and is kept nowhere.
+    /// The token is sent with the request and not stored.
     fn grant(&self, body: &mut Value, service: &str) {
         if let Some(token) = &self.token {
             body["fhirServer"] = self.url.as_str().into();

@@ -1,5 +1,5 @@
-//! The EHR of a CDS Hooks sandbox: services are discovered and called between a look at the playground and the message
-//! that keeps what became of it, so that a slow service holds up nobody.
+//! The EHR of a CDS Hooks sandbox. Services are called between a query and the command that stores the result, so that a slow
+//! service does not block the playground.
 
 mod call;
 mod feedback;
@@ -35,13 +35,13 @@ pub async fn read(app: &App, access: &Access, id: String) -> Result<Value, AppEr
     found.await?.ok_or(AppError::NotFound("invocation"))
 }
 
-/// The agent answers a hook as the service that it plays.
+/// The agent's response to a hook, if it is the service.
 pub async fn respond(app: &App, access: &Access, id: String, answer: CdsAnswer) -> Result<Value, AppError> {
     let (actor, given) = (access.actor.clone(), answer.into_json());
     tell(app, access, move |_, sandbox, context| answer::answer(sandbox, &actor, context, &id, &given)).await
 }
 
-/// A question to a sandbox that takes traffic: a service may be called after it.
+/// A query to a sandbox that takes traffic, so that a service may be called after it.
 async fn ask<T, F>(app: &App, access: &Access, question: F) -> Result<T, AppError>
 where
     F: FnOnce(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
@@ -50,7 +50,7 @@ where
     look(app, &access.during_traffic(), question).await
 }
 
-/// A question to the sandbox's own state. Callers that may read after the end of a task run get an answer then too.
+/// A query to the sandbox's state. It also works after the end of a task run, if the caller has that access.
 async fn look<T, F>(app: &App, access: &Access, question: F) -> Result<T, AppError>
 where
     F: FnOnce(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
@@ -64,7 +64,7 @@ where
     app.runtime().query(access.reader(), Cost::Heavy, question).await?.map_err(refused)
 }
 
-/// A message that may change something.
+/// A command.
 async fn tell<T, F>(app: &App, access: &Access, message: F) -> Result<T, AppError>
 where
     F: Fn(&World, &Sandbox, &Context<'_>) -> Outcome<Result<T, Refusal>> + Send + 'static,
@@ -78,7 +78,7 @@ where
     app.runtime().command(&access.sandbox, message).await?.map_err(refused)
 }
 
-/// An answer that is no event.
+/// An outcome without events.
 fn silent<T>(answer: T) -> Outcome<T> {
     Outcome { answer, changes: Vec::new(), events: Vec::new() }
 }

@@ -1,4 +1,4 @@
-//! Which services there are: listed, registered, discovered.
+//! The CDS services of an EHR: listing, registration and discovery.
 
 use model::FieldErrors;
 use model::cds::NewCdsService;
@@ -14,7 +14,7 @@ use crate::outbound;
 use crate::sandboxes::Access;
 use crate::{App, AppError};
 
-/// Servers of the config that nobody has asked yet are asked now, unless the sandbox takes no traffic any more.
+/// Discovers servers of the config that were not asked before, unless the sandbox takes no traffic.
 pub async fn list_services(app: &App, access: &Access, request: PageRequest) -> Result<Page<Value>, AppError> {
     if app.runtime().takes_traffic(&access.sandbox).await? {
         discover_config(app, access).await?;
@@ -23,7 +23,7 @@ pub async fn list_services(app: &App, access: &Access, request: PageRequest) -> 
     look(app, access, move |_, sandbox, _| passed(services::list(sandbox, &actor, &request))).await
 }
 
-/// What was registered: `{services}`.
+/// Returns the registered services: `{services}`.
 pub async fn register(app: &App, access: &Access, new: NewCdsService) -> Result<Value, AppError> {
     let NewCdsService { base_url, discovery_url, timeout_seconds, service } = new;
     let base_url = match (base_url, discovery_url) {
@@ -64,12 +64,12 @@ pub async fn remove(app: &App, access: &Access, id: String) -> Result<(), AppErr
     tell(app, access, move |_, sandbox, context| services::remove(sandbox, &actor, context, &id)).await
 }
 
-/// Asks the servers of the config that have not answered yet. That one of them does not is told in an event.
+/// Discovers the servers of the config that have not responded yet. A failure is logged as an event.
 pub(super) async fn discover_config(app: &App, access: &Access) -> Result<(), AppError> {
     let unknown = ask(app, access, |_, sandbox, _| silent(Ok(services::undiscovered(sandbox)))).await?;
     for found in futures_util::future::join_all(unknown.into_iter().map(|url| discover(app, access, url, None))).await {
         match found {
-            // Told in an event.
+            // Logged as an event.
             Ok(_) | Err(AppError::Conflict { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -83,7 +83,7 @@ async fn discover(
     base_url: String,
     timeout_seconds: Option<i64>,
 ) -> Result<Vec<Value>, AppError> {
-    // Of a sandbox that takes no traffic, nobody must hear any more.
+    // Fails for a sandbox that takes no traffic, before the server is called.
     ask(app, access, |_, _, _| silent(Ok(()))).await?;
     let config = CdsHooksConfig::of(&access.sandbox.config);
     let answer = match outbound::below(base_url.trim_end_matches('/'), "cds-services", "") {
@@ -107,7 +107,7 @@ async fn discover(
     tell(app, access, message).await
 }
 
-/// What the author has every request to a server say.
+/// The headers that the config adds to requests to a server.
 pub(super) fn headers(config: &CdsHooksConfig, base_url: &str) -> Vec<(String, String)> {
     let server = config.server(base_url);
     server.into_iter().flat_map(|server| server.headers.clone()).collect()

@@ -1,4 +1,4 @@
-//! A fax line from outside: what an agent sends, and what it finds in the inbox.
+//! Operations on a fax line: sending faxes, and reading the inbox.
 
 mod paper;
 
@@ -24,13 +24,13 @@ use super::Access;
 use crate::{App, AppError, Created, Once};
 use runtime::Cost;
 
-/// A file or a picture on its way to a client.
+/// A file or picture for a client.
 pub struct Served {
     pub content_type: String,
     pub bytes: Bytes,
 }
 
-/// Sends a fax; `bytes` are its document, unless it refers to one. The answer is the fax as it is kept.
+/// Sends a fax and returns its stored form. `bytes` are its document, unless it refers to one.
 pub async fn send(
     app: &App,
     access: &Access,
@@ -83,13 +83,13 @@ async fn plan(
 }
 
 async fn refuse<T>(app: &App, access: &Access, new: NewFax, errors: FieldErrors) -> Result<T, AppError> {
-    let told = errors.clone();
-    let note = in_sandbox(access, move |_, sandbox, actor, _| send::refuse(sandbox, actor, &new, &told));
+    let reasons = errors.clone();
+    let note = in_sandbox(access, move |_, sandbox, actor, _| send::refuse(sandbox, actor, &new, &reasons));
     app.runtime().query(&access.sandbox, Cost::Light, note).await??;
     Err(AppError::Invalid(errors))
 }
 
-/// The bytes of something in the playground, or why they cannot be sent.
+/// The bytes of a document in the playground, or why they cannot be sent.
 async fn loaded(app: &App, source: Source) -> Result<Result<Bytes, String>, AppError> {
     let opened = match source {
         Source::Bytes(bytes) => return Ok(Ok(bytes.into())),
@@ -116,7 +116,7 @@ pub async fn list(app: &App, access: &Access, filter: Filter, request: PageReque
     app.runtime().query(access.reader(), Cost::Heavy, question).await?
 }
 
-/// One fax; of one that was sent, also what it says.
+/// One fax; a fax that was sent includes its text.
 pub async fn get(app: &App, access: &Access, direction: Direction, id: &str) -> Result<Value, AppError> {
     let kept = look(app, access, (direction, id), Look::Row).await?;
     Ok(match direction {
@@ -125,14 +125,14 @@ pub async fn get(app: &App, access: &Access, direction: Direction, id: &str) -> 
     })
 }
 
-/// Its document, as it was sent.
+/// The document of a fax, as it was sent.
 pub async fn document(app: &App, access: &Access, direction: Direction, id: &str) -> Result<Served, AppError> {
     let kept = look(app, access, (direction, id), Look::Document).await?;
     let content_type = kept.member("content_type").to_owned();
     Ok(Served { content_type, bytes: bytes(app, &kept).await? })
 }
 
-/// One of its pages as a picture, from 1.
+/// A page of a fax as a picture. Pages start at 1.
 pub async fn page(
     app: &App,
     access: &Access,
@@ -154,7 +154,7 @@ pub async fn page(
     Ok(Served { content_type: image.content_type.to_owned(), bytes: image.bytes.into() })
 }
 
-/// What it says, page by page. A fax that came as pictures is read when this is first asked.
+/// The text of a fax by page. OCR of a received fax runs on the first request.
 pub async fn text(app: &App, access: &Access, direction: Direction, id: &str) -> Result<Value, AppError> {
     let mut kept = look(app, access, (direction, id), Look::Text).await?;
     if kept.is_unread() {
@@ -170,7 +170,7 @@ pub async fn text(app: &App, access: &Access, direction: Direction, id: &str) ->
     Ok(kept.said())
 }
 
-/// What is read of a document: of the agent's own faxes only what their recipients see.
+/// Which text of a document is read: of faxes that the agent sends, only what recipients see.
 fn sight(direction: Direction) -> Sight {
     match direction {
         Direction::Outbound => Sight::Visible,
@@ -178,12 +178,12 @@ fn sight(direction: Direction) -> Sight {
     }
 }
 
-/// Whether another attempt at reading found out more.
+/// Whether another attempt found more text.
 fn is_news(kept: &Kept, words: &Words) -> bool {
     kept.member("ocr_status") != words.ocr_status.name()
 }
 
-/// Reads the agent's faxes again whose pages could not be read when they were sent, because the server had no OCR then.
+/// Reads the agent's faxes again that could not be read when they were sent, because the server had no OCR then.
 pub(crate) async fn read_unread(app: &App, sandboxes: &[StoredSandbox], world: &World) -> Result<(), AppError> {
     for Unread { sandbox, id, kept } in sims::fax::unread(world) {
         let Some(line) = sandboxes.iter().find(|one| one.id == sandbox) else { continue };
@@ -196,7 +196,7 @@ pub(crate) async fn read_unread(app: &App, sandboxes: &[StoredSandbox], world: &
             }
             None => Outcome { answer: (), changes: Vec::new(), events: Vec::new() },
         };
-        // A playground that has ended stays as it is.
+        // A playground that has ended does not change.
         if let Err(error) = app.runtime().command(line, keep).await {
             tracing::warn!(%error, "what was read of a fax could not be kept");
         }
@@ -204,7 +204,7 @@ pub(crate) async fn read_unread(app: &App, sandboxes: &[StoredSandbox], world: &
     Ok(())
 }
 
-/// Marks a fax of the inbox as read, or as not read.
+/// Marks a received fax as read or unread.
 pub async fn mark(app: &App, access: &Access, id: &str, is_read: bool) -> Result<Value, AppError> {
     let fax = id.to_owned();
     let message =
@@ -237,7 +237,7 @@ fn refused(refusal: Refusal) -> AppError {
     }
 }
 
-/// A message to the caller's sandbox.
+/// A command to the caller's sandbox.
 fn in_sandbox<T, F>(
     access: &Access,
     run: F,
@@ -255,7 +255,7 @@ where
     }
 }
 
-/// The blobs that the row of a fax names.
+/// The blobs that the record of a fax refers to.
 pub(crate) fn blobs_of_row(row: &str) -> Vec<String> {
     let row = serde_json::from_str(row).unwrap_or_default();
     match sims::fax::contents(&row) {

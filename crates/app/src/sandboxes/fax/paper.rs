@@ -1,4 +1,4 @@
-//! The document of a fax: what it is, how many pages it has and what they say, found out once.
+//! The document of a fax: reads its type, its pages and their text once.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -12,13 +12,13 @@ use model::canonical::sha256_hex;
 use sims::fax::send::{LONGEST_TEXT, MOST_BYTES, MOST_PAGES, MOST_PICTURES, Paper};
 use sims::fax::{OcrStatus, PageWords, TextSource, Words};
 
-use crate::ocr::{self, OcrFault};
+use crate::ocr::{self, OcrError};
 use crate::{App, AppError};
 
-/// Of one page: letter paper at 600 dots an inch has 34 million.
-const MOST_PIXELS: u64 = 40_000_000;
-/// For all pages of one fax.
-const LONGEST_OCR: Duration = Duration::from_secs(120);
+/// Per page. A letter page at 600 dots per inch has 34 million.
+const MAX_PIXELS: u64 = 40_000_000;
+/// Timeout for all pages of one fax.
+const OCR_TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(super) fn decoded(base64: &str) -> Result<Bytes, AppError> {
     let packed: Vec<u8> = base64.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
@@ -26,27 +26,27 @@ pub(super) fn decoded(base64: &str) -> Result<Bytes, AppError> {
     Ok(bytes.into())
 }
 
-/// Which text of a document counts.
+/// Which text of a document is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sight {
-    /// All that programs can read.
+    /// All text that programs can read.
     TextLayer,
-    /// What a person would see.
+    /// The text that a person would see.
     Visible,
 }
 
 /// The document, or what is wrong with it.
 pub(super) async fn read(app: &App, bytes: Bytes, sight: Sight) -> Result<Result<Paper, String>, AppError> {
-    let (read, bytes) = app.inner.papers.run(move || (looked_at(&bytes, sight), bytes)).await?;
-    let looked = match read {
-        Ok(looked) => looked,
-        Err(fault) => return Ok(Err(fault)),
+    let (read, bytes) = app.inner.papers.run(move || (parse(&bytes, sight), bytes)).await?;
+    let parsed = match read {
+        Ok(parsed) => parsed,
+        Err(reason) => return Ok(Err(reason)),
     };
-    if looked.pictures.is_empty() {
-        return Ok(Ok(looked.paper));
+    if parsed.pictures.is_empty() {
+        return Ok(Ok(parsed.paper));
     }
-    let Looked { mut paper, pictures } = looked;
-    let (words, status, engine) = app.inner.ocr.run(move || recognised(&bytes, &pictures)).await?;
+    let ParsedDocument { mut paper, pictures } = parsed;
+    let (words, status, engine) = app.inner.ocr.run(move || recognized(&bytes, &pictures)).await?;
     for (number, text) in words {
         let page = paper.words.pages.get_mut(number.saturating_sub(1));
         if let Some(page) = page.filter(|_| !text.is_empty()) {
@@ -58,14 +58,14 @@ pub(super) async fn read(app: &App, bytes: Bytes, sight: Sight) -> Result<Result
     Ok(bounded(paper))
 }
 
-/// What the bytes alone tell.
-struct Looked {
+/// A document before OCR.
+struct ParsedDocument {
     paper: Paper,
-    /// The numbers of the pages that have no text, but a picture.
+    /// The numbers of pages with a picture and without text.
     pictures: Vec<usize>,
 }
 
-fn looked_at(bytes: &[u8], sight: Sight) -> Result<Looked, String> {
+fn parse(bytes: &[u8], sight: Sight) -> Result<ParsedDocument, String> {
     if bytes.len() > MOST_BYTES {
         return Err(format!("must have at most {MOST_BYTES} bytes, has {}", bytes.len()));
     }
@@ -88,10 +88,10 @@ fn looked_at(bytes: &[u8], sight: Sight) -> Result<Looked, String> {
     let words = Words { pages: words.collect(), ocr_status: OcrStatus::NotNeeded, ocr_engine: None };
     let content_type = kind.content_type();
     let paper = Paper { content_type, pages: words.pages.len(), size: bytes.len(), sha256: sha256_hex(bytes), words };
-    bounded(paper).map(|paper| Looked { paper, pictures })
+    bounded(paper).map(|paper| ParsedDocument { paper, pictures })
 }
 
-/// Pages that OCR must read. A page of a TIFF that cannot be unpacked could not be faxed either.
+/// The pages for OCR. A TIFF page that cannot be decoded is an error, because it could not be faxed.
 fn pictures(bytes: &[u8], kind: Kind, pages: &[String]) -> Result<Vec<usize>, String> {
     let silent = pages.iter().enumerate().filter(|(_, text)| text.trim().is_empty()).map(|(index, _)| index + 1);
     let silent: Vec<usize> = silent.collect();
@@ -116,11 +116,11 @@ fn pictures(bytes: &[u8], kind: Kind, pages: &[String]) -> Result<Vec<usize>, St
     }
 }
 
-/// Whether the page is one that OCR can read, or what is wrong with it.
+/// Whether OCR can read the page, or what is wrong with it.
 fn picture_of(kind: Kind, number: usize, page: Result<Option<PageImage>, Fault>) -> Result<bool, String> {
     match page {
-        Ok(Some(picture)) if picture.pixels() > MOST_PIXELS => {
-            Err(format!("page {number} has more than {MOST_PIXELS} pixels"))
+        Ok(Some(picture)) if picture.pixels() > MAX_PIXELS => {
+            Err(format!("page {number} has more than {MAX_PIXELS} pixels"))
         }
         Ok(Some(_)) => Ok(true),
         Ok(None) | Err(Fault::Damaged(_)) if kind == Kind::Tiff => {
@@ -139,24 +139,24 @@ fn bounded(paper: Paper) -> Result<Paper, String> {
     Ok(paper)
 }
 
-/// What the pictures say, as far as this machine can tell, and which program read them.
-fn recognised(bytes: &[u8], pictures: &[usize]) -> (Vec<(usize, String)>, OcrStatus, Option<String>) {
+/// The text of the pictures, and the program that read them.
+fn recognized(bytes: &[u8], pictures: &[usize]) -> (Vec<(usize, String)>, OcrStatus, Option<String>) {
     let Ok(engine) = ocr::engine() else { return (Vec::new(), OcrStatus::Unavailable, None) };
     let started = Instant::now();
     let (mut words, mut status) = (Vec::new(), OcrStatus::Done);
     let read = documents::scans(bytes, pictures, &mut |number, page| {
-        let left = LONGEST_OCR.saturating_sub(started.elapsed());
-        let recognised = match page {
-            Ok(Some(image)) => ocr::recognise_within(&image, left),
-            _ => Err(OcrFault::Failed),
+        let left = OCR_TIMEOUT.saturating_sub(started.elapsed());
+        let recognized = match page {
+            Ok(Some(image)) => ocr::recognize_within(&image, left),
+            _ => Err(OcrError::Failed),
         };
-        match recognised {
+        match recognized {
             Ok(text) => {
                 words.push((number, text));
                 return ControlFlow::Continue(());
             }
-            Err(OcrFault::Unavailable) => status = OcrStatus::Unavailable,
-            Err(OcrFault::TooSlow | OcrFault::Failed) => status = OcrStatus::Failed,
+            Err(OcrError::Unavailable) => status = OcrStatus::Unavailable,
+            Err(OcrError::TooSlow | OcrError::Failed) => status = OcrStatus::Failed,
         }
         ControlFlow::Break(())
     });

@@ -1,4 +1,4 @@
-//! A FHIR sandbox from outside: who may use it, and how a request gets its answer.
+//! Operations on a FHIR sandbox: access, and request handling.
 
 mod own_paths;
 mod remote;
@@ -17,7 +17,7 @@ use store::sandboxes::StoredSandbox;
 use crate::{App, AppError, OrgGrant};
 use runtime::{Cost, SandboxReader};
 
-/// A caller who may use the sandbox.
+/// A caller with access to a FHIR sandbox.
 #[derive(Clone)]
 pub struct Access {
     sandbox: Arc<StoredSandbox>,
@@ -30,18 +30,18 @@ impl Access {
         &self.sandbox.id
     }
 
-    /// What it asks is no event: anyone could fill the log of a run, or use up its agent's budget.
+    /// Anonymous requests are not logged: anyone could fill the log of a run, or use up its agent's budget.
     fn is_anonymous(&self) -> bool {
         self.client.name == ANONYMOUS
     }
 }
 
-/// An organization's key may do everything in the organization's sandboxes.
+/// A key of the organization has full access to its sandboxes.
 pub async fn admit_key(app: &App, grant: &OrgGrant, id: &SandboxId) -> Result<Access, AppError> {
     Ok(super::Access::by_key(app, grant, id, SimulatorType::Fhir).await?.into())
 }
 
-/// Whoever may use the sandbox as a whole may do everything in it.
+/// Access to a sandbox is full access to its FHIR server.
 impl From<super::Access> for Access {
     fn from(access: super::Access) -> Self {
         let super::Access { sandbox, actor, after_end } = access;
@@ -49,7 +49,7 @@ impl From<super::Access> for Access {
     }
 }
 
-/// A SMART access token may do what its scopes say, in the sandbox that it was given for.
+/// A SMART access token has the access of its scopes, in the sandbox that issued it.
 pub async fn admit_token(app: &App, presented: &str, id: &SandboxId) -> Result<Access, AppError> {
     const REFUSED: AppError = AppError::Unauthorized("the access token is unknown, expired or of another sandbox");
     let sandbox =
@@ -58,10 +58,10 @@ pub async fn admit_token(app: &App, presented: &str, id: &SandboxId) -> Result<A
     Ok(Access { client: Client { name: sandbox.id.to_string(), scopes: Some(scopes) }, sandbox, after_end: false })
 }
 
-/// Who shows no credential.
+/// The client name of requests without a credential.
 const ANONYMOUS: &str = "anonymous";
 
-/// Without a credential a client may ask what the server can do and where tokens are given: no more.
+/// Without a credential, a client can only read the capability statement and the SMART configuration.
 pub async fn admit_anyone(app: &App, id: &SandboxId) -> Result<Access, AppError> {
     let sandbox = app.runtime().sandbox(id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
     let sandbox = sandbox.ok_or(AppError::NotFound(SandboxId::NOUN))?;
@@ -73,39 +73,39 @@ pub async fn exchange(app: &App, access: Access, mut request: Request) -> Result
     if own_paths::may_mention_run(&request) {
         request.other_paths = own_paths::of_run(app, &access.sandbox).await?;
     }
-    if let Some(there) = remote_of(&access.sandbox).filter(|_| request.path != SMART_CONFIGURATION) {
-        return remote::exchange(app, access, &there, request).await;
+    if let Some(remote) = remote_of(&access.sandbox).filter(|_| request.path != SMART_CONFIGURATION) {
+        return remote::exchange(app, access, &remote, request).await;
     }
     let is_anonymous = access.is_anonymous();
     let Access { sandbox, client, after_end } = access;
     let id = sandbox.id.clone();
     if answer::is_read_only(&request) {
         let cost = if is_plain_read(&request) { Cost::Light } else { Cost::Heavy };
-        let question = move |world: &world::World, context: &world::Context<'_>| {
+        let query = move |world: &world::World, context: &world::Context<'_>| {
             let mut outcome = answer::answer(world, &id, &client, &request, context);
             if is_anonymous {
                 outcome.events.clear();
             }
             outcome
         };
-        return Ok(app.runtime().query(SandboxReader { sandbox: &sandbox, after_end }, cost, question).await?);
+        return Ok(app.runtime().query(SandboxReader { sandbox: &sandbox, after_end }, cost, query).await?);
     }
-    let message = move |world: &world::World, context: &world::Context<'_>| {
+    let command = move |world: &world::World, context: &world::Context<'_>| {
         answer::answer(world, &id, &client, &request, context)
     };
-    Ok(app.runtime().command(&sandbox, message).await?)
+    Ok(app.runtime().command(&sandbox, command).await?)
 }
 
-/// Tokens are this server's own, whoever answers the rest.
+/// This server issues the tokens, also for remote sandboxes.
 const SMART_CONFIGURATION: &str = ".well-known/smart-configuration";
 
 fn remote_of(sandbox: &StoredSandbox) -> Option<Remote> {
-    // Most have none: no need to read the whole config for every request.
+    // Most sandboxes have none. Then the config is not parsed.
     sandbox.config.get("remote")?;
     sims::authored::read::<FhirConfig>(&sandbox.config).ok()?.remote
 }
 
-/// `GET Patient/1`: a look-up and no more. What is written in another way, such as `Patient/%241`, costs what it may cost.
+/// `GET Patient/1`, which is a single lookup. Escaped forms such as `Patient/%241` do not count.
 fn is_plain_read(request: &Request) -> bool {
     let is_name = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_id = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'));

@@ -1,4 +1,4 @@
-//! The base paths that a sandbox has below its run and its task run, besides its own.
+//! The base paths of a FHIR sandbox below its run and its task run.
 
 use model::simulator::SimulatorType;
 use store::sandboxes::StoredSandbox;
@@ -6,7 +6,7 @@ use store::sandboxes::StoredSandbox;
 use super::Request;
 use crate::{App, AppError};
 
-/// Whether the request may hold an address below a run. Most do not, and need no look into the database.
+/// Whether the request may contain a URL below a run. Most do not, and need no query.
 pub(super) fn may_mention_run(request: &Request) -> bool {
     let mentions = |text: &str| text.contains("benchmark-runs") || text.contains("task-runs");
     mentions(&request.query)
@@ -14,7 +14,7 @@ pub(super) fn may_mention_run(request: &Request) -> bool {
         || str::from_utf8(&request.body).is_ok_and(mentions)
 }
 
-/// The paths of the bases below the run that the sandbox belongs to; none if it belongs to no run.
+/// The base paths below the run of the sandbox; none without a run.
 pub(super) async fn of_run(app: &App, sandbox: &StoredSandbox) -> Result<Vec<String>, AppError> {
     let (org, playground, id) = (sandbox.org.clone(), sandbox.playground.clone(), sandbox.id.clone());
     let read = app.store().read(move |db| {
@@ -29,7 +29,7 @@ pub(super) async fn of_run(app: &App, sandbox: &StoredSandbox) -> Result<Vec<Str
     let below_task_run = format!("/v1/task-runs/{}/sandbox", task_run.id);
     let mut paths = vec![format!("{below_task_run}/{}/fhir", sandbox.id)];
     if is_first {
-        // Without the id of a sandbox, the first one of its type is meant.
+        // A path without a sandbox id means the first sandbox of the type.
         paths.push(format!("{below_task_run}/fhir"));
         paths.push(format!("/v1/benchmark-runs/{}/fhir", task_run.run));
     }

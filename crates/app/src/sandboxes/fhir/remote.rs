@@ -1,6 +1,4 @@
-//! A FHIR sandbox whose answers come from an existing server: requests are passed on, and remembered as events.
-
-use std::sync::Arc;
+//! A FHIR sandbox that forwards its requests to an existing server, and logs them as events.
 
 use model::api_key::masked;
 use model::event::EventType;
@@ -15,10 +13,10 @@ use crate::outbound::{self, Asked, CallError, Fetched};
 use crate::{App, AppError};
 use runtime::Cost;
 
-/// Headers of the answer that a FHIR client reads.
+/// Response headers that a FHIR client reads.
 const PASSED_BACK: [&str; 5] = ["etag", "last-modified", "location", "content-location", "content-type"];
 
-/// Headers of the request that the other server may know.
+/// Request headers that are forwarded.
 const PASSED_ON: [&str; 7] =
     ["accept", "content-type", "prefer", "if-match", "if-none-match", "if-modified-since", "if-none-exist"];
 
@@ -28,11 +26,11 @@ pub(super) async fn exchange(
     remote: &Remote,
     mut request: Request,
 ) -> Result<Response, AppError> {
-    // Of a sandbox that has ended, the other server must not hear any more.
+    // Fails for a sandbox that takes no traffic, before the other server is called.
     let nothing = |_: &world::World, _: &world::Context<'_>| Outcome { answer: (), changes: vec![], events: vec![] };
     app.runtime().query(&access.sandbox, Cost::Light, nothing).await?;
     if access.client.name.starts_with(KeyId::PREFIX) && !sims::fhir::answer::is_read_only(&request) {
-        // The other server's changes are not in our log, where those of the organization are looked for.
+        // Changes on the other server are not in our log, from which writes by the organization are normally detected.
         let playground = access.sandbox.playground.clone();
         app.store().write(move |db| store::runs::mark_organization_writes(db, &playground)).await?;
     }
@@ -44,16 +42,13 @@ pub(super) async fn exchange(
         },
     };
     let events = if access.is_anonymous() { Vec::new() } else { vec![event(&access, &request, &response)] };
-    let answer = Arc::new(response);
-    let told = Arc::clone(&answer);
     let message = move |_: &world::World, _: &world::Context<'_>| Outcome {
         answer: (),
         changes: Vec::new(),
         events: events.clone(),
     };
     app.runtime().command(&access.sandbox, message).await?;
-    drop(answer);
-    Ok(Arc::unwrap_or_clone(told))
+    Ok(response)
 }
 
 async fn call(app: &App, remote: &Remote, request: &Request) -> Result<Fetched, CallError> {
@@ -74,7 +69,7 @@ async fn call(app: &App, remote: &Remote, request: &Request) -> Result<Fetched, 
     app.inner.outbound.call(asked).await
 }
 
-/// Addresses of the other server become the sandbox's own: the client knows no other.
+/// Replaces URLs of the other server by those of the sandbox.
 fn passed_back(remote: &Remote, request: &Request, fetched: &Fetched) -> Response {
     let (there, here) = (remote.base_url.trim_end_matches('/'), request.base_url.as_str());
     let header = |name: &'static str| {
@@ -127,7 +122,7 @@ fn event(access: &Access, request: &Request, response: &Response) -> NewEvent {
     }
 }
 
-/// As JSON where it is and can be read inside of an event, else as text.
+/// As JSON if it is JSON that fits into an event, otherwise as text.
 fn shown(body: &str) -> Value {
     if body.is_empty() {
         return Value::Null;

@@ -1,5 +1,5 @@
-//! SMART client credentials (RFC 6749, 4.4): an access token is signed with the sandbox's own key, so every node can
-//! tell it, and it ends with the sandbox.
+//! SMART client credentials (RFC 6749, 4.4). Access tokens are signed with a key of the sandbox, so that every node can
+//! verify them, and end with the sandbox.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -21,13 +21,13 @@ use runtime::Cost;
 pub const LIFETIME_SECONDS: i64 = 300;
 const ALL: &str = "system/*.cruds";
 
-/// What a client sends to the token endpoint.
+/// A request to the token endpoint.
 #[derive(Clone, Debug, Default)]
 pub struct TokenRequest {
     pub grant_type: String,
     pub client_id: String,
     pub client_secret: String,
-    /// None for everything.
+    /// None requests all scopes.
     pub scope: Option<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct AccessToken {
     pub scope: String,
 }
 
-/// Why a token is not given (RFC 6749, 5.2).
+/// The error of a token request (RFC 6749, 5.2).
 #[derive(Debug)]
 pub enum TokenError {
     InvalidClient,
@@ -74,7 +74,7 @@ fn grant(app: &App, sandbox: &StoredSandbox, request: &TokenRequest) -> Result<A
     Ok(AccessToken { access_token, expires_in: LIFETIME_SECONDS, scope })
 }
 
-/// A token that the EHR gives to a service that it asks, without a request for it.
+/// A token that the EHR sends to a CDS service.
 pub(crate) fn for_service(app: &App, sandbox: &StoredSandbox, scope: &str) -> Option<AccessToken> {
     let request = TokenRequest {
         grant_type: "client_credentials".to_owned(),
@@ -84,7 +84,7 @@ pub(crate) fn for_service(app: &App, sandbox: &StoredSandbox, scope: &str) -> Op
     grant(app, sandbox, &request).ok()
 }
 
-/// A torn down sandbox gives no tokens: the log refuses the event, and the client is told that it has no access.
+/// A sandbox that was torn down issues no tokens: the event cannot be logged, and the client gets `invalid_client`.
 async fn note(
     app: &App,
     sandbox: &StoredSandbox,
@@ -122,7 +122,7 @@ fn sign(sandbox: &StoredSandbox, scope: &str, expires_at: Timestamp, nonce: &str
     format!("{ACCESS_TOKEN_PREFIX}{claims}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref()))
 }
 
-/// The scopes of a token that this sandbox gave and that is not past its time.
+/// The scopes of a valid token of this sandbox.
 pub(crate) fn verify(sandbox: &StoredSandbox, presented: &str, now: Timestamp) -> Option<Scopes> {
     let (claims, signature) = presented.strip_prefix(ACCESS_TOKEN_PREFIX)?.split_once('.')?;
     let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
@@ -134,7 +134,7 @@ pub(crate) fn verify(sandbox: &StoredSandbox, presented: &str, now: Timestamp) -
     (now.milliseconds() < expires_at).then(|| Scopes::parse(scope))
 }
 
-/// Whether text has the form of an access token, whatever it is worth.
+/// Whether the text has the form of an access token. It may be invalid.
 pub fn is_token(text: &str) -> bool {
     text.starts_with(ACCESS_TOKEN_PREFIX)
 }

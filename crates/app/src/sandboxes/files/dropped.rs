@@ -1,4 +1,4 @@
-//! Files that another simulator of the playground takes: interchanges for its clearinghouse.
+//! Files that another simulator of the playground processes: interchanges for its clearinghouse.
 
 use sims::clearinghouse::dropped::{MOST_BYTES, dropped, takes};
 use sims::files::TreePath;
@@ -7,7 +7,7 @@ use world::{Context, Outcome, World};
 use super::{Fault, FileDrop};
 use runtime::Cost;
 
-/// What waits for it becomes answers beside it. A file that nobody takes costs one look.
+/// Sends an interchange to the clearinghouse and writes the responses next to it. Other files only cost one lookup.
 pub(super) async fn hand_over(drop: &FileDrop, path: &TreePath) -> Result<(), Fault> {
     let asked = path.as_str().to_owned();
     let look = move |world: &World, _: &Context<'_>| Outcome {
@@ -20,7 +20,7 @@ pub(super) async fn hand_over(drop: &FileDrop, path: &TreePath) -> Result<(), Fa
     }
     let reader = drop.peek(path).await?;
     let mut bytes = Vec::new();
-    // One byte more than may be is enough to tell that it is too much.
+    // One byte more than the maximum shows that the file is too large.
     while bytes.len() <= MOST_BYTES {
         let part = reader.read(bytes.len() as u64, MOST_BYTES + 1 - bytes.len()).await?;
         if part.is_empty() {

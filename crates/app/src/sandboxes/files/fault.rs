@@ -1,4 +1,4 @@
-//! Why a file drop did not do what it was asked: its own refusal, or a failure below it.
+//! Errors of a file drop: a rejection by the simulator, or an error of the server.
 
 use sims::files::Refusal;
 
@@ -18,7 +18,7 @@ impl From<runtime::RuntimeError> for Fault {
     }
 }
 
-/// As the API tells it.
+/// The error of the HTTP API.
 impl From<Fault> for AppError {
     fn from(fault: Fault) -> Self {
         match fault {

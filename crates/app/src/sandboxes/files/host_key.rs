@@ -1,4 +1,4 @@
-//! The seed of the server's SSH host key: made once, kept in the database, so that every start and every node has the same.
+//! The seed of the server's SSH host key. It is created once and stored in the database, so that all nodes use the same key.
 
 use crate::{App, AppError, random};
 

@@ -1,4 +1,4 @@
-//! Who may use a file drop by SFTP: the user is the sandbox, the password is derived from its secret.
+//! SFTP logins: the user is the sandbox, and the password is derived from its secret.
 
 use model::SandboxId;
 use model::simulator::SimulatorType;
@@ -11,7 +11,7 @@ use crate::sandboxes::credentials;
 use crate::{App, AppError};
 use runtime::Cost;
 
-/// The drop of a user with the right password; none for whatever is wrong, without saying what.
+/// The file drop of a user with the right password; none for any other login.
 pub async fn login(app: &App, user: &str, password: &str) -> Result<Option<FileDrop>, AppError> {
     let Ok(id) = user.parse::<SandboxId>() else { return Ok(None) };
     let sandbox = app.runtime().sandbox(&id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Files);
@@ -44,7 +44,7 @@ impl FileDrop {
         Ok(self.app.runtime().query(&self.sandbox, Cost::Light, look).await?)
     }
 
-    /// Most logins change nothing, so that many at once need not wait for each other.
+    /// Most logins change nothing and are therefore queries, which run concurrently.
     async fn note_login(&self) -> Result<(), AppError> {
         let (id, client) = (self.sandbox.id.clone(), self.client.clone());
         let look = move |world: &World, context: &Context<'_>| {
@@ -63,7 +63,7 @@ impl FileDrop {
         Ok(())
     }
 
-    /// Only where the author wants accounts to be locked.
+    /// Only if the config locks accounts.
     async fn note_wrong_password(&self) -> Result<(), AppError> {
         let locks = self.sandbox.config.get("faults").is_some_and(|faults| faults.get("locked_account").is_some());
         if !locks {

@@ -1,4 +1,4 @@
-//! A file that a client writes: its bytes wait until it is whole, and it appears when they are stored.
+//! Uploads of files. The file appears when the upload is complete and stored.
 
 use bytes::Bytes;
 use sims::files::{self, Call, Condition, Parents, Stored, TreePath, Written};
@@ -8,15 +8,15 @@ use super::{Fault, FileDrop, Refusal};
 use crate::upload_buffer::UploadBuffer;
 use runtime::{CHUNK_BYTES, Cost, FileReader};
 
-/// What a client is going to write.
+/// The file that a client is going to write.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub path: TreePath,
-    /// What the client says the bytes are.
+    /// The content type that the client sent.
     pub content_type: Option<String>,
     pub condition: Condition,
     pub parents: Parents,
-    /// How many bytes will come, as far as the client says.
+    /// The size that the client announced.
     pub announced: u64,
 }
 
@@ -24,13 +24,13 @@ pub struct Upload {
     drop: FileDrop,
     target: Target,
     buffer: UploadBuffer,
-    /// An authored fault refuses what comes after so many bytes.
+    /// A configured failure rejects further bytes after this many.
     short_after: Option<u64>,
     was_cut: bool,
 }
 
 impl FileDrop {
-    /// Makes ready for a file, if it could be written now.
+    /// Fails if the file could not be written now.
     pub async fn begin_upload(&self, target: Target) -> Result<Upload, Fault> {
         let quota = self.quota();
         let most = self.app.limits().file_bytes.min(quota.bytes);
@@ -63,7 +63,7 @@ impl FileDrop {
         }
     }
 
-    /// The file as it is, for a client that goes on writing it.
+    /// The current file, for a client that continues to write it.
     pub(super) async fn peek(&self, path: &TreePath) -> Result<FileReader, Fault> {
         let (path, id, client) = (path.clone(), self.sandbox.id.clone(), self.client.clone());
         let look = move |world: &World, context: &Context<'_>| {
@@ -74,7 +74,7 @@ impl FileDrop {
     }
 }
 
-/// Bytes that have not come yet.
+/// A placeholder for bytes that have not arrived.
 fn unknown(size: u64) -> Stored {
     Stored { sha256: String::new(), size, content_type: None, is_text: false, chunks: Vec::new() }
 }
@@ -88,7 +88,7 @@ impl Upload {
         &self.target.path
     }
 
-    /// Whether there is a file at its place now.
+    /// Whether a file with this path exists.
     pub async fn replaces(&self) -> Result<bool, Fault> {
         match self.drop.peek(&self.target.path).await {
             Ok(_) => Ok(true),
@@ -97,7 +97,7 @@ impl Upload {
         }
     }
 
-    /// Begins with the file as it is. True if there is one.
+    /// Loads the content of the current file. False if there is none.
     pub async fn load_current(&mut self) -> Result<bool, Fault> {
         let reader = match self.drop.peek(&self.target.path).await {
             Ok(reader) => reader,
@@ -132,7 +132,7 @@ impl Upload {
         Ok(self.buffer.write(offset, data).await?)
     }
 
-    /// Writes after what is there.
+    /// Writes at the end.
     pub async fn append(&mut self, data: Bytes) -> Result<(), Fault> {
         self.write(self.buffer.size(), data).await
     }
@@ -145,12 +145,12 @@ impl Upload {
         Ok(self.buffer.read(offset, most).await?)
     }
 
-    /// Puts the file at its place: whole, durable, and for all to see when this answers.
+    /// Stores the file. It is durable and visible when this returns.
     pub async fn finish(self) -> Result<Written, Fault> {
         let Self { drop, target, buffer, was_cut, .. } = self;
         let stored = buffer.store(&drop.app).await?;
         let upload = drop.planned(&target, stored, was_cut);
-        let written = drop.tell(move |call| files::write(call, &upload)).await?;
+        let written = drop.command(move |call| files::write(call, &upload)).await?;
         drop.after_write(&target.path).await;
         Ok(written)
     }

@@ -1,4 +1,4 @@
-//! A payer portal sandbox: what its two faces, REST and pages, let a caller do.
+//! Operations on a payer portal, for its REST API and its pages.
 
 pub mod pages;
 mod visit;
@@ -30,7 +30,7 @@ use super::{Access, credentials};
 use crate::{App, AppError, Created, Once};
 use runtime::Cost;
 
-/// The account's name and password, as a client of the sandbox sends them to the REST face.
+/// The account's name and password, as a client of the REST API sends them.
 pub async fn admit_login(app: &App, id: &SandboxId, username: &str, password: &str) -> Result<Access, AppError> {
     const REFUSED: AppError = AppError::Unauthorized("the name or the password is wrong");
     let sandbox =
@@ -69,7 +69,7 @@ pub async fn get(app: &App, access: &Access, number: String) -> Result<Value, Ap
     ask(app, access, Channel::Api, move |call| requests::get(call, &number)).await
 }
 
-/// Documents to a request that is there.
+/// Adds documents to an existing request.
 pub async fn add_documents(
     app: &App,
     access: &Access,
@@ -84,7 +84,7 @@ pub fn read_document(new: &NewDocument) -> Result<Attachment, AppError> {
     Ok(documents::from_new(new)?)
 }
 
-/// What the payer asked for.
+/// Sends the information that the payer asked for.
 pub async fn inform(
     app: &App,
     access: &Access,
@@ -148,7 +148,7 @@ pub async fn formulary(
     ask(app, access, Channel::Api, move |call| directory::formulary(call, drug.as_deref(), &request)).await
 }
 
-/// Keeps the bytes of documents, if the portal takes traffic, and gives what it knows of them.
+/// Stores the bytes of documents, if the portal takes traffic, and returns their metadata.
 async fn kept(app: &App, access: &Access, attachments: Vec<Attachment>) -> Result<Vec<Upload>, AppError> {
     let nothing =
         |_: &world::World, _: &world::Context<'_>| Outcome { answer: (), changes: Vec::new(), events: Vec::new() };
@@ -163,7 +163,7 @@ async fn kept(app: &App, access: &Access, attachments: Vec<Attachment>) -> Resul
     Ok(uploads)
 }
 
-/// Before bytes are kept for it. No event: what follows makes one.
+/// Called before bytes are stored. Logs no event, because the following command does.
 async fn check_there(app: &App, access: &Access, number: String) -> Result<(), AppError> {
     let found = move |call: &Call<'_>| {
         let mut found = requests::get(call, &number);
@@ -173,7 +173,7 @@ async fn check_there(app: &App, access: &Access, number: String) -> Result<(), A
     ask(app, &access.during_traffic(), Channel::Api, found).await.map(drop)
 }
 
-/// A question to the portal. Many read the FHIR data, so that each may keep others waiting.
+/// A query to the portal. Many queries read FHIR data and are therefore heavy.
 async fn ask<T: Send + 'static>(
     app: &App,
     access: &Access,
@@ -214,7 +214,7 @@ fn created(changed: Changed) -> Created<Value> {
     Created { value: changed.row, replayed: !changed.is_new }
 }
 
-/// A portal, whoever asks for it.
+/// Finds a portal, without checking who asks.
 async fn portal(app: &App, id: &SandboxId) -> Result<Arc<StoredSandbox>, AppError> {
     let sandbox = app.runtime().sandbox(id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Payer);
     sandbox.ok_or(AppError::missing::<SandboxId>())

@@ -1,4 +1,4 @@
-//! What the portal's pages do: a visit is opened for each request, and everything else takes the visitor that it gave.
+//! Operations of the portal's pages. Each request opens a visit, and all other operations take the resulting visitor.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub struct Visitor {
     access: Access,
     visit: Visit,
     pub config: Arc<PayerConfig>,
-    /// It was logged in until its time was over.
+    /// Whether its login has timed out.
     pub has_expired: bool,
 }
 
@@ -46,12 +46,12 @@ impl Visitor {
         &self.access.actor
     }
 
-    /// The cookie to answer with: it says that the browser was seen now.
+    /// The cookie for the response, with the current time.
     pub fn cookie(&self) -> String {
         self.visit.sign(&self.access.sandbox)
     }
 
-    /// What every form of this visit carries.
+    /// The token for every form of this visit.
     pub fn form_token(&self) -> String {
         self.visit.form_token(&self.access.sandbox)
     }
@@ -68,7 +68,7 @@ pub async fn open(app: &App, id: &SandboxId, cookie: Option<&str>) -> Result<Vis
     let known = cookie.and_then(|cookie| Visit::read(&sandbox, cookie));
     let access = Access { actor: credentials::portal_username(&sandbox), sandbox, after_end: false };
     let is_here = known.clone().and_then(|visit| visit.login);
-    // Asked in any case: of a portal that is closed nothing is shown.
+    // In any case, because a portal that takes no traffic shows nothing.
     let is_in = ask(app, &access, Channel::Pages, move |call| {
         let is_in = is_here.is_some_and(|login| accounts::is_in(call, &login));
         Outcome { answer: Ok(is_in), changes: Vec::new(), events: Vec::new() }
@@ -90,7 +90,7 @@ pub enum LoginRefusal {
     Locked,
 }
 
-/// Another account's name is refused like a wrong password, and is no event: anyone could fill the log of a run.
+/// An unknown account is rejected like a wrong password. It is not logged, because anyone could fill the log of a run.
 pub async fn login(
     app: &App,
     visitor: &Visitor,
@@ -112,7 +112,7 @@ pub async fn login(
     })
 }
 
-/// The visitor that is left: nobody.
+/// The visitor after a logout.
 pub async fn logout(app: &App, visitor: &Visitor) -> Result<Visitor, AppError> {
     if let Some(login) = visitor.visit.login.clone() {
         tell(app, &visitor.access, Channel::Pages, move |call| accounts::logout(call, &login)).await?;
@@ -120,7 +120,7 @@ pub async fn logout(app: &App, visitor: &Visitor) -> Result<Visitor, AppError> {
     Ok(Visitor { visit: Visit::new(app, None)?, ..visitor.clone() })
 }
 
-/// What goes wrong on the page this time, if the author wanted it.
+/// The failure that the author has configured for the page.
 pub async fn mishap(app: &App, visitor: &Visitor, page: Page) -> Result<Option<Mishap>, AppError> {
     let faults = &visitor.config.faults;
     if faults.session_expires_at != Some(page) && faults.unavailable_at != Some(page) {
@@ -140,7 +140,7 @@ pub async fn requests(
     ask(app, &visitor.access, Channel::Pages, move |call| request_list::list(call, &filter, &request)).await
 }
 
-/// Whether somebody looks at what is read; what a page reads for its own sake is no event.
+/// Whether a read is logged. Reads that a page needs internally are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Look {
     Seen,
@@ -148,7 +148,7 @@ pub enum Look {
 }
 
 impl Look {
-    fn told<T>(self, mut done: Done<T>) -> Done<T> {
+    fn log_if_seen<T>(self, mut done: Done<T>) -> Done<T> {
         if self == Look::Aside {
             done.events.clear();
         }
@@ -157,7 +157,7 @@ impl Look {
 }
 
 pub async fn request(app: &App, visitor: &Visitor, number: String, look: Look) -> Result<Value, AppError> {
-    ask(app, &visitor.access, Channel::Pages, move |call| look.told(requests::get(call, &number))).await
+    ask(app, &visitor.access, Channel::Pages, move |call| look.log_if_seen(requests::get(call, &number))).await
 }
 
 pub async fn inform(
@@ -200,7 +200,7 @@ pub async fn formulary(
     request: PageRequest,
     look: Look,
 ) -> Result<Rows<Value>, AppError> {
-    let found = move |call: &Call<'_>| look.told(directory::formulary(call, drug.as_deref(), &request));
+    let found = move |call: &Call<'_>| look.log_if_seen(directory::formulary(call, drug.as_deref(), &request));
     ask(app, &visitor.access, Channel::Pages, found).await
 }
 
@@ -209,15 +209,15 @@ pub async fn drafts(app: &App, visitor: &Visitor) -> Result<Vec<Value>, AppError
 }
 
 pub async fn draft(app: &App, visitor: &Visitor, key: String, look: Look) -> Result<Value, AppError> {
-    ask(app, &visitor.access, Channel::Pages, move |call| look.told(drafts::get(call, &key))).await
+    ask(app, &visitor.access, Channel::Pages, move |call| look.log_if_seen(drafts::get(call, &key))).await
 }
 
-/// What a form for a new request carries, so that sending it twice begins one draft.
+/// The key in a form for a new request, so that sending the form twice creates one draft.
 pub fn new_draft(app: &App) -> String {
     format!("{DRAFT_PREFIX}{}", runtime::unordered_id(app.now()))
 }
 
-/// A new draft for the form that this key was written into; the same form again is the same draft.
+/// Creates a draft for the form with this key. The same form again returns the same draft.
 pub async fn begin(app: &App, visitor: &Visitor, key: String) -> Result<Value, AppError> {
     tell(app, &visitor.access, Channel::Pages, move |call| drafts::begin(call, &key)).await
 }

@@ -1,5 +1,5 @@
-//! A browser's visit to the portal: a signed cookie that says who is logged in and when it was last seen. The login
-//! itself is a record of the playground, so that a logout or a reset ends it on every node.
+//! A browser's session with the portal: a signed cookie with the login and the time of the last request. The login itself
+//! is a record of the playground, so that a logout or a reset ends it on every node.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -10,12 +10,12 @@ use store::sandboxes::StoredSandbox;
 use crate::sandboxes::credentials;
 use crate::{App, AppError, random};
 
-/// What a cookie says, once its signature was checked.
+/// The content of a cookie whose signature was verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visit {
-    /// Of this browser, until it logs in or out.
+    /// Identifies the browser until it logs in or out.
     id: String,
-    /// Of the portal's account, while it is logged in.
+    /// Identifies the login, while the browser is logged in.
     pub(super) login: Option<String>,
     seen_at: Timestamp,
 }
@@ -52,7 +52,7 @@ impl Visit {
         Some(Self { id, login, seen_at: Timestamp(seen_at) })
     }
 
-    /// What a form of this visit must send back.
+    /// The token that forms of this session must send back.
     pub(super) fn form_token(&self, sandbox: &StoredSandbox) -> String {
         signature(sandbox, &format!("form {}", self.id))
     }

@@ -1,4 +1,4 @@
-//! Who listens to which call on this node, so that they hear what others do in it.
+//! The streams that follow a call on this node, which are notified of its changes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -11,17 +11,17 @@ use crate::App;
 #[derive(Default)]
 pub(crate) struct Listeners(Mutex<HashMap<String, Weak<watch::Sender<()>>>>);
 
-/// Somebody who listens to a call until this is dropped.
+/// Follows a call until it is dropped.
 pub struct Listener {
     changes: watch::Receiver<()>,
-    /// What wakes the receiver is kept by those who wait for it.
+    /// The receivers hold the sender.
     _sender: Arc<watch::Sender<()>>,
 }
 
 impl Listener {
-    /// Something may have happened in the call since the last time.
+    /// Waits until the call may have changed.
     pub async fn changed(&mut self) {
-        // The sender is held here: it cannot be gone.
+        // The sender is held here, so the channel cannot be closed.
         let _ = self.changes.changed().await;
     }
 }

@@ -1,4 +1,4 @@
-//! The phone line of a sandbox: what an agent does in its calls, and what it reads of them.
+//! Operations on a phone line: making, answering and reading calls.
 
 mod listeners;
 mod recording;
@@ -42,7 +42,7 @@ pub async fn dial(app: &App, access: &Access, new: NewCall, once: Option<Once>) 
     tell(app, &line, None, once, move |world, asking| calls::dial(world, asking, &new, &number)).await
 }
 
-/// The line of the playground that has the number; the caller's own if none has.
+/// The line of the playground with this number; the caller's own line if there is none.
 async fn line_with(app: &App, access: &Access, to: &str) -> Result<Access, AppError> {
     if calls::is_same_number(to, &number(access)) {
         return Ok(access.clone());
@@ -54,12 +54,12 @@ async fn line_with(app: &App, access: &Access, to: &str) -> Result<Access, AppEr
     Ok(found.map_or_else(|| access.clone(), |line| Access { sandbox: Arc::new(line), ..access.clone() }))
 }
 
-/// The agent takes a call that rings.
+/// The agent answers a ringing call.
 pub async fn answer(app: &App, access: &Access, call: String, once: Option<Once>) -> Result<Exchange, AppError> {
     tell(app, access, Some(call.clone()), once, move |_, asking| calls::answer(asking, &call)).await
 }
 
-/// The agent speaks, presses keys or says nothing.
+/// The agent speaks, presses keys or stays silent.
 pub async fn turn(
     app: &App,
     access: &Access,
@@ -96,7 +96,7 @@ pub async fn voicemails(app: &App, access: &Access, request: PageRequest) -> Res
     ask(app, access, None, move |sandbox, actor| inbox::voicemails(sandbox, actor, &request)).await
 }
 
-/// One voicemail, which has been heard from now on.
+/// Returns one voicemail and marks it as heard.
 pub async fn voicemail(app: &App, access: &Access, voicemail: String) -> Result<Value, AppError> {
     let (id, actor) = (access.sandbox.id.clone(), access.actor.clone());
     let message = move |world: &World, context: &Context<'_>| {
@@ -108,7 +108,7 @@ pub async fn voicemail(app: &App, access: &Access, voicemail: String) -> Result<
     app.runtime().command_or_query(access.reader(), message).await??.ok_or(AppError::NotFound("voicemail"))
 }
 
-/// The call, and its turns from one on; for a stream, so that it is no event. Not after the end of a task run.
+/// The call and its turns from a position, for a stream. Not logged, and not available after the end of a task run.
 pub async fn since(app: &App, access: &Access, call: String, from: u64) -> Result<(Value, Vec<Value>), AppError> {
     let wanted = call.clone();
     let read = move |sandbox: &Sandbox, _: &str| Outcome {
@@ -127,7 +127,7 @@ pub async fn check_open(app: &App, access: &Access) -> Result<(), AppError> {
 
 const NO_CALL: AppError = AppError::NotFound("call");
 
-/// On the caller's line, or on the line of the playground that has the call.
+/// A command on the caller's line, or on the line of the playground that has the call.
 async fn tell<F>(
     app: &App,
     access: &Access,
@@ -171,7 +171,7 @@ where
     app.runtime().query(access.reader(), Cost::Heavy, question).await?
 }
 
-/// The caller's line, or the line that has the call. A line that was torn down alone is not reached through another.
+/// The caller's line, or the line that has the call. A line that was torn down cannot be reached through another one.
 fn line_of<'a>(world: &'a World, own: &'a SandboxId, call: Option<&str>) -> &'a SandboxId {
     let Some(call) = call else { return own };
     let after_end = world.sandboxes.get(own).is_some_and(|sandbox| !sandbox.is_active);

@@ -1,4 +1,4 @@
-//! A call as sound: its turns, spoken by two voices one after the other.
+//! Recordings of calls: the turns, spoken by two voices.
 
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -8,23 +8,23 @@ use super::since;
 use super::synthesis::{self, Fault, RATE, Voice};
 use crate::{App, AppError};
 
-/// Recordings that are made at a time: each costs a processor and some tens of megabytes.
-const MOST_AT_ONCE: usize = 2;
-static MAKING: Semaphore = Semaphore::const_new(MOST_AT_ONCE);
-/// Letters that are spoken; a longer call has no recording.
-const MOST_LETTERS: usize = 12_000;
-/// Between two turns, and for each key.
+/// Maximum number of recordings at a time. Each needs a CPU and tens of megabytes.
+const MAX_CONCURRENT: usize = 2;
+static MAKING: Semaphore = Semaphore::const_new(MAX_CONCURRENT);
+/// Longer calls have no recording.
+const MAX_LETTERS: usize = 12_000;
+/// The pause between two turns, and for each key.
 const PAUSE: usize = RATE / 4;
 
-/// The call as a WAV file of one channel.
+/// The call as a WAV file with one channel.
 pub async fn record(app: &App, access: &Access, call: String) -> Result<Vec<u8>, AppError> {
     let (_, turns) = since(app, access, call, 0).await?;
     let spoken: Vec<(Voice, String)> = turns.iter().map(words).filter(|(_, text)| !text.trim().is_empty()).collect();
     if spoken.is_empty() {
         return Err(AppError::conflict("nothing was said in the call"));
     }
-    if spoken.iter().map(|(_, text)| text.len()).sum::<usize>() > MOST_LETTERS {
-        let message = format!("a recording is made of calls of at most {MOST_LETTERS} letters; read its turns");
+    if spoken.iter().map(|(_, text)| text.len()).sum::<usize>() > MAX_LETTERS {
+        let message = format!("a recording is made of calls of at most {MAX_LETTERS} letters; read its turns");
         return Err(AppError::conflict(message));
     }
     let _place = MAKING.acquire().await.map_err(|error| AppError::Internal(error.to_string()))?;
@@ -38,7 +38,7 @@ pub async fn record(app: &App, access: &Access, call: String) -> Result<Vec<u8>,
     Ok(wav(&samples))
 }
 
-/// Keys are heard as their names.
+/// Keys are spoken by name.
 fn words(turn: &Value) -> (Voice, String) {
     let text = |member: &str| turn[member].as_str().unwrap_or_default();
     let voice = if text("speaker") == "agent" { Voice::Agent } else { Voice::Line };
@@ -59,7 +59,7 @@ fn sound(spoken: &[(Voice, String)]) -> Result<Vec<i16>, Fault> {
         samples.extend(synthesis::speak(text, *voice)?);
         samples.resize(samples.len() + PAUSE, 0);
     }
-    // Half the samples are as good as a telephone.
+    // Half of the samples is telephone quality.
     Ok(samples.chunks_exact(2).map(|pair| pair.iter().map(|sample| sample / 2).sum()).collect())
 }
 

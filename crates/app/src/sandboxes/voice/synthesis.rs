@@ -1,4 +1,4 @@
-//! Speech from text, with the `espeak-ng` program where the machine has it.
+//! Speech synthesis with the program `espeak-ng`, if it is installed.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 const PROGRAM: &str = "espeak-ng";
 const LONGEST: Duration = Duration::from_secs(60);
-/// The samples of one second.
+/// Samples per second.
 pub(super) const RATE: usize = 22_050;
-/// What one turn may become, in bytes: ten minutes.
-const MOST_BYTES: u64 = 10 * 60 * RATE as u64 * 2;
+/// Maximum size of one turn: ten minutes.
+const MAX_BYTES: u64 = 10 * 60 * RATE as u64 * 2;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
@@ -35,17 +35,17 @@ impl Voice {
     }
 }
 
-/// The samples of a text. Blocks: call it off the threads that serve others.
+/// The samples of a text. Blocking, so call it on a blocking thread.
 pub(super) fn speak(text: &str, voice: Voice) -> Result<Vec<i16>, Fault> {
     let mut child = start(voice)?;
     let (mut input, output) = (child.stdin.take(), child.stdout.take());
     let words = plain(text).into_bytes();
-    // The program may speak before it has read all, so nobody may wait for the other.
+    // The program may write before it has read everything, so reading and writing must not wait for each other.
     thread::spawn(move || input.as_mut().map(|input| input.write_all(&words)));
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut sound = Vec::new();
-        let read = output.map(|output| output.take(MOST_BYTES).read_to_end(&mut sound));
+        let read = output.map(|output| output.take(MAX_BYTES).read_to_end(&mut sound));
         sender.send(read.map(|_| sound))
     });
     let sound = receiver.recv_timeout(LONGEST);
@@ -56,7 +56,7 @@ pub(super) fn speak(text: &str, voice: Voice) -> Result<Vec<i16>, Fault> {
 
 fn start(voice: Voice) -> Result<Child, Fault> {
     let mut command = Command::new(PROGRAM);
-    // The text comes by standard input: no word of it can be an option.
+    // Over standard input, so that the text cannot contain options.
     command.args(["-v", voice.name(), "-s", "170", "--stdin", "--stdout"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     command.spawn().map_err(|error| match error.kind() {
@@ -65,13 +65,13 @@ fn start(voice: Voice) -> Result<Child, Fault> {
     })
 }
 
-/// Without what the program would read as phonemes or markup.
+/// Removes characters that the program would interpret as phonemes or markup.
 fn plain(text: &str) -> String {
     let is_sign = |c: char| c.is_control() || "[]<>|\\_^".contains(c);
     text.chars().map(|c| if is_sign(c) { ' ' } else { c }).collect()
 }
 
-/// Those of a WAV of one channel with 16 bits, whose header does not know how long it is.
+/// The samples of a WAV file with one channel and 16 bits. The length in its header is not valid.
 fn samples(wav: &[u8]) -> Option<Vec<i16>> {
     let at = wav.windows(4).take(200).position(|part| part == b"data")?;
     let pairs = wav.get(at + 8..)?.chunks_exact(2);

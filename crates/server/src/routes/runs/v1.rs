@@ -80,7 +80,9 @@ async fn start_task_run(
     PathId(task_run): PathId<TaskRunId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<StartedTaskRun>, ApiError> {
-    Ok(TransitionResponse(app::runs::start_task_run(&state.app, &grant, &base, &task_run, once).await?))
+    let mut started = app::runs::start_task_run(&state.app, &grant, &base, &task_run, once).await?;
+    state.add_started_mllp_ports(&mut started.value, &base);
+    Ok(TransitionResponse(started))
 }
 
 /// Complete a task: its playground is frozen and scored. In a scored run, criteria have no details and evidence.

@@ -50,7 +50,11 @@ async fn list_sandboxes(
     let SandboxQuery { playground_id, limit, cursor } = query;
     let playground = playground_id.as_deref().map(filter_id::<PlaygroundId>("playground_id")).transpose()?;
     let request = PageQuery { limit, cursor }.request("sandboxes")?;
-    Ok(page("sandboxes", app::sandboxes::list(&state.app, &grant, &base, playground, request).await?))
+    let mut sandboxes = app::sandboxes::list(&state.app, &grant, &base, playground, request).await?;
+    if let Some(ports) = &state.mllp {
+        sandboxes.items.iter_mut().for_each(|sandbox| ports.add_open_to(sandbox, &base));
+    }
+    Ok(page("sandboxes", sandboxes))
 }
 
 /// Start one simulator: standalone, or in an existing playground.
@@ -63,7 +67,8 @@ async fn create_sandbox(
     BaseUrl(base): BaseUrl,
     Post(new, once): Post<NewSandbox>,
 ) -> Result<CreatedResponse<Sandbox>, ApiError> {
-    let created = app::sandboxes::create(&state.app, &grant, &base, once, new).await?;
+    let mut created = app::sandboxes::create(&state.app, &grant, &base, once, new).await?;
+    state.add_mllp_port(&mut created.value, &base);
     Ok(CreatedResponse::at(created, |sandbox| format!("/sandboxes/{}", sandbox.id)))
 }
 
@@ -77,7 +82,9 @@ async fn get_sandbox(
     BaseUrl(base): BaseUrl,
     PathId(sandbox): PathId<SandboxId>,
 ) -> Result<Tagged<Sandbox>, ApiError> {
-    Ok(Tagged(app::sandboxes::get(&state.app, &grant, &base, &sandbox).await?))
+    let mut sandbox = app::sandboxes::get(&state.app, &grant, &base, &sandbox).await?;
+    state.add_mllp_port(&mut sandbox, &base);
+    Ok(Tagged(sandbox))
 }
 
 /// End a sandbox: it accepts no more traffic, and its credentials become invalid. Events and state stay readable.
@@ -108,7 +115,9 @@ async fn attach_to_sandbox(
     PathIds(sandbox, dataset): PathIds<SandboxId, DatasetId>,
     Bodyless(once): Bodyless,
 ) -> Result<TransitionResponse<Sandbox>, ApiError> {
-    Ok(TransitionResponse(app::sandboxes::attach(&state.app, &grant, &base, &sandbox, &dataset, once).await?))
+    let mut attached = app::sandboxes::attach(&state.app, &grant, &base, &sandbox, &dataset, once).await?;
+    state.add_mllp_port(&mut attached.value, &base);
+    Ok(TransitionResponse(attached))
 }
 
 /// Detach a dataset from the sandbox. Changes made in the sandbox are kept.
