@@ -13,7 +13,6 @@ use model::publication::{
     Snapshot, VersionContent, VersionTask,
 };
 use model::score;
-use model::simulator::SimulatorType;
 use model::slug::{self, VersionRef};
 use model::task::Task;
 use model::template::{self, Root};
@@ -279,9 +278,7 @@ fn freeze_simulators(
     for summary in &environment.simulators {
         let simulator = simulators::find(db, org, &summary.id)?.ok_or(AppError::missing::<model::SimulatorId>())?;
         let model::simulator::Simulator { id, r#type, name, mut config, datasets, .. } = simulator;
-        if r#type == SimulatorType::Hl7 {
-            sims::hl7::config::write_default(&mut config);
-        }
+        (sims::info(r#type).config_defaults.pin)(&mut config);
         frozen.push(FrozenSimulator { id, r#type, name, config, datasets });
     }
     Ok(frozen)

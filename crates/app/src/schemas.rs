@@ -82,13 +82,8 @@ fn steps(schemas: &mut Map<String, Value>) {
 /// The paths of a run's sandboxes, for the channels of its environment.
 fn endpoints() -> Value {
     let names = sims::catalog().iter().flat_map(|info| {
-        info.endpoints.iter().map(|name| {
-            (
-                (*name).to_owned(),
-                json!({"type": "string",
-            "description": format!("Of the {} simulator", info.kind.name())}),
-            )
-        })
+        let schema = json!({"type": "string", "description": format!("Of the {} simulator", info.kind.name())});
+        info.endpoints.iter().map(move |endpoint| (endpoint.name.to_owned(), schema.clone()))
     });
     json!({"type": "object", "description": "Paths of the run's channels, of those that its environment has.",
         "properties": names.collect::<Map<_, _>>(), "additionalProperties": {"type": "string"}})

@@ -1,8 +1,7 @@
 //! Simulators: definitions of simulated systems, and their datasets.
 
-use model::dataset::DatasetType;
 use model::page::{Page, PageRequest};
-use model::simulator::{NewSimulator, Simulator, SimulatorPatch, SimulatorType};
+use model::simulator::{NewSimulator, Simulator, SimulatorPatch};
 use model::{DatasetId, FieldErrors, OrgId, SimulatorId};
 use store::{Db, datasets, environments, simulators};
 
@@ -82,7 +81,7 @@ pub async fn attach(
     let work = move |db: &mut Db<'_>| {
         let before = found(db, &org, &simulator)?;
         let dataset = datasets::find(db, &org, &dataset)?.ok_or(AppError::missing::<DatasetId>())?;
-        if !takes(before.r#type, dataset.r#type) {
+        if !sims::info(before.r#type).datasets.contains(&dataset.r#type) {
             let (kind, data) = (before.r#type.name(), dataset.r#type.name());
             return Err(AppError::conflict(format!("a {kind} simulator does not start from a dataset of type {data}")));
         }
@@ -103,11 +102,6 @@ pub async fn detach(app: &App, grant: &OrgGrant, simulator: &SimulatorId, datase
         if was_attached { Ok(()) } else { Err(AppError::missing::<DatasetId>()) }
     };
     app.store().write(change).await
-}
-
-/// FHIR servers accept no file datasets; all other simulators accept both.
-fn takes(simulator: SimulatorType, dataset: DatasetType) -> bool {
-    !matches!((simulator, dataset), (SimulatorType::Fhir, DatasetType::Files))
 }
 
 fn validate(simulator: &Simulator) -> Result<(), FieldErrors> {

@@ -8,6 +8,7 @@ pub mod authored;
 pub mod cds_hooks;
 pub mod clearinghouse;
 mod contact_points;
+pub mod credentials;
 pub mod document;
 pub mod effects;
 pub mod fax;
@@ -25,7 +26,7 @@ pub mod scenario;
 pub mod scheduler;
 pub mod voice;
 
-pub use registry::{SimulatorInfo, StepInfo};
+pub use registry::{ConfigDefaults, Endpoint, SimulatorInfo, StepInfo};
 pub use scenario::{EnvironmentSimulator, MAX_AFTER_SECONDS, MAX_STEPS, validate_scenario};
 
 use model::FieldErrors;

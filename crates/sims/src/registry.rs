@@ -1,29 +1,71 @@
 //! The catalog entry of a simulator type, and the macro that builds the catalog from the simulators' modules.
 
 use model::FieldErrors;
+use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
 use serde_json::{Map, Value};
 
 use crate::authored;
+use crate::credentials::{Credential, Listener};
+
 use crate::effects::EffectInfo;
 use crate::scenario::step::{self, DatasetFile, DatasetFiles, ScenarioStep, StepContext, StepOutput};
+use crate::scheduler::Schedule;
 
 /// A simulator type as authors and the manual see it.
 #[derive(Debug)]
 pub struct SimulatorInfo {
     pub kind: SimulatorType,
     pub summary: &'static str,
-    /// The members of a sandbox's `credentials`.
-    pub credentials: &'static [&'static str],
-    /// The members of a run's `endpoints`.
-    pub endpoints: &'static [&'static str],
+    /// The dataset types that it can be initialized from.
+    pub datasets: &'static [DatasetType],
+    pub credentials: &'static [Credential],
+    /// Paths of its operations in a run's `endpoints`.
+    pub endpoints: &'static [Endpoint],
     pub steps: &'static [StepInfo],
     pub effects: EffectInfo,
+    /// Its delayed work.
+    pub(crate) schedules: &'static [Schedule],
+    pub config_defaults: ConfigDefaults,
     pub(crate) example_config: fn() -> Value,
     pub(crate) check_config: fn(&Value) -> Result<(), FieldErrors>,
 }
 
+/// One member of a run's `endpoints`.
+#[derive(Debug)]
+pub struct Endpoint {
+    pub name: &'static str,
+    /// Relative to the run or task run.
+    pub path: &'static str,
+}
+
+impl Endpoint {
+    /// An endpoint whose path is its name.
+    pub(crate) const fn at(name: &'static str) -> Self {
+        Self { name, path: name }
+    }
+}
+
+/// Defaults that have changed since benchmark versions were published: a published config means the same forever.
+#[derive(Clone, Copy, Debug)]
+pub struct ConfigDefaults {
+    /// Writes today's defaults into the config of a version that is published now.
+    pub pin: fn(&mut Value),
+    /// Writes the defaults of the first release into a config that was published before `pin` existed.
+    pub restore: fn(&mut Value),
+}
+
+impl ConfigDefaults {
+    /// Of a type whose defaults have never changed.
+    pub(crate) const UNCHANGED: Self = Self { pin: |_| {}, restore: |_| {} };
+}
+
 impl SimulatorInfo {
+    /// Whether a sandbox is reached through this listener.
+    pub fn uses(&self, listener: Listener) -> bool {
+        self.credentials.iter().any(|credential| credential.listener == Some(listener))
+    }
+
     /// A valid config that shows every key.
     pub fn example_config(&self) -> Value {
         (self.example_config)()

@@ -7,9 +7,10 @@ use model::event::{SYSTEM_ACTOR, SYSTEM_MARK};
 use serde_json::{Value, json};
 use world::{Change, Context, NewEvent, Outcome, Payload, World};
 
-use crate::{fax, message, payer, scenario};
+use crate::scenario;
 
 /// One source of deferred work. Simulators declare theirs next to the code that runs it.
+#[derive(Debug)]
 pub(crate) struct Schedule {
     pub(crate) origin: Origin,
     /// When its next item becomes due.
@@ -30,8 +31,10 @@ pub(crate) enum Origin {
 }
 
 /// In the order in which work that is due at the same time runs.
-static SCHEDULES: [Schedule; 4] =
-    [scenario::SCHEDULE, payer::due::SCHEDULE, message::replies::SCHEDULE, fax::due::SCHEDULE];
+fn schedules() -> impl Iterator<Item = &'static Schedule> {
+    const SCENARIO: &Schedule = &scenario::SCHEDULE;
+    std::iter::once(SCENARIO).chain(crate::catalog().iter().flat_map(|info| info.schedules))
+}
 
 /// How far the virtual clock goes beyond the completion. Work that is due later stays pending.
 const MAX_SETTLING_MILLISECONDS: i64 = 30 * 24 * 60 * 60 * 1000;
@@ -40,13 +43,13 @@ const MAX_SETTLING_STEPS: usize = 1000;
 
 /// When the next work becomes due, if any is pending.
 pub fn next_due(world: &World) -> Option<Timestamp> {
-    SCHEDULES.iter().filter_map(|schedule| (schedule.next_due)(world)).min()
+    schedules().filter_map(|schedule| (schedule.next_due)(world)).min()
 }
 
 /// Runs the earliest schedule that is due. Call it until nothing is due. Each outcome must be a message of its own,
 /// because checks tell scenario steps from the agent's actions by their sequence number.
 pub fn catch_up(world: &World, context: &Context<'_>) -> Outcome<()> {
-    match earliest(world, &SCHEDULES).filter(|(due, _)| *due <= context.now) {
+    match earliest(world, schedules()).filter(|(due, _)| *due <= context.now) {
         Some((_, schedule)) => {
             let Outcome { changes, events, .. } = (schedule.catch_up)(world, context);
             Outcome { answer: (), changes, events: marked(events, schedule.origin, false) }
@@ -105,7 +108,7 @@ impl Settlement {
 }
 
 fn consequences() -> impl Iterator<Item = &'static Schedule> {
-    SCHEDULES.iter().filter(|schedule| schedule.origin == Origin::Agent)
+    schedules().filter(|schedule| schedule.origin == Origin::Agent)
 }
 
 fn earliest<'s>(world: &World, schedules: impl IntoIterator<Item = &'s Schedule>) -> Option<(Timestamp, &'s Schedule)> {

@@ -7,21 +7,6 @@ use model::simulator::SimulatorType;
 use model::{BenchmarkRunId, Id, TaskRunId};
 use store::sandboxes::StoredSandbox;
 
-/// Name and path of each channel of a type.
-fn paths_of(kind: SimulatorType) -> &'static [(&'static str, &'static str)] {
-    match kind {
-        SimulatorType::Fhir => &[("fhir", "fhir")],
-        SimulatorType::Clearinghouse => &[("x12", "x12")],
-        SimulatorType::Hl7 => &[("hl7_inbox", "hl7/inbox"), ("hl7_outbound", "hl7/outbound")],
-        SimulatorType::Files => &[("files", "files"), ("files_inbox", "files/inbox")],
-        SimulatorType::Fax => &[("fax", "fax")],
-        SimulatorType::CdsHooks => &[("cds", "cds")],
-        SimulatorType::Message => &[("messages", "messages")],
-        SimulatorType::Payer => &[("portal", "portal")],
-        SimulatorType::Voice => &[("voice", "voice")],
-    }
-}
-
 /// Below the run, for the sandboxes of the one started task.
 pub(crate) fn of_run(snapshot: &Snapshot, run: &BenchmarkRunId) -> BTreeMap<String, String> {
     let simulators = snapshot.environment.simulators.iter();
@@ -37,9 +22,8 @@ pub(crate) fn of_task_run(task_run: &TaskRunId, sandboxes: &[StoredSandbox]) -> 
         let same = |other: &&StoredSandbox| other.kind == sandbox.kind && other.name == sandbox.name;
         let is_ambiguous = sandboxes.iter().filter(same).count() > 1;
         let name = if is_ambiguous { sandbox.id.as_str() } else { sandbox.name.as_str() };
-        let named =
-            paths_of(sandbox.kind).iter().map(|(key, path)| (format!("{key}:{name}"), format!("{prefix}/{path}")));
-        endpoints.extend(named);
+        let own = sims::info(sandbox.kind).endpoints.iter();
+        endpoints.extend(own.map(|own| (format!("{}:{name}", own.name), format!("{prefix}/{}", own.path))));
     }
     endpoints
 }
@@ -61,6 +45,6 @@ fn is_one_of_several(sandbox: &StoredSandbox, sandboxes: &[StoredSandbox]) -> bo
 
 fn of_kinds(kinds: impl Iterator<Item = SimulatorType>, base: &str) -> BTreeMap<String, String> {
     let kinds: BTreeSet<SimulatorType> = kinds.collect();
-    let channels = kinds.into_iter().flat_map(paths_of);
-    channels.map(|(name, path)| ((*name).to_owned(), format!("{base}/{path}"))).collect()
+    let endpoints = kinds.into_iter().flat_map(|kind| sims::info(kind).endpoints);
+    endpoints.map(|endpoint| (endpoint.name.to_owned(), format!("{base}/{}", endpoint.path))).collect()
 }

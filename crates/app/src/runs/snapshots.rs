@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::publication::{FrozenTask, Snapshot};
-use model::simulator::SimulatorType;
 use model::slug::VersionRef;
 use model::{TaskId, canonical};
 use serde_json::{Value, json};
@@ -60,9 +59,8 @@ async fn cached(
 
 /// Writes out the defaults of configs that have changed since the version was published.
 fn write_old_defaults(snapshot: &mut Snapshot) {
-    let simulators = snapshot.environment.simulators.iter_mut();
-    for simulator in simulators.filter(|simulator| simulator.r#type == SimulatorType::Hl7) {
-        sims::hl7::config::keep_old_default(&mut simulator.config);
+    for simulator in &mut snapshot.environment.simulators {
+        (sims::info(simulator.r#type).config_defaults.restore)(&mut simulator.config);
     }
 }
 

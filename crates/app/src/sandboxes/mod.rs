@@ -271,8 +271,8 @@ pub(crate) fn new_secret() -> Result<String, AppError> {
 
 pub(crate) fn view(sandbox: &StoredSandbox, base: &Addresses) -> Sandbox {
     let is_active = sandbox.torn_down_at.is_none();
-    let prefix = credentials::direct_prefix(sandbox, &base.base);
-    let credentials = if is_active { credentials::of(sandbox, base, &prefix) } else { Default::default() };
+    let url = credentials::sandbox_url(sandbox, &base.base);
+    let credentials = if is_active { credentials::of(sandbox, base, &url) } else { Default::default() };
     let playground = Some(sandbox.playground.clone());
     let (playground_id, own_playground_id) =
         if sandbox.is_standalone { (None, playground) } else { (playground, None) };

@@ -23,17 +23,23 @@ mod uuid;
 pub use members::Unknown;
 pub use refusal::Refusal;
 
+use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
 use serde_json::json;
 
 use crate::authored;
-use crate::registry::SimulatorInfo;
+use crate::credentials::Credential;
+use crate::registry::{ConfigDefaults, Endpoint, SimulatorInfo};
 
 pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     kind: SimulatorType::CdsHooks,
     summary: "An EHR that calls CDS Hooks services and keeps their cards and feedback",
-    credentials: &["services_url", "hooks_url"],
-    endpoints: &["cds"],
+    datasets: &[DatasetType::Fhir, DatasetType::Files],
+    credentials: &[
+        Credential::new("services_url", |context| context.url_of("cds/services")),
+        Credential::new("hooks_url", |context| context.url_of("cds/hooks")),
+    ],
+    endpoints: &[Endpoint::at("cds")],
     steps: &[steps::CDS_HOOK],
     example_config: || {
         json!({
@@ -49,5 +55,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         })
     },
     effects: effects::EFFECTS,
+    schedules: &[],
+    config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::CdsHooksConfig>,
 };

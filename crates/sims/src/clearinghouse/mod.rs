@@ -36,17 +36,23 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
 use serde_json::json;
 
 use crate::authored;
-use crate::registry::SimulatorInfo;
+use crate::credentials::Credential;
+use crate::registry::{ConfigDefaults, Endpoint, SimulatorInfo};
 
 pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     kind: SimulatorType::Clearinghouse,
     summary: "An X12 005010 clearinghouse: eligibility, claim status and prior authorization in raw interchanges",
-    credentials: &["transactions_url", "responses_url"],
-    endpoints: &["x12"],
+    datasets: &[DatasetType::Fhir, DatasetType::Files],
+    credentials: &[
+        Credential::new("transactions_url", |context| context.url_of("x12/transactions")),
+        Credential::new("responses_url", |context| context.url_of("x12/responses")),
+    ],
+    endpoints: &[Endpoint::at("x12")],
     steps: &[],
     example_config: || {
         json!({"rules": [
@@ -63,5 +69,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         ], "batch": {"take_from": "edi/outbound", "answer_to": "edi/inbound"}})
     },
     effects: effects::EFFECTS,
+    schedules: &[],
+    config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::ClearinghouseConfig>,
 };

@@ -15,17 +15,23 @@ pub mod steps;
 pub use reference::Source;
 pub use rows::{Direction, Kept, OcrStatus, PageWords, TextSource, Unread, Words, contents, unread};
 
+use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
 use serde_json::json;
 
 use crate::authored;
-use crate::registry::SimulatorInfo;
+use crate::credentials::Credential;
+use crate::registry::{ConfigDefaults, Endpoint, SimulatorInfo};
 
 pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     kind: SimulatorType::Fax,
     summary: "A fax line: PDF or TIFF out, rendered documents in",
-    credentials: &["fax_number", "upload_url"],
-    endpoints: &["fax"],
+    datasets: &[DatasetType::Fhir, DatasetType::Files],
+    credentials: &[
+        Credential::new("fax_number", |context| number::own(context.config, context.sandbox)),
+        Credential::new("upload_url", |context| context.url_of("fax/faxes")),
+    ],
+    endpoints: &[Endpoint::at("fax")],
     steps: &[steps::FAX_INBOUND],
     example_config: || {
         json!({
@@ -39,5 +45,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         })
     },
     effects: effects::EFFECTS,
+    schedules: &[due::SCHEDULE],
+    config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::FaxConfig>,
 };

@@ -47,17 +47,25 @@ mod write;
 
 pub(crate) use write::renumbered;
 
+use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
 use serde_json::json;
 
 use crate::authored;
-use crate::registry::SimulatorInfo;
+use crate::credentials::Credential;
+use crate::registry::{ConfigDefaults, Endpoint, SimulatorInfo};
 
 pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     kind: SimulatorType::Fhir,
     summary: "A FHIR R4 server with SMART client credentials, or a proxy to an existing one",
-    credentials: &["fhir_base_url", "token_url", "client_id", "client_secret"],
-    endpoints: &["fhir"],
+    datasets: &[DatasetType::Fhir],
+    credentials: &[
+        Credential::new("fhir_base_url", |context| format!("{}/fhir", context.sandbox_url)),
+        Credential::new("token_url", |context| format!("{}/fhir/auth/token", context.sandbox_url)),
+        Credential::new("client_id", |context| context.sandbox.to_string()),
+        Credential::new("client_secret", |context| context.secret("client secret")),
+    ],
+    endpoints: &[Endpoint::at("fhir")],
     steps: &[steps::LOAD_BUNDLE],
     example_config: || {
         json!({
@@ -70,5 +78,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         })
     },
     effects: effects::EFFECTS,
+    schedules: &[],
+    config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::FhirConfig>,
 };

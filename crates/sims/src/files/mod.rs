@@ -30,17 +30,26 @@ pub use row::{Content, Opened, Stored, content};
 pub use tree::Entry;
 pub use write::{Parents, Upload, Written, delete, make_directory, may_write, remove_directory, write};
 
+use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
 use serde_json::json;
 
 use crate::authored;
-use crate::registry::SimulatorInfo;
+use crate::credentials::{Credential, Listener};
+use crate::registry::{ConfigDefaults, Endpoint, SimulatorInfo};
 
 pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     kind: SimulatorType::Files,
     summary: "A file drop with an inbox, over HTTP and SFTP",
-    credentials: &["sftp_host", "sftp_port", "username", "password", "base_path"],
-    endpoints: &["files", "files_inbox"],
+    datasets: &[DatasetType::Fhir, DatasetType::Files],
+    credentials: &[
+        Credential::of(Listener::Sftp, "sftp_host", |context| context.host()),
+        Credential::of(Listener::Sftp, "sftp_port", |context| context.port()),
+        Credential::of(Listener::Sftp, "username", |context| context.sandbox.to_string()),
+        Credential::of(Listener::Sftp, "password", |context| context.secret("sftp password")),
+        Credential::of(Listener::Sftp, "base_path", |_| "/".to_owned()),
+    ],
+    endpoints: &[Endpoint::at("files"), Endpoint { name: "files_inbox", path: "files/inbox" }],
     steps: &[steps::DROP_FILE_INBOX, steps::FILE_DELETE],
     example_config: || {
         json!({
@@ -53,5 +62,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         })
     },
     effects: effects::EFFECTS,
+    schedules: &[],
+    config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::FilesConfig>,
 };

@@ -11,17 +11,28 @@ mod resend;
 pub mod steps;
 mod text;
 
+use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
 use serde_json::json;
 
 use crate::authored;
-use crate::registry::SimulatorInfo;
+use crate::credentials::{Credential, Listener};
+use crate::registry::{ConfigDefaults, Endpoint, SimulatorInfo};
 
 pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     kind: SimulatorType::Hl7,
     summary: "An HL7 v2 interface: messages out with real ACKs, an inbox of messages in, MLLP",
-    credentials: &["inbox_url", "outbound_url", "mllp_host", "mllp_port"],
-    endpoints: &["hl7_inbox", "hl7_outbound"],
+    datasets: &[DatasetType::Fhir, DatasetType::Files],
+    credentials: &[
+        Credential::new("inbox_url", |context| context.url_of("hl7/inbox")),
+        Credential::new("outbound_url", |context| context.url_of("hl7/outbound")),
+        Credential::of(Listener::Mllp, "mllp_host", |context| context.host()),
+        Credential::of(Listener::Mllp, "mllp_port", |context| context.port()),
+    ],
+    endpoints: &[
+        Endpoint { name: "hl7_inbox", path: "hl7/inbox" },
+        Endpoint { name: "hl7_outbound", path: "hl7/outbound" },
+    ],
     steps: &[steps::HL7_INBOUND],
     example_config: || {
         json!({
@@ -34,6 +45,8 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         })
     },
     effects: effects::EFFECTS,
+    schedules: &[],
+    config_defaults: ConfigDefaults { pin: config::write_default, restore: config::keep_old_default },
     check_config: authored::check::<config::Hl7Config>,
 };
 

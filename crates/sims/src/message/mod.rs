@@ -11,17 +11,20 @@ mod rows;
 pub mod send;
 pub mod steps;
 
+use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
 use serde_json::json;
 
 use crate::authored;
-use crate::registry::SimulatorInfo;
+use crate::credentials::Credential;
+use crate::registry::{ConfigDefaults, Endpoint, SimulatorInfo};
 
 pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     kind: SimulatorType::Message,
     summary: "Text messages and e-mail with patients who answer by script",
-    credentials: &["messages_url"],
-    endpoints: &["messages"],
+    datasets: &[DatasetType::Fhir, DatasetType::Files],
+    credentials: &[Credential::new("messages_url", |context| context.url_of("messages"))],
+    endpoints: &[Endpoint::at("messages")],
     steps: &[steps::MESSAGE_INBOUND],
     example_config: || {
         json!({"personas": [{
@@ -35,5 +38,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         }], "unreachable": ["+15550100199"]})
     },
     effects: effects::EFFECTS,
+    schedules: &[replies::SCHEDULE],
+    config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::MessageConfig>,
 };

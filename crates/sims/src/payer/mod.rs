@@ -21,18 +21,26 @@ pub mod rows;
 pub mod steps;
 pub mod submission;
 
+use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
 use serde_json::json;
 
 use crate::authored;
+use crate::credentials::{Credential, CredentialContext};
 use crate::pagination;
-use crate::registry::SimulatorInfo;
+use crate::registry::{ConfigDefaults, Endpoint, SimulatorInfo};
 
 pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     kind: SimulatorType::Payer,
     summary: "A payer's prior authorization portal: HTML in a browser and REST",
-    credentials: &["portal_url", "username", "password", "api_url"],
-    endpoints: &["portal"],
+    datasets: &[DatasetType::Fhir, DatasetType::Files],
+    credentials: &[
+        Credential::new("portal_url", |context| format!("{}/portal", context.sandbox_url)),
+        Credential::new("username", portal_username),
+        Credential::new("password", |context| context.secret("portal password")),
+        Credential::new("api_url", |context| context.url_of("portal")),
+    ],
+    endpoints: &[Endpoint::at("portal")],
     steps: &[steps::PORTAL_ROW],
     example_config: || {
         json!({
@@ -56,5 +64,13 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         })
     },
     effects: effects::EFFECTS,
+    schedules: &[due::SCHEDULE],
+    config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::PayerConfig>,
 };
+
+/// Short enough to type, and different for each sandbox.
+fn portal_username(context: &CredentialContext<'_>) -> String {
+    let id = context.sandbox.to_string().to_ascii_lowercase();
+    format!("clinic-{}", id.get(id.len().saturating_sub(8)..).unwrap_or(&id))
+}

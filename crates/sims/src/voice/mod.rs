@@ -8,6 +8,7 @@ mod graph;
 pub mod inbox;
 mod line;
 pub mod node;
+pub mod number;
 mod prompt;
 mod rows;
 mod script;
@@ -16,20 +17,28 @@ pub mod steps;
 mod transcript;
 pub mod wire;
 
+use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
 use serde_json::{Value, json};
 
 use crate::authored;
-use crate::registry::SimulatorInfo;
+use crate::credentials::{Credential, CredentialContext};
+use crate::registry::{ConfigDefaults, Endpoint, SimulatorInfo};
 
 pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     kind: SimulatorType::Voice,
     summary: "A phone line with menus, look-ups and a scripted representative; it rings out without an `ivr`",
-    credentials: &["phone_number", "ws_url"],
-    endpoints: &["voice"],
+    datasets: &[DatasetType::Fhir, DatasetType::Files],
+    credentials: &[
+        Credential::new("phone_number", |context| number::of_line(context.config, context.derive)),
+        Credential::new("ws_url", stream_url),
+    ],
+    endpoints: &[Endpoint::at("voice")],
     steps: &[steps::VOICEMAIL, steps::INBOUND_CALL],
     example_config,
     effects: effects::EFFECTS,
+    schedules: &[],
+    config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::VoiceConfig>,
 };
 
@@ -58,4 +67,12 @@ fn example_config() -> Value {
             "goodbye": {"type": "hangup", "prompt": "Goodbye."},
         },
     }})
+}
+
+fn stream_url(context: &CredentialContext<'_>) -> String {
+    let url = context.url_of("voice/stream");
+    match url.strip_prefix("http") {
+        Some(rest) => format!("ws{rest}"),
+        None => url,
+    }
 }

@@ -105,7 +105,7 @@ impl FhirReach {
         let Some(server) = server else { return Ok(Self { url: String::new(), token: None }) };
         let scope = CdsHooksConfig::of(&access.sandbox.config).fhir_authorization.map(|wanted| wanted.scope);
         let token = scope.and_then(|scope| token::for_service(app, &server, &scope));
-        Ok(Self { url: credentials::fhir_base_url(&server, base), token })
+        Ok(Self { url: format!("{}/fhir", credentials::sandbox_url(&server, base)), token })
     }
 
     /// The token is sent with the request and not stored.

@@ -50,7 +50,7 @@ pub enum TokenError {
 pub async fn issue(app: &App, id: &SandboxId, request: TokenRequest) -> Result<AccessToken, TokenError> {
     let known = app.runtime().sandbox(id).await.map_err(|error| TokenError::Failed(error.into()))?;
     let sandbox = known.filter(|sandbox| sandbox.kind == SimulatorType::Fhir).ok_or(TokenError::InvalidClient)?;
-    let expected = credentials::client_secret(&sandbox);
+    let expected = credentials::own(&sandbox, "client_secret");
     let same: bool = expected.as_bytes().ct_eq(request.client_secret.as_bytes()).into();
     if !same || request.client_id != sandbox.id.to_string() {
         return Err(TokenError::InvalidClient);

@@ -19,7 +19,7 @@ pub async fn login(app: &App, user: &str, password: &str) -> Result<Option<FileD
     if !app.runtime().takes_traffic(&sandbox).await? {
         return Ok(None);
     }
-    let expected = credentials::sftp_password(&sandbox);
+    let expected = credentials::own(&sandbox, "password");
     let is_right: bool = expected.as_bytes().ct_eq(password.as_bytes()).into();
     let client = Client { actor: sandbox.id.to_string(), via: Via::Sftp };
     let drop = FileDrop { app: app.clone(), sandbox, client, after_end: false };

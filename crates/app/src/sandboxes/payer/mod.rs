@@ -38,15 +38,15 @@ pub async fn admit_login(app: &App, id: &SandboxId, username: &str, password: &s
     if !is_account(&sandbox, username) | !is_password(&sandbox, password) {
         return Err(REFUSED);
     }
-    Ok(Access { actor: credentials::portal_username(&sandbox), sandbox, after_end: false })
+    Ok(Access { actor: credentials::own(&sandbox, "username"), sandbox, after_end: false })
 }
 
 fn is_account(sandbox: &StoredSandbox, username: &str) -> bool {
-    credentials::portal_username(sandbox).as_bytes().ct_eq(username.as_bytes()).into()
+    credentials::own(sandbox, "username").as_bytes().ct_eq(username.as_bytes()).into()
 }
 
 fn is_password(sandbox: &StoredSandbox, password: &str) -> bool {
-    credentials::portal_password(sandbox).as_bytes().ct_eq(password.as_bytes()).into()
+    credentials::own(sandbox, "password").as_bytes().ct_eq(password.as_bytes()).into()
 }
 
 pub async fn submit(
