@@ -8,56 +8,38 @@ use utoipa::ToSchema;
 
 use crate::{DatasetId, FieldErrors, SimulatorId, Timestamp, patch};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, ToSchema)]
-pub enum SimulatorType {
+macro_rules! simulator_types {
+    ($($name:ident $([$($alias:literal),+])?,)+) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, ToSchema)]
+        pub enum SimulatorType { $($name,)+ }
+
+        impl SimulatorType {
+            pub const ALL: [SimulatorType; [$(stringify!($name)),+].len()] = [$(SimulatorType::$name),+];
+
+            pub fn name(self) -> &'static str {
+                match self { $(SimulatorType::$name => stringify!($name),)+ }
+            }
+
+            /// Alternative names.
+            fn aliases(self) -> &'static [&'static str] {
+                match self { $(SimulatorType::$name => &[$($($alias),+)?],)+ }
+            }
+        }
+    };
+}
+
+// Each type is implemented by a module of the crate `sims`.
+simulator_types! {
     Fhir,
     Hl7,
-    Clearinghouse,
-    Files,
-    Payer,
+    Clearinghouse ["X12"],
+    Files ["Sftp"],
+    Payer ["WebPortal", "Portal"],
     Voice,
     Fax,
-    Message,
-    CdsHooks,
+    Message ["Messages"],
+    CdsHooks ["Cds"],
 }
-
-impl SimulatorType {
-    pub const ALL: [SimulatorType; 9] = [
-        SimulatorType::Fhir,
-        SimulatorType::Hl7,
-        SimulatorType::Clearinghouse,
-        SimulatorType::Files,
-        SimulatorType::Payer,
-        SimulatorType::Voice,
-        SimulatorType::Fax,
-        SimulatorType::Message,
-        SimulatorType::CdsHooks,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            SimulatorType::Fhir => "Fhir",
-            SimulatorType::Hl7 => "Hl7",
-            SimulatorType::Clearinghouse => "Clearinghouse",
-            SimulatorType::Files => "Files",
-            SimulatorType::Payer => "Payer",
-            SimulatorType::Voice => "Voice",
-            SimulatorType::Fax => "Fax",
-            SimulatorType::Message => "Message",
-            SimulatorType::CdsHooks => "CdsHooks",
-        }
-    }
-}
-
-/// Alternative names of the types.
-const ALIASES: [(&str, SimulatorType); 6] = [
-    ("X12", SimulatorType::Clearinghouse),
-    ("Sftp", SimulatorType::Files),
-    ("WebPortal", SimulatorType::Payer),
-    ("Portal", SimulatorType::Payer),
-    ("Messages", SimulatorType::Message),
-    ("Cds", SimulatorType::CdsHooks),
-];
 
 impl FromStr for SimulatorType {
     type Err = String;
@@ -65,10 +47,12 @@ impl FromStr for SimulatorType {
     /// Parses a type name or alias, ignoring case, spaces, hyphens and underscores.
     fn from_str(text: &str) -> Result<Self, String> {
         let plain: String = text.chars().filter(|character| !" -_".contains(*character)).collect();
-        let known = Self::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(&plain));
-        let alias =
-            || ALIASES.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(&plain)).map(|(_, r#type)| r#type);
-        known.or_else(alias).ok_or_else(|| format!("must be one of {}", Self::ALL.map(Self::name).join(", ")))
+        let is_plain = |name: &str| name.eq_ignore_ascii_case(&plain);
+        let known = |known: &Self| is_plain(known.name()) || known.aliases().iter().any(|alias| is_plain(alias));
+        Self::ALL
+            .into_iter()
+            .find(known)
+            .ok_or_else(|| format!("must be one of {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 

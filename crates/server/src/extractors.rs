@@ -8,7 +8,7 @@ use axum::extract::{ConnectInfo, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use model::page::{MAX_LIMIT, PageRequest};
-use model::{FieldErrors, Id};
+use model::{FieldErrors, Id, reading};
 use model::{api_key, canonical};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -206,11 +206,7 @@ impl<T: DeserializeOwned> FromRequestParts<State> for Params<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &State) -> Result<Self, ApiError> {
         let query = parts.uri.query().unwrap_or_default();
-        serde_urlencoded::from_str(query).map(Params).map_err(|error| {
-            let message: String = error.to_string().chars().take(200).collect();
-            let field = message.split('`').nth(1).unwrap_or("query").to_owned();
-            ApiError::invalid(FieldErrors::one(field, message))
-        })
+        reading::query(query).map(Params).map_err(ApiError::invalid)
     }
 }
 

@@ -12,8 +12,6 @@ use model::reading::{self, Hints};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::ToSchema;
-use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::Schema;
 
 use crate::State;
 use crate::api_error::{ApiError, Code};
@@ -112,12 +110,17 @@ pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
     Some(value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
 }
 
-async fn read(parts: &Parts, body: Body, state: &State) -> Result<Bytes, ApiError> {
+pub(crate) async fn read(parts: &Parts, body: Body, state: &State) -> Result<Bytes, ApiError> {
     reject_content_encoding(&parts.headers)?;
     read_body(body, state.app.limits().json_bytes as u64).await
 }
 
 pub(crate) fn parse<T: DeserializeOwned + ToSchema>(parts: &Parts, bytes: &[u8]) -> Result<T, ApiError> {
+    typed(parse_object(parts, bytes)?).map_err(ApiError::invalid)
+}
+
+/// A JSON object within the limits of size and depth.
+pub(crate) fn parse_object(parts: &Parts, bytes: &[u8]) -> Result<Value, ApiError> {
     let is_json =
         media_type(&parts.headers).is_some_and(|media| media == "application/json" || media.ends_with("+json"));
     if !is_json {
@@ -138,7 +141,7 @@ pub(crate) fn parse<T: DeserializeOwned + ToSchema>(parts: &Parts, bytes: &[u8])
     if has_nul(&value) {
         return Err(ApiError::new(Code::BadRequest, "the body contains a string with the character U+0000"));
     }
-    typed(value).map_err(ApiError::invalid)
+    Ok(value)
 }
 
 fn is_deeper(value: &Value, max_depth: usize) -> bool {
@@ -176,15 +179,7 @@ fn has_nul(value: &Value) -> bool {
 
 /// Deserializes the value, or reports all invalid and missing fields.
 fn typed<T: DeserializeOwned + ToSchema>(value: Value) -> Result<T, FieldErrors> {
-    reading::read_owned(value, Hints { required: &required::<T>(), aliases: &[] }).into_result()
-}
-
-/// The fields that the schema requires.
-fn required<T: ToSchema>() -> Vec<String> {
-    match T::schema() {
-        RefOr::T(Schema::Object(schema)) => schema.required,
-        _ => Vec::new(),
-    }
+    reading::read_owned(value, Hints { required: &reading::required_fields::<T>(), aliases: &[] }).into_result()
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::authored;
 use crate::credentials::{Credential, Listener};
-
 use crate::effects::EffectInfo;
+use crate::operation::OperationEntry;
 use crate::scenario::step::{self, DatasetFile, DatasetFiles, ScenarioStep, StepContext, StepOutput};
 use crate::scheduler::Schedule;
 
@@ -23,6 +23,8 @@ pub struct SimulatorInfo {
     /// Paths of its operations in a run's `endpoints`.
     pub endpoints: &'static [Endpoint],
     pub steps: &'static [StepInfo],
+    /// HTTP operations. The server has routes of its own for protocols that are not JSON requests and responses.
+    pub operations: &'static [OperationEntry],
     pub effects: EffectInfo,
     /// Its delayed work.
     pub(crate) schedules: &'static [Schedule],
@@ -115,10 +117,10 @@ impl StepInfo {
 
 /// Builds the catalog and the dispatch by type. A type without a module does not compile.
 macro_rules! simulators {
-    ($($kind:ident => $module:ident),+ $(,)?) => {
+    ($($kind:ident => $module:ident,)+ $(#[cfg(test)] $test_only:ident,)?) => {
         /// Every simulator type, in the order of the catalog.
         pub fn catalog() -> &'static [SimulatorInfo] {
-            const CATALOG: &[SimulatorInfo] = &[$($module::SIMULATOR),+];
+            const CATALOG: &[SimulatorInfo] = &[$($module::SIMULATOR,)+ $(#[cfg(test)] $test_only::SIMULATOR,)?];
             CATALOG
         }
 

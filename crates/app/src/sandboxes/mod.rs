@@ -10,7 +10,7 @@ pub mod fax;
 pub mod fhir;
 pub mod files;
 pub mod hl7;
-pub mod messages;
+pub mod operations;
 pub mod payer;
 mod response_bodies;
 pub mod voice;

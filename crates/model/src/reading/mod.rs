@@ -9,6 +9,9 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::Schema;
 
 use crate::FieldErrors;
 use draft::{Draft, RemovedParts};
@@ -37,6 +40,23 @@ pub fn read<T: DeserializeOwned>(value: &Value, hints: Hints<'_>) -> Reading<T> 
 /// Like [`read`], but takes the value, so that a large invalid one is not copied.
 pub fn read_owned<T: DeserializeOwned>(value: Value, hints: Hints<'_>) -> Reading<T> {
     read_draft(Draft::new(Cow::Owned(value)), hints)
+}
+
+/// The members that the type's schema requires.
+pub fn required_fields<T: ToSchema>() -> Vec<String> {
+    match T::schema() {
+        RefOr::T(Schema::Object(schema)) => schema.required,
+        _ => Vec::new(),
+    }
+}
+
+/// Reads the query string of a URL.
+pub fn query<T: DeserializeOwned>(query: &str) -> Result<T, FieldErrors> {
+    serde_urlencoded::from_str(query).map_err(|error| {
+        let message: String = error.to_string().chars().take(200).collect();
+        let field = message.split('`').nth(1).unwrap_or("query").to_owned();
+        FieldErrors::one(field, message)
+    })
 }
 
 fn read_draft<T: DeserializeOwned>(mut draft: Draft<'_>, hints: Hints<'_>) -> Reading<T> {

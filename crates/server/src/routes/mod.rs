@@ -12,7 +12,7 @@ mod fax;
 mod file_drop;
 mod files;
 mod health;
-mod messages;
+mod operations;
 mod organization;
 mod playgrounds;
 pub(crate) mod portal;
@@ -44,7 +44,7 @@ pub(crate) fn router() -> OpenApiRouter<State> {
         .merge(playgrounds::router())
         .merge(sandboxes::router())
         .merge(file_drop::router())
-        .merge(messages::router())
+        .merge(operations::router())
         .merge(voice::router())
         .merge(fax::router())
         .merge(cds::router())

@@ -355,7 +355,7 @@ fn authored_json_is_described() {
             assert!(contract.accepts(&of("Scenario"), &json!({"steps": [step.example()]})), "{}", step.name);
         }
         for endpoint in info.endpoints {
-            assert!(schemas["Endpoints"]["properties"][*endpoint].is_object(), "{endpoint}");
+            assert!(schemas["Endpoints"]["properties"][endpoint.name].is_object(), "{}", endpoint.name);
         }
     }
     for (component, member) in [("Simulator", "config"), ("Task", "scenario"), ("CreatedRun", "endpoints")] {

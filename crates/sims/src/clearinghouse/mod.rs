@@ -69,6 +69,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         ], "batch": {"take_from": "edi/outbound", "answer_to": "edi/inbound"}})
     },
     effects: effects::EFFECTS,
+    operations: &[],
     schedules: &[],
     config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::ClearinghouseConfig>,

@@ -45,6 +45,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         })
     },
     effects: effects::EFFECTS,
+    operations: &[],
     schedules: &[due::SCHEDULE],
     config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::FaxConfig>,

@@ -78,6 +78,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         })
     },
     effects: effects::EFFECTS,
+    operations: &[],
     schedules: &[],
     config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::FhirConfig>,

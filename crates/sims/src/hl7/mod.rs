@@ -45,6 +45,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         })
     },
     effects: effects::EFFECTS,
+    operations: &[],
     schedules: &[],
     config_defaults: ConfigDefaults { pin: config::write_default, restore: config::keep_old_default },
     check_config: authored::check::<config::Hl7Config>,

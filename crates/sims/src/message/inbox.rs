@@ -12,11 +12,11 @@ use crate::pagination::{self, SortOrder};
 
 /// Filters for the list of messages.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
-    pub channel: Option<Channel>,
+pub(super) struct Filter {
+    pub(super) channel: Option<Channel>,
     /// `inbound` or `outbound`.
-    pub direction: Option<String>,
-    pub patient_id: Option<String>,
+    pub(super) direction: Option<String>,
+    pub(super) patient_id: Option<String>,
 }
 
 impl Filter {
@@ -29,7 +29,7 @@ impl Filter {
 }
 
 /// Lists messages, oldest first.
-pub fn list(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageRequest) -> Outcome<Page<Value>> {
+pub(super) fn list(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = all(sandbox).map(|record| (record.key.to_owned(), Value::clone(&record.json())));
     let page = pagination::page(rows.filter(|(_, row)| filter.matches(row)).collect(), request, SortOrder::Ascending);
     let payload = json!({"action": "list", "channel": filter.channel.map(Channel::name), "direction": filter.direction,
@@ -39,7 +39,7 @@ pub fn list(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageReque
 }
 
 /// Returns one message and marks it as read.
-pub fn read(sandbox: &Sandbox, actor: &str, context: &Context<'_>, id: &str) -> Outcome<Option<Value>> {
+pub(super) fn read(sandbox: &Sandbox, actor: &str, context: &Context<'_>, id: &str) -> Outcome<Option<Value>> {
     let Some(mut row) = sandbox.records.get(MESSAGES, id).live().map(|record| Value::clone(&record.json())) else {
         return Outcome { answer: None, changes: Vec::new(), events: Vec::new() };
     };

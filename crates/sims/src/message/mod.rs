@@ -2,13 +2,14 @@
 
 pub mod config;
 mod effects;
-pub mod inbox;
+mod inbox;
+mod operations;
 mod opt_out;
 mod personas;
 mod recipient;
 pub mod replies;
 mod rows;
-pub mod send;
+pub(crate) mod send;
 pub mod steps;
 
 use model::dataset::DatasetType;
@@ -38,6 +39,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         }], "unreachable": ["+15550100199"]})
     },
     effects: effects::EFFECTS,
+    operations: operations::OPERATIONS,
     schedules: &[replies::SCHEDULE],
     config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::MessageConfig>,

@@ -16,29 +16,23 @@ use super::replies::PersonaReply;
 use super::steps::MESSAGES;
 use crate::authored;
 use crate::idempotency::{BOOKKEEPING, IdempotencyConflict, IdempotencyKey};
+use crate::operation::OperationError;
 use crate::redact::without_secrets;
 use crate::scenario::step::object;
 
-/// Why a message is not sent.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SendError {
-    Invalid(FieldErrors),
-    IdempotencyConflict(IdempotencyConflict),
-}
-
 /// Sends a message and returns its row. Invalid messages are logged, too.
-pub fn send(
+pub(crate) fn send(
     world: &World,
     sandbox: &Sandbox,
     actor: &str,
     context: &Context<'_>,
     new: &NewMessage,
     token: Option<&IdempotencyKey>,
-) -> Outcome<Result<Value, SendError>> {
+) -> Outcome<Result<Value, OperationError>> {
     match token.map_or(Ok(None), |token| token.earlier_row(sandbox)) {
         Ok(None) => {}
         Ok(Some(id)) => return unchanged(earlier_row(sandbox, &id)),
-        Err(conflict) => return unchanged(Err(SendError::IdempotencyConflict(conflict))),
+        Err(conflict) => return unchanged(Err(conflict.into())),
     }
     let config = authored::read::<MessageConfig>(&sandbox.config).unwrap_or_default();
     match check(new).and_then(|()| recipient::resolve(world, sandbox, new)) {
@@ -55,18 +49,18 @@ pub fn send(
             let payload = json!({"channel": new.channel.name(), "patient_id": new.patient_id, "to": new.to,
                 "status": "refused", "errors": errors});
             let event = event(sandbox, actor, &summary, payload);
-            Outcome { answer: Err(SendError::Invalid(errors)), changes: Vec::new(), events: vec![event] }
+            Outcome { answer: Err(OperationError::Invalid(errors)), changes: Vec::new(), events: vec![event] }
         }
     }
 }
 
 /// The row of the message that was sent earlier under the same idempotency key.
-fn earlier_row(sandbox: &Sandbox, id: &str) -> Result<Value, SendError> {
+fn earlier_row(sandbox: &Sandbox, id: &str) -> Result<Value, OperationError> {
     let row = sandbox.records.get(MESSAGES, id).live().map(|record| Value::clone(&record.json()));
-    row.ok_or(SendError::IdempotencyConflict(IdempotencyConflict))
+    row.ok_or(IdempotencyConflict.into())
 }
 
-fn unchanged(answer: Result<Value, SendError>) -> Outcome<Result<Value, SendError>> {
+fn unchanged(answer: Result<Value, OperationError>) -> Outcome<Result<Value, OperationError>> {
     Outcome { answer, changes: Vec::new(), events: Vec::new() }
 }
 

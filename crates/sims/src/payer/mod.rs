@@ -64,6 +64,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
         })
     },
     effects: effects::EFFECTS,
+    operations: &[],
     schedules: &[due::SCHEDULE],
     config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::PayerConfig>,

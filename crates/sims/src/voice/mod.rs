@@ -37,6 +37,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     steps: &[steps::VOICEMAIL, steps::INBOUND_CALL],
     example_config,
     effects: effects::EFFECTS,
+    operations: &[],
     schedules: &[],
     config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::VoiceConfig>,

@@ -38,7 +38,8 @@ fn every_config_key_step_and_credential_is_documented() {
                 step.name
             );
         }
-        for name in simulator.credentials {
+        for credential in simulator.credentials {
+            let name = credential.name;
             assert!(mentions(&manual, name), "no page documents the credential {name} of {:?}", simulator.kind);
         }
     }

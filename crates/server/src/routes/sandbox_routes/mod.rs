@@ -71,6 +71,10 @@ pub(crate) struct SandboxScope<T> {
 }
 
 impl<T> SandboxScope<T> {
+    pub(crate) fn into_values(self) -> (Access, Vec<String>) {
+        (self.access, self.values)
+    }
+
     /// A path parameter after those of the scope; the first is 0.
     pub(crate) fn value(&self, index: usize) -> &str {
         self.values.get(index).map(String::as_str).unwrap_or_default()
@@ -81,29 +85,36 @@ impl<T: ScopedType> FromRequestParts<State> for SandboxScope<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
+        Self::find(T::TYPE, parts, state).await
+    }
+}
+
+impl<T> SandboxScope<T> {
+    /// The sandbox that the path names, which must be of this type.
+    pub(crate) async fn find(kind: SimulatorType, parts: &mut Parts, state: &State) -> Result<Self, ApiError> {
         let scope = parts.extensions.get::<MatchedPath>().map_or(Scope::Direct, |path| Scope::of(path.as_str()));
         // Authentication comes before anything else is examined.
         let (access, values, path) = match scope {
             Scope::Direct => {
-                let (access, id, values) = direct::<T>(parts, state).await?;
+                let (access, id, values) = direct(kind, parts, state).await?;
                 (access, values, format!("/sandboxes/{id}"))
             }
             Scope::Run => {
                 let grant = run(parts, state).await?;
                 let (id, values) = first_id::<BenchmarkRunId>(parts, state).await?;
-                let access = access::of_run(&state.app, &grant, &id, T::TYPE).await?;
+                let access = access::of_run(&state.app, &grant, &id, kind).await?;
                 (access, values, format!("/v1/benchmark-runs/{id}"))
             }
             Scope::TaskRun => {
                 let grant = run(parts, state).await?;
                 let (id, values) = first_id::<TaskRunId>(parts, state).await?;
-                let access = access::of_task_run(&state.app, &grant, &id, T::TYPE, None).await?;
+                let access = access::of_task_run(&state.app, &grant, &id, kind, None).await?;
                 (access, values, format!("/v1/task-runs/{id}/sandbox"))
             }
             Scope::NamedSandbox => {
                 let grant = run(parts, state).await?;
                 let (id, name, values) = named_sandbox(parts, state).await?;
-                let access = access::of_task_run(&state.app, &grant, &id, T::TYPE, Some(&name)).await?;
+                let access = access::of_task_run(&state.app, &grant, &id, kind, Some(&name)).await?;
                 let path = format!("/v1/task-runs/{id}/sandbox/{}", access.sandbox());
                 (access, values, path)
             }
@@ -115,8 +126,12 @@ impl<T: ScopedType> FromRequestParts<State> for SandboxScope<T> {
 }
 
 /// Accepts an organization key, or the sandbox's own login if its type has one.
-async fn direct<T: ScopedType>(parts: &mut Parts, state: &State) -> Result<(Access, SandboxId, Vec<String>), ApiError> {
-    if T::TYPE == SimulatorType::Payer
+async fn direct(
+    kind: SimulatorType,
+    parts: &mut Parts,
+    state: &State,
+) -> Result<(Access, SandboxId, Vec<String>), ApiError> {
+    if kind == SimulatorType::Payer
         && let Some(login) = portal::basic_auth::login(&parts.headers)
     {
         let (id, values) = first_id::<SandboxId>(parts, state).await?;
@@ -125,7 +140,7 @@ async fn direct<T: ScopedType>(parts: &mut Parts, state: &State) -> Result<(Acce
     }
     let grant = organization(parts, state).await?;
     let (id, values) = first_id::<SandboxId>(parts, state).await?;
-    let access = Access::by_key(&state.app, &grant, &id, T::TYPE).await?;
+    let access = Access::by_key(&state.app, &grant, &id, kind).await?;
     Ok((access, id, values))
 }
 

@@ -26,7 +26,6 @@ fn faults(scenario: &Value, environment: Option<&[EnvironmentSimulator<'_>]>) ->
 #[test]
 fn examples_of_all_steps_are_valid_and_need_their_simulator() {
     let steps: Vec<Value> = crate::catalog().iter().flat_map(|info| info.steps).map(crate::StepInfo::example).collect();
-    assert_eq!(steps.len(), 10);
     assert_eq!(faults(&json!({ "steps": steps }), Some(&FULL)), "");
     for info in crate::catalog() {
         for step in info.steps {

@@ -1,0 +1,258 @@
+//! Routes of the operations that simulators describe as data, with their OpenAPI descriptions.
+
+use std::collections::BTreeMap;
+
+use app::sandboxes::operations::{self, Method, NamedSchema, OperationEntry, OperationInfo, Reply, RequestParts};
+use axum::Json;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, MethodRouter, on};
+use model::FieldErrors;
+use model::page::{List, PageRequest};
+use model::simulator::SimulatorType;
+use serde_json::Value;
+use utoipa::openapi::path::{HttpMethod, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, Paths};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::response::{Response as ResponseDocument, ResponseBuilder, ResponsesBuilder};
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required};
+use utoipa::{IntoParams as _, IntoResponses as _, PartialSchema, ToSchema};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use super::sandbox_routes::{SandboxScope, alias_at, in_every_scope};
+use crate::State;
+use crate::api_error::{ApiError, ErrorBody, ErrorResponses, WriteErrorResponses};
+use crate::extractors::{PageQuery, once};
+use crate::json_body;
+use crate::responses::page;
+
+pub(crate) fn router() -> OpenApiRouter<State> {
+    operations::all().fold(OpenApiRouter::new(), |router, (kind, operation)| {
+        let aliases = operation.info.aliases.iter();
+        let router = router.merge(in_every_scope(route(kind, operation)));
+        aliases.fold(router, |router, alias| router.merge(alias_at(alias, route(kind, operation))))
+    })
+}
+
+/// The route below a sandbox.
+fn route(kind: SimulatorType, operation: &'static OperationEntry) -> UtoipaMethodRouter<State> {
+    let (schemas, paths) = document(operation);
+    (schemas, paths, handler(kind, operation))
+}
+
+fn handler(kind: SimulatorType, operation: &'static OperationEntry) -> MethodRouter<State> {
+    let filter = match operation.info.method {
+        Method::Get => MethodFilter::GET,
+        Method::Post => MethodFilter::POST,
+        Method::Patch => MethodFilter::PATCH,
+        Method::Delete => MethodFilter::DELETE,
+    };
+    on(filter, move |state, request| run(state, kind, operation, request))
+}
+
+async fn run(
+    axum::extract::State(state): axum::extract::State<State>,
+    kind: SimulatorType,
+    operation: &'static OperationEntry,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let info = &operation.info;
+    let (mut parts, body) = request.into_parts();
+    let (access, path) = SandboxScope::<()>::find(kind, &mut parts, &state).await?.into_values();
+    let (query, page_request) = split_query(info, &parts)?;
+    let bytes = match info.method {
+        Method::Get | Method::Delete => bytes::Bytes::new(),
+        Method::Post | Method::Patch => json_body::read(&parts, body, &state).await?,
+    };
+    let body = match operation.body {
+        Some(_) => json_body::parse_object(&parts, &bytes)?,
+        None => Value::Null,
+    };
+    let prepared = operation.prepare(&query, body).map_err(ApiError::invalid)?;
+    let once = if info.takes_idempotency_key { once(&parts, &bytes)? } else { None };
+    let request = RequestParts { path, page: page_request, once };
+    let reply = operations::run(&state.app, &access, info.mode, prepared, request).await?;
+    let status = StatusCode::from_u16(info.status).map_err(|_| ApiError::internal())?;
+    Ok(match (reply, info.list) {
+        (Reply::Page(found), Some(list)) => (status, page(list, found)).into_response(),
+        (Reply::Page(found), None) => (status, Json(found.items)).into_response(),
+        (Reply::One(value), _) => (status, Json(value)).into_response(),
+    })
+}
+
+/// The query of a list without `limit` and `cursor`, and the page that they select.
+fn split_query(info: &OperationInfo, parts: &Parts) -> Result<(String, PageRequest), ApiError> {
+    let query = parts.uri.query().unwrap_or_default();
+    let Some(list) = info.list else { return Ok((query.to_owned(), PageRequest::default())) };
+    let invalid = |field: &str, message: String| ApiError::invalid(FieldErrors::one(field, message));
+    let pairs: Vec<(String, String)> =
+        serde_urlencoded::from_str(query).map_err(|error| invalid("query", error.to_string()))?;
+    let (of_page, others): (Vec<_>, Vec<_>) =
+        pairs.into_iter().partition(|(name, _)| name == "limit" || name == "cursor");
+    let mut page = BTreeMap::new();
+    for (name, value) in of_page {
+        if page.contains_key(&name) {
+            return Err(invalid(&name, format!("duplicate field `{name}`")));
+        }
+        page.insert(name, value);
+    }
+    let page = PageQuery { limit: page.remove("limit"), cursor: page.remove("cursor") }.request(list)?;
+    let others = serde_urlencoded::to_string(others).map_err(|error| invalid("query", error.to_string()))?;
+    Ok((others, page))
+}
+
+/// The operation's schemas and its description at its path below a sandbox.
+fn document(operation: &OperationEntry) -> (Vec<NamedSchema>, Paths) {
+    let info = &operation.info;
+    let mut schemas = Vec::new();
+    let mut described = OperationBuilder::new()
+        .operation_id(Some(info.id))
+        .summary(Some(info.summary))
+        .description(Some(info.description).filter(|text| !text.is_empty()))
+        .parameters(Some(parameters(operation)));
+    if let Some(body) = operation.body {
+        let schema = reference(body(), &mut schemas);
+        let content = ContentBuilder::new().schema(Some(schema)).build();
+        let body = RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True));
+        described = described.request_body(Some(body.build()));
+    }
+    let schema = match info.list {
+        None => reference((operation.response)(), &mut schemas),
+        Some(_) => list_reference((operation.response)(), &mut schemas),
+    };
+    let success = ResponseBuilder::new()
+        .description(info.returns)
+        .content("application/json", ContentBuilder::new().schema(Some(schema)).build());
+    let mut responses = error_responses(info);
+    responses.insert(info.status.to_string(), success.build().into());
+    schemas.push(named::<ErrorBody>());
+    ErrorBody::schemas(&mut schemas);
+    described = described.responses(ResponsesBuilder::new().responses_from_iter(responses).build());
+    let mut paths = Paths::new();
+    paths.add_path_operation(info.path, vec![http_method(info.method)], described.build());
+    (schemas, paths)
+}
+
+fn http_method(method: Method) -> HttpMethod {
+    match method {
+        Method::Get => HttpMethod::Get,
+        Method::Post => HttpMethod::Post,
+        Method::Patch => HttpMethod::Patch,
+        Method::Delete => HttpMethod::Delete,
+    }
+}
+
+/// Parameters of the path, then headers, then those of the query.
+fn parameters(operation: &OperationEntry) -> Vec<Parameter> {
+    let info = &operation.info;
+    let names = info.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let mut parameters: Vec<Parameter> = names
+        .zip(info.path_parameters)
+        .map(|(name, description)| text_parameter(name, ParameterIn::Path, Required::True, description))
+        .collect();
+    if info.takes_idempotency_key {
+        let description = "Makes the request safe to repeat";
+        parameters.push(text_parameter("Idempotency-Key", ParameterIn::Header, Required::False, description));
+    }
+    parameters.extend((operation.query)());
+    if info.list.is_some() {
+        parameters.extend(PageQuery::into_params(|| Some(ParameterIn::Query)));
+    }
+    parameters
+}
+
+fn text_parameter(name: &str, place: ParameterIn, required: Required, description: &str) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place)
+        .required(required)
+        .description(Some(description))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+        .build()
+}
+
+fn error_responses(info: &OperationInfo) -> BTreeMap<String, RefOr<ResponseDocument>> {
+    let mut responses = ErrorResponses::responses();
+    match info.method {
+        Method::Get => {
+            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(ErrorBody::name()))).build();
+            let conflict = ResponseBuilder::new()
+                .description("The sandbox does not accept traffic")
+                .content("application/json", content);
+            responses.insert("409".to_owned(), conflict.build().into());
+        }
+        Method::Post | Method::Patch | Method::Delete => responses.extend(WriteErrorResponses::responses()),
+    }
+    responses
+}
+
+/// A reference to the last of the schemas, all of which become components.
+fn reference(named: Vec<NamedSchema>, schemas: &mut Vec<NamedSchema>) -> RefOr<Schema> {
+    let name = named.last().map(|(name, _)| name.clone()).unwrap_or_default();
+    schemas.extend(named);
+    Ref::from_schema_name(name).into()
+}
+
+/// The same for a page whose items have the last of the schemas.
+fn list_reference(mut named: Vec<NamedSchema>, schemas: &mut Vec<NamedSchema>) -> RefOr<Schema> {
+    let Some((name, item)) = named.pop() else { return Ref::from_schema_name("List").into() };
+    let list = format!("List_{name}");
+    schemas.extend(named);
+    schemas.push((name, item.clone()));
+    List::<Value>::schemas(schemas);
+    schemas.push((list.clone(), list_of(item)));
+    Ref::from_schema_name(list).into()
+}
+
+/// The schema of a page with these items.
+fn list_of(item: RefOr<Schema>) -> RefOr<Schema> {
+    let mut page = List::<Value>::schema();
+    if let RefOr::T(Schema::Object(object)) = &mut page
+        && let Some(RefOr::T(Schema::Array(data))) = object.properties.get_mut("data")
+    {
+        data.items = utoipa::openapi::schema::ArrayItems::RefOrSchema(Box::new(item));
+    }
+    page
+}
+
+fn named<T: ToSchema>() -> NamedSchema {
+    (T::name().into_owned(), T::schema())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_is_described_in_every_scope() {
+        let document = serde_json::to_value(router().into_openapi()).unwrap();
+        for (kind, operation) in operations::all() {
+            let method = format!("{:?}", operation.info.method).to_lowercase();
+            for prefix in ["/sandboxes/{sandbox_id}", "/v1/benchmark-runs/{benchmark_run_id}"] {
+                let described = &document["paths"][&format!("{prefix}{}", operation.info.path)][&method];
+                let id = described["operationId"].as_str().unwrap_or_default();
+                assert!(id.starts_with(operation.info.id), "{kind:?} {prefix}{}", operation.info.path);
+                let success = &described["responses"][operation.info.status.to_string()];
+                let reference = success["content"]["application/json"]["schema"]["$ref"].as_str().unwrap();
+                let name = reference.rsplit('/').next().unwrap();
+                assert!(document["components"]["schemas"][name].is_object(), "{reference}");
+            }
+        }
+    }
+
+    #[test]
+    fn page_parameters_are_separated_from_the_query() {
+        let list = operations::all().find(|(_, operation)| operation.info.list.is_some()).unwrap().1;
+        let split = |query: &str| {
+            let (parts, ()) = axum::http::Request::get(format!("/?{query}")).body(()).unwrap().into_parts();
+            split_query(&list.info, &parts)
+        };
+        let (others, page) = split("a=1&limit=7&b=%26").unwrap_or_else(|_| panic!("valid"));
+        assert_eq!((others.as_str(), page.limit), ("a=1&b=%26", 7));
+        for invalid in ["limit=0", "limit=1&limit=2", "cursor=x"] {
+            assert!(split(invalid).is_err(), "{invalid}");
+        }
+    }
+}
