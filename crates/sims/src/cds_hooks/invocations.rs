@@ -50,6 +50,7 @@ pub(super) fn shown(mut row: Value) -> Value {
     if let Some(members) = row.as_object_mut() {
         members.shift_remove("answer_sha256");
         members.shift_remove("given_uuids");
+        members.shift_remove("extension");
     }
     row
 }
@@ -96,6 +97,9 @@ pub(super) fn answered(row: &mut Value, context: &Context<'_>, answer: &Value) {
     row["cards"] = cards;
     row["system_actions"] = answer.get("systemActions").cloned().unwrap_or_else(|| json!([]));
     row["given_uuids"] = given.into();
+    if let Some(extension) = answer.get("extension") {
+        row["extension"] = extension.clone();
+    }
     settle(row, context, "answered");
 }
 
@@ -148,9 +152,27 @@ pub(super) fn told(row: &Value) -> Value {
         Some("answered") => {
             told["cards"] = row["cards"].clone();
             told["systemActions"] = row["system_actions"].clone();
+            if let Some(extension) = row.get("extension") {
+                told["extension"] = extension.clone();
+            }
         }
         Some("failed") => told["error"] = row["error"].clone(),
         _ => {}
     }
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extension_of_an_answer_is_in_the_event() {
+        let row =
+            json!({"id": "inv_1", "status": "answered", "cards": [], "system_actions": [], "extension": {"note": "x"}});
+        assert_eq!(told(&row)["extension"], json!({"note": "x"}));
+        assert!(shown(row).get("extension").is_none());
+        let without = json!({"id": "inv_1", "status": "answered", "cards": [], "system_actions": []});
+        assert!(told(&without).get("extension").is_none());
+    }
 }
