@@ -10,6 +10,9 @@ use crate::phrase::Phrase;
 /// Of one alternative: a page of print has about three thousand characters.
 const LONGEST_WORDING: usize = 20_000;
 
+/// What a transcript may have at the end of a turn: it is heard, not read.
+const INTONATION: &str = "?";
+
 /// A whole text, or a list of alternatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wording(pub(crate) Phrase);
@@ -30,7 +33,7 @@ pub(crate) fn is_one_of<'p>(
     let worded = worded(text, budget)?;
     for alternative in phrases.into_iter().flat_map(|phrase| &phrase.alternatives) {
         let is_it = self::worded(alternative, budget)?.is(&worded, |steps| budget.spend(steps))?;
-        if is_it && !has_other_characters(text, &[alternative], budget)? {
+        if is_it && !has_other_characters(text, &[alternative], "", budget)? {
             return Ok(true);
         }
     }
@@ -42,7 +45,7 @@ pub(crate) fn is_made_of(text: &str, lines: &[Phrase], budget: &Budget) -> Resul
     let alternatives: Vec<&String> = lines.iter().flat_map(|line| &line.alternatives).collect();
     let worded_lines = alternatives.iter().map(|line| worded(line, budget)).collect::<Result<Vec<_>, _>>()?;
     let is_it = spoken::is_made_of(&worded(text, budget)?, &worded_lines, |steps| budget.spend(steps))?;
-    Ok(is_it && !has_other_characters(text, &alternatives, budget)?)
+    Ok(is_it && !has_other_characters(text, &alternatives, INTONATION, budget)?)
 }
 
 fn worded(text: &str, budget: &Budget) -> Result<WordedText, String> {
@@ -50,10 +53,10 @@ fn worded(text: &str, budget: &Budget) -> Result<WordedText, String> {
     Ok(WordedText::new(text))
 }
 
-/// Folding leaves out signs and marks. Those that can change what a text means (a crossed circle, a line through letters, a
-/// change of direction) must be in the wording.
-fn has_other_characters(text: &str, wording: &[&String], budget: &Budget) -> Result<bool, String> {
-    let mut odd = text.chars().filter(|c| !is_ordinary(*c)).collect::<Vec<char>>();
+/// Folding leaves out signs and marks. Those that can change what a text means (a question mark, a crossed circle, a line
+/// through letters, a change of direction) must be in the wording or `tolerated`.
+fn has_other_characters(text: &str, wording: &[&String], tolerated: &str, budget: &Budget) -> Result<bool, String> {
+    let mut odd = text.chars().filter(|c| !is_ordinary(*c) && !tolerated.contains(*c)).collect::<Vec<char>>();
     odd.sort_unstable();
     odd.dedup();
     let length: usize = wording.iter().map(|alternative| alternative.len()).sum();
@@ -62,7 +65,7 @@ fn has_other_characters(text: &str, wording: &[&String], budget: &Budget) -> Res
 }
 
 fn is_ordinary(c: char) -> bool {
-    const PUNCTUATION: &str = ".,;:!?'\"()[]-/&#*_+@%$°•·–—‑‒…‘’“”«»‚„\u{a0}\u{202f}\n\r\t\u{c}";
+    const PUNCTUATION: &str = ".,;:!'\"()[]-/&#*_+@%$°•·–—‑‒…‘’“”«»‚„\u{a0}\u{202f}\n\r\t\u{c}";
     // Accents that are written after their letter.
     let is_accent = matches!(c, '\u{300}'..='\u{304}' | '\u{306}'..='\u{331}');
     c.is_alphanumeric() || c == ' ' || is_accent || PUNCTUATION.contains(c)
@@ -99,11 +102,15 @@ mod tests {
             ("\u{202e}Müller's visit is canceled", false),
             ("Müller's visit is cance\u{200b}led", false),
             ("Müller's visit is саnceled", false),
+            ("Müller's visit is canceled?", false),
+            ("Your visit is on 2026-04-07 at 9:30 AM? Call (608) 555-0142.", false),
             ("", false),
         ] {
             assert_eq!(is(text, wording.clone()), is_it, "{text:?}");
         }
         assert!(is("5 → 6 mg", json!("5 → 6 mg")));
+        assert!(is("are you well?", json!("Are you well?")));
+        assert!(is("Are you well.", json!("Are you well?")));
     }
 
     #[test]
@@ -114,6 +121,7 @@ mod tests {
         for (text, is_it) in [
             ("Hello.", true),
             ("Hello, this is the clinic.", true),
+            ("Hello? This is the clinic?", true),
             ("Goodbye! Hello, the clinic is calling.", true),
             ("Hello, this is the clinic with bad news.", false),
             ("Well, hello.", false),

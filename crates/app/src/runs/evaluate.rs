@@ -21,7 +21,7 @@ use super::snapshots;
 use crate::{App, AppError};
 
 /// The version of the scoring engine. Raised when the result of any check changes.
-pub const ENGINE: &str = "verify/8";
+pub const ENGINE: &str = "verify/9";
 /// Events that are read in one transaction.
 const PAGE_ROWS: i64 = 2000;
 /// Events of reads, of which there may be very many. No check reads their payload.
