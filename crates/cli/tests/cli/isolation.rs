@@ -220,7 +220,7 @@ fn a_scored_agent_of_a_bundled_benchmark_cannot_execute_the_binary() {
 fn every_report_marks_runs_of_the_reference_agent() {
     let workspace = AgentWorkspace::new();
     let reference = format!("'{}' reference-agent", env!("CARGO_BIN_EXE_verial"));
-    let mut text = vec!["run", "fax-referral@3", "--local", "--agent", &reference, "--parallel", "4", "--scored"];
+    let mut text = vec!["run", "fax-referral@4", "--local", "--agent", &reference, "--parallel", "4", "--scored"];
     text.extend(["--data", "data", "--junit", "j.xml", "--report", "r.html", "--markdown", "r.md"]);
     let isolation = if has_landlock() { "landlock" } else { "none" };
     if !has_landlock() {
@@ -261,7 +261,7 @@ fn every_report_marks_runs_of_the_reference_agent() {
 #[test]
 fn a_scored_local_run_without_isolation_is_rejected_or_marked() {
     let workspace = AgentWorkspace::new();
-    let local = ["run", "fax-referral@3", "--local", "--allow-critical", "--agent", "true", "--assume-no-landlock"];
+    let local = ["run", "fax-referral@4", "--local", "--allow-critical", "--agent", "true", "--assume-no-landlock"];
     let run = |more: &[&str]| workspace.run(&[&local, more].concat());
     let (_, text) = expect_exit(&mut run(&["--scored"]), 2);
     assert!(text.contains("--no-isolation") && text.contains("Landlock"), "{text}");
@@ -285,7 +285,7 @@ fn a_key_on_the_command_line_of_a_local_run_is_rejected() {
         return;
     }
     let workspace = AgentWorkspace::new();
-    let arguments = ["run", "fax-referral@3", "--local", "--agent", "true", "--api-key", SECRET_KEY];
+    let arguments = ["run", "fax-referral@4", "--local", "--agent", "true", "--api-key", SECRET_KEY];
     let (_, output_text) = expect_exit(&mut workspace.run(&arguments), 2);
     assert!(output_text.contains("needs no key") && !output_text.contains(SECRET_KEY), "{output_text}");
 }

@@ -115,7 +115,7 @@ fn a_local_run_shows_bounds_and_no_hints_for_its_temporary_server() {
     let directory = tempfile::tempdir().unwrap();
     let agent = format!("'{}' reference-agent", env!("CARGO_BIN_EXE_verial"));
     let local = |more: &[&str]| {
-        let mut command = verial(&["run", "fax-referral@3", "--local", "--agent", &agent, "--parallel", "4"]);
+        let mut command = verial(&["run", "fax-referral@4", "--local", "--agent", &agent, "--parallel", "4"]);
         command.args(more).current_dir(directory.path()).env("HOME", directory.path()).env("COLUMNS", "80");
         expect_exit(&mut command, 0).0
     };
