@@ -35,6 +35,8 @@ pub struct AttackCase {
 pub(crate) enum AttackStep {
     /// Changes one write of the agent.
     Rewrite(usize, Rewrite),
+    /// Changes every write of the agent that the rewrite applies to.
+    RewriteAny(Rewrite),
     /// Sends another message (or none) instead of a write, and gives the agent this response.
     Substitute { number: usize, message: Option<Box<Message>>, response: Box<Exchange> },
     /// Sends these messages after the work.
@@ -52,6 +54,11 @@ pub(crate) enum AttackStep {
 impl AttackCase {
     pub(super) fn new(channel: impl Into<String>, description: impl Into<String>) -> Self {
         Self { attack: None, description: description.into(), channel: channel.into(), steps: Vec::new() }
+    }
+
+    /// An attack that is not part of the catalog: changes every write of the agent that `rewrite` applies to.
+    pub fn custom(description: &str, rewrite: impl Fn(&Message) -> Option<Message> + Send + Sync + 'static) -> Self {
+        Self::new("any", description).step(AttackStep::RewriteAny(Arc::new(rewrite)))
     }
 
     pub(super) fn step(mut self, step: AttackStep) -> Self {

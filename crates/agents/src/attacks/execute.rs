@@ -28,6 +28,7 @@ impl MutatingProxy {
         for step in &case.steps {
             match step {
                 AttackStep::Rewrite(at, rewrite) if *at == number => changed = rewrite(&changed).unwrap_or(changed),
+                AttackStep::RewriteAny(rewrite) => changed = rewrite(&changed).unwrap_or(changed),
                 AttackStep::Substitute { number: at, message: other, response } if *at == number => {
                     return self.substitute(other.as_deref(), response, &message).await;
                 }

@@ -21,6 +21,7 @@ mod fhir_bombs;
 mod fixture;
 mod folders;
 mod groups;
+mod harmful;
 mod isolation;
 mod manual;
 mod mistakes;
