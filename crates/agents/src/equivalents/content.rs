@@ -75,9 +75,16 @@ fn without_display(_: &str, mut value: Value) -> Value {
     value
 }
 
+/// Splits a timestamp at its `T`. A generated id with a `T` in it is not a timestamp.
+fn day_and_clock(text: &str) -> Option<(&str, &str)> {
+    let (day, clock) = text.split_once('T')?;
+    let is_day = day.len() == 10 && day.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    (is_day && clock.get(2..3) == Some(":")).then_some((day, clock))
+}
+
 /// Splits a timestamp whose offset is in whole hours into date, hour, the rest of the time, and offset.
 fn split_timestamp(value: &Value) -> Option<(&str, i8, &str, i8)> {
-    let (day, clock) = value.as_str()?.split_once('T')?;
+    let (day, clock) = day_and_clock(value.as_str()?)?;
     let (hour, rest): (i8, &str) = (clock.get(..2)?.parse().ok()?, clock.get(2..)?);
     let (rest, offset) = rest.split_at(rest.rfind(['+', '-'])?);
     let is_whole = offset.get(3..)? == ":00";
@@ -96,7 +103,7 @@ fn in_utc(_: &str, value: Value) -> Value {
 /// Adds milliseconds to a timestamp.
 fn with_milliseconds(_: &str, value: Value) -> Value {
     let precise = value.as_str().and_then(|text| {
-        let (day, clock) = text.split_once('T')?;
+        let (day, clock) = day_and_clock(text)?;
         let (clock, offset) = clock.split_at(clock.find(['+', '-', 'Z'])?);
         (clock.len() == 8).then(|| format!("{day}T{clock}.000{offset}"))
     });
@@ -106,7 +113,7 @@ fn with_milliseconds(_: &str, value: Value) -> Value {
 /// Converts a timestamp to the time zone one hour to the east, unless that changes the date.
 fn other_zone(_: &str, value: Value) -> Value {
     let moved = value.as_str().and_then(|text| {
-        let (day, clock) = text.split_once('T')?;
+        let (day, clock) = day_and_clock(text)?;
         let (hour, rest): (u8, &str) = (clock.get(..2)?.parse().ok()?, clock.get(2..)?);
         let (rest, offset) = rest.split_at(rest.rfind(['+', '-'])?);
         let east: i8 = offset.get(..3)?.parse().ok()?;
@@ -169,6 +176,8 @@ mod tests {
         assert_eq!(apply(Equivalent::OtherZone, &task)["start"], "2026-04-14T10:30:00-04:00");
         assert_eq!(apply(Equivalent::Utc, &task)["start"], "2026-04-14T14:30:00Z");
         assert_eq!(apply(Equivalent::FractionalSeconds, &task)["start"], "2026-04-14T09:30:00.000-05:00");
+        let id = json!({"item": {"reference": "MedicationRequest/01M7TXEWCYNPHZ49967ZWJQMQJ"}});
+        assert_eq!(apply(Equivalent::FractionalSeconds, &id), id);
         assert_eq!(apply(Equivalent::NoDisplay, &task)["code"]["coding"][0], json!({"code": "1"}));
         assert_eq!(apply(Equivalent::TrailingZeros, &task)["valueQuantity"]["value"].to_string(), "2.50");
         assert_eq!(apply(Equivalent::TrailingZeros, &task)["count"].to_string(), "3");
