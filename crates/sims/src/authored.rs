@@ -1,4 +1,4 @@
-//! What the authored values of all simulators have in common: how they are read, and rules that many of them keep.
+//! Reading and validating authored values, such as configs and steps.
 
 use std::collections::BTreeMap;
 
@@ -7,28 +7,23 @@ use model::reading::{self, Hints};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// A typed authored value, with the rules that its types alone cannot keep.
+/// A typed authored value. `validate` checks the rules that its types cannot express.
 pub trait Authored: DeserializeOwned {
     fn validate(&self, errors: &mut FieldErrors);
 }
 
-/// The typed value, or its faults by dotted path.
+/// Reads and validates a value. Errors are named by dotted path.
 pub fn read<T: Authored>(value: &Value) -> Result<T, FieldErrors> {
     reading::read(value, Hints::default()).judge_whole(T::validate)
 }
 
-/// The same for a caller that needs no value.
+/// Like [`read`], without the value.
 pub fn check<T: Authored>(value: &Value) -> Result<(), FieldErrors> {
     read::<T>(value).map(drop)
 }
 
-/// No two items of a list may have the same key.
-pub(crate) fn refuse_repeats<K: Ord>(
-    errors: &mut FieldErrors,
-    list: &str,
-    member: &str,
-    keys: impl Iterator<Item = K>,
-) {
+/// Reports items of a list that have the same key.
+pub(crate) fn check_unique<K: Ord>(errors: &mut FieldErrors, list: &str, member: &str, keys: impl Iterator<Item = K>) {
     let mut seen = BTreeMap::new();
     for (index, key) in keys.enumerate().take(1000) {
         if let Some(earlier) = seen.insert(key, index) {
@@ -37,9 +32,9 @@ pub(crate) fn refuse_repeats<K: Ord>(
     }
 }
 
-/// Words that somebody will read or hear.
-pub(crate) fn text(errors: &mut FieldErrors, field: &str, text: &str, most: usize) {
-    errors.length(field, text, 1..=most);
+/// Checks text that somebody reads or hears.
+pub(crate) fn text(errors: &mut FieldErrors, field: &str, text: &str, max: usize) {
+    errors.length(field, text, 1..=max);
     if !text.is_empty() && text.trim().is_empty() {
         errors.add(field, "must not be blank");
     }
@@ -48,16 +43,16 @@ pub(crate) fn text(errors: &mut FieldErrors, field: &str, text: &str, most: usiz
     }
 }
 
-pub(crate) fn optional_text(errors: &mut FieldErrors, field: &str, value: Option<&String>, most: usize) {
+pub(crate) fn optional_text(errors: &mut FieldErrors, field: &str, value: Option<&String>, max: usize) {
     if let Some(value) = value {
-        text(errors, field, value, most);
+        text(errors, field, value, max);
     }
 }
 
-pub(crate) const LONGEST_DELAY_SECONDS: i64 = 604_800;
+pub(crate) const MAX_DELAY_SECONDS: i64 = 604_800;
 
 pub(crate) fn delay(errors: &mut FieldErrors, field: &str, seconds: Option<i64>) {
     if let Some(seconds) = seconds {
-        errors.range(field, seconds, 0..=LONGEST_DELAY_SECONDS);
+        errors.range(field, seconds, 0..=MAX_DELAY_SECONDS);
     }
 }

@@ -1,5 +1,5 @@
-//! Paper documents (referral, order, letter) as authors specify them, and as the rows of the file drop and the fax line keep
-//! them once they are rendered.
+//! Rendered documents (referrals, orders, letters): validation of authored documents, and the rows in which the Files and Fax
+//! simulators store them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,15 +12,15 @@ use serde_json::{Map, Value};
 use crate::authored::{self, Authored};
 use crate::scenario::step::object;
 
-const LONGEST_LINE: usize = 500;
-const LONGEST_TEXT: usize = 100_000;
-const MOST_LINES: usize = 20;
+const MAX_LINE_LENGTH: usize = 500;
+const MAX_TEXT_LENGTH: usize = 100_000;
+const MAX_LINES: usize = 20;
 
-/// The file that a document becomes, as a row keeps it: what is known of it, its bytes, its specification, and what programs
-/// can read in it, which a picture does not have.
-pub(crate) fn rendered(document: &Document) -> Result<Map<String, Value>, FieldErrors> {
+/// Renders a document. The members of the row are its metadata, its bytes, the authored document, and its text layer if it
+/// has one.
+pub(crate) fn render_row(document: &Document) -> Result<Map<String, Value>, FieldErrors> {
     let Rendered { bytes, content_type, pages, text } =
-        documents::render(document).map_err(|fault| FieldErrors::one("document", fault.to_string()))?;
+        documents::render(document).map_err(|error| FieldErrors::one("document", error.to_string()))?;
     let mut row = object([
         ("sha256", sha256_hex(&bytes).into()),
         ("size", bytes.len().into()),
@@ -33,21 +33,21 @@ pub(crate) fn rendered(document: &Document) -> Result<Map<String, Value>, FieldE
     Ok(row)
 }
 
-/// What a file must be called that the document becomes; none if it is.
-pub(crate) fn misnamed(document: &Document, path: &str) -> Option<String> {
+/// Checks that the path has an extension of the document's format, and returns the error if it has not.
+pub(crate) fn check_extension(document: &Document, path: &str) -> Option<String> {
     let (path, extensions) = (path.to_ascii_lowercase(), document.format.extensions());
-    let is_right = extensions.iter().any(|extension| path.ends_with(extension));
-    (!is_right).then(|| format!("must end with {}, which a document becomes", extensions.join(" or ")))
+    let is_valid = extensions.iter().any(|extension| path.ends_with(extension));
+    (!is_valid).then(|| format!("must end with {} for a document in this format", extensions.join(" or ")))
 }
 
 impl Authored for Document {
     fn validate(&self, errors: &mut FieldErrors) {
-        authored::text(errors, "title", &self.title, LONGEST_LINE);
+        authored::text(errors, "title", &self.title, MAX_LINE_LENGTH);
         if let Some(letterhead) = &self.letterhead {
-            authored::text(errors, "letterhead.name", &letterhead.name, LONGEST_LINE);
-            check_lines(errors, "letterhead.lines", &letterhead.lines, MOST_LINES);
+            authored::text(errors, "letterhead.name", &letterhead.name, MAX_LINE_LENGTH);
+            check_lines(errors, "letterhead.lines", &letterhead.lines, MAX_LINES);
         }
-        check_lines(errors, "recipient", &self.recipient, MOST_LINES);
+        check_lines(errors, "recipient", &self.recipient, MAX_LINES);
         check_fields(errors, "header", &self.header);
         errors.each("sections", &self.sections, 200, |section, errors| {
             check_section(section, errors);
@@ -55,17 +55,17 @@ impl Authored for Document {
         let lines =
             [("date", &self.date), ("signer", &self.signer), ("signed_on", &self.signed_on), ("footer", &self.footer)];
         for (field, line) in lines {
-            authored::optional_text(errors, field, line.as_ref(), LONGEST_LINE);
+            authored::optional_text(errors, field, line.as_ref(), MAX_LINE_LENGTH);
         }
-        if let Err(fault) = self.has_text_layer() {
-            errors.add("text_layer", fault.to_string());
+        if let Err(error) = self.has_text_layer() {
+            errors.add("text_layer", error.to_string());
         }
     }
 }
 
-fn check_lines(errors: &mut FieldErrors, field: &str, lines: &[String], most: usize) {
-    errors.each(field, lines, most, |line, errors| {
-        authored::text(errors, "", line, LONGEST_LINE);
+fn check_lines(errors: &mut FieldErrors, field: &str, lines: &[String], max: usize) {
+    errors.each(field, lines, max, |line, errors| {
+        authored::text(errors, "", line, MAX_LINE_LENGTH);
     });
 }
 
@@ -75,18 +75,18 @@ fn check_fields(errors: &mut FieldErrors, field: &str, fields: &Map<String, Valu
         return;
     }
     for (label, value) in fields {
-        let place = format!("{field}.{}", shortened(label, 80));
-        authored::text(errors, &place, label, LONGEST_LINE);
-        check_cell(errors, &place, value);
+        let field = format!("{field}.{}", shortened(label, 80));
+        authored::text(errors, &field, label, MAX_LINE_LENGTH);
+        check_cell(errors, &field, value);
     }
 }
 
 fn check_section(section: &Section, errors: &mut FieldErrors) {
     if section.is_empty() {
-        errors.add("", "must have a heading, a text, fields, a list or a table");
+        errors.add("", "must have a heading, text, fields, a list or a table");
     }
-    authored::optional_text(errors, "heading", section.heading.as_ref(), LONGEST_LINE);
-    authored::optional_text(errors, "text", section.text.as_ref(), LONGEST_TEXT);
+    authored::optional_text(errors, "heading", section.heading.as_ref(), MAX_LINE_LENGTH);
+    authored::optional_text(errors, "text", section.text.as_ref(), MAX_TEXT_LENGTH);
     check_fields(errors, "fields", &section.fields);
     errors.each("list", &section.list, 200, |item, errors| {
         authored::text(errors, "", item, 10_000);
@@ -101,7 +101,7 @@ fn check_table(table: &Table, errors: &mut FieldErrors) {
         errors.add("columns", "must not be empty");
     }
     errors.each("columns", &table.columns, 30, |column, errors| {
-        errors.length("", column, 0..=LONGEST_LINE);
+        errors.length("", column, 0..=MAX_LINE_LENGTH);
     });
     errors.each("rows", &table.rows, 1000, |row, errors| {
         if row.len() != table.columns.len() {
@@ -113,17 +113,17 @@ fn check_table(table: &Table, errors: &mut FieldErrors) {
     });
 }
 
-/// Numbers are printed as they are written.
-fn check_cell(errors: &mut FieldErrors, place: &str, cell: &Value) {
+/// A cell is a string or a number. Numbers are printed as written.
+fn check_cell(errors: &mut FieldErrors, field: &str, cell: &Value) {
     match cell {
         Value::String(text) => {
-            errors.length(place, text, 0..=10_000);
+            errors.length(field, text, 0..=10_000);
             if text.contains('\0') {
-                errors.add(place, "must not contain NUL characters");
+                errors.add(field, "must not contain NUL characters");
             }
         }
         Value::Number(_) => {}
-        other => errors.add(place, format!("must be a string or a number, is {}", described(other))),
+        other => errors.add(field, format!("must be a string or a number, is {}", described(other))),
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_has_a_text_and_is_its_spec_again() {
+    fn a_document_has_text_and_serializes_to_its_source() {
         let spec = json!({
             "title": "Referral", "header": {"MRN": 12345, "Patient": "Ada"},
             "sections": [
@@ -169,11 +169,11 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_the_bytes_and_what_can_be_read_in_them() {
+    fn a_row_has_the_bytes_and_the_text_layer() {
         let spec = |change: Value| {
             let mut spec = json!({"title": "Order", "header": {"Patient": "Đặng Müller"}, "signer": "Dr. Núñez"});
             spec.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-            Value::Object(rendered(&authored::read::<Document>(&spec).unwrap()).unwrap())
+            Value::Object(render_row(&authored::read::<Document>(&spec).unwrap()).unwrap())
         };
         for (change, content_type, is_read) in [
             (json!({}), "application/pdf", true),
@@ -189,20 +189,20 @@ mod tests {
             assert_eq!((row.get("text").is_some(), !read.needs_ocr()), (is_read, is_read));
             assert_eq!(read.joined().contains("Đặng Müller"), is_read);
         }
-        let endless = json!({"title": "x", "sections": vec![json!({"text": "x ".repeat(50_000)}); 200]});
-        let faults = rendered(&authored::read::<Document>(&endless).unwrap()).unwrap_err();
-        assert_eq!(faults.to_string(), "document: the document would have more than 200 pages");
+        let too_long = json!({"title": "x", "sections": vec![json!({"text": "x ".repeat(50_000)}); 200]});
+        let errors = render_row(&authored::read::<Document>(&too_long).unwrap()).unwrap_err();
+        assert_eq!(errors.to_string(), "document: the document would have more than 200 pages");
     }
 
     #[test]
-    fn the_order_of_the_header_is_the_authors() {
+    fn the_header_keeps_its_order() {
         let document = authored::read::<Document>(&json!({"title": "x", "header": {"Z": 1, "A": 2}})).unwrap();
         assert_eq!(document.text(), "x\nZ: 1\nA: 2\nSignature: /s/");
     }
 
     #[test]
-    fn faults_are_named() {
-        for (document, place) in [
+    fn errors_name_their_field() {
+        for (document, field) in [
             (json!({}), "title"),
             (json!({"title": " "}), "title"),
             (json!({"title": "x".repeat(501)}), "title"),
@@ -235,7 +235,7 @@ mod tests {
             (json!({"title": "x", "format": "tiff", "text_layer": true}), "text_layer"),
         ] {
             let errors = authored::check::<Document>(&document).unwrap_err();
-            assert_eq!(errors.iter().next().map(|(place, _)| place), Some(place), "{errors}");
+            assert_eq!(errors.iter().next().map(|(field, _)| field), Some(field), "{errors}");
         }
     }
 }

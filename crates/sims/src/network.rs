@@ -1,4 +1,5 @@
-//! Hosts, base addresses and headers in authored values; whether a host may be called is the server's configuration.
+//! Validation of hosts, base URLs and headers in authored values. The server's configuration decides which hosts may be
+//! called.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
@@ -6,7 +7,7 @@ use std::net::Ipv6Addr;
 use model::FieldErrors;
 use model::reading::shortened;
 
-/// An absolute http(s) address to which paths can be added: no user, no query, no fragment.
+/// Checks an absolute HTTP(S) URL to which paths can be appended: it has no user, query or fragment.
 pub(crate) fn check_base_url(errors: &mut FieldErrors, field: &str, text: &str) {
     let Some(rest) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else {
         errors.add(field, "must start with https:// or http://");
@@ -14,7 +15,7 @@ pub(crate) fn check_base_url(errors: &mut FieldErrors, field: &str, text: &str) 
     };
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     if authority.contains('@') {
-        errors.add(field, "must not hold a user name or password");
+        errors.add(field, "must not contain a user name or password");
     } else if !is_authority(authority) {
         errors.add(field, "must name a host, such as https://fhir.example.org/r4");
     }
@@ -27,7 +28,7 @@ pub(crate) fn check_base_url(errors: &mut FieldErrors, field: &str, text: &str) 
     }
 }
 
-/// A host, or an IPv6 address in brackets, and perhaps a port.
+/// A host or an IPv6 address in brackets, with an optional port.
 fn is_authority(text: &str) -> bool {
     if let Some(bracketed) = text.strip_prefix('[') {
         let parts = bracketed.split_once(']');
@@ -60,7 +61,7 @@ pub(crate) fn check_host(errors: &mut FieldErrors, field: &str, text: &str) {
     }
 }
 
-/// What the connection itself decides is not the author's to set.
+/// Headers that are set by the HTTP client and cannot be configured.
 const CONNECTION_HEADERS: [&str; 10] = [
     "connection",
     "content-length",
@@ -80,15 +81,15 @@ pub(crate) fn check_headers(errors: &mut FieldErrors, field: &str, headers: &BTr
         return;
     }
     for (name, value) in headers.iter() {
-        let place = format!("{field}.{}", shortened(name, 80));
+        let field = format!("{field}.{}", shortened(name, 80));
         let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if !(1..=200).contains(&name.len()) || !name.chars().all(is_token) {
-            errors.add(&place, "must have a header's name");
+            errors.add(&field, "is not a valid header name");
         } else if CONNECTION_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
-            errors.add(&place, "is set by the connection");
+            errors.add(&field, "cannot be configured; the HTTP client sets it");
         }
         if value.len() > 8192 || !value.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
-            errors.add(&place, "must be at most 8192 printable ASCII characters");
+            errors.add(&field, "must be at most 8192 printable ASCII characters");
         }
     }
 }
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_cannot_break_the_request() {
+    fn headers_that_would_break_the_request_are_rejected() {
         for (name, value, good) in [
             ("Authorization", "Bearer abc", true),
             ("X-Empty", "", true),

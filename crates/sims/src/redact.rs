@@ -1,11 +1,11 @@
-//! What callers send by mistake and the log must not keep.
+//! Removes secrets that callers send by mistake, so that they are not logged.
 
 use model::api_key::masked;
 use serde_json::Value;
 
-/// Keys and tokens of ours in any text of it are masked.
-pub fn without_secrets(asked: Value) -> Value {
-    match asked {
+/// Masks API keys and tokens in all strings of a JSON value.
+pub fn without_secrets(value: Value) -> Value {
+    match value {
         Value::String(text) => masked(&text).into(),
         Value::Array(items) => items.into_iter().map(without_secrets).collect(),
         Value::Object(members) => {

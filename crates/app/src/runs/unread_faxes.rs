@@ -29,7 +29,7 @@ pub(super) async fn check(
         return Ok(());
     }
     let world = app.runtime().load_latest(playground).await?.world;
-    if sims::fax::unread(&world).is_empty() {
+    if sims::fax::unreadable_faxes(&world).is_empty() {
         return Ok(());
     }
     let id = playground.clone();

@@ -62,10 +62,10 @@ impl Authored for CdsHooksConfig {
             check_timeout(errors, service.timeout_seconds);
         });
         let keys = self.services.iter().map(|service| service.base_url.trim_end_matches('/'));
-        authored::refuse_repeats(errors, "services", "base_url", keys);
+        authored::check_unique(errors, "services", "base_url", keys);
         errors.each("agent_services", &self.agent_services, MOST_SERVICES, |service, errors| service.validate(errors));
         let ids = self.agent_services.iter().map(|service| &service.id);
-        authored::refuse_repeats(errors, "agent_services", "id", ids);
+        authored::check_unique(errors, "agent_services", "id", ids);
         if let Some(authorization) = &self.fhir_authorization {
             let scopes = Scopes::parse(&authorization.scope);
             if authorization.scope.len() > 2000 || scopes.is_empty() {

@@ -74,7 +74,7 @@ pub(super) fn discovered(answer: &Value) -> Result<Vec<Definition>, FieldErrors>
     }
     let ids = found.iter().map(|definition| &definition.id);
     if errors.is_empty() {
-        authored::refuse_repeats(&mut errors, "services", "id", ids);
+        authored::check_unique(&mut errors, "services", "id", ids);
     }
     errors.into_result().map(|()| found)
 }

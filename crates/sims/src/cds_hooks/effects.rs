@@ -9,7 +9,7 @@ use world::{Seq, Verb};
 
 use super::config::CdsHooksConfig;
 use super::services::SERVICES;
-use crate::effects::{Act, AgentLog, EffectInfo, RecordChange, member};
+use crate::effects::{AgentLog, EffectInfo, RecordChange, SandboxEffect, member};
 
 pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     channel: "cds",
@@ -23,7 +23,7 @@ pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     collect,
 };
 
-fn collect(log: &AgentLog<'_>) -> Vec<Act> {
+fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     let changes = log.changes(|collection| collection == SERVICES, substance);
     let config = CdsHooksConfig::of(&log.sandbox.config);
     // A server of the config is discovered whenever a client asks for the services.
@@ -36,14 +36,15 @@ fn collect(log: &AgentLog<'_>) -> Vec<Act> {
     let act = |change: RecordChange<'_>| {
         let of_config = is_discovered(change.after.as_ref().or(change.before.as_ref())?);
         let is_own = change.is_own && !of_config;
-        (!of_config || removes(change.seq)).then(|| RecordChange { is_own, ..change }.act())
+        (!of_config || removes(change.seq)).then(|| RecordChange { is_own, ..change }.effect())
     };
-    let mut acts: Vec<Act> = changes.into_iter().filter_map(act).collect();
+    let mut acts: Vec<SandboxEffect> = changes.into_iter().filter_map(act).collect();
     let mut fired = BTreeSet::new();
     for event in &log.events {
         let hook = member(event, "hook").unwrap_or("unknown");
-        let mut send =
-            |kind: &str| acts.push(Act { seq: event.seq, resource: format!("{hook}/{kind}"), verb: Verb::Send });
+        let mut send = |kind: &str| {
+            acts.push(SandboxEffect { seq: event.seq, resource: format!("{hook}/{kind}"), verb: Verb::Send })
+        };
         match event.r#type {
             EventType::CdsFeedback => send("feedback"),
             EventType::CdsInvoke => {

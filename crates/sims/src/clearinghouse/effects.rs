@@ -5,7 +5,7 @@ use serde_json::Value;
 use world::Verb;
 use x12::query::{Position, Query, Selector, View};
 
-use crate::effects::{Act, AgentLog, EffectInfo};
+use crate::effects::{AgentLog, EffectInfo, SandboxEffect};
 
 pub(crate) const EFFECTS: EffectInfo =
     EffectInfo { channel: "x12", has_paths: false, examples: &["x12/270:send", "x12/276/W123456789:send"], collect };
@@ -13,10 +13,10 @@ pub(crate) const EFFECTS: EffectInfo =
 /// Of one interchange; what comes after them is told as one more.
 const MOST_SUBJECTS: usize = 10_000;
 
-fn collect(log: &AgentLog<'_>) -> Vec<Act> {
+fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     let sent = log.events.iter().filter(|event| event.r#type == EventType::X12Request);
     sent.flat_map(|event| {
-        subjects(event).into_iter().map(|resource| Act { seq: event.seq, resource, verb: Verb::Send })
+        subjects(event).into_iter().map(|resource| SandboxEffect { seq: event.seq, resource, verb: Verb::Send })
     })
     .collect()
 }

@@ -1,4 +1,4 @@
-//! What an author may configure of a fax line: what becomes of a fax that is sent.
+//! The configuration of a fax line: its number, and what happens to the faxes that the agent sends.
 
 use model::FieldErrors;
 use model::phone::{self, PhoneNumber};
@@ -10,14 +10,14 @@ use crate::contact_points;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaxConfig {
-    /// The line's own number; without it one is made up for each sandbox.
+    /// The line's own number. Without it, each sandbox gets a number of its own.
     pub fax_number: Option<String>,
-    /// By the number that is called.
+    /// Outcomes for particular numbers.
     #[serde(default)]
     pub outcomes: Vec<NumberOutcome>,
-    /// For all other numbers; sent at once without it.
+    /// The outcome for all other numbers. Without it, faxes are sent at once.
     pub default_outcome: Option<Outcome>,
-    /// Whether a number is called again that did not answer; it is not without this.
+    /// How often failed calls are repeated. Without it, they are not.
     pub retries: Option<Retries>,
 }
 
@@ -25,7 +25,7 @@ pub struct FaxConfig {
 #[serde(deny_unknown_fields)]
 pub struct Retries {
     pub count: i64,
-    /// A minute by default.
+    /// Defaults to 60.
     pub after_seconds: Option<i64>,
 }
 
@@ -43,11 +43,11 @@ pub struct NumberOutcome {
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
     pub status: OutcomeStatus,
-    /// Why it failed.
+    /// Why the calls fail.
     pub reason: Option<String>,
-    /// The fax is `queued` until then.
+    /// How long a call takes. Until then the fax is `queued`.
     pub delay_seconds: Option<i64>,
-    /// So many calls fail before the fax is sent.
+    /// How many calls fail before the fax is sent.
     pub failing_attempts: Option<i64>,
 }
 
@@ -65,35 +65,35 @@ impl Authored for FaxConfig {
             contact_points::check_phone_number(errors, "number", &outcome.number);
             let reason = outcome.reason.as_ref();
             check_outcome(errors, (outcome.status, outcome.failing_attempts), reason, outcome.delay_seconds);
-            check_failing(errors, outcome.status, outcome.failing_attempts, retries);
+            check_failing_attempts(errors, outcome.status, outcome.failing_attempts, retries);
         });
         let keys = self.outcomes.iter().map(|outcome| phone::same(&outcome.number));
-        authored::refuse_repeats(errors, "outcomes", "number", keys);
+        authored::check_unique(errors, "outcomes", "number", keys);
         if let Some(outcome) = &self.default_outcome {
             errors.inside("default_outcome", |errors| {
                 let reason = outcome.reason.as_ref();
                 check_outcome(errors, (outcome.status, outcome.failing_attempts), reason, outcome.delay_seconds);
-                check_failing(errors, outcome.status, outcome.failing_attempts, retries);
+                check_failing_attempts(errors, outcome.status, outcome.failing_attempts, retries);
             });
         }
         if let Some(retries) = &self.retries {
-            errors.range("retries.count", retries.count, 0..=MOST_RETRIES);
+            errors.range("retries.count", retries.count, 0..=MAX_RETRIES);
             authored::delay(errors, "retries.after_seconds", retries.after_seconds);
         }
         if let Some(number) = &self.fax_number
             && number.parse::<PhoneNumber>().ok().and_then(|number| number.international()).is_none()
         {
-            errors.add("fax_number", "must be a number with its country code, such as +1 555 010 0100");
+            errors.add("fax_number", "must be a phone number with its country code, such as +1 555 010 0100");
         }
     }
 }
 
-const MOST_RETRIES: i64 = 10;
+const MAX_RETRIES: i64 = 10;
 
-fn check_failing(errors: &mut FieldErrors, status: OutcomeStatus, failing: Option<i64>, retries: i64) {
+fn check_failing_attempts(errors: &mut FieldErrors, status: OutcomeStatus, failing: Option<i64>, retries: i64) {
     let Some(failing) = failing else { return };
     if status == OutcomeStatus::Failed {
-        errors.add("failing_attempts", "only a fax that is sent at last has failing attempts");
+        errors.add("failing_attempts", "is only allowed for the status `sent`");
     } else if !(1..=retries).contains(&failing) {
         errors.add("failing_attempts", format!("must be from 1 to the number of `retries`, which is {retries}"));
     }
@@ -107,7 +107,7 @@ fn check_outcome(
 ) {
     authored::optional_text(errors, "reason", reason, 200);
     if status == OutcomeStatus::Sent && failing.is_none() && reason.is_some() {
-        errors.add("reason", "only a failed fax has a reason");
+        errors.add("reason", "is only allowed if calls fail");
     }
     authored::delay(errors, "delay_seconds", delay_seconds);
 }
@@ -118,7 +118,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn faults_are_named() {
+    fn errors_name_their_field() {
         for (config, expected) in [
             (json!({"outcomes": [{"number": "555-0100", "status": "sent"}]}), ""),
             (json!({"outcomes": {"5550100": "sent"}}), "outcomes: must be a list, is an object"),
@@ -135,13 +135,13 @@ mod tests {
             ),
             (
                 json!({"default_outcome": {"status": "sent", "reason": "x"}}),
-                "default_outcome.reason: only a failed fax",
+                "default_outcome.reason: is only allowed if calls fail",
             ),
             (
                 json!({"default_outcome": {"status": "failed", "delay_seconds": 604_801}}),
                 "default_outcome.delay_seconds: must be from 0",
             ),
-            (json!({"fax_number": "555-0100"}), "fax_number: must be a number with its country code"),
+            (json!({"fax_number": "555-0100"}), "fax_number: must be a phone number with its country code"),
             (json!({"retries": {"count": 11}}), "retries.count: must be from 0"),
             (
                 json!({"outcomes": [{"number": "5550100", "status": "sent", "failing_attempts": 1}]}),
@@ -149,7 +149,7 @@ mod tests {
             ),
             (
                 json!({"retries": {"count": 1}, "default_outcome": {"status": "failed", "failing_attempts": 1}}),
-                "default_outcome.failing_attempts: only a fax that is sent",
+                "default_outcome.failing_attempts: is only allowed for the status",
             ),
             (
                 json!({"default_outcome": {"number": "5550100", "status": "sent"}}),

@@ -1,19 +1,21 @@
-//! The fax line.
+//! The Fax simulator: a fax line.
 
+mod calls;
 pub mod config;
-mod deliver;
-pub mod due;
+mod delivery;
 mod effects;
-mod line;
 pub mod number;
+pub mod pending;
 pub mod read;
 mod reference;
 mod rows;
 pub mod send;
 pub mod steps;
 
-pub use reference::Source;
-pub use rows::{Direction, Kept, OcrStatus, PageWords, TextSource, Unread, Words, contents, unread};
+pub use reference::DocumentSource;
+pub use rows::{
+    Direction, FaxText, OcrStatus, PageText, StoredFax, TextSource, UnreadableFax, stored_content, unreadable_faxes,
+};
 
 use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
@@ -46,7 +48,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     },
     effects: effects::EFFECTS,
     operations: &[],
-    schedules: &[due::SCHEDULE],
+    schedules: &[pending::SCHEDULE],
     config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::FaxConfig>,
 };

@@ -5,15 +5,15 @@ use model::canonical::sha256_hex;
 use model::phone;
 use serde_json::Value;
 
-/// As its config says, else one of those that nobody has (555-0100 to 555-0199), always the same for one sandbox.
+/// The configured number, or else a fictitious number (555-0100 to 555-0199) that is derived from the sandbox id.
 pub fn own(config: &Value, sandbox: &SandboxId) -> String {
     match config.get("fax_number").and_then(Value::as_str) {
         Some(number) => phone::same(number),
-        None => made_up(sandbox),
+        None => fictitious(sandbox),
     }
 }
 
-fn made_up(sandbox: &SandboxId) -> String {
+fn fictitious(sandbox: &SandboxId) -> String {
     let hash = sha256_hex(sandbox.to_string().as_bytes());
     let part = |range: std::ops::Range<usize>| hash.get(range).and_then(|part| u64::from_str_radix(part, 16).ok());
     let (area, line) = (part(0..8).unwrap_or(0) % 700, part(8..16).unwrap_or(0) % 100);

@@ -1,4 +1,4 @@
-//! Faxes as the agent looks at them.
+//! Reading faxes.
 
 use model::event::EventType;
 use model::page::{Page, PageRequest};
@@ -6,25 +6,25 @@ use model::phone;
 use serde_json::{Value, json};
 use world::{Context, NewEvent, Outcome, Sandbox};
 
-use super::rows::{Direction, Kept, Words, all, find, shown, text};
+use super::rows::{Direction, FaxText, StoredFax, all, find, public_row, text};
 use super::steps::FAXES;
 use crate::pagination::{self, SortOrder};
 use crate::redact::without_secrets;
 
-/// Which faxes are listed.
+/// Filters for the list of faxes.
 #[derive(Clone, Debug)]
 pub struct Filter {
     pub direction: Direction,
     pub status: Option<String>,
-    /// The other end, however it is written.
+    /// The number of the other end, in any notation.
     pub number: Option<String>,
     pub read: Option<bool>,
 }
 
 impl Filter {
-    fn admits(&self, row: &Value) -> bool {
+    fn matches(&self, row: &Value) -> bool {
         let other = if self.direction == Direction::Outbound { "to_number" } else { "from_number" };
-        let is_number = |wanted: &String| text(row, other).map(phone::same) == Some(phone::same(wanted));
+        let is_number = |expected: &String| text(row, other).map(phone::same) == Some(phone::same(expected));
         text(row, "direction") == Some(self.direction.name())
             && self.status.as_deref().is_none_or(|status| text(row, "status") == Some(status))
             && self.number.as_ref().is_none_or(is_number)
@@ -32,27 +32,27 @@ impl Filter {
     }
 }
 
-/// Newest first.
+/// Lists faxes, newest first.
 pub fn list(sandbox: &Sandbox, actor: &str, filter: &Filter, request: &PageRequest) -> Outcome<Page<Value>> {
     let rows = all(sandbox).map(|record| (record.key.to_owned(), record.json()));
-    let rows = rows.filter(|(_, row)| filter.admits(row)).map(|(key, row)| (key, shown(&row)));
+    let rows = rows.filter(|(_, row)| filter.matches(row)).map(|(key, row)| (key, public_row(&row)));
     let page = pagination::page(rows.collect(), request, SortOrder::Descending);
     let ids: Vec<Value> = page.items.iter().filter_map(|row| row.get("id").cloned()).collect();
     let summary = format!("{} {} faxes were listed", ids.len(), filter.direction.name());
-    let told = json!({"action": "list", "direction": filter.direction.name(), "faxes": ids});
-    Outcome { answer: page, changes: Vec::new(), events: vec![event(sandbox, actor, summary, told)] }
+    let payload = json!({"action": "list", "direction": filter.direction.name(), "faxes": ids});
+    Outcome { answer: page, changes: Vec::new(), events: vec![event(sandbox, actor, summary, payload)] }
 }
 
-/// What somebody wants of a fax.
+/// The part of a fax that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum FaxPart {
     Row,
     Document,
     Page(usize),
     Text,
 }
 
-impl Look {
+impl FaxPart {
     fn action(self) -> &'static str {
         match self {
             Self::Row => "get",
@@ -63,18 +63,23 @@ impl Look {
     }
 }
 
-/// One fax; none if there is no such.
-pub fn get(sandbox: &Sandbox, actor: &str, (direction, id): (Direction, &str), look: Look) -> Outcome<Option<Kept>> {
+/// Returns one fax and logs which part of it is read. None if there is no such fax.
+pub fn get(
+    sandbox: &Sandbox,
+    actor: &str,
+    (direction, id): (Direction, &str),
+    part: FaxPart,
+) -> Outcome<Option<StoredFax>> {
     let Some(row) = find(sandbox, direction, id) else {
         return Outcome { answer: None, changes: Vec::new(), events: Vec::new() };
     };
-    let page = if let Look::Page(page) = look { Some(page) } else { None };
-    let told = json!({"action": look.action(), "direction": direction.name(), "id": id, "page": page});
-    let events = vec![event(sandbox, actor, format!("{} of {id}", look.action()), told)];
-    Outcome { answer: Some(Kept(row)), changes: Vec::new(), events }
+    let page = if let FaxPart::Page(page) = part { Some(page) } else { None };
+    let payload = json!({"action": part.action(), "direction": direction.name(), "id": id, "page": page});
+    let events = vec![event(sandbox, actor, format!("{} of {id}", part.action()), payload)];
+    Outcome { answer: Some(StoredFax(row)), changes: Vec::new(), events }
 }
 
-/// Says that a fax was read, or was not. None if there is no such in the inbox.
+/// Marks a fax as read or unread. None if it is not in the inbox.
 pub fn mark(sandbox: &Sandbox, actor: &str, context: &Context<'_>, (id, read): (&str, bool)) -> Outcome<Option<Value>> {
     let Some(mut row) = find(sandbox, Direction::Inbound, id) else {
         return Outcome { answer: None, changes: Vec::new(), events: Vec::new() };
@@ -86,31 +91,31 @@ pub fn mark(sandbox: &Sandbox, actor: &str, context: &Context<'_>, (id, read): (
     }
     let action = if read { "mark_read" } else { "mark_unread" };
     let events = vec![event(sandbox, actor, format!("{action} {id}"), json!({"action": action, "id": id}))];
-    Outcome { answer: Some(shown(&row)), changes, events }
+    Outcome { answer: Some(public_row(&row)), changes, events }
 }
 
-/// Keeps what was read in a fax that nobody had read, so that it is read once.
-pub fn keep_words(
+/// Stores the text of a fax that had none, so that OCR runs only once.
+pub fn store_text(
     sandbox: &Sandbox,
     context: &Context<'_>,
     (direction, id): (Direction, &str),
-    words: &Words,
-) -> Outcome<Option<Kept>> {
+    fax_text: &FaxText,
+) -> Outcome<Option<StoredFax>> {
     let Some(mut row) = find(sandbox, direction, id) else {
         return Outcome { answer: None, changes: Vec::new(), events: Vec::new() };
     };
     let (mut changes, mut events) = (Vec::new(), Vec::new());
-    if Kept(row.clone()).is_unread() {
+    if StoredFax(row.clone()).needs_ocr() {
         if let Some(members) = row.as_object_mut() {
-            members.extend(words.members());
+            members.extend(fax_text.members());
         }
         changes.push(sandbox.put(FAXES, id, &row, context.now));
-        let told = json!({"id": id, "ocr_status": words.ocr_status.name(), "ocr_engine": words.ocr_engine});
+        let payload = json!({"id": id, "ocr_status": fax_text.ocr_status.name(), "ocr_engine": fax_text.ocr_engine});
         let summary = format!("the pages of {id} were read");
-        let event = event(sandbox, "line", summary, told);
+        let event = event(sandbox, "line", summary, payload);
         events.push(NewEvent { r#type: EventType::FaxStatus, ..event });
     }
-    Outcome { answer: Some(Kept(row)), changes, events }
+    Outcome { answer: Some(StoredFax(row)), changes, events }
 }
 
 fn event(sandbox: &Sandbox, actor: &str, summary: String, payload: Value) -> NewEvent {

@@ -1,5 +1,5 @@
-//! Something of the same playground that is sent by fax: a file of its file drop, or a document of its FHIR data. Nothing is
-//! ever fetched from elsewhere.
+//! References to documents of the same playground that are sent by fax: files of a Files sandbox, and documents of a FHIR
+//! sandbox. Nothing is fetched from outside.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,38 +10,44 @@ use world::{Context, World};
 use super::rows::text;
 use crate::files::{self, Opened, TreePath};
 
-/// Where the bytes are.
+/// Where the bytes of a document are.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum DocumentSource {
     File(Opened),
     Bytes(Vec<u8>),
 }
 
-const RULE: &str = "must be `files/` with a path, `DocumentReference/` or `Binary/` with an id, or the id alone";
+const EXPECTED_REFERENCE: &str =
+    "must be `files/` with a path, `DocumentReference/` or `Binary/` with an id, or an existing id";
 
-/// The fault is what is wrong with the reference.
-pub(super) fn resolve(world: &World, context: &Context<'_>, actor: &str, reference: &str) -> Result<Source, String> {
+/// Resolves `content_reference`. The error completes a sentence about the reference.
+pub(super) fn resolve(
+    world: &World,
+    context: &Context<'_>,
+    actor: &str,
+    reference: &str,
+) -> Result<DocumentSource, String> {
     match reference.split_once('/') {
-        Some(("files", path)) => file(world, context, actor, path).map(Source::File),
-        Some(("Binary", id)) => binary(world, id).map(Source::Bytes),
-        Some(("DocumentReference", id)) => document_reference(world, id).map(Source::Bytes),
+        Some(("files", path)) => file(world, context, actor, path).map(DocumentSource::File),
+        Some(("Binary", id)) => binary(world, id).map(DocumentSource::Bytes),
+        Some(("DocumentReference", id)) => document_reference(world, id).map(DocumentSource::Bytes),
         None if resource(world, "DocumentReference", reference).is_some() => {
-            document_reference(world, reference).map(Source::Bytes)
+            document_reference(world, reference).map(DocumentSource::Bytes)
         }
-        None if resource(world, "Binary", reference).is_some() => binary(world, reference).map(Source::Bytes),
-        _ => Err(RULE.to_owned()),
+        None if resource(world, "Binary", reference).is_some() => binary(world, reference).map(DocumentSource::Bytes),
+        _ => Err(EXPECTED_REFERENCE.to_owned()),
     }
 }
 
 fn file(world: &World, context: &Context<'_>, actor: &str, path: &str) -> Result<Opened, String> {
-    let path = TreePath::exact(path).ok_or("is not the path of a file")?;
+    let path = TreePath::exact(path).ok_or("is not a valid file path")?;
     let client = files::Client { actor: actor.to_owned(), via: files::Via::Http };
     let drops = world.sandboxes.values().filter(|sandbox| sandbox.kind == SimulatorType::Files && sandbox.is_active);
-    let mut found = drops.filter_map(|drop| {
+    let mut files = drops.filter_map(|drop| {
         let call = files::Call { world, context, sandbox: &drop.id, client: &client };
         files::peek(&call, &path).ok()
     });
-    found.next().ok_or_else(|| "is no file of the playground".to_owned())
+    files.next().ok_or_else(|| "is not a file of the playground".to_owned())
 }
 
 fn resource(world: &World, kind: &str, id: &str) -> Option<std::sync::Arc<Value>> {
@@ -51,29 +57,29 @@ fn resource(world: &World, kind: &str, id: &str) -> Option<std::sync::Arc<Value>
 }
 
 fn binary(world: &World, id: &str) -> Result<Vec<u8>, String> {
-    let binary = resource(world, "Binary", id).ok_or("is no Binary of the FHIR data")?;
-    decoded(text(&binary, "data").ok_or("is a Binary without data")?)
+    let binary = resource(world, "Binary", id).ok_or("is not a Binary of the FHIR data")?;
+    decode(text(&binary, "data").ok_or("is a Binary without data")?)
 }
 
-/// The first of its attachments that is here.
+/// The first attachment that has data or refers to a Binary.
 fn document_reference(world: &World, id: &str) -> Result<Vec<u8>, String> {
-    let document = resource(world, "DocumentReference", id).ok_or("is no DocumentReference of the FHIR data")?;
+    let document = resource(world, "DocumentReference", id).ok_or("is not a DocumentReference of the FHIR data")?;
     let contents = document.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut attachments = contents.iter().filter_map(|content| content.get("attachment"));
-    let found = attachments.find_map(|attachment| match text(attachment, "data") {
-        Some(data) => Some(decoded(data)),
-        None => text(attachment, "url").and_then(binary_of).map(|id| binary(world, id)),
+    let content = attachments.find_map(|attachment| match text(attachment, "data") {
+        Some(data) => Some(decode(data)),
+        None => text(attachment, "url").and_then(binary_id).map(|id| binary(world, id)),
     });
-    found.unwrap_or_else(|| Err("is a DocumentReference whose attachment has neither data nor a Binary".to_owned()))
+    content.unwrap_or_else(|| Err("is a DocumentReference whose attachment has neither data nor a Binary".to_owned()))
 }
 
-/// `Binary/7`, or an address that ends so.
-fn binary_of(url: &str) -> Option<&str> {
+/// The id in `Binary/7` or in a URL that ends like that.
+fn binary_id(url: &str) -> Option<&str> {
     let (before, id) = url.rsplit_once('/')?;
     (before.rsplit('/').next() == Some("Binary")).then_some(id)
 }
 
-fn decoded(data: &str) -> Result<Vec<u8>, String> {
-    let packed: String = data.split_ascii_whitespace().collect();
-    STANDARD.decode(packed).map_err(|_| "has data that is not base64".to_owned())
+fn decode(data: &str) -> Result<Vec<u8>, String> {
+    let compact: String = data.split_ascii_whitespace().collect();
+    STANDARD.decode(compact).map_err(|_| "has data that is not base64".to_owned())
 }

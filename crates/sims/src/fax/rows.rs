@@ -1,4 +1,4 @@
-//! Faxes as they are kept and shown. Their ids follow time.
+//! The rows of faxes. Ids are ordered by time.
 
 use model::SandboxId;
 use model::reading::Hints;
@@ -15,7 +15,6 @@ pub(super) fn text<'v>(row: &'v Value, member: &str) -> Option<&'v str> {
     row.get(member).and_then(Value::as_str)
 }
 
-/// Which way a fax goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     Inbound,
@@ -31,17 +30,17 @@ impl Direction {
     }
 }
 
-/// What a fax says, page by page, and how that is known.
+/// The text of a fax by page, and where it comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
-    pub pages: Vec<PageWords>,
+pub struct FaxText {
+    pub pages: Vec<PageText>,
     pub ocr_status: OcrStatus,
-    /// The program that read the pictures, with its version: `tesseract 5.3.0`.
+    /// The OCR program with its version: `tesseract 5.3.0`.
     pub ocr_engine: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageWords {
+pub struct PageText {
     pub text: String,
     pub source: TextSource,
 }
@@ -50,7 +49,7 @@ pub struct PageWords {
 pub enum TextSource {
     TextLayer,
     Ocr,
-    /// Nothing stands there, or nobody could read it.
+    /// The page is empty or could not be read.
     None,
 }
 
@@ -66,11 +65,11 @@ impl TextSource {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OcrStatus {
-    /// Every page that is a picture has a text layer.
+    /// Every scanned page has a text layer.
     #[default]
     NotNeeded,
     Done,
-    /// The machine has no OCR.
+    /// OCR is not installed on the server.
     Unavailable,
     Failed,
 }
@@ -86,14 +85,14 @@ impl OcrStatus {
     }
 }
 
-/// Between the pages of a text.
-const PAGE_END: char = '\u{c}';
+/// Separates pages.
+const PAGE_SEPARATOR: char = '\u{c}';
 
-impl Words {
-    /// As a row keeps it; no text if there is none.
+impl FaxText {
+    /// The members of the row. There is no `text` if all pages are empty.
     pub(super) fn members(&self) -> Map<String, Value> {
-        let texts: Vec<String> = self.pages.iter().map(|page| page.text.replace([PAGE_END, '\0'], " ")).collect();
-        let joined = texts.join(&PAGE_END.to_string());
+        let texts: Vec<String> = self.pages.iter().map(|page| page.text.replace([PAGE_SEPARATOR, '\0'], " ")).collect();
+        let joined = texts.join(&PAGE_SEPARATOR.to_string());
         let sources: Vec<&str> = self.pages.iter().map(|page| page.source.name()).collect();
         let mut members = Map::new();
         members.insert("ocr_status".to_owned(), self.ocr_status.name().into());
@@ -108,21 +107,21 @@ impl Words {
     }
 }
 
-/// A fax with all that is known of it.
+/// A complete row of a fax.
 #[derive(Clone, Debug)]
-pub struct Kept(pub(super) Value);
+pub struct StoredFax(pub(super) Value);
 
-impl Kept {
-    /// As lists show it.
-    pub fn shown(&self) -> Value {
-        shown(&self.0)
+impl StoredFax {
+    /// The row as it appears in lists.
+    pub fn public_row(&self) -> Value {
+        public_row(&self.0)
     }
 
-    /// As lists show it, with what it says.
-    pub fn shown_with_text(&self) -> Value {
-        let mut shown = self.shown();
-        shown["text"] = text(&self.0, "text").into();
-        shown
+    /// The row as it appears in lists, and `text`.
+    pub fn public_row_with_text(&self) -> Value {
+        let mut row = self.public_row();
+        row["text"] = text(&self.0, "text").into();
+        row
     }
 
     pub fn pages(&self) -> usize {
@@ -133,69 +132,69 @@ impl Kept {
         text(&self.0, name).unwrap_or_default()
     }
 
-    /// Where its bytes are.
+    /// Where the bytes are.
     pub fn content(&self) -> Option<Content> {
-        contents(&self.0)
+        stored_content(&self.0)
     }
 
-    /// What it was rendered from, if it was.
+    /// The document that the fax was rendered from, if any.
     pub fn document(&self) -> Option<Document> {
         let document = self.0.get("document")?;
         model::reading::read(document, Hints::default()).into_result().ok()
     }
 
-    /// Whether nobody has tried yet to find out what it says, or the server had no OCR then.
-    pub fn is_unread(&self) -> bool {
+    /// Whether OCR has not run yet, or was not installed when it should have run.
+    pub fn needs_ocr(&self) -> bool {
         let status = text(&self.0, "ocr_status");
         let is_unavailable = status == Some(OcrStatus::Unavailable.name());
         is_unavailable || (status.is_none() && self.0.get("text").is_none())
     }
 
-    /// What it says, page by page.
-    pub fn said(&self) -> Value {
-        let whole = text(&self.0, "text");
+    /// The text by page.
+    pub fn text_by_page(&self) -> Value {
+        let full_text = text(&self.0, "text");
         let sources = self.0.get("text_sources").and_then(Value::as_array);
-        let mut texts = whole.unwrap_or_default().split(PAGE_END);
+        let mut texts = full_text.unwrap_or_default().split(PAGE_SEPARATOR);
         let pages = (1..=self.pages()).map(|number| {
-            let said = texts.next().unwrap_or_default();
-            let known = sources.and_then(|sources| sources.get(number - 1)).cloned();
-            let source = known.unwrap_or_else(|| if whole.is_some() { "text_layer" } else { "none" }.into());
-            serde_json::json!({"page": number, "source": source, "text": said})
+            let page_text = texts.next().unwrap_or_default();
+            let stored = sources.and_then(|sources| sources.get(number - 1)).cloned();
+            let source = stored.unwrap_or_else(|| if full_text.is_some() { "text_layer" } else { "none" }.into());
+            serde_json::json!({"page": number, "source": source, "text": page_text})
         });
         let pages: Vec<Value> = pages.collect();
-        let mut said = serde_json::json!({"id": self.0.get("id"), "ocr_status": ocr_status(&self.0)});
+        let mut result = serde_json::json!({"id": self.0.get("id"), "ocr_status": ocr_status(&self.0)});
         if let Some(engine) = self.0.get("ocr_engine") {
-            said["ocr_engine"] = engine.clone();
+            result["ocr_engine"] = engine.clone();
         }
-        said["text"] = whole.into();
-        said["pages"] = pages.into();
-        said
+        result["text"] = full_text.into();
+        result["pages"] = pages.into();
+        result
     }
 }
 
-/// A fax of the agent whose pictures nobody could read when it was sent, because the server had no OCR.
+/// A fax of the agent with scanned pages that could not be read when it was sent, because OCR was not installed.
 #[derive(Clone, Debug)]
-pub struct Unread {
+pub struct UnreadableFax {
     pub sandbox: SandboxId,
     pub id: String,
-    pub kept: Kept,
+    pub fax: StoredFax,
 }
 
-/// All such faxes of a playground.
-pub fn unread(world: &World) -> Vec<Unread> {
+/// All unreadable faxes of a playground.
+pub fn unreadable_faxes(world: &World) -> Vec<UnreadableFax> {
     let lines = world.sandboxes.values().filter(|sandbox| sandbox.kind == SimulatorType::Fax);
     let faxes = lines.flat_map(|sandbox| all(sandbox).map(|record| (sandbox.id.clone(), record)));
-    let unread = faxes.filter_map(|(sandbox, record)| {
+    let unreadable = faxes.filter_map(|(sandbox, record)| {
         let row = Value::clone(&record.json());
-        let is_unread = text(&row, "direction") == Some(Direction::Outbound.name())
+        let is_unreadable = text(&row, "direction") == Some(Direction::Outbound.name())
             && text(&row, "ocr_status") == Some(OcrStatus::Unavailable.name());
-        is_unread.then(|| Unread { sandbox, id: record.key.to_owned(), kept: Kept(row) })
+        is_unreadable.then(|| UnreadableFax { sandbox, id: record.key.to_owned(), fax: StoredFax(row) })
     });
-    unread.collect()
+    unreadable.collect()
 }
 
-/// Where the bytes of a fax are: in the row, or in the blob of their hash.
-pub fn contents(row: &Value) -> Option<Content> {
+/// Where the bytes of a fax are: in the row, or in the blob with their hash.
+pub fn stored_content(row: &Value) -> Option<Content> {
     match text(row, "base64") {
         Some(_) => content(row),
         None => Some(Content::Blobs(vec![text(row, "sha256")?.to_owned()])),
@@ -203,20 +202,20 @@ pub fn contents(row: &Value) -> Option<Content> {
 }
 
 fn ocr_status(row: &Value) -> Value {
-    let known = row.get("ocr_status").cloned();
-    // What a scenario brings was rendered, and its pictures are read when somebody asks what they say.
-    known.unwrap_or_else(|| if row.get("text").is_some() { "not_needed" } else { "on_request" }.into())
+    let stored = row.get("ocr_status").cloned();
+    // Faxes of a scenario are rendered. OCR runs when their text is requested.
+    stored.unwrap_or_else(|| if row.get("text").is_some() { "not_needed" } else { "on_request" }.into())
 }
 
-/// The row without what has an address of its own.
-pub(super) fn shown(row: &Value) -> Value {
-    let mut shown = row.clone();
+/// The row without the members that have endpoints of their own.
+pub(super) fn public_row(row: &Value) -> Value {
+    let mut public = row.clone();
     let status = ocr_status(row);
-    if let Some(members) = shown.as_object_mut() {
+    if let Some(members) = public.as_object_mut() {
         members.retain(|name, _| !["base64", "document", "text", "text_sources"].contains(&name.as_str()));
         members.insert("ocr_status".to_owned(), status);
     }
-    shown
+    public
 }
 
 pub(super) fn find(sandbox: &Sandbox, direction: Direction, id: &str) -> Option<Value> {
@@ -224,14 +223,14 @@ pub(super) fn find(sandbox: &Sandbox, direction: Direction, id: &str) -> Option<
     (text(&row, "direction") == Some(direction.name())).then_some(row)
 }
 
-/// All of them, oldest first.
+/// All faxes, oldest first.
 pub(super) fn all(sandbox: &Sandbox) -> impl Iterator<Item = Record<'_>> {
     sandbox.records.own(FAXES)
 }
 
-/// What waits until a call ends.
+/// A fax whose next call has not ended yet.
 #[derive(Debug, Deserialize, serde::Serialize)]
-pub(super) struct Delivery {
+pub(super) struct PendingDelivery {
     pub(super) due_at: model::Timestamp,
     pub(super) fax: String,
 }

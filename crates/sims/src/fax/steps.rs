@@ -39,7 +39,7 @@ impl Authored for FaxInbound {
 }
 
 /// Rows are `{id, direction, from_number, status, received_at, content_type, pages, size, sha256, base64, text?, document,
-/// read}`; a fax whose pages are pictures has no `text`.
+/// read}`; a scanned fax has no `text`.
 pub(crate) const FAXES: &str = "faxes";
 
 impl ScenarioStep for FaxInbound {
@@ -52,8 +52,8 @@ impl ScenarioStep for FaxInbound {
             ("status", "received".into()),
             ("received_at", context.due_at.to_string().into()),
         ]);
-        row.extend(document::rendered(&self.document)?);
-        // The log tells what arrived; the bytes are the row's.
+        row.extend(document::render_row(&self.document)?);
+        // The event does not repeat the bytes, which are in the row.
         let arrival = row.iter().filter(|(name, _)| !matches!(name.as_str(), "base64" | "document"));
         let arrival = arrival.map(|(name, value)| (name.clone(), value.clone())).collect();
         row.insert("read".to_owned(), false.into());
@@ -73,8 +73,8 @@ mod tests {
     use crate::authored;
 
     #[test]
-    fn a_fax_has_a_document() {
-        for (step, place) in [
+    fn a_fax_needs_a_document() {
+        for (step, field) in [
             (json!({"document": {"title": "x"}}), ""),
             (json!({"document": {"title": "x"}, "from_number": "{{entity.data.fax}}"}), ""),
             (json!({}), "document"),
@@ -83,7 +83,7 @@ mod tests {
             (json!({"document": {"title": "x"}, "from_number": "me"}), "from_number"),
         ] {
             let errors = authored::check::<FaxInbound>(&step).err().unwrap_or_default();
-            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+            assert_eq!(errors.iter().next().map_or("", |(field, _)| field), field, "{errors}");
         }
     }
 }

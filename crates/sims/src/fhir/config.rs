@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(faults(&json!({"remote": ["http://a"]})), "remote: must be an object, is a list");
         assert_eq!(
             faults(&json!({"remote": {"base_url": "ftp://a", "headers": {"Host": "b"}, "user": "c"}})),
-            "remote.base_url: must start with https:// or http://; remote.headers.Host: is set by the connection; \
+            "remote.base_url: must start with https:// or http://; remote.headers.Host: cannot be configured; the HTTP client sets it; \
              remote.user: is not a known field; known: `base_url`, `headers`"
         );
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::effects::{Act, AgentLog, EffectInfo, RecordChange, is_bookkeeping};
+use crate::effects::{AgentLog, EffectInfo, RecordChange, SandboxEffect, is_bookkeeping};
 
 pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     channel: "fhir",
@@ -11,8 +11,8 @@ pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     collect,
 };
 
-fn collect(log: &AgentLog<'_>) -> Vec<Act> {
-    log.changes(|collection| !is_bookkeeping(collection), substance).iter().map(RecordChange::act).collect()
+fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
+    log.changes(|collection| !is_bookkeeping(collection), substance).iter().map(RecordChange::effect).collect()
 }
 
 /// The resource without what the server writes; as canonical text, so that the order of members does not matter and 1 and

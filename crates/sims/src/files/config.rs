@@ -83,7 +83,7 @@ impl Faults {
         }
         if let Some(fault) = &self.locked_account {
             errors.range("locked_account.after_failures", whole(fault.after_failures), 1..=100);
-            errors.range("locked_account.for_seconds", fault.for_seconds, 1..=authored::LONGEST_DELAY_SECONDS);
+            errors.range("locked_account.for_seconds", fault.for_seconds, 1..=authored::MAX_DELAY_SECONDS);
         }
     }
 }

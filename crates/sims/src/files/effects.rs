@@ -8,7 +8,7 @@ use world::Seq;
 
 use super::steps::FILES;
 use super::tree::FOLDERS;
-use crate::effects::{Act, AgentLog, EffectInfo, RecordChange, member};
+use crate::effects::{AgentLog, EffectInfo, RecordChange, SandboxEffect, member};
 
 pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     channel: "files",
@@ -17,18 +17,20 @@ pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     collect,
 };
 
-fn collect(log: &AgentLog<'_>) -> Vec<Act> {
+fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     let renames = renames(log);
     let changes = log.changes(|collection| [FILES, FOLDERS].contains(&collection), substance);
-    let mut acts: Vec<Act> = Vec::with_capacity(changes.len());
+    let mut effects: Vec<SandboxEffect> = Vec::with_capacity(changes.len());
     for change in &changes {
         match renames.get(&change.seq).filter(|from| **from == change.key) {
             // A file that was uploaded under another name first, in the same folder, is one file.
-            Some(from) if is_finished_upload(change, &acts, from) => acts.retain(|act| act.resource != *from),
-            _ => acts.push(Act { seq: change.seq, resource: change.key.to_owned(), verb: change.verb() }),
+            Some(from) if is_finished_upload(change, &effects, from) => {
+                effects.retain(|effect| effect.resource != *from)
+            }
+            _ => effects.push(SandboxEffect { seq: change.seq, resource: change.key.to_owned(), verb: change.verb() }),
         }
     }
-    acts
+    effects
 }
 
 /// What was renamed within its folder, by log entry.
@@ -46,8 +48,8 @@ fn renames<'a>(log: &AgentLog<'a>) -> HashMap<Seq, &'a str> {
 }
 
 /// Whether the change takes away a file of the agent's own of which nothing is told but that it was uploaded.
-fn is_finished_upload(change: &RecordChange<'_>, acts: &[Act], from: &str) -> bool {
-    let earlier: Vec<&Act> = acts.iter().filter(|act| act.resource == from).collect();
+fn is_finished_upload(change: &RecordChange<'_>, effects: &[SandboxEffect], from: &str) -> bool {
+    let earlier: Vec<&SandboxEffect> = effects.iter().filter(|effect| effect.resource == from).collect();
     change.is_own && change.after.is_none() && matches!(earlier.as_slice(), [act] if act.verb == world::Verb::Create)
 }
 

@@ -66,7 +66,8 @@ impl Authored for DropFileInbox {
             errors.add("base64", "must be base64 (RFC 4648, with padding)");
         }
         if let Some(document) = &self.document {
-            if let Some(fault) = document::misnamed(document, &self.path).filter(|_| !self.path.ends_with("}}")) {
+            if let Some(fault) = document::check_extension(document, &self.path).filter(|_| !self.path.ends_with("}}"))
+            {
                 errors.add("path", fault);
             }
             errors.inside("document", |errors| document.validate(errors));
@@ -120,7 +121,7 @@ impl DropFileInbox {
             return content::of_base64(&self.path, base64).map_err(|fault| FieldErrors::one("base64", fault));
         }
         if let Some(document) = &self.document {
-            return document::rendered(document);
+            return document::render_row(document);
         }
         let file = context.file.ok_or_else(|| FieldErrors::one("dataset_file", "is not there"))?;
         Ok(content::of_dataset(file))

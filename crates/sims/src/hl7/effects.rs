@@ -4,14 +4,14 @@ use model::event::{Event, EventType};
 use serde_json::Value;
 use world::Verb;
 
-use crate::effects::{Act, AgentLog, EffectInfo};
+use crate::effects::{AgentLog, EffectInfo, SandboxEffect};
 
 pub(crate) const EFFECTS: EffectInfo =
     EffectInfo { channel: "hl7", has_paths: false, examples: &["hl7/ORM^O01:send", "hl7/ADT^*:send"], collect };
 
-fn collect(log: &AgentLog<'_>) -> Vec<Act> {
+fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     let sent = log.events.iter().filter(|event| event.r#type == EventType::Hl7Outbound && is_sent(&event.payload));
-    sent.map(|event| Act { seq: event.seq, resource: message_type(event), verb: Verb::Send }).collect()
+    sent.map(|event| SandboxEffect { seq: event.seq, resource: message_type(event), verb: Verb::Send }).collect()
 }
 
 /// Whether an `hl7_outbound` event tells of a message that the other side has: not one that it refused, and not one that

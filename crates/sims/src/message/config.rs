@@ -54,7 +54,7 @@ impl Authored for MessageConfig {
             }
         });
         let keys = self.personas.iter().map(|persona| &persona.patient_id);
-        authored::refuse_repeats(errors, "personas", "patient_id", keys);
+        authored::check_unique(errors, "personas", "patient_id", keys);
     }
 }
 

@@ -3,7 +3,7 @@
 use model::event::{Event, EventType};
 use world::Verb;
 
-use crate::effects::{Act, AgentLog, EffectInfo, member};
+use crate::effects::{AgentLog, EffectInfo, SandboxEffect, member};
 
 pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     channel: "messages",
@@ -12,9 +12,9 @@ pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     collect,
 };
 
-fn collect(log: &AgentLog<'_>) -> Vec<Act> {
+fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     let sent = log.events.iter().filter(|event| event.r#type == EventType::MessageOutbound);
-    sent.map(|event| Act { seq: event.seq, resource: resource(event), verb: Verb::Send }).collect()
+    sent.map(|event| SandboxEffect { seq: event.seq, resource: resource(event), verb: Verb::Send }).collect()
 }
 
 fn resource(event: &Event) -> String {

@@ -5,7 +5,7 @@ use world::Verb;
 
 use super::decide::ROUNDS;
 use super::rows::{DOCUMENTS, DRAFTS, REQUESTS, text};
-use crate::effects::{Act, AgentLog, EffectInfo, RecordChange, is_bookkeeping};
+use crate::effects::{AgentLog, EffectInfo, RecordChange, SandboxEffect, is_bookkeeping};
 
 pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     channel: "portal",
@@ -14,23 +14,23 @@ pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     collect,
 };
 
-fn collect(log: &AgentLog<'_>) -> Vec<Act> {
+fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     let changes = log.changes(|collection| !is_bookkeeping(collection), model::canonical::to_string);
     let documents: Vec<i64> = changes.iter().filter(|one| one.collection == DOCUMENTS).map(|one| one.seq).collect();
     let acts = changes.iter().filter_map(|change| match change.collection {
         DRAFTS if change.is_own => left_draft(log, change),
-        REQUESTS if is_withdrawal(change) => Some(Act { verb: Verb::Withdraw, ..change.act() }),
+        REQUESTS if is_withdrawal(change) => Some(SandboxEffect { verb: Verb::Withdraw, ..change.effect() }),
         // Documents that are added are effects of their own.
         REQUESTS if change.is_own && documents.contains(&change.seq) && says_the_same(change) => None,
-        _ => Some(change.act()),
+        _ => Some(change.effect()),
     });
     acts.collect()
 }
 
 /// Nobody but the agent sees its drafts, so working on one is not an effect; leaving it behind is.
-fn left_draft(log: &AgentLog<'_>, change: &RecordChange<'_>) -> Option<Act> {
+fn left_draft(log: &AgentLog<'_>, change: &RecordChange<'_>) -> Option<SandboxEffect> {
     let is_there = log.sandbox.records.get(DRAFTS, change.key).live().is_some();
-    (is_there && change.verb() == Verb::Create).then(|| change.act())
+    (is_there && change.verb() == Verb::Create).then(|| change.effect())
 }
 
 fn is_withdrawal(change: &RecordChange<'_>) -> bool {

@@ -36,7 +36,7 @@ pub(super) fn validate(entries: &[FormularyEntry], errors: &mut FieldErrors) {
         errors.each("alternatives", &entry.alternatives, 20, |drug, errors| errors.name("", drug));
     });
     if entries.len() <= MOST_ENTRIES {
-        authored::refuse_repeats(errors, "formulary", "drug", entries.iter().map(|entry| entry.drug.to_lowercase()));
+        authored::check_unique(errors, "formulary", "drug", entries.iter().map(|entry| entry.drug.to_lowercase()));
     }
 }
 

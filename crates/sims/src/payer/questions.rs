@@ -40,7 +40,7 @@ const MOST_CHOICES: usize = 50;
 pub(super) fn validate(questions: &[Question], errors: &mut FieldErrors) {
     errors.each("questions", questions, MOST_QUESTIONS, Question::validate);
     if questions.len() <= MOST_QUESTIONS {
-        authored::refuse_repeats(errors, "questions", "id", questions.iter().map(|question| &question.id));
+        authored::check_unique(errors, "questions", "id", questions.iter().map(|question| &question.id));
     }
 }
 

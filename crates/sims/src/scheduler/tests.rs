@@ -11,8 +11,8 @@ use model::{Id, SandboxId, Ulid};
 use world::{Records, Sandbox};
 
 use super::*;
-use crate::fax::Words;
-use crate::fax::send::Paper;
+use crate::fax::FaxText;
+use crate::fax::send::FaxDocument;
 
 const START: Timestamp = Timestamp(1_776_945_600_000);
 
@@ -50,15 +50,15 @@ impl Playground {
 
     fn fax(&mut self, to: &str) {
         let new: NewFax = serde_json::from_value(json!({"to_number": to})).unwrap();
-        let paper = Paper {
+        let document = FaxDocument {
             content_type: "application/pdf",
             pages: 1,
             size: 1,
             sha256: String::new(),
-            words: Words::default(),
+            text: FaxText::default(),
         };
         let sent = self.run(|world, context| {
-            crate::fax::send::send(world, &world.sandboxes[&id()], "agent", context, (&new, &paper), None)
+            crate::fax::send::send(world, &world.sandboxes[&id()], "agent", context, (&new, &document), None)
         });
         assert!(sent.is_ok());
     }

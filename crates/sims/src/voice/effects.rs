@@ -7,7 +7,7 @@ use serde_json::Value;
 use world::{Sandbox, Verb};
 
 use super::steps::CALLS;
-use crate::effects::{Act, AgentLog, EffectInfo, member};
+use crate::effects::{AgentLog, EffectInfo, SandboxEffect, member};
 
 pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     channel: "voice",
@@ -16,17 +16,17 @@ pub(crate) const EFFECTS: EffectInfo = EffectInfo {
     collect,
 };
 
-fn collect(log: &AgentLog<'_>) -> Vec<Act> {
-    let mut acts = Vec::new();
+fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
+    let mut effects = Vec::new();
     let mut calls: HashSet<&str> = HashSet::new();
     for event in log.events.iter().filter(|event| event.r#type == EventType::VoiceTurn) {
         let Some(verb) = verb(event) else { continue };
         // The first thing that the agent does in a call stands for all of it.
         if calls.insert(member(event, "call_id").unwrap_or("unknown")) {
-            acts.push(Act { seq: event.seq, resource: resource(log.sandbox, event), verb });
+            effects.push(SandboxEffect { seq: event.seq, resource: resource(log.sandbox, event), verb });
         }
     }
-    acts
+    effects
 }
 
 fn verb(event: &Event) -> Option<Verb> {

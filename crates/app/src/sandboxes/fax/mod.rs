@@ -9,10 +9,10 @@ use model::{FieldErrors, SandboxId};
 use serde_json::Value;
 pub use sims::fax::Direction;
 pub use sims::fax::read::Filter;
-use sims::fax::read::{self, Look};
-pub use sims::fax::send::MOST_BYTES;
-use sims::fax::send::{self, Plan, Refusal};
-use sims::fax::{Kept, Source, Unread, Words};
+use sims::fax::read::{self, FaxPart};
+pub use sims::fax::send::MAX_BYTES;
+use sims::fax::send::{self, SendError, SendPlan};
+use sims::fax::{DocumentSource, FaxText, StoredFax, UnreadableFax};
 use sims::files::Content;
 use sims::idempotency::{IdempotencyConflict, IdempotencyKey};
 use store::sandboxes::StoredSandbox;
@@ -44,8 +44,8 @@ pub async fn send(
     };
     let token = once.map(IdempotencyKey::from);
     let source = match plan(app, access, new.clone(), bytes.is_some(), token.clone()).await? {
-        Plan::Again(kept) => return Ok(Created { value: kept.shown(), replayed: true }),
-        Plan::Read(source) => source,
+        SendPlan::Replay(kept) => return Ok(Created { value: kept.public_row(), replayed: true }),
+        SendPlan::ReadDocument(source) => source,
     };
     let field = if bytes.is_some() { "document" } else { "content_reference" };
     let bytes = match (bytes, source) {
@@ -66,7 +66,7 @@ pub async fn send(
         send::send(world, sandbox, actor, context, (&new, &paper), token.as_ref())
     });
     let (kept, is_new) = app.runtime().command(&access.sandbox, message).await??.map_err(refused)?;
-    Ok(Created { value: kept.shown(), replayed: !is_new })
+    Ok(Created { value: kept.public_row(), replayed: !is_new })
 }
 
 async fn plan(
@@ -75,7 +75,7 @@ async fn plan(
     new: NewFax,
     has_bytes: bool,
     token: Option<IdempotencyKey>,
-) -> Result<Plan, AppError> {
+) -> Result<SendPlan, AppError> {
     let question = in_sandbox(access, move |world, sandbox, actor, context| {
         send::plan(world, sandbox, actor, context, (&new, has_bytes), token.as_ref())
     });
@@ -84,24 +84,24 @@ async fn plan(
 
 async fn refuse<T>(app: &App, access: &Access, new: NewFax, errors: FieldErrors) -> Result<T, AppError> {
     let reasons = errors.clone();
-    let note = in_sandbox(access, move |_, sandbox, actor, _| send::refuse(sandbox, actor, &new, &reasons));
+    let note = in_sandbox(access, move |_, sandbox, actor, _| send::reject(sandbox, actor, &new, &reasons));
     app.runtime().query(&access.sandbox, Cost::Light, note).await??;
     Err(AppError::Invalid(errors))
 }
 
 /// The bytes of a document in the playground, or why they cannot be sent.
-async fn loaded(app: &App, source: Source) -> Result<Result<Bytes, String>, AppError> {
+async fn loaded(app: &App, source: DocumentSource) -> Result<Result<Bytes, String>, AppError> {
     let opened = match source {
-        Source::Bytes(bytes) => return Ok(Ok(bytes.into())),
-        Source::File(opened) => opened,
+        DocumentSource::Bytes(bytes) => return Ok(Ok(bytes.into())),
+        DocumentSource::File(opened) => opened,
     };
-    if opened.file.size > MOST_BYTES as u64 {
-        return Ok(Err(format!("must have at most {MOST_BYTES} bytes, has {}", opened.file.size)));
+    if opened.file.size > MAX_BYTES as u64 {
+        return Ok(Err(format!("must have at most {MAX_BYTES} bytes, has {}", opened.file.size)));
     }
     let reader = app.runtime().file_reader(opened);
     let mut bytes = Vec::new();
-    while bytes.len() <= MOST_BYTES {
-        let part = reader.read(bytes.len() as u64, MOST_BYTES + 1 - bytes.len()).await?;
+    while bytes.len() <= MAX_BYTES {
+        let part = reader.read(bytes.len() as u64, MAX_BYTES + 1 - bytes.len()).await?;
         if part.is_empty() {
             break;
         }
@@ -118,16 +118,16 @@ pub async fn list(app: &App, access: &Access, filter: Filter, request: PageReque
 
 /// One fax; a fax that was sent includes its text.
 pub async fn get(app: &App, access: &Access, direction: Direction, id: &str) -> Result<Value, AppError> {
-    let kept = look(app, access, (direction, id), Look::Row).await?;
+    let kept = look(app, access, (direction, id), FaxPart::Row).await?;
     Ok(match direction {
-        Direction::Outbound => kept.shown_with_text(),
-        Direction::Inbound => kept.shown(),
+        Direction::Outbound => kept.public_row_with_text(),
+        Direction::Inbound => kept.public_row(),
     })
 }
 
 /// The document of a fax, as it was sent.
 pub async fn document(app: &App, access: &Access, direction: Direction, id: &str) -> Result<Served, AppError> {
-    let kept = look(app, access, (direction, id), Look::Document).await?;
+    let kept = look(app, access, (direction, id), FaxPart::Document).await?;
     let content_type = kept.member("content_type").to_owned();
     Ok(Served { content_type, bytes: bytes(app, &kept).await? })
 }
@@ -139,7 +139,7 @@ pub async fn page(
     (direction, id): (Direction, &str),
     number: usize,
 ) -> Result<Served, AppError> {
-    let kept = look(app, access, (direction, id), Look::Page(number)).await?;
+    let kept = look(app, access, (direction, id), FaxPart::Page(number)).await?;
     if !(1..=kept.pages()).contains(&number) {
         return Err(AppError::NotFound("page"));
     }
@@ -156,18 +156,18 @@ pub async fn page(
 
 /// The text of a fax by page. OCR of a received fax runs on the first request.
 pub async fn text(app: &App, access: &Access, direction: Direction, id: &str) -> Result<Value, AppError> {
-    let mut kept = look(app, access, (direction, id), Look::Text).await?;
-    if kept.is_unread() {
+    let mut kept = look(app, access, (direction, id), FaxPart::Text).await?;
+    if kept.needs_ocr() {
         let read = paper::read(app, bytes(app, &kept).await?, sight(direction)).await?;
-        if let Some(paper) = read.ok().filter(|paper| is_news(&kept, &paper.words)) {
+        if let Some(paper) = read.ok().filter(|paper| is_news(&kept, &paper.text)) {
             let fax = id.to_owned();
             let keep = in_sandbox(access, move |_, sandbox, _, context| {
-                read::keep_words(sandbox, context, (direction, &fax), &paper.words)
+                read::store_text(sandbox, context, (direction, &fax), &paper.text)
             });
             kept = app.runtime().command_or_query(access.reader(), keep).await??.ok_or(AppError::NotFound("fax"))?;
         }
     }
-    Ok(kept.said())
+    Ok(kept.text_by_page())
 }
 
 /// Which text of a document is read: of faxes that the agent sends, only what recipients see.
@@ -179,19 +179,19 @@ fn sight(direction: Direction) -> Sight {
 }
 
 /// Whether another attempt found more text.
-fn is_news(kept: &Kept, words: &Words) -> bool {
-    kept.member("ocr_status") != words.ocr_status.name()
+fn is_news(kept: &StoredFax, text: &FaxText) -> bool {
+    kept.member("ocr_status") != text.ocr_status.name()
 }
 
 /// Reads the agent's faxes again that could not be read when they were sent, because the server had no OCR then.
 pub(crate) async fn read_unread(app: &App, sandboxes: &[StoredSandbox], world: &World) -> Result<(), AppError> {
-    for Unread { sandbox, id, kept } in sims::fax::unread(world) {
+    for UnreadableFax { sandbox, id, fax: kept } in sims::fax::unreadable_faxes(world) {
         let Some(line) = sandboxes.iter().find(|one| one.id == sandbox) else { continue };
         let read = paper::read(app, bytes(app, &kept).await?, Sight::Visible).await?;
-        let Some(paper) = read.ok().filter(|paper| is_news(&kept, &paper.words)) else { continue };
+        let Some(paper) = read.ok().filter(|paper| is_news(&kept, &paper.text)) else { continue };
         let keep = move |world: &World, context: &Context<'_>| match world.sandboxes.get(&sandbox) {
             Some(sandbox) => {
-                let kept = read::keep_words(sandbox, context, (Direction::Outbound, &id), &paper.words);
+                let kept = read::store_text(sandbox, context, (Direction::Outbound, &id), &paper.text);
                 Outcome { answer: (), changes: kept.changes, events: kept.events }
             }
             None => Outcome { answer: (), changes: Vec::new(), events: Vec::new() },
@@ -212,13 +212,18 @@ pub async fn mark(app: &App, access: &Access, id: &str, is_read: bool) -> Result
     app.runtime().command(&access.sandbox, message).await??.ok_or(AppError::NotFound("fax"))
 }
 
-async fn look(app: &App, access: &Access, (direction, id): (Direction, &str), look: Look) -> Result<Kept, AppError> {
+async fn look(
+    app: &App,
+    access: &Access,
+    (direction, id): (Direction, &str),
+    part: FaxPart,
+) -> Result<StoredFax, AppError> {
     let fax = id.to_owned();
-    let question = in_sandbox(access, move |_, sandbox, actor, _| read::get(sandbox, actor, (direction, &fax), look));
+    let question = in_sandbox(access, move |_, sandbox, actor, _| read::get(sandbox, actor, (direction, &fax), part));
     app.runtime().query(access.reader(), Cost::Light, question).await??.ok_or(AppError::NotFound("fax"))
 }
 
-async fn bytes(app: &App, kept: &Kept) -> Result<Bytes, AppError> {
+async fn bytes(app: &App, kept: &StoredFax) -> Result<Bytes, AppError> {
     match kept.content() {
         Some(Content::Inline(bytes)) => Ok(bytes.into()),
         Some(Content::Blobs(names)) => match names.first() {
@@ -229,11 +234,11 @@ async fn bytes(app: &App, kept: &Kept) -> Result<Bytes, AppError> {
     }
 }
 
-fn refused(refusal: Refusal) -> AppError {
+fn refused(refusal: SendError) -> AppError {
     match refusal {
-        Refusal::Invalid(errors) => AppError::Invalid(errors),
-        Refusal::Used(_) => AppError::conflict(IdempotencyConflict::MESSAGE),
-        Refusal::Full(words) => AppError::conflict(words),
+        SendError::Invalid(errors) => AppError::Invalid(errors),
+        SendError::IdempotencyConflict(_) => AppError::conflict(IdempotencyConflict::MESSAGE),
+        SendError::Full(words) => AppError::conflict(words),
     }
 }
 
@@ -258,7 +263,7 @@ where
 /// The blobs that the record of a fax refers to.
 pub(crate) fn blobs_of_row(row: &str) -> Vec<String> {
     let row = serde_json::from_str(row).unwrap_or_default();
-    match sims::fax::contents(&row) {
+    match sims::fax::stored_content(&row) {
         Some(Content::Blobs(names)) => names,
         Some(Content::Inline(_)) | None => Vec::new(),
     }

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use documents::{Fault, Kind, PageImage, Text};
 use model::FieldErrors;
 use model::canonical::sha256_hex;
-use sims::fax::send::{LONGEST_TEXT, MOST_BYTES, MOST_PAGES, MOST_PICTURES, Paper};
-use sims::fax::{OcrStatus, PageWords, TextSource, Words};
+use sims::fax::send::{FaxDocument, MAX_BYTES, MAX_PAGES, MAX_SCANNED_PAGES, MAX_TEXT_BYTES};
+use sims::fax::{FaxText, OcrStatus, PageText, TextSource};
 
 use crate::ocr::{self, OcrError};
 use crate::{App, AppError};
@@ -36,7 +36,7 @@ pub(super) enum Sight {
 }
 
 /// The document, or what is wrong with it.
-pub(super) async fn read(app: &App, bytes: Bytes, sight: Sight) -> Result<Result<Paper, String>, AppError> {
+pub(super) async fn read(app: &App, bytes: Bytes, sight: Sight) -> Result<Result<FaxDocument, String>, AppError> {
     let (read, bytes) = app.inner.papers.run(move || (parse(&bytes, sight), bytes)).await?;
     let parsed = match read {
         Ok(parsed) => parsed,
@@ -48,26 +48,26 @@ pub(super) async fn read(app: &App, bytes: Bytes, sight: Sight) -> Result<Result
     let ParsedDocument { mut paper, pictures } = parsed;
     let (words, status, engine) = app.inner.ocr.run(move || recognized(&bytes, &pictures)).await?;
     for (number, text) in words {
-        let page = paper.words.pages.get_mut(number.saturating_sub(1));
+        let page = paper.text.pages.get_mut(number.saturating_sub(1));
         if let Some(page) = page.filter(|_| !text.is_empty()) {
-            *page = PageWords { text, source: TextSource::Ocr };
+            *page = PageText { text, source: TextSource::Ocr };
         }
     }
-    paper.words.ocr_status = status;
-    paper.words.ocr_engine = engine;
+    paper.text.ocr_status = status;
+    paper.text.ocr_engine = engine;
     Ok(bounded(paper))
 }
 
 /// A document before OCR.
 struct ParsedDocument {
-    paper: Paper,
+    paper: FaxDocument,
     /// The numbers of pages with a picture and without text.
     pictures: Vec<usize>,
 }
 
 fn parse(bytes: &[u8], sight: Sight) -> Result<ParsedDocument, String> {
-    if bytes.len() > MOST_BYTES {
-        return Err(format!("must have at most {MOST_BYTES} bytes, has {}", bytes.len()));
+    if bytes.len() > MAX_BYTES {
+        return Err(format!("must have at most {MAX_BYTES} bytes, has {}", bytes.len()));
     }
     if !matches!(documents::kind(bytes), Some(Kind::Pdf | Kind::Tiff)) {
         return Err("must be a PDF or TIFF file".to_owned());
@@ -77,17 +77,23 @@ fn parse(bytes: &[u8], sight: Sight) -> Result<ParsedDocument, String> {
         Sight::Visible => documents::visible_text(bytes),
     };
     let Text { kind, pages } = read.map_err(|fault| fault.to_string())?;
-    if !(1..=MOST_PAGES).contains(&pages.len()) {
-        return Err(format!("must have 1 to {MOST_PAGES} pages, has {}", pages.len()));
+    if !(1..=MAX_PAGES).contains(&pages.len()) {
+        return Err(format!("must have 1 to {MAX_PAGES} pages, has {}", pages.len()));
     }
     let pictures = pictures(bytes, kind, &pages)?;
     let words = pages.into_iter().map(|text| {
         let source = if text.trim().is_empty() { TextSource::None } else { TextSource::TextLayer };
-        PageWords { text, source }
+        PageText { text, source }
     });
-    let words = Words { pages: words.collect(), ocr_status: OcrStatus::NotNeeded, ocr_engine: None };
+    let words = FaxText { pages: words.collect(), ocr_status: OcrStatus::NotNeeded, ocr_engine: None };
     let content_type = kind.content_type();
-    let paper = Paper { content_type, pages: words.pages.len(), size: bytes.len(), sha256: sha256_hex(bytes), words };
+    let paper = FaxDocument {
+        content_type,
+        pages: words.pages.len(),
+        size: bytes.len(),
+        sha256: sha256_hex(bytes),
+        text: words,
+    };
     bounded(paper).map(|paper| ParsedDocument { paper, pictures })
 }
 
@@ -95,8 +101,8 @@ fn parse(bytes: &[u8], sight: Sight) -> Result<ParsedDocument, String> {
 fn pictures(bytes: &[u8], kind: Kind, pages: &[String]) -> Result<Vec<usize>, String> {
     let silent = pages.iter().enumerate().filter(|(_, text)| text.trim().is_empty()).map(|(index, _)| index + 1);
     let silent: Vec<usize> = silent.collect();
-    if kind == Kind::Tiff && silent.len() > MOST_PICTURES {
-        return Err(format!("must have at most {MOST_PICTURES} pages that are pictures, has {}", silent.len()));
+    if kind == Kind::Tiff && silent.len() > MAX_SCANNED_PAGES {
+        return Err(format!("must have at most {MAX_SCANNED_PAGES} pages that are pictures, has {}", silent.len()));
     }
     let (mut pictures, mut refused) = (Vec::new(), None);
     let looked = documents::scans(bytes, &silent, &mut |number, page| {
@@ -104,8 +110,8 @@ fn pictures(bytes: &[u8], kind: Kind, pages: &[String]) -> Result<Vec<usize>, St
             Ok(is_picture) => pictures.extend(is_picture.then_some(number)),
             Err(fault) => refused = Some(fault),
         }
-        if pictures.len() > MOST_PICTURES {
-            refused = Some(format!("must have at most {MOST_PICTURES} pages that are pictures"));
+        if pictures.len() > MAX_SCANNED_PAGES {
+            refused = Some(format!("must have at most {MAX_SCANNED_PAGES} pages that are pictures"));
         }
         if refused.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -131,10 +137,10 @@ fn picture_of(kind: Kind, number: usize, page: Result<Option<PageImage>, Fault>)
     }
 }
 
-fn bounded(paper: Paper) -> Result<Paper, String> {
-    let length: usize = paper.words.pages.iter().map(|page| page.text.len() + 1).sum();
-    if length > LONGEST_TEXT {
-        return Err(format!("must have at most {LONGEST_TEXT} bytes of text"));
+fn bounded(paper: FaxDocument) -> Result<FaxDocument, String> {
+    let length: usize = paper.text.pages.iter().map(|page| page.text.len() + 1).sum();
+    if length > MAX_TEXT_BYTES {
+        return Err(format!("must have at most {MAX_TEXT_BYTES} bytes of text"));
     }
     Ok(paper)
 }

@@ -1,7 +1,7 @@
 //! Reads the fax to send: JSON, or a multipart form with the document as a file.
 
 use app::Once;
-use app::sandboxes::fax::MOST_BYTES;
+use app::sandboxes::fax::MAX_BYTES;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
@@ -15,8 +15,8 @@ use crate::extractors::once;
 use crate::json_body::{media_type, parse, read_body, reject_content_encoding};
 
 /// Base64 takes four bytes for three; the rest is for the other fields.
-const MAX_JSON_BYTES: u64 = (MOST_BYTES as u64) / 3 * 4 + (64 << 10);
-const MAX_FORM_BYTES: u64 = MOST_BYTES as u64 + (64 << 10);
+const MAX_JSON_BYTES: u64 = (MAX_BYTES as u64) / 3 * 4 + (64 << 10);
+const MAX_FORM_BYTES: u64 = MAX_BYTES as u64 + (64 << 10);
 const MAX_PARTS: usize = 20;
 
 /// Extractor: a fax to send, with its document unless it refers to one.

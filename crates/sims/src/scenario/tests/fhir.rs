@@ -26,8 +26,8 @@ fn resources_are_written_as_a_client_writes_them() {
     assert_eq!(playground.written(), ["update Patient/p1 2"]);
     let written = playground.row(SimulatorType::Fhir, "Patient", "p1").unwrap();
     assert_eq!(written["meta"], json!({"versionId": "2", "lastUpdated": START.to_string()}));
-    let told = playground.events[0].1.payload.json();
-    assert_eq!((&told["bundle"], &told["written"]), (&json!("transaction"), &json!(["Patient/p1"])));
+    let payload = playground.events[0].1.payload.json();
+    assert_eq!((&payload["bundle"], &payload["written"]), (&json!("transaction"), &json!(["Patient/p1"])));
 }
 
 #[test]
@@ -62,16 +62,16 @@ fn a_collection_keeps_its_ids_and_its_references() {
     assert_eq!(written["meta"]["versionId"], "2");
     let empty = Playground::new(&[])
         .begin(&json!([{"do": "fhir", "bundle": {"resourceType": "Bundle", "type": "collection"}}]));
-    assert_eq!((empty.told().len(), empty.written().len()), (1, 0));
+    assert_eq!((empty.event_names().len(), empty.written().len()), (1, 0));
 }
 
 #[test]
-fn what_the_server_refuses_is_a_fault_with_its_words() {
+fn a_server_error_is_reported_with_its_text() {
     let bad = json!({"resource": {"resourceType": "Patient", "id": "p1", "gender": 5},
         "request": {"method": "PUT", "url": "Patient/p1"}});
     let first = json!({"do": "drop_file_inbox", "path": "a", "content": ""});
     let mut playground = Playground::new(&[patient("p1")]);
-    for (step, said) in [
+    for (step, expected) in [
         (step("transaction", &json!([put("p2", true), bad])), "steps.1.bundle: Bundle.entry[1].resource.gender: "),
         (step("batch", &json!([put("p2", true), bad])), "steps.1.bundle: Bundle.entry[1] Patient.gender: "),
         (step("collection", &json!([bad])), "steps.1.bundle: Bundle.entry[0].resource.gender: "),
@@ -81,22 +81,22 @@ fn what_the_server_refuses_is_a_fault_with_its_words() {
             "steps.1.bundle: Bundle.entry[1]: another entry",
         ),
     ] {
-        let faults = playground.refuses(&json!([first, step]));
-        assert!(faults.starts_with(said), "{faults}");
+        let error = playground.begin_error(&json!([first, step]));
+        assert!(error.starts_with(expected), "{error}");
         assert!(playground.changes.is_empty() && playground.events.is_empty());
     }
 }
 
 #[test]
-fn a_later_bundle_that_conflicts_is_dropped_whole() {
+fn a_deferred_bundle_that_conflicts_is_dropped() {
     let mut guarded = put("p1", true);
     guarded["request"]["ifMatch"] = json!("W/\"1\"");
     let mut later = step("transaction", &json!([put("p9", true), guarded]));
     later["after_seconds"] = json!(10);
     let mut playground =
         Playground::new(&[patient("p1")]).begin(&json!([later, step("batch", &json!([put("p1", true)]))]));
-    assert_eq!(playground.look(10), 1);
-    assert_eq!(playground.told().last().unwrap(), "fhir dropped");
+    assert_eq!(playground.catch_up_after(10), 1);
+    assert_eq!(playground.event_names().last().unwrap(), "fhir dropped");
     let reason = playground.events.last().unwrap().1.payload.json();
     let reason = reason["reason"].as_str().unwrap();
     assert!(reason.starts_with("bundle: Bundle.entry[1]"), "{reason}");
@@ -105,7 +105,7 @@ fn a_later_bundle_that_conflicts_is_dropped_whole() {
 }
 
 #[test]
-fn data_does_not_become_criteria() {
+fn values_cannot_change_search_criteria() {
     let mut playground = Playground::new(&[]);
     playground.entity = json!({"ref": "Patient/p1", "data": {"mrn": "1&active=true,2"}});
     let entry = json!({"resource": {"resourceType": "Patient", "identifier": [{"value": "{{entity.mrn}}"}]},
@@ -120,16 +120,16 @@ fn data_does_not_become_criteria() {
 }
 
 #[test]
-fn another_server_is_not_written_to() {
+fn a_remote_server_is_not_written_to() {
     let mut playground = Playground::new(&[]);
     let sandbox = playground.world.sandboxes.get_mut(&sandbox_id(SimulatorType::Fhir)).unwrap();
     sandbox.config = Arc::new(json!({"remote": {"base_url": "https://fhir.example.org"}}));
-    let said = playground.refuses(&json!([step("batch", &json!([put("p1", true)]))]));
-    assert!(said.starts_with("steps.0.sandbox: passes everything on"), "{said}");
+    let error = playground.begin_error(&json!([step("batch", &json!([put("p1", true)]))]));
+    assert!(error.starts_with("steps.0.sandbox: passes everything on"), "{error}");
 }
 
 #[test]
-fn search_parameters_of_an_author_are_not_refused() {
+fn authored_search_parameters_are_accepted() {
     let put = |id: &str| {
         json!({"request": {"method": "PUT", "url": format!("SearchParameter/{id}")},
             "resource": {"resourceType": "SearchParameter", "id": id, "url": "urn:x", "name": "X", "status": "active",

@@ -1,4 +1,4 @@
-//! Steps with `after_seconds`.
+//! Deferred steps, which have `after_seconds`.
 
 use model::simulator::SimulatorType;
 use serde_json::{Value, json};
@@ -17,82 +17,85 @@ fn paths(playground: &Playground) -> Vec<String> {
 }
 
 #[test]
-fn a_step_shows_when_it_is_due_and_not_before() {
+fn a_deferred_step_is_executed_when_it_is_due() {
     let mut playground = Playground::new(&[]).begin(&json!([note("now", 0), note("later", 60)]));
-    assert_eq!(playground.told(), ["drop_file_inbox done", "drop_file_inbox scheduled"]);
+    assert_eq!(playground.event_names(), ["drop_file_inbox done", "drop_file_inbox scheduled"]);
     assert_eq!(playground.written(), ["create files/now 1", "create scheduled/000001 1"]);
-    let put_by = playground.row(SimulatorType::Files, "scheduled", "000001").unwrap();
+    let deferred = playground.row(SimulatorType::Files, "scheduled", "000001").unwrap();
     let due_at = START.plus_milliseconds(60_000).to_string();
     let step = json!({"do": "drop_file_inbox", "path": "later", "content": "for Ada Stone"});
-    assert_eq!(put_by, json!({"due_at": due_at, "index": 1, "step": step}));
+    assert_eq!(deferred, json!({"due_at": due_at, "index": 1, "step": step}));
     assert_eq!(playground.next_due(), Some(60));
-    assert_eq!((playground.look(0), playground.look(59)), (0, 0));
+    assert_eq!((playground.catch_up_after(0), playground.catch_up_after(59)), (0, 0));
     assert_eq!(paths(&playground), ["now"]);
-    assert_eq!(playground.look(60), 1);
+    assert_eq!(playground.catch_up_after(60), 1);
     assert_eq!(paths(&playground), ["later", "now"]);
     assert_eq!(playground.written()[2..], ["create files/later 1", "delete scheduled/000001 2"]);
-    let (_, told) = playground.events.last().unwrap();
-    assert_eq!((&told.payload.json()["due_at"], &told.payload.json()["outcome"]), (&json!(due_at), &json!("done")));
+    let (_, event) = playground.events.last().unwrap();
+    assert_eq!((&event.payload.json()["due_at"], &event.payload.json()["outcome"]), (&json!(due_at), &json!("done")));
     assert_eq!(playground.next_due(), None);
-    assert_eq!((playground.look(61), playground.look(1000)), (0, 0), "once is enough");
+    assert_eq!((playground.catch_up_after(61), playground.catch_up_after(1000)), (0, 0), "the step is executed once");
 }
 
 #[test]
-fn what_arrived_unseen_has_the_time_when_it_was_due() {
+fn arrivals_have_the_time_when_they_were_due() {
     let text = json!({"do": "message_inbound", "channel": "sms", "from": "+15550100123", "body": "Hi",
         "after_seconds": 5});
     let mut playground = Playground::new(&[]).begin(&json!([text]));
-    playground.look(500);
+    playground.catch_up_after(500);
     let row = &playground.rows(SimulatorType::Message, "messages")[0];
     assert_eq!(row["received_at"], START.plus_milliseconds(5000).to_string());
-    assert_eq!(playground.told(), ["message_inbound scheduled", "message_inbound done", "message_inbound"]);
+    assert_eq!(playground.event_names(), ["message_inbound scheduled", "message_inbound done", "message_inbound"]);
 }
 
 #[test]
-fn steps_that_are_due_together_happen_by_time_and_then_by_number() {
+fn due_steps_are_executed_by_due_time_and_index() {
     let write = |content: &str, after_seconds: i64| json!({"do": "drop_file_inbox", "path": "a", "content": content, "after_seconds": after_seconds});
     let steps = json!([write("third", 30), write("first", 10), write("second", 20), write("last", 30), note("b", 99)]);
     let mut playground = Playground::new(&[]).begin(&steps);
     assert_eq!(playground.next_due(), Some(10));
-    assert_eq!(playground.look(30), 4);
+    assert_eq!(playground.catch_up_after(30), 4);
     let order: Vec<i64> =
         playground.events[5..].iter().map(|(_, event)| event.payload.json()["index"].as_i64().unwrap()).collect();
     assert_eq!(order, [1, 2, 0, 3]);
     assert_eq!(playground.row(SimulatorType::Files, "files", "a").unwrap()["text"], "last");
     let written = playground.written();
     assert_eq!(written.iter().filter(|change| change.contains("files/a")).count(), 1, "{written:?}");
-    assert!(playground.changes[5..].iter().all(|(seq, _)| *seq == 6), "at the first event of what was caught up");
+    assert!(
+        playground.changes[5..].iter().all(|(seq, _)| *seq == 6),
+        "all changes have the sequence number of the first event"
+    );
     assert_eq!(playground.next_due(), Some(99));
-    playground.look(10_000);
+    playground.catch_up_after(10_000);
     assert_eq!((playground.next_due(), paths(&playground)), (None, vec!["a".to_owned(), "b".to_owned()]));
 }
 
 #[test]
-fn a_step_that_cannot_be_any_more_is_told_and_dropped() {
+fn a_deferred_step_that_fails_is_dropped_with_an_event() {
     let delete = |path: &str| json!({"do": "file_delete", "path": path, "after_seconds": 10});
     let mut playground = Playground::new(&[]).begin(&json!([delete("gone"), note("a", 10), delete("a")]));
-    assert_eq!(playground.look(10), 3);
-    assert_eq!(playground.told()[3..], ["file_delete dropped", "drop_file_inbox done", "file_delete done"]);
+    assert_eq!(playground.catch_up_after(10), 3);
+    assert_eq!(playground.event_names()[3..], ["file_delete dropped", "drop_file_inbox done", "file_delete done"]);
     assert_eq!(playground.events[3].1.payload.json()["reason"], "path: there is no such file");
-    assert_eq!((playground.next_due(), playground.look(20)), (None, 0));
+    assert_eq!((playground.next_due(), playground.catch_up_after(20)), (None, 0));
     assert!(paths(&playground).is_empty());
 }
 
 #[test]
-fn later_steps_are_checked_at_the_start() {
+fn deferred_steps_are_validated_at_the_start() {
     let mut playground = Playground::new(&[]);
-    for (step, fault) in [
+    for (step, expected) in [
         (json!({"do": "drop_file_inbox", "path": "a", "dataset_file": "none", "after_seconds": 5}), "dataset_file: "),
         (json!({"do": "hl7_inbound", "message": "MSH|^~\\&|A\rx", "after_seconds": 5}), "message: "),
         (json!({"do": "voicemail", "text": "{{entity.none}}", "after_seconds": 5}), "text: "),
     ] {
-        let said = playground.refuses(&json!([step]));
-        assert!(said.starts_with(&format!("steps.0.{fault}")), "{said}");
+        let error = playground.begin_error(&json!([step]));
+        assert!(error.starts_with(&format!("steps.0.{expected}")), "{error}");
     }
 }
 
 #[test]
-fn every_example_is_the_same_later() {
+fn every_example_has_the_same_result_when_deferred() {
     for info in crate::catalog() {
         for step in info.steps.iter().filter(|step| step.name != "file_delete") {
             let [mut now, mut later] = [step.example(), step.example()];
@@ -102,8 +105,8 @@ fn every_example_is_the_same_later() {
             let now = Playground::new(&patient).begin(&json!([now]));
             let mut playground = Playground::new(&patient).begin(&json!([later]));
             assert_eq!(playground.written(), ["create scheduled/000000 1"], "{}", step.name);
-            playground.look(7);
-            assert_eq!(playground.told()[1..], now.told());
+            playground.catch_up_after(7);
+            assert_eq!(playground.event_names()[1..], now.event_names());
             let written: Vec<String> =
                 playground.written().into_iter().filter(|change| !change.contains("scheduled")).collect();
             assert_eq!(written, now.written());
@@ -112,7 +115,7 @@ fn every_example_is_the_same_later() {
 }
 
 #[test]
-fn what_was_put_by_survives_as_its_records() {
+fn deferred_steps_can_be_restored_from_their_records() {
     let mut playground = Playground::new(&[]);
     let file = crate::scenario::DatasetFile {
         sha256: "cd".repeat(32),
@@ -138,8 +141,8 @@ fn what_was_put_by_survives_as_its_records() {
 }
 
 #[test]
-fn sandboxes_that_are_torn_down_have_nothing_due() {
+fn inactive_sandboxes_have_nothing_due() {
     let mut playground = Playground::new(&[]).begin(&json!([note("a", 5)]));
     playground.world.sandboxes.values_mut().for_each(|sandbox| sandbox.is_active = false);
-    assert_eq!((playground.next_due(), playground.look(5)), (None, 0));
+    assert_eq!((playground.next_due(), playground.catch_up_after(5)), (None, 0));
 }

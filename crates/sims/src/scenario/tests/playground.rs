@@ -1,4 +1,4 @@
-//! A playground with a sandbox of every type, in which outcomes are recorded as the store would do it.
+//! A playground with a sandbox of every type. Outcomes are recorded like the store does it.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(super) struct Playground {
     pub(super) world: World,
     pub(super) entity: Value,
     pub(super) files: BTreeMap<String, DatasetFile>,
-    /// All that happened, each with its place.
+    /// All events with their sequence numbers.
     pub(super) events: Vec<(i64, NewEvent)>,
     pub(super) changes: Vec<(i64, Change)>,
     pub(super) now: Timestamp,
@@ -33,16 +33,16 @@ pub(super) fn sandbox_id(kind: SimulatorType) -> SandboxId {
 }
 
 impl Playground {
-    /// With these resources in the FHIR server.
+    /// A playground with these FHIR resources.
     pub(super) fn new(resources: &[Value]) -> Self {
         let lines: Vec<String> = resources.iter().map(Value::to_string).collect();
         let layer = Arc::new(Layer::build(vec![lines.join("\n")], 1).unwrap());
         let sandbox = |kind: SimulatorType| {
             let layers = if kind == SimulatorType::Fhir { vec![Arc::clone(&layer)] } else { Vec::new() };
             let (id, records) = (sandbox_id(kind), Records::new(layers, START));
-            // Only hooks at services that the agent plays can be fired by a scenario.
-            let needs = json!({"agent_services": crate::info(kind).example_config()["agent_services"]});
-            let config = Arc::new(if kind == SimulatorType::CdsHooks { needs } else { json!({}) });
+            // A scenario can only fire hooks at services that the agent implements.
+            let agent_services = json!({"agent_services": crate::info(kind).example_config()["agent_services"]});
+            let config = Arc::new(if kind == SimulatorType::CdsHooks { agent_services } else { json!({}) });
             (id.clone(), Sandbox { id, kind, config, created_at: START, is_active: true, records })
         };
         let sandboxes = SimulatorType::ALL.into_iter().map(sandbox).collect();
@@ -65,13 +65,13 @@ impl Playground {
         let sandboxes: Vec<ScenarioSandbox<'_>> =
             ids.iter().map(|(id, kind)| ScenarioSandbox { id, kind: *kind, name: kind.name() }).collect();
         let task = json!({"id": "task_1", "name": "Move it", "task_item": {"day": "Friday"}});
-        let setting = ScenarioContext {
+        let context = ScenarioContext {
             sandboxes: &sandboxes,
             entity: Some(&self.entity),
             task: &task,
             dataset_files: &self.files,
         };
-        prepare(&json!({ "steps": steps }), &setting)
+        prepare(&json!({ "steps": steps }), &context)
     }
 
     /// Starts the task.
@@ -81,9 +81,9 @@ impl Playground {
         self
     }
 
-    /// The faults of a scenario that cannot be.
+    /// The error when the task is started with an invalid scenario.
     #[track_caller]
-    pub(super) fn refuses(&mut self, steps: &Value) -> String {
+    pub(super) fn begin_error(&mut self, steps: &Value) -> String {
         self.try_begin(steps).unwrap_err().to_string()
     }
 
@@ -94,8 +94,8 @@ impl Playground {
         Ok(())
     }
 
-    /// Somebody looks so many seconds after the start. How many events that makes.
-    pub(super) fn look(&mut self, seconds: i64) -> usize {
+    /// Executes the steps that are due the given number of seconds after the start, and returns the number of events.
+    pub(super) fn catch_up_after(&mut self, seconds: i64) -> usize {
         self.now = START.plus_milliseconds(1000 * seconds);
         let outcome = self.with_context(|context| catch_up(&self.world, context));
         let count = outcome.events.len();
@@ -137,8 +137,8 @@ impl Playground {
         records.own(collection).map(|record| Value::clone(&record.json())).collect()
     }
 
-    /// What was told, as `do outcome` of steps and the type of the rest.
-    pub(super) fn told(&self) -> Vec<String> {
+    /// All events, as `do outcome` for steps and the event type for the rest.
+    pub(super) fn event_names(&self) -> Vec<String> {
         let name = |event: &NewEvent| match event.r#type {
             EventType::ScenarioStep => {
                 let word = |name: &str| event.payload.json()[name].as_str().unwrap_or_default().to_owned();
@@ -149,7 +149,7 @@ impl Playground {
         self.events.iter().map(|(_, event)| name(event)).collect()
     }
 
-    /// What was written, as `write collection/key version`.
+    /// All changes, as `write collection/key version`.
     pub(super) fn written(&self) -> Vec<String> {
         let name = |change: &Change| {
             let Change { write, collection, key, version, text, .. } = change;

@@ -1,4 +1,4 @@
-//! What happens when a task starts.
+//! Steps that are executed when the task starts.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::playground::{Playground, START};
 use crate::scenario::{DatasetFile, ScenarioContext, ScenarioSandbox, prepare};
 
-/// Every step with what its example leaves: the collection, the event beside the step's own, and a part of the row.
-fn left() -> Vec<(&'static str, &'static str, Option<&'static str>, Value)> {
+/// For each step, what its example creates: the collection, the event after the step event, and members of the row.
+fn expected_rows() -> Vec<(&'static str, &'static str, Option<&'static str>, Value)> {
     let at = START.to_string();
     vec![
         (
@@ -65,9 +65,9 @@ fn left() -> Vec<(&'static str, &'static str, Option<&'static str>, Value)> {
 }
 
 #[test]
-fn every_example_leaves_a_row_and_tells_of_it() {
+fn every_example_creates_a_row_and_an_event() {
     let mut seen: Vec<&str> = Vec::new();
-    for (name, collection, event, members) in left() {
+    for (name, collection, event, members) in expected_rows() {
         let info = crate::catalog().iter().find(|info| info.steps.iter().any(|step| step.name == name)).unwrap();
         let mut example = info.steps.iter().find(|step| step.name == name).unwrap().example();
         example["after_seconds"] = json!(0);
@@ -78,9 +78,9 @@ fn every_example_leaves_a_row_and_tells_of_it() {
         for (member, value) in members.as_object().unwrap() {
             assert_eq!(row[member], *value, "{name}.{member}: {row}");
         }
-        let mut told = vec![format!("{name} done")];
-        told.extend(event.map(ToOwned::to_owned));
-        assert_eq!(playground.told(), told);
+        let mut events = vec![format!("{name} done")];
+        events.extend(event.map(ToOwned::to_owned));
+        assert_eq!(playground.event_names(), events);
         let (_, step) = &playground.events[0];
         assert_eq!((step.actor.as_str(), &step.payload.json()["index"]), ("scenario", &json!(0)));
         assert!(step.summary.starts_with(&format!("step 0 {name}: ")), "{}", step.summary);
@@ -95,7 +95,7 @@ fn every_example_leaves_a_row_and_tells_of_it() {
 }
 
 #[test]
-fn a_file_is_taken_away() {
+fn a_file_is_deleted() {
     let example = |name: &str| {
         let mut steps = crate::catalog().iter().flat_map(|info| info.steps);
         let mut example = steps.find(|step| step.name == name).unwrap().example();
@@ -105,7 +105,7 @@ fn a_file_is_taken_away() {
     let (mut drop, delete) = (example("drop_file_inbox"), example("file_delete"));
     drop["path"] = delete["path"].clone();
     let playground = Playground::new(&[]).begin(&json!([drop])).begin(&json!([delete]));
-    assert_eq!(playground.told(), ["drop_file_inbox done", "file_delete done"]);
+    assert_eq!(playground.event_names(), ["drop_file_inbox done", "file_delete done"]);
     assert_eq!(playground.written()[1], "delete files/inbox/referral-1.pdf 2");
     assert!(playground.rows(SimulatorType::Files, "files").is_empty());
 }
@@ -127,7 +127,7 @@ proptest::proptest! {
     #![proptest_config(proptest::test_runner::Config::with_cases(16))]
 
     #[test]
-    fn no_data_panics_or_leaves_half_of_a_step(data in "(MSH\\|\\^~|)\\PC{0,20}", before in "(|MSH\\|\\^~|a/)", seconds in 0..2) {
+    fn no_data_panics_or_executes_half_of_a_step(data in "(MSH\\|\\^~|)\\PC{0,20}", before in "(|MSH\\|\\^~|a/)", seconds in 0..2) {
         for step in crate::catalog().iter().flat_map(|info| info.steps) {
             for member in step.example().as_object().unwrap().keys().filter(|member| *member != "do") {
                 let mut example = step.example();
@@ -138,7 +138,7 @@ proptest::proptest! {
                     "birth_date": "1"}, "ref": "Patient/p1"});
                 let begun = playground.try_begin(&json!([example]));
                 proptest::prop_assert_eq!(begun.is_err(), playground.events.is_empty());
-                playground.look(1);
+                playground.catch_up_after(1);
                 proptest::prop_assert!(begun.is_ok() || playground.changes.is_empty());
                 proptest::prop_assert_eq!(playground.next_due(), None);
             }
@@ -147,7 +147,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn what_arrives_is_whole() {
+fn arrivals_have_all_members() {
     let playground = Playground::new(&[]).begin(&json!([
         {"do": "hl7_inbound", "message": "MSH|^~\\&|LAB|||||| ADT^A01|1|P|2.5\r\nPID|1||{{entity.mrn}}\nPV1|1"},
         {"do": "inbound_call", "opening": "Hello", "answers": [{"phrases": ["born"], "answer": "In {{entity.birth_date}}"}]},
@@ -172,9 +172,9 @@ fn what_arrives_is_whole() {
     assert_eq!(fax["document"]["signature"], "missing");
     assert_eq!((&fax["pages"], &fax["content_type"]), (&json!(1), &json!("application/pdf")));
     let arrived = playground.events.iter().find(|(_, event)| event.r#type.name() == "fax_inbound").unwrap();
-    let told = arrived.1.payload.json();
-    assert_eq!((&told["text"], &told["sha256"]), (&fax["text"], &fax["sha256"]));
-    assert!(told.get("base64").is_none() && told.get("document").is_none(), "the bytes are in the row alone");
+    let payload = arrived.1.payload.json();
+    assert_eq!((&payload["text"], &payload["sha256"]), (&fax["text"], &fax["sha256"]));
+    assert!(payload.get("base64").is_none() && payload.get("document").is_none(), "only the row has the bytes");
 }
 
 #[test]
@@ -206,18 +206,22 @@ fn files_are_described_by_their_bytes() {
     assert_eq!(documents::text(&letter).unwrap().pages, ["Order\nSignature:\t/s/\nPage 1 of 1"]);
     let scan = file("inbox/e.tif");
     assert_eq!((&scan["content_type"], &scan["pages"], scan.get("text")), (&json!("image/tiff"), &json!(1), None));
-    assert_eq!(playground.written().last().unwrap(), "delete files/scans/1.tiff 1", "a mark hides the dataset's file");
-    assert_eq!(playground.told().len(), 6);
+    assert_eq!(
+        playground.written().last().unwrap(),
+        "delete files/scans/1.tiff 1",
+        "the deletion hides the dataset file"
+    );
+    assert_eq!(playground.event_names().len(), 6);
 }
 
 #[test]
-fn each_step_sees_what_the_ones_before_left_and_a_record_changes_once() {
+fn steps_see_previous_changes_and_a_record_changes_once() {
     let drop = |content: &str| json!({"do": "drop_file_inbox", "path": "a", "content": content});
     let delete = json!({"do": "file_delete", "path": "a"});
     let playground = Playground::new(&[]).begin(&json!([drop("1"), delete, drop("2"), drop("3")]));
     assert_eq!(playground.written(), ["create files/a 1"]);
     assert_eq!(playground.row(SimulatorType::Files, "files", "a").unwrap()["text"], "3");
-    assert_eq!(playground.told().len(), 4);
+    assert_eq!(playground.event_names().len(), 4);
     let playground = playground.begin(&json!([drop("4"), delete]));
     assert_eq!(playground.written()[1..], ["delete files/a 2"]);
     let row = |name: &str| json!({"do": "portal_row", "resource": "drafts", "key": "k", "row": {"name": name}});
@@ -227,9 +231,9 @@ fn each_step_sees_what_the_ones_before_left_and_a_record_changes_once() {
 }
 
 #[test]
-fn all_or_none() {
+fn a_failing_step_undoes_all_steps() {
     let mut playground = Playground::new(&[]);
-    for (step, fault) in [
+    for (step, expected) in [
         (json!({"do": "file_delete", "path": "b"}), "steps.1.path: there is no such file"),
         (
             json!({"do": "drop_file_inbox", "path": "a/b", "content": ""}),
@@ -241,48 +245,49 @@ fn all_or_none() {
         ),
         (json!({"do": "hl7_inbound", "message": "MSH|^~\\&|A\rlower|x"}), "steps.1.message: cannot be read"),
     ] {
-        let said = playground.refuses(&json!([{"do": "drop_file_inbox", "path": "a", "content": ""}, step]));
-        assert!(said.starts_with(fault), "{said}");
+        let error = playground.begin_error(&json!([{"do": "drop_file_inbox", "path": "a", "content": ""}, step]));
+        assert!(error.starts_with(expected), "{error}");
         assert_eq!((playground.events.len(), playground.changes.len(), playground.world.seq), (0, 0, 0));
     }
-    let said = playground.refuses(&json!([
+    let error = playground.begin_error(&json!([
         {"do": "drop_file_inbox", "path": "a/b", "content": ""},
         {"do": "drop_file_inbox", "path": "a", "content": ""},
     ]));
-    assert_eq!(said, "steps.1.path: there is a directory of that name");
+    assert_eq!(error, "steps.1.path: there is a directory of that name");
     assert_eq!(playground.begin(&json!([])).events.len(), 0);
 }
 
 #[test]
-fn a_sandbox_that_is_torn_down_takes_no_step() {
+fn an_inactive_sandbox_executes_no_step() {
     let mut playground = Playground::new(&[]);
     playground.world.sandboxes.values_mut().for_each(|sandbox| sandbox.is_active = false);
     for after_seconds in [0, 5] {
-        let said = playground
-            .refuses(&json!([{"do": "drop_file_inbox", "path": "a", "content": "", "after_seconds": after_seconds}]));
-        assert_eq!(said, "steps.0.sandbox: does not exist or is not active any more");
+        let error = playground.begin_error(
+            &json!([{"do": "drop_file_inbox", "path": "a", "content": "", "after_seconds": after_seconds}]),
+        );
+        assert_eq!(error, "steps.0.sandbox: does not exist or is not active any more");
     }
 }
 
 #[test]
-fn templates_that_cannot_be_filled_are_named_together() {
+fn all_template_errors_are_reported_together() {
     let mut playground = Playground::new(&[]);
-    let said = playground.refuses(&json!([
+    let error = playground.begin_error(&json!([
         {"do": "drop_file_inbox", "path": "a", "content": "{{entity.none}} {{task.name}}"},
         {"do": "message_inbound", "channel": "sms", "from": "+15550100123", "body": "{{entity.evil}}"},
         {"do": "portal_row", "resource": "drafts", "row": {"a": {"b": "{{task.task_item}}"}}},
     ]));
-    let places: Vec<&str> = said.split("; ").map(|fault| fault.split(": ").next().unwrap()).collect();
-    assert_eq!(places, ["steps.0.content", "steps.1.body", "steps.2.row.a.b"], "{said}");
-    assert!(said.contains("`{{entity.evil}}` is filled with looks like a template itself"), "{said}");
+    let fields: Vec<&str> = error.split("; ").map(|error| error.split(": ").next().unwrap()).collect();
+    assert_eq!(fields, ["steps.0.content", "steps.1.body", "steps.2.row.a.b"], "{error}");
+    assert!(error.contains("`{{entity.evil}}` is filled with looks like a template itself"), "{error}");
 }
 
 #[test]
-fn what_is_filled_in_must_fit_the_step() {
+fn template_values_must_be_valid_for_their_step() {
     let mut playground = Playground::new(&[]);
     playground.entity = json!({"name": "x", "ref": "Patient/p1", "data": {"path": "../../etc/passwd", "phone": "home",
         "text": "not HL7", "long": "x".repeat(2000)}});
-    for (step, place) in [
+    for (step, field) in [
         (json!({"do": "drop_file_inbox", "path": "{{entity.path}}", "content": ""}), "steps.0.path"),
         (json!({"do": "drop_file_inbox", "path": "a", "base64": "{{entity.phone}}!"}), "steps.0.base64"),
         (json!({"do": "voicemail", "from_number": "{{entity.phone}}", "text": "x"}), "steps.0.from_number"),
@@ -292,19 +297,20 @@ fn what_is_filled_in_must_fit_the_step() {
             "steps.0.body",
         ),
     ] {
-        let said = playground.refuses(&json!([step]));
-        assert!(said.starts_with(&format!("{place}: ")), "{said}");
+        let error = playground.begin_error(&json!([step]));
+        assert!(error.starts_with(&format!("{field}: ")), "{error}");
     }
 }
 
 #[test]
 fn the_sandbox_is_found_by_name_or_type() {
     let ids: Vec<SandboxId> = (1..=3).map(|number| SandboxId::from_ulid(Ulid(number))).collect();
-    let place = |index: usize, kind: SimulatorType, name: &'static str| ScenarioSandbox { id: &ids[index], kind, name };
+    let sandbox =
+        |index: usize, kind: SimulatorType, name: &'static str| ScenarioSandbox { id: &ids[index], kind, name };
     let two = [
-        place(0, SimulatorType::Files, "North"),
-        place(1, SimulatorType::Files, "South"),
-        place(2, SimulatorType::Fax, "Files"),
+        sandbox(0, SimulatorType::Files, "North"),
+        sandbox(1, SimulatorType::Files, "South"),
+        sandbox(2, SimulatorType::Fax, "Files"),
     ];
     let files = BTreeMap::new();
     for (sandboxes, name, expected) in [
@@ -316,16 +322,16 @@ fn the_sandbox_is_found_by_name_or_type() {
         (&two[1..], json!("Files"), Err("steps.0.sandbox: is a Fax simulator")),
         (&two[2..], json!(null), Err("steps.0.do: needs a Files simulator")),
     ] {
-        let setting = ScenarioContext { sandboxes, entity: None, task: &Value::Null, dataset_files: &files };
+        let context = ScenarioContext { sandboxes, entity: None, task: &Value::Null, dataset_files: &files };
         let scenario = json!({"steps": [{"do": "drop_file_inbox", "path": "a", "content": "", "sandbox": name}]});
-        let found = prepare(&scenario, &setting);
+        let result = prepare(&scenario, &context);
         match expected {
-            Ok(index) => assert_eq!(found.unwrap()[0].sandbox, ids[index], "{name}"),
-            Err(fault) => assert!(found.unwrap_err().to_string().starts_with(fault), "{name}"),
+            Ok(index) => assert_eq!(result.unwrap()[0].sandbox, ids[index], "{name}"),
+            Err(error) => assert!(result.unwrap_err().to_string().starts_with(error), "{name}"),
         }
     }
-    let setting = ScenarioContext { sandboxes: &two, entity: None, task: &Value::Null, dataset_files: &files };
+    let context = ScenarioContext { sandboxes: &two, entity: None, task: &Value::Null, dataset_files: &files };
     for nothing in [Value::Null, json!({}), json!({"steps": []})] {
-        assert!(prepare(&nothing, &setting).unwrap().is_empty());
+        assert!(prepare(&nothing, &context).unwrap().is_empty());
     }
 }

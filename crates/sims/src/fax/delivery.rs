@@ -1,5 +1,5 @@
-//! A fax on its way: the calls that have ended change it, and what gets through arrives at the line of that number, if the
-//! playground has one.
+//! Delivery of a fax: applies the calls that have ended, and delivers the fax to the playground's own line of that number, if
+//! there is one.
 
 use model::Timestamp;
 use model::event::EventType;
@@ -8,66 +8,65 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use world::{Change, Context, NewEvent, Sandbox, World};
 
-use super::line::{Attempt, Line};
+use super::calls::{CallAttempt, CallPlan};
 use super::number;
-use super::rows::{Delivery, shown, text};
+use super::rows::{PendingDelivery, public_row, text};
 use super::steps::FAXES;
 use crate::scenario::SCHEDULED;
 use crate::scenario::step::object;
 
-/// What the calls that have ended by now leave.
+/// The result of the calls that have ended.
 #[derive(Default)]
-pub(super) struct Delivered {
-    /// With the fax as it then is, in `row`.
+pub(super) struct DeliveryOutcome {
     pub(super) changes: Vec<Change>,
-    /// What the line tells of them, one for each call.
+    /// One event for each call, and one for the arrival.
     pub(super) events: Vec<NewEvent>,
 }
 
-/// Goes on with a fax whose next call ends at `next_attempt_at`.
-pub(super) fn go_on(
+/// Applies all calls of a fax that have ended by now to its row. The next call ends at the row's `next_attempt_at`.
+pub(super) fn advance(
     world: &World,
     sandbox: &Sandbox,
     context: &Context<'_>,
-    line: &Line,
+    plan: &CallPlan,
     row: &mut Value,
-) -> Delivered {
-    let mut delivered = Delivered::default();
-    let done = row.get("attempts").and_then(Value::as_i64).unwrap_or(0);
+) -> DeliveryOutcome {
+    let mut outcome = DeliveryOutcome::default();
+    let completed = row.get("attempts").and_then(Value::as_i64).unwrap_or(0);
     let due = next_end(row).unwrap_or(context.now);
-    for attempt in line.attempts(done, due, context.now) {
-        attempt.note(row);
-        delivered.events.push(told(sandbox, row, &attempt));
+    for attempt in plan.attempts(completed, due, context.now) {
+        attempt.apply_to(row);
+        outcome.events.push(status_event(sandbox, row, &attempt));
         if attempt.status() == "sent" {
-            delivered.arrive(world, context, row);
+            outcome.deliver_locally(world, context, row);
         }
     }
     let id = text(row, "id").unwrap_or_default();
     match next_end(row) {
         Some(due_at) => {
-            let delivery = Delivery { due_at, fax: id.to_owned() };
-            let waiting = serde_json::to_value(delivery).unwrap_or_default();
-            delivered.changes.push(sandbox.put(SCHEDULED, &key(id), &waiting, context.now));
+            let delivery = PendingDelivery { due_at, fax: id.to_owned() };
+            let pending = serde_json::to_value(delivery).unwrap_or_default();
+            outcome.changes.push(sandbox.put(SCHEDULED, &key(id), &pending, context.now));
         }
         None if sandbox.records.get(SCHEDULED, &key(id)).live().is_some() => {
-            delivered.changes.push(sandbox.delete(SCHEDULED, &key(id), context.now));
+            outcome.changes.push(sandbox.delete(SCHEDULED, &key(id), context.now));
         }
         None => {}
     }
-    delivered.changes.push(sandbox.put(FAXES, id, row, context.now));
-    delivered
+    outcome.changes.push(sandbox.put(FAXES, id, row, context.now));
+    outcome
 }
 
 fn next_end(row: &Value) -> Option<Timestamp> {
     Timestamp::deserialize(row.get("next_attempt_at")?).ok()
 }
 
-/// A scenario's steps have numbers.
+/// The key of a pending delivery. Deferred scenario steps have numbers as keys.
 pub(super) fn key(fax: &str) -> String {
     format!("delivery-{fax}")
 }
 
-fn told(sandbox: &Sandbox, row: &Value, attempt: &Attempt) -> NewEvent {
+fn status_event(sandbox: &Sandbox, row: &Value, attempt: &CallAttempt) -> NewEvent {
     let to = text(row, "to_number").unwrap_or_default();
     let summary = match &attempt.failure {
         None => format!("the fax to {to} was sent"),
@@ -84,8 +83,9 @@ fn told(sandbox: &Sandbox, row: &Value, attempt: &Attempt) -> NewEvent {
     }
 }
 
-impl Delivered {
-    fn arrive(&mut self, world: &World, context: &Context<'_>, sent: &Value) {
+impl DeliveryOutcome {
+    /// Delivers the fax to the active line of the playground with that number.
+    fn deliver_locally(&mut self, world: &World, context: &Context<'_>, sent: &Value) {
         let Some(to) = text(sent, "to_number") else { return };
         let mut lines = world.sandboxes.values().filter(|one| one.kind == SimulatorType::Fax && one.is_active);
         let Some(line) = lines.find(|one| number::own(&one.config, &one.id) == to) else { return };
@@ -109,7 +109,7 @@ impl Delivered {
             r#type: EventType::FaxInbound,
             actor: "line".to_owned(),
             summary: format!("a fax arrived from {}", text(sent, "from_number").unwrap_or_default()),
-            payload: shown(&row).into(),
+            payload: public_row(&row).into(),
         });
         self.changes.push(line.put(FAXES, &id, &row, context.now));
     }
