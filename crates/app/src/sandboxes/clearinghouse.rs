@@ -4,8 +4,8 @@ use bytes::Bytes;
 use model::SandboxId;
 use model::clearinghouse::{Eligibility, EligibilityInquiry, Response};
 use model::page::{Direction, Page, PageRequest};
-use sims::clearinghouse::exchange::{self, Exchanged, MOST_BYTES, Refusal, Sender, Transport};
-use sims::clearinghouse::patient::{self, Unasked};
+use sims::clearinghouse::exchange::{self, ExchangeError, ExchangeResponses, MAX_BYTES, Sender, Transport};
+use sims::clearinghouse::patient_eligibility::{self, EligibilityError};
 use sims::clearinghouse::responses;
 use world::{Context, World};
 
@@ -14,12 +14,12 @@ use crate::{App, AppError};
 use runtime::Cost;
 
 /// Larger bodies are rejected.
-pub const LARGEST_BODY: usize = MOST_BYTES;
+pub const LARGEST_BODY: usize = MAX_BYTES;
 
-pub async fn transact(app: &App, access: Access, body: Bytes) -> Result<Exchanged, AppError> {
+pub async fn transact(app: &App, access: Access, body: Bytes) -> Result<ExchangeResponses, AppError> {
     let (sandbox, id, sender) = parts(access, Transport::Http);
     let message = move |world: &World, context: &Context<'_>| exchange::exchange(world, &id, &sender, &body, context);
-    app.runtime().command(&sandbox, message).await?.map_err(refused)
+    app.runtime().command(&sandbox, message).await?.map_err(exchange_error)
 }
 
 /// The available responses, newest first. Responses that became due are marked as delivered.
@@ -36,22 +36,24 @@ async fn available(app: &App, access: Access) -> Result<Vec<Response>, AppError>
     let reading = access.clone();
     let (_, id, sender) = parts(access, Transport::Http);
     let (asked_of, asker) = (id.clone(), sender.clone());
-    let question = move |world: &World, context: &Context<'_>| responses::look(world, &asked_of, &asker, context);
+    let question = move |world: &World, context: &Context<'_>| responses::list(world, &asked_of, &asker, context);
     if let Some(found) = app.runtime().query(reading.reader(), Cost::Heavy, question).await? {
         return Ok(found);
     }
-    let message = move |world: &World, context: &Context<'_>| responses::pick_up(world, &id, &sender, context);
+    let message =
+        move |world: &World, context: &Context<'_>| responses::list_and_mark_delivered(world, &id, &sender, context);
     Ok(app.runtime().command_or_query(reading.reader(), message).await?)
 }
 
 pub async fn eligibility(app: &App, access: Access, inquiry: EligibilityInquiry) -> Result<Eligibility, AppError> {
-    patient::check(&inquiry)?;
+    patient_eligibility::check(&inquiry)?;
     let (sandbox, id, sender) = parts(access, Transport::Eligibility);
-    let message =
-        move |world: &World, context: &Context<'_>| patient::eligibility(world, &id, &sender, &inquiry, context);
-    app.runtime().command(&sandbox, message).await?.map_err(|unasked| match unasked {
-        Unasked::NoPatient => AppError::NotFound("patient"),
-        Unasked::Refused(refusal) => refused(refusal),
+    let message = move |world: &World, context: &Context<'_>| {
+        patient_eligibility::eligibility(world, &id, &sender, &inquiry, context)
+    };
+    app.runtime().command(&sandbox, message).await?.map_err(|error| match error {
+        EligibilityError::NoPatient => AppError::NotFound("patient"),
+        EligibilityError::Exchange(error) => exchange_error(error),
     })
 }
 
@@ -61,10 +63,12 @@ fn parts(access: Access, transport: Transport) -> (std::sync::Arc<store::sandbox
     (sandbox, id, Sender { actor, transport })
 }
 
-fn refused(refusal: Refusal) -> AppError {
-    match refusal {
-        Refusal::Unreadable(reason) => AppError::BadRequest(format!("the body is no X12 interchange: {reason}")),
-        Refusal::TooLarge(reason) => AppError::TooLarge(reason),
+fn exchange_error(error: ExchangeError) -> AppError {
+    match error {
+        ExchangeError::Unreadable(reason) => {
+            AppError::BadRequest(format!("the body is not a valid X12 interchange: {reason}"))
+        }
+        ExchangeError::TooLarge(reason) => AppError::TooLarge(reason),
     }
 }
 

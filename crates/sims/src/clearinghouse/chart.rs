@@ -1,4 +1,4 @@
-//! The playground's health record as a payer's system looks into it: through the search index, a few resources at a time.
+//! The FHIR data of the playground as the clearinghouse reads it: through the search index, a few resources at a time.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -10,71 +10,71 @@ use serde::Deserialize;
 use serde_json::Value;
 use world::{Page, Records, Seq, World};
 
-/// Every FHIR sandbox of the playground that is kept here.
+/// All active FHIR sandboxes of the playground, except remote ones.
 pub(super) struct Chart<'w> {
     records: Vec<&'w Records>,
-    /// Coverages by `subscriberId`, once somebody was looked for by it.
-    cards: OnceCell<HashMap<String, Vec<String>>>,
+    /// Ids of coverages by `subscriberId`, built on first use.
+    by_subscriber_id: OnceCell<HashMap<String, Vec<String>>>,
     numbers_organizations: OnceCell<bool>,
 }
 
-/// What is read of a coverage to find it by the number on the card.
+/// The part of a Coverage that is needed to find it by `subscriberId`.
 #[derive(Deserialize)]
-struct Card {
+struct SubscriberCoverage {
     id: String,
     #[serde(rename = "subscriberId")]
     number: Option<String>,
 }
 
-/// A search never gives more: whoever has as many namesakes is not told from them.
-const MOST_FOUND: usize = 50;
-/// Member numbers in `Coverage.subscriberId`, for which FHIR has no search parameter, are looked for in as many coverages.
-const MOST_LOOKED_THROUGH: usize = 5000;
+/// The maximum number of search results.
+const MAX_FOUND: usize = 50;
+/// How many coverages are read to find a `subscriberId`, for which FHIR R4 has no search parameter.
+const MAX_COVERAGES_READ: usize = 5000;
 
 impl<'w> Chart<'w> {
     pub(super) fn of(world: &'w World) -> Self {
-        let is_here = |sandbox: &&world::Sandbox| {
+        let is_local = |sandbox: &&world::Sandbox| {
             let is_remote = sandbox.config.get("remote").is_some_and(|remote| !remote.is_null());
             sandbox.kind == SimulatorType::Fhir && sandbox.is_active && !is_remote
         };
-        let records = world.sandboxes.values().filter(is_here).map(|sandbox| &sandbox.records).collect();
-        Self { records, cards: OnceCell::new(), numbers_organizations: OnceCell::new() }
+        let records = world.sandboxes.values().filter(is_local).map(|sandbox| &sandbox.records).collect();
+        Self { records, by_subscriber_id: OnceCell::new(), numbers_organizations: OnceCell::new() }
     }
 
-    /// Whether there is no record that could know anybody.
+    /// Whether the playground has no FHIR sandbox.
     pub(super) fn is_absent(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// Resources that a FHIR search finds, by id. A search that cannot be asked finds nothing.
+    /// The resources that a FHIR search finds. An invalid search finds nothing.
     pub(super) fn find(&self, kind: &str, parameters: &[(&str, &str)]) -> Vec<Arc<Value>> {
         let Some(resource_type) = ResourceType::named(kind) else { return Vec::new() };
         let pairs: Vec<(String, String)> =
             parameters.iter().map(|(name, value)| ((*name).to_owned(), fhir::search::escape(value))).collect();
         let Ok(query) = fhir::search::parse(resource_type, "", &pairs) else { return Vec::new() };
-        // What the search would leave out would be found everywhere.
+        // An ignored parameter would match everything.
         if !query.ignored.is_empty() || query.clauses.len() != pairs.len() {
             return Vec::new();
         }
-        let page = Page { offset: 0, count: MOST_FOUND };
+        let page = Page { offset: 0, count: MAX_FOUND };
         let found = self.records.iter().flat_map(|records| {
             records.search(resource_type, &query, Seq::MAX, page).matches.into_iter().map(|hit| hit.record.json())
         });
-        found.take(MOST_FOUND).collect()
+        found.take(MAX_FOUND).collect()
     }
 
-    /// The resource that a reference such as `Patient/1` names.
+    /// The resource at a reference such as `Patient/1`.
     pub(super) fn get(&self, reference: &str) -> Option<Arc<Value>> {
         let (kind, id) = reference.split_once('/')?;
         self.records.iter().find_map(|records| records.get(kind, id).live()).map(|record| record.json())
     }
 
-    /// The resource that a member of another one refers to.
+    /// The resource that a FHIR Reference points to.
     pub(super) fn follow(&self, reference: &Value) -> Option<Arc<Value>> {
         self.get(text(reference, "reference")?)
     }
 
-    /// Coverages under a member number: by identifier, by the patient's identifier, else by `subscriberId`.
+    /// The coverages with a member number: by identifier, else by the patient's identifier, else by `subscriberId`.
     pub(super) fn coverages_of_member(&self, member: &str) -> Vec<Arc<Value>> {
         if member.is_empty() {
             return Vec::new();
@@ -98,22 +98,24 @@ impl<'w> Chart<'w> {
     }
 
     fn with_subscriber_id(&self, member: &str) -> Vec<Arc<Value>> {
-        let cards = self.cards.get_or_init(|| self.read_cards());
-        let found = cards.get(member).into_iter().flatten().take(MOST_FOUND);
+        let coverages = self.by_subscriber_id.get_or_init(|| self.index_subscriber_ids());
+        let found = coverages.get(member).into_iter().flatten().take(MAX_FOUND);
         found.filter_map(|id| self.get(&format!("Coverage/{id}"))).collect()
     }
 
-    fn read_cards(&self) -> HashMap<String, Vec<String>> {
-        let mut cards: HashMap<String, Vec<String>> = HashMap::new();
+    fn index_subscriber_ids(&self) -> HashMap<String, Vec<String>> {
+        let mut by_subscriber_id: HashMap<String, Vec<String>> = HashMap::new();
         let coverages = self.records.iter().flat_map(|records| records.live("Coverage", Seq::MAX));
-        for record in coverages.take(MOST_LOOKED_THROUGH) {
-            let Ok(Card { id, number: Some(number) }) = serde_json::from_str(&record.text()) else { continue };
-            cards.entry(number).or_default().push(id);
+        for record in coverages.take(MAX_COVERAGES_READ) {
+            let Ok(SubscriberCoverage { id, number: Some(number) }) = serde_json::from_str(&record.text()) else {
+                continue;
+            };
+            by_subscriber_id.entry(number).or_default().push(id);
         }
-        cards
+        by_subscriber_id
     }
 
-    /// The organization with this identifier, else with exactly this name.
+    /// The organization with this identifier, or else with this name.
     pub(super) fn organization(&self, identifier: &str, name: &str) -> Option<Arc<Value>> {
         let by_identifier = self.find("Organization", &[("identifier", identifier)]).into_iter().next();
         by_identifier.or_else(|| {
@@ -122,10 +124,10 @@ impl<'w> Chart<'w> {
         })
     }
 
-    /// Whether organizations here are known by numbers at all.
+    /// Whether any organization has an identifier.
     pub(super) fn numbers_organizations(&self) -> bool {
-        let ask = || !self.find("Organization", &[("identifier:missing", "false")]).is_empty();
-        *self.numbers_organizations.get_or_init(ask)
+        let search = || !self.find("Organization", &[("identifier:missing", "false")]).is_empty();
+        *self.numbers_organizations.get_or_init(search)
     }
 }
 
@@ -133,22 +135,22 @@ pub(super) fn text<'v>(value: &'v Value, member: &str) -> Option<&'v str> {
     value.get(member).and_then(Value::as_str)
 }
 
-/// The items of a list; none where there is no list.
+/// The items of an array member, or nothing.
 pub(super) fn items<'v>(value: &'v Value, member: &str) -> &'v [Value] {
     value.get(member).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The values of all identifiers.
+/// The values of all identifiers of a resource.
 pub(super) fn identifiers(resource: &Value) -> impl Iterator<Item = &str> {
     items(resource, "identifier").iter().filter_map(|identifier| text(identifier, "value"))
 }
 
-/// The codes of a concept.
+/// The codes of a CodeableConcept.
 pub(super) fn codes(concept: &Value) -> impl Iterator<Item = &str> {
     items(concept, "coding").iter().filter_map(|coding| text(coding, "code"))
 }
 
-/// Without case, accents and spacing.
+/// Compares texts ignoring case, accents and spacing.
 pub(super) fn is_same(left: &str, right: &str) -> bool {
     fhir::search::fold(left) == fhir::search::fold(right)
 }

@@ -1,4 +1,4 @@
-//! What an author may configure of a clearinghouse: rules before the answers that come from the record (X12 005010).
+//! The authored config of a clearinghouse. Its rules take precedence over the FHIR data.
 
 use model::FieldErrors;
 use model::dataset::{FILE_PATH_RULE, is_file_path};
@@ -15,7 +15,7 @@ pub struct ClearinghouseConfig {
     /// The first that matches is used; an empty match matches every request.
     #[serde(default)]
     pub rules: Vec<Rule>,
-    /// Files of the playground's Files sandbox that are taken as interchanges, and where answers are put.
+    /// Reads interchanges from files of the playground's Files sandbox and writes the responses as files.
     pub batch: Option<Batch>,
 }
 
@@ -23,13 +23,13 @@ pub struct ClearinghouseConfig {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
-    /// Whatever is written below it is read.
+    /// Files written below this folder are processed.
     pub take_from: String,
     pub answer_to: String,
 }
 
 impl ClearinghouseConfig {
-    /// Of a sandbox, whose config was checked when it was written.
+    /// Reads a sandbox's config, which was validated when it was written.
     pub fn of(config: &Value) -> Self {
         authored::read(config).unwrap_or_default()
     }
@@ -42,23 +42,23 @@ pub struct Rule {
     #[serde(default)]
     pub benefits: Vec<Benefit>,
     pub status: Option<Status>,
-    /// Refuses the request with this reject reason (AAA03).
+    /// Rejects the request with this reject reason code (AAA03).
     pub aaa: Option<String>,
-    /// Until then the answer is "pending".
+    /// Until the delay is over, the response is "pending".
     pub delay_seconds: Option<i64>,
-    /// How claims (837) are paid that the rule pays; how they are adjusted, also if it denies them.
+    /// Payment and adjustments of claims (837) that the rule pays or denies.
     pub payment: Option<Payment>,
 }
 
-/// CAS and the amounts of an 835.
+/// Adjustments (CAS) and amounts of an 835.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Payment {
-    /// What of each charge is allowed, a number or its text from 0 to 1; without it all.
+    /// The allowed share of each charge, from 0 to 1 as a number or string. Default: the whole charge.
     pub percent: Option<Value>,
-    /// What the patient pays of it: adjustment `PR` 3.
+    /// The patient's copay: adjustment `PR` 3.
     pub copay: Option<Value>,
-    /// Of what is not allowed: adjustment group `CO`, `PR`, `OA` or `PI`, and the claim adjustment reason.
+    /// For the part that is not allowed: adjustment group `CO`, `PR`, `OA` or `PI`, and claim adjustment reason code.
     pub group: Option<String>,
     pub reason: Option<String>,
 }
@@ -76,7 +76,7 @@ pub struct Match {
     pub payer: Option<String>,
 }
 
-/// `active`, `inactive` answer eligibility (271); the others answer prior authorization (278) and claim status (277).
+/// `active` and `inactive` are for eligibility (271), the others for prior authorization (278) and claim status (277).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -90,7 +90,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// As authors write it.
+    /// The name in the config.
     pub fn name(self) -> &'static str {
         match self {
             Status::Active => "active",
@@ -116,9 +116,9 @@ pub struct Benefit {
     pub service_type: Option<String>,
     /// EB06, such as `23` calendar year, `29` remaining.
     pub period: Option<String>,
-    /// EB07, a number or its text.
+    /// EB07, as a number or string.
     pub amount: Option<Value>,
-    /// EB08, a number or its text from 0 to 1.
+    /// EB08, from 0 to 1 as a number or string.
     pub percent: Option<Value>,
     /// EB11.
     pub authorization_required: Option<bool>,
@@ -142,7 +142,7 @@ impl Authored for ClearinghouseConfig {
 }
 
 impl Batch {
-    /// An answer must not be taken for a request.
+    /// The folders must not overlap, otherwise responses would be processed as requests.
     fn validate(&self, errors: &mut FieldErrors) {
         for (field, folder) in [("take_from", &self.take_from), ("answer_to", &self.answer_to)] {
             if !is_file_path(folder) {
@@ -151,7 +151,7 @@ impl Batch {
         }
         let is_within = |inner: &str, outer: &str| format!("{inner}/").starts_with(&format!("{outer}/"));
         if is_within(&self.answer_to, &self.take_from) || is_within(&self.take_from, &self.answer_to) {
-            errors.add("answer_to", "must not be `take_from`, nor lie within it or around it");
+            errors.add("answer_to", "must not overlap with `take_from`");
         }
     }
 }
@@ -183,11 +183,11 @@ impl Rule {
         errors.inside("match", |errors| {
             rules::check_conditions(errors, &self.r#match.conditions());
         });
-        let answers = self.status.is_some() || !self.benefits.is_empty();
-        if self.aaa.is_some() && answers {
-            errors.add("aaa", "refuses the request: `status` and `benefits` cannot stand beside it");
+        let has_answer = self.status.is_some() || !self.benefits.is_empty();
+        if self.aaa.is_some() && has_answer {
+            errors.add("aaa", "rejects the request: cannot be combined with `status` or `benefits`");
         }
-        if self.aaa.is_none() && !answers && self.delay_seconds.is_none() {
+        if self.aaa.is_none() && !has_answer && self.delay_seconds.is_none() {
             errors.add("", "must have `status`, `benefits`, `aaa` or `delay_seconds`");
         }
         check_code(errors, "aaa", self.aaa.as_ref(), 2..=2);
@@ -215,13 +215,13 @@ impl Benefit {
 
 fn check_amount(errors: &mut FieldErrors, field: &str, amount: Option<&Value>) {
     if let Some(amount) = amount.filter(|amount| decimal(amount).is_none()) {
-        errors.add(field, format!("must be a decimal such as 25.00, is {}", described(amount)));
+        errors.add(field, format!("must be a decimal such as 25.00, got {}", described(amount)));
     }
 }
 
 fn check_percent(errors: &mut FieldErrors, percent: Option<&Value>) {
     if let Some(percent) = percent.filter(|percent| !decimal(percent).is_some_and(|percent| percent <= 1.0)) {
-        errors.add("percent", format!("must be a decimal from 0 to 1, is {}", described(percent)));
+        errors.add("percent", format!("must be a decimal from 0 to 1, got {}", described(percent)));
     }
 }
 
@@ -235,7 +235,7 @@ fn check_code(errors: &mut FieldErrors, field: &str, code: Option<&String>, leng
     }
 }
 
-/// X12's decimal (type R) without sign or exponent, at most 18 digits.
+/// Parses an X12 decimal (type R) without sign or exponent, up to 18 digits.
 fn decimal(value: &Value) -> Option<f64> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -256,8 +256,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn faults_are_named() {
-        for (rule, place) in [
+    fn validation_errors_name_the_field() {
+        for (rule, field) in [
             (json!({"match": {}, "status": "active"}), ""),
             (json!({"match": {"member": "1"}, "delay_seconds": 5}), ""),
             (json!({"match": {"member": "1"}, "benefits": [{"code": "C", "amount": 500}]}), ""),
@@ -282,13 +282,13 @@ mod tests {
             (json!({"match": {}, "status": "paid", "payment": {"group": "XX"}}), "rules.0.payment.group"),
         ] {
             let errors = authored::check::<ClearinghouseConfig>(&json!({"rules": [rule]})).err().unwrap_or_default();
-            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+            assert_eq!(errors.iter().next().map_or("", |(field, _)| field), field, "{errors}");
         }
     }
 
     #[test]
-    fn answers_are_never_taken_for_requests() {
-        for (take_from, answer_to, good) in [
+    fn batch_folders_must_not_overlap() {
+        for (take_from, answer_to, is_valid) in [
             ("edi/out", "edi/in", true),
             ("edi", "edi-answers", true),
             ("edi", "edi", false),
@@ -298,12 +298,12 @@ mod tests {
             ("", "edi", false),
         ] {
             let config = json!({"batch": {"take_from": take_from, "answer_to": answer_to}});
-            assert_eq!(authored::check::<ClearinghouseConfig>(&config).is_ok(), good, "{config}");
+            assert_eq!(authored::check::<ClearinghouseConfig>(&config).is_ok(), is_valid, "{config}");
         }
     }
 
     #[test]
-    fn rules_behind_a_match_of_everything_are_refused() {
+    fn unreachable_rules_are_rejected() {
         let config = json!({"rules": [{"match": {}, "status": "active"}, {"match": {"member": "1"}, "aaa": "75"}]});
         let errors = authored::check::<ClearinghouseConfig>(&config).unwrap_err();
         assert_eq!(errors.to_string(), "rules.1: is never used: rules.0 matches everything that this rule matches");

@@ -1,10 +1,10 @@
-//! What the record's Coverage says of a member's insurance on a day, as benefits of a 271.
+//! Reads a FHIR Coverage: status on a day, plan and cost sharing, as a 271 needs them.
 
 use serde_json::Value;
 
 use super::chart::{codes, identifiers, items, text};
 use super::money::Cents;
-use super::text::{capitals, date, plain};
+use super::text::{date, plain, uppercase};
 
 /// The number on the member's card.
 pub(super) fn member_number(coverage: &Value) -> Option<&str> {
@@ -14,49 +14,49 @@ pub(super) fn member_number(coverage: &Value) -> Option<&str> {
     text(coverage, "subscriberId").or_else(by_type).or_else(|| identifiers(coverage).next())
 }
 
-/// Begin and end as `CCYYMMDD`, as far as they are told.
+/// Start and end as `CCYYMMDD`, if present.
 pub(super) fn period(coverage: &Value) -> (Option<String>, Option<String>) {
     let edge = |name: &str| coverage.get("period").and_then(|period| text(period, name)).and_then(date);
     (edge("start"), edge("end"))
 }
 
-/// Whether it is in force on a day, `CCYYMMDD`.
+/// Whether the coverage is in force on a day (`CCYYMMDD`).
 pub(super) fn is_active(coverage: &Value, day: &str) -> bool {
     let (start, end) = period(coverage);
     let is_in_force = text(coverage, "status") == Some("active");
     is_in_force && start.is_none_or(|start| *start <= *day) && end.is_none_or(|end| *end >= *day)
 }
 
-/// A class of the coverage, such as `group` or `plan`: its value and its name.
+/// Value and name of a class of the coverage, such as `group` or `plan`.
 pub(super) fn class(coverage: &Value, kind: &str) -> Option<(String, String)> {
-    let is_meant = |class: &&Value| class.get("type").is_some_and(|kinds| codes(kinds).any(|code| code == kind));
-    let class = items(coverage, "class").iter().find(is_meant)?;
+    let is_class = |class: &&Value| class.get("type").is_some_and(|kinds| codes(kinds).any(|code| code == kind));
+    let class = items(coverage, "class").iter().find(is_class)?;
     let value = plain(text(class, "value").unwrap_or_default(), 50);
-    Some((value, capitals(text(class, "name").unwrap_or_default(), 50)))
+    Some((value, uppercase(text(class, "name").unwrap_or_default(), 50)))
 }
 
-/// What the plan is called: EB05.
+/// The name of the plan (EB05).
 pub(super) fn plan_name(coverage: &Value) -> String {
-    let plan = class(coverage, "plan").map(|(value, name)| if name.is_empty() { capitals(&value, 50) } else { name });
-    plan.or_else(|| coverage.get("type").and_then(|kind| text(kind, "text")).map(|text| capitals(text, 50)))
+    let plan = class(coverage, "plan").map(|(value, name)| if name.is_empty() { uppercase(&value, 50) } else { name });
+    plan.or_else(|| coverage.get("type").and_then(|kind| text(kind, "text")).map(|text| uppercase(text, 50)))
         .unwrap_or_default()
 }
 
-/// EB04, where the coverage's type has one.
+/// The insurance type code (EB04) for the coverage's type, or empty.
 pub(super) fn insurance_type(coverage: &Value) -> &'static str {
-    let known = |code: &str| match code {
+    let x12_code = |code: &str| match code {
         "HMO" => Some("HM"),
         "PPO" => Some("PR"),
         "POS" => Some("PS"),
         "EPO" => Some("EP"),
         _ => None,
     };
-    coverage.get("type").and_then(|kind| codes(kind).find_map(known)).unwrap_or_default()
+    coverage.get("type").and_then(|kind| codes(kind).find_map(x12_code)).unwrap_or_default()
 }
 
-/// What the member pays: one EB.
+/// A cost share of the member. Becomes an EB segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cost {
+pub(super) struct CostShare {
     /// EB01: `A` co-insurance, `B` co-payment, `C` deductible, `G` out of pocket.
     pub(super) code: &'static str,
     /// EB03.
@@ -69,13 +69,13 @@ pub(super) struct Cost {
     pub(super) percent: Option<String>,
 }
 
-/// Of `costToBeneficiary`, by HL7's codes of copay types.
-pub(super) fn costs(coverage: &Value) -> Vec<Cost> {
+/// Reads `costToBeneficiary`, by the codes of HL7's copay types.
+pub(super) fn costs(coverage: &Value) -> Vec<CostShare> {
     items(coverage, "costToBeneficiary").iter().filter_map(cost).collect()
 }
 
-fn cost(cost: &Value) -> Option<Cost> {
-    let known = |code: &str| match code {
+fn cost(cost: &Value) -> Option<CostShare> {
+    let benefit_codes = |code: &str| match code {
         "copay" => Some(("B", "30", "27")),
         "gpvisit" | "spvisit" => Some(("B", "98", "27")),
         "emergency" => Some(("B", "86", "27")),
@@ -86,17 +86,17 @@ fn cost(cost: &Value) -> Option<Cost> {
         "copaypct" => Some(("A", "30", "27")),
         _ => None,
     };
-    let (code, service_type, period) = cost.get("type").and_then(|kind| codes(kind).find_map(known))?;
+    let (code, service_type, period) = cost.get("type").and_then(|kind| codes(kind).find_map(benefit_codes))?;
     let value = ["valueMoney", "valueQuantity"].into_iter().find_map(|name| cost.get(name)?.get("value"))?;
     let (amount, percent) = match code {
-        "A" => (None, Some(hundredths(value)?)),
-        _ => (Some(Cents::of_json(value)?), None),
+        "A" => (None, Some(decimal_fraction(value)?)),
+        _ => (Some(Cents::from_json(value)?), None),
     };
-    Some(Cost { code, service_type, period, amount, percent })
+    Some(CostShare { code, service_type, period, amount, percent })
 }
 
-/// `20` per cent as `0.2`.
-fn hundredths(value: &Value) -> Option<String> {
+/// Converts 20 percent to `0.2`.
+fn decimal_fraction(value: &Value) -> Option<String> {
     let whole = value.to_string().parse::<u32>().ok().filter(|percent| *percent <= 100)?;
     Some(match whole {
         100 => "1".to_owned(),

@@ -1,4 +1,4 @@
-//! Effects on the clearinghouse: every subscriber, dependent or claim that the agent sent something about.
+//! Effects on the clearinghouse: one for each person or claim in each transaction that the agent sent.
 
 use model::event::{Event, EventType};
 use serde_json::Value;
@@ -10,8 +10,8 @@ use crate::effects::{AgentLog, EffectInfo, SandboxEffect};
 pub(crate) const EFFECTS: EffectInfo =
     EffectInfo { channel: "x12", has_paths: false, examples: &["x12/270:send", "x12/276/W123456789:send"], collect };
 
-/// Of one interchange; what comes after them is told as one more.
-const MOST_SUBJECTS: usize = 10_000;
+/// The maximum number of effects of one body. All further ones are counted as one.
+const MAX_SUBJECTS: usize = 10_000;
 
 fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     let sent = log.events.iter().filter(|event| event.r#type == EventType::X12Request);
@@ -21,27 +21,27 @@ fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     .collect()
 }
 
-/// The interchange of an `x12_request` or `x12_response` event. Who only looks for answers sends none.
+/// The interchange of an `x12_request` or `x12_response` event. None if the client only listed responses.
 pub fn text(payload: &Value) -> Option<&str> {
     ["payload", "interchange", "response"].into_iter().find_map(|member| payload.get(member).and_then(Value::as_str))
 }
 
-/// Transaction set and member number of everyone whom the interchange is about.
+/// Transaction set and member number of each person in the interchange.
 fn subjects(event: &Event) -> Vec<String> {
     let Some(text) = text(&event.payload) else { return Vec::new() };
     let Ok(body) = x12::parse(text, &x12::Limits::default()) else { return vec!["unknown".to_owned()] };
     let mut subjects = Vec::new();
     for transaction in body.transactions() {
         subjects.extend(resources(&transaction));
-        if subjects.len() > MOST_SUBJECTS {
-            subjects.truncate(MOST_SUBJECTS + 1);
+        if subjects.len() > MAX_SUBJECTS {
+            subjects.truncate(MAX_SUBJECTS + 1);
             return subjects;
         }
     }
     if subjects.is_empty() { vec!["unknown".to_owned()] } else { subjects }
 }
 
-/// The resources of the effects that a transaction has, one for each subject.
+/// The effect resources of a transaction, one for each subject.
 pub fn resources(transaction: &x12::Transaction<'_, '_>) -> Vec<String> {
     let set: String = transaction.set().chars().take(10).collect();
     let resource = |view: &View<'_, '_>| match member_number(view) {
@@ -51,7 +51,7 @@ pub fn resources(transaction: &x12::Transaction<'_, '_>) -> Vec<String> {
     View::by_subject(transaction).iter().map(resource).collect()
 }
 
-/// NM109 of the subscriber. A dependent has none of their own; they are `…/dependent`.
+/// NM109 of the subscriber. A dependent has no number; their resource is `…/dependent`.
 fn member_number(view: &View<'_, '_>) -> Option<String> {
     let entity = |code: &'static str, element: usize| Query {
         within: None,

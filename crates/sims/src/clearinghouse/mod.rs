@@ -1,8 +1,9 @@
-//! The X12 clearinghouse: interchanges in, TA1, 999 and responses out (005010), over the playground's health record.
+//! The X12 005010 clearinghouse: answers interchanges with TA1, 999 and response transactions, based on the FHIR data of
+//! the playground.
 
 mod adjudication;
-mod answer;
 mod authorization;
+pub mod batch_files;
 mod benefits;
 mod chart;
 mod claim;
@@ -10,26 +11,26 @@ mod claim_acknowledgment;
 mod claim_status;
 pub mod config;
 mod coverage;
-mod desk;
-pub mod dropped;
 pub mod effects;
 mod eligibility;
+mod eligibility_summary;
 mod envelope;
 mod event;
 pub mod exchange;
+mod hl_writer;
 mod inquiry;
-mod levels;
+mod interchange_json;
+mod interchange_response;
 mod member;
 mod money;
-mod parsed;
-pub mod patient;
+pub mod patient_eligibility;
 mod person;
 mod reject;
 mod remittance;
+mod response_context;
 pub mod responses;
 mod rules;
 mod status;
-mod summary;
 mod syntax;
 mod text;
 

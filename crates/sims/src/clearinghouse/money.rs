@@ -7,12 +7,12 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cents(pub(super) i64);
 
-/// The largest amount that is taken: nobody is billed more, and sums stay far from the end of the numbers.
-const MOST: i64 = 100_000_000_000;
+/// The largest accepted amount. It keeps sums far from overflow.
+const MAX_CENTS: i64 = 100_000_000_000;
 
 impl Cents {
-    /// `85`, `85.5`, `85.50` or `-3`; none for more than two digits after the point, or what is no amount.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    /// Parses `85`, `85.5`, `85.50` or `-3`. None if the text is not an amount or has more than two decimal places.
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -27,20 +27,20 @@ impl Cents {
             _ => return None,
         };
         let whole: i64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-        Some(Self(sign * (whole * 100 + cents))).filter(|amount| amount.0.abs() <= MOST)
+        Some(Self(sign * (whole * 100 + cents))).filter(|amount| amount.0.abs() <= MAX_CENTS)
     }
 
-    /// FHIR's `Money.value` or `Quantity.value`, or an author's number or text.
-    pub(super) fn of_json(value: &Value) -> Option<Self> {
+    /// Reads a FHIR `Money.value` or `Quantity.value`, or an authored number or string.
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
         match value {
-            Value::Number(number) => Self::read(&number.to_string()),
-            Value::String(text) => Self::read(text),
+            Value::Number(number) => Self::parse(&number.to_string()),
+            Value::String(text) => Self::parse(text),
             _ => None,
         }
     }
 
-    /// The part of the amount, rounded half away from zero.
-    pub(super) fn part(self, share: Share) -> Self {
+    /// Multiplies the amount by a share, rounding half away from zero.
+    pub(super) fn times(self, share: Share) -> Self {
         let product = i128::from(self.0) * i128::from(share.0);
         let rounded = (product * 2 + i128::from(SCALE) * product.signum()) / (2 * i128::from(SCALE));
         Self(i64::try_from(rounded).unwrap_or_default())
@@ -67,7 +67,7 @@ impl std::iter::Sum for Cents {
     }
 }
 
-/// Without zeros that say nothing, as the standard wants: `85`, `85.5`.
+/// Without trailing zeros, as the standard requires: `85`, `85.5`.
 impl fmt::Display for Cents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (sign, cents) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());
@@ -79,7 +79,7 @@ impl fmt::Display for Cents {
     }
 }
 
-/// A decimal from 0 to 1, in ten thousandths.
+/// A share from 0 to 1, in ten-thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Share(i64);
 
@@ -89,7 +89,7 @@ impl Share {
     pub(super) const WHOLE: Self = Self(SCALE);
     pub(super) const NOTHING: Self = Self(0);
 
-    pub(super) fn of_json(value: &Value) -> Option<Self> {
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
         let text = match value {
             Value::Number(number) => number.to_string(),
             Value::String(text) => text.clone(),
@@ -112,20 +112,20 @@ mod tests {
         for (text, printed) in
             [("85", "85"), ("85.50", "85.5"), (".05", "0.05"), ("-3.10", "-3.1"), ("0.00", "0"), ("7.", "7")]
         {
-            assert_eq!(Cents::read(text).unwrap().to_string(), printed, "{text}");
+            assert_eq!(Cents::parse(text).unwrap().to_string(), printed, "{text}");
         }
         for bad in ["", ".", "-", "1.005", "1e5", "1,0", "9999999999999", "--1", "+1"] {
-            assert_eq!(Cents::read(bad), None, "{bad}");
+            assert_eq!(Cents::parse(bad), None, "{bad}");
         }
-        assert_eq!(Cents::of_json(&json!(12.34)), Some(Cents(1234)));
+        assert_eq!(Cents::from_json(&json!(12.34)), Some(Cents(1234)));
     }
 
     #[test]
-    fn parts_are_rounded_once() {
-        let share = |value: Value| Share::of_json(&value);
-        assert_eq!(Cents(8500).part(share(json!("0.8")).unwrap()), Cents(6800));
-        assert_eq!(Cents(5).part(share(json!(0.5)).unwrap()), Cents(3));
-        assert_eq!(Cents(8500).part(Share::WHOLE), Cents(8500));
+    fn shares_are_rounded_once() {
+        let share = |value: Value| Share::from_json(&value);
+        assert_eq!(Cents(8500).times(share(json!("0.8")).unwrap()), Cents(6800));
+        assert_eq!(Cents(5).times(share(json!(0.5)).unwrap()), Cents(3));
+        assert_eq!(Cents(8500).times(Share::WHOLE), Cents(8500));
         assert_eq!((share(json!("1.5")), share(json!(-1)), share(json!([]))), (None, None, None));
     }
 }

@@ -1,15 +1,15 @@
-//! People as X12 names them (NM1, DMG) and as the record knows them.
+//! People in X12 segments (NM1, DMG) and in FHIR resources.
 
 use serde_json::Value;
 use x12::Segment;
 use x12::draft::SegmentDraft;
 
 use super::chart::{is_same, items, text};
-use super::text::{capitals, date, plain, segment};
+use super::text::{date, plain, segment, uppercase};
 
-/// Who is asked about, as far as the request says.
+/// The person that a request identifies. Empty members are not specified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct PersonQuery {
     pub(super) member: String,
     pub(super) last: String,
     pub(super) first: String,
@@ -19,7 +19,7 @@ pub(super) struct Wanted {
     pub(super) gender: String,
 }
 
-impl Wanted {
+impl PersonQuery {
     pub(super) fn read(name: &Segment<'_>, demographics: Option<Segment<'_>>) -> Self {
         let demographic = |number: usize| demographics.map_or("", |segment| segment.text_at(number)).trim().to_owned();
         Self {
@@ -31,32 +31,34 @@ impl Wanted {
         }
     }
 
-    /// The first thing in which somebody differs from what the request says of them.
-    pub(super) fn difference(&self, person: &Value) -> Option<Difference> {
-        let differs = |wanted: &str, known: Option<String>| !wanted.is_empty() && known.is_some_and(|k| k != wanted);
-        if !self.is_named(person) {
-            return Some(Difference::Name);
+    /// The first value of the request that does not match a person's FHIR data.
+    pub(super) fn mismatch(&self, person: &Value) -> Option<Mismatch> {
+        let differs = |requested: &str, known: Option<String>| {
+            !requested.is_empty() && known.is_some_and(|known| known != requested)
+        };
+        if !self.matches_name(person) {
+            return Some(Mismatch::Name);
         }
         if differs(&self.birth, text(person, "birthDate").and_then(date)) {
-            return Some(Difference::Birth);
+            return Some(Mismatch::Birth);
         }
         let gender = gender_of(person).map(str::to_owned);
-        let is_gender = matches!(self.gender.as_str(), "F" | "M");
-        (is_gender && differs(&self.gender, gender)).then_some(Difference::Gender)
+        let has_gender = matches!(self.gender.as_str(), "F" | "M");
+        (has_gender && differs(&self.gender, gender)).then_some(Mismatch::Gender)
     }
 
-    /// By any of the person's names. A first name may be an initial.
-    fn is_named(&self, person: &Value) -> bool {
-        let is_first = |given: &str| {
+    /// Whether any of the person's names matches. The first name may be an initial.
+    fn matches_name(&self, person: &Value) -> bool {
+        let matches_first = |given: &str| {
             is_same(given, &self.first) || (self.first.chars().count() == 1 && is_same(&initial(given), &self.first))
         };
-        let is_this = |name: &Value| {
+        let matches = |name: &Value| {
             let last = self.last.is_empty() || text(name, "family").is_some_and(|family| is_same(family, &self.last));
             let mut given = items(name, "given").iter().filter_map(Value::as_str);
-            last && (self.first.is_empty() || given.any(is_first))
+            last && (self.first.is_empty() || given.any(matches_first))
         };
         let names = items(person, "name");
-        names.is_empty() || names.iter().any(is_this)
+        names.is_empty() || names.iter().any(matches)
     }
 }
 
@@ -65,13 +67,13 @@ fn initial(name: &str) -> String {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Difference {
+pub(super) enum Mismatch {
     Name,
     Birth,
     Gender,
 }
 
-/// DMG03 of FHIR's administrative gender.
+/// DMG03 for a FHIR administrative gender.
 pub(super) fn gender_of(person: &Value) -> Option<&'static str> {
     match text(person, "gender") {
         Some("female") => Some("F"),
@@ -80,7 +82,7 @@ pub(super) fn gender_of(person: &Value) -> Option<&'static str> {
     }
 }
 
-/// The name by which the person goes now.
+/// The official name, or else the first current name.
 pub(super) fn name_of(person: &Value) -> &Value {
     let names = items(person, "name");
     let is_current = |name: &&Value| !matches!(text(name, "use"), Some("old" | "maiden" | "temp"));
@@ -91,37 +93,37 @@ pub(super) fn name_of(person: &Value) -> &Value {
         .unwrap_or(&Value::Null)
 }
 
-/// NM1 with the record's name and a member number.
+/// NM1 with the person's name and a member number.
 pub(super) fn name_segment(entity: &str, person: &Value, member: &str) -> SegmentDraft {
     let name = name_of(person);
     let given: Vec<&str> = items(name, "given").iter().filter_map(Value::as_str).collect();
-    let [first, middle] = [0, 1].map(|at| capitals(given.get(at).copied().unwrap_or_default(), 25));
-    let last = capitals(text(name, "family").unwrap_or_default(), 60);
-    let suffix = capitals(items(name, "suffix").first().and_then(Value::as_str).unwrap_or_default(), 10);
+    let [first, middle] = [0, 1].map(|at| uppercase(given.get(at).copied().unwrap_or_default(), 25));
+    let last = uppercase(text(name, "family").unwrap_or_default(), 60);
+    let suffix = uppercase(items(name, "suffix").first().and_then(Value::as_str).unwrap_or_default(), 10);
     let (qualifier, member) = if member.is_empty() { ("", String::new()) } else { ("MI", plain(member, 80)) };
     segment("NM1", [entity, "1", &last, &first, &middle, "", &suffix, qualifier, &member])
 }
 
-/// N3 and N4 of the record's address, if it is whole enough.
+/// N3 and N4 with the person's address, or nothing if street, city, state or ZIP code is missing.
 pub(super) fn address_segments(person: &Value) -> Vec<SegmentDraft> {
     let addresses = items(person, "address");
     let is_home = |address: &&Value| text(address, "use") == Some("home");
     let Some(address) = addresses.iter().find(is_home).or_else(|| addresses.first()) else { return Vec::new() };
     let lines: Vec<String> =
-        items(address, "line").iter().filter_map(Value::as_str).map(|line| capitals(line, 55)).collect();
-    let city = capitals(text(address, "city").unwrap_or_default(), 30);
-    let state = capitals(text(address, "state").unwrap_or_default(), 30);
+        items(address, "line").iter().filter_map(Value::as_str).map(|line| uppercase(line, 55)).collect();
+    let city = uppercase(text(address, "city").unwrap_or_default(), 30);
+    let state = uppercase(text(address, "state").unwrap_or_default(), 30);
     let zip: String = text(address, "postalCode").unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
-    let is_whole = city.chars().count() > 1 && state.len() == 2 && matches!(zip.len(), 5 | 9);
+    let is_complete = city.chars().count() > 1 && state.len() == 2 && matches!(zip.len(), 5 | 9);
     let first = lines.first().map_or("", String::as_str);
-    if first.is_empty() || !is_whole {
+    if first.is_empty() || !is_complete {
         return Vec::new();
     }
     let second = lines.get(1).map_or("", String::as_str);
     vec![segment("N3", [first, second]), segment("N4", [&city, &state, &zip])]
 }
 
-/// DMG with the record's birth date and gender.
+/// DMG with the person's birth date and gender.
 pub(super) fn demographics_segment(person: &Value) -> Option<SegmentDraft> {
     let birth = text(person, "birthDate").and_then(date)?;
     Some(segment("DMG", ["D8", &birth, gender_of(person).unwrap_or_default()]))
@@ -146,19 +148,19 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn people_are_told_apart() {
+    fn mismatches_are_found() {
         let ada = json!({"name": [{"family": "Núñez", "given": ["Ada", "Maria"]}], "birthDate": "1980-02-29", "gender": "female"});
-        let wanted = |last: &str, first: &str, birth: &str, gender: &str| {
+        let mismatch = |last: &str, first: &str, birth: &str, gender: &str| {
             let [last, first, birth, gender] = [last, first, birth, gender].map(str::to_owned);
-            Wanted { member: String::new(), last, first, birth, gender }.difference(&ada)
+            PersonQuery { member: String::new(), last, first, birth, gender }.mismatch(&ada)
         };
-        assert_eq!(wanted("NUNEZ", "ADA", "19800229", "F"), None);
-        assert_eq!(wanted("NUNEZ", "A", "", "U"), None);
-        assert_eq!(wanted("", "", "", ""), None);
-        assert_eq!(wanted("NUNES", "ADA", "19800229", "F"), Some(Difference::Name));
-        assert_eq!(wanted("NUNEZ", "EVA", "19800229", "F"), Some(Difference::Name));
-        assert_eq!(wanted("NUNEZ", "ADA", "19800228", "F"), Some(Difference::Birth));
-        assert_eq!(wanted("NUNEZ", "ADA", "19800229", "M"), Some(Difference::Gender));
+        assert_eq!(mismatch("NUNEZ", "ADA", "19800229", "F"), None);
+        assert_eq!(mismatch("NUNEZ", "A", "", "U"), None);
+        assert_eq!(mismatch("", "", "", ""), None);
+        assert_eq!(mismatch("NUNES", "ADA", "19800229", "F"), Some(Mismatch::Name));
+        assert_eq!(mismatch("NUNEZ", "EVA", "19800229", "F"), Some(Mismatch::Name));
+        assert_eq!(mismatch("NUNEZ", "ADA", "19800228", "F"), Some(Mismatch::Birth));
+        assert_eq!(mismatch("NUNEZ", "ADA", "19800229", "M"), Some(Mismatch::Gender));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Why a request is not answered with what it asks for: AAA (data elements 901 reject reason, 889 follow-up action).
+//! Reject reasons of requests: AAA segments (data elements 901 reject reason, 889 follow-up action).
 
 use x12::draft::SegmentDraft;
 
@@ -8,13 +8,13 @@ use super::text::segment;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reject(pub(super) String);
 
-/// The level of a 270 or 278 at which a reason is said.
+/// The level of a 271 or 278 that contains the AAA segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
+pub(super) enum RejectLevel {
     Source,
     Receiver,
     Person,
-    /// About a service: within 2110 of a 271, at the event of a 278.
+    /// A service: loop 2110 of a 271, the event level of a 278.
     Service,
 }
 
@@ -35,17 +35,17 @@ impl Reject {
         Self(code.to_owned())
     }
 
-    pub(super) fn level(&self) -> Level {
+    pub(super) fn level(&self) -> RejectLevel {
         match self.0.as_str() {
-            "04" | "41" | "79" | "80" | "T4" => Level::Source,
-            "44" | "46" | "50" | "97" => Level::Receiver,
+            "04" | "41" | "79" | "80" | "T4" => RejectLevel::Source,
+            "44" | "46" | "50" | "97" => RejectLevel::Receiver,
             "33" | "53" | "54" | "55" | "69" | "70" | "98" | "AA" | "AE" | "AF" | "AG" | "AO" | "CI" | "E8" | "IA"
-            | "MA" => Level::Service,
-            _ => Level::Person,
+            | "MA" => RejectLevel::Service,
+            _ => RejectLevel::Person,
         }
     }
 
-    /// What the asker should do: correct it, leave it, or ask again.
+    /// AAA04: correct and resubmit (C), do not resubmit (N), or resubmit the original (R).
     fn follow_up(&self) -> &'static str {
         match self.0.as_str() {
             "42" | "80" => "R",
@@ -54,17 +54,17 @@ impl Reject {
         }
     }
 
-    /// Whether the request was sound and is refused all the same.
-    fn is_sound(&self) -> &'static str {
+    /// AAA01: whether the request was valid.
+    fn valid_request(&self) -> &'static str {
         if matches!(self.0.as_str(), "04" | "41" | "42" | "80") { "Y" } else { "N" }
     }
 
     pub(super) fn segment(&self) -> SegmentDraft {
-        segment("AAA", [self.is_sound(), "", &self.0, self.follow_up()])
+        segment("AAA", [self.valid_request(), "", &self.0, self.follow_up()])
     }
 
-    /// The answer comes later, without being asked for again.
-    pub(super) fn answered_later() -> SegmentDraft {
+    /// The final response follows without another request (AAA04 = Y).
+    pub(super) fn pending_segment() -> SegmentDraft {
         segment("AAA", ["Y", "", Self::UNABLE_TO_RESPOND, "Y"])
     }
 }

@@ -1,4 +1,4 @@
-//! Answers that are kept for whoever picks them up: those that were given, and those that become due.
+//! Stored responses, which clients can list: delivered ones and deferred ones.
 
 use model::clearinghouse::Response;
 use model::{SandboxId, Timestamp};
@@ -10,21 +10,22 @@ use x12::{Interchange, Limits};
 use super::event;
 use super::exchange::{Sender, events_only};
 
-/// Rows by id are [`Response`]s.
+/// The collection of [`Response`] rows, by id.
 pub(crate) const RESPONSES: &str = "responses";
 
-/// Given out with the answer itself.
-pub(super) fn now(request: &Interchange<'_>, text: String, context: &Context<'_>) -> Response {
+/// A response that is returned to the sender at once.
+pub(super) fn delivered(request: &Interchange<'_>, text: String, context: &Context<'_>) -> Response {
     let delivered_at = Some(context.now);
-    Response { delivered_at, ..later(request, text, context.now, context) }
+    Response { delivered_at, ..deferred(request, text, context.now, context) }
 }
 
-/// To be given out when it is due.
-pub(super) fn later(request: &Interchange<'_>, text: String, due: Timestamp, context: &Context<'_>) -> Response {
+/// A response that becomes available when it is due.
+pub(super) fn deferred(request: &Interchange<'_>, text: String, due: Timestamp, context: &Context<'_>) -> Response {
     let (control_number, transaction_sets) = match x12::parse(&text, &Limits::default()) {
         Ok(body) => {
-            let control = body.interchanges().first().map(|found| found.header().text_at(13).to_owned());
-            (control.unwrap_or_default(), event::sets_of(&body))
+            let control_number =
+                body.interchanges().first().map(|interchange| interchange.header().text_at(13).to_owned());
+            (control_number.unwrap_or_default(), event::sets_of(&body))
         }
         Err(_) => (String::new(), Vec::new()),
     };
@@ -44,8 +45,8 @@ pub(super) fn row(response: &Response) -> (&'static str, String, Value) {
     (RESPONSES, response.id.clone(), serde_json::to_value(response).unwrap_or_default())
 }
 
-/// Those that can be had, newest first. None where one became due that nobody was given yet: see [`pick_up`].
-pub fn look(
+/// The available responses, newest first. None if one of them is not marked as delivered: use [`list_and_mark_delivered`].
+pub fn list(
     world: &World,
     sandbox: &SandboxId,
     sender: &Sender,
@@ -55,24 +56,29 @@ pub fn look(
     if available.iter().any(|response| response.delivered_at.is_none()) {
         return events_only(None, Vec::new());
     }
-    let events = vec![event::looked(sandbox, sender, available.len())];
+    let events = vec![event::responses_listed(sandbox, sender, available.len())];
     events_only(Some(available), events)
 }
 
-/// The same, and what became due is marked as given and told in the log.
-pub fn pick_up(world: &World, sandbox: &SandboxId, sender: &Sender, context: &Context<'_>) -> Outcome<Vec<Response>> {
+/// Like [`list`], but marks responses that have become due as delivered, with a log event for each.
+pub fn list_and_mark_delivered(
+    world: &World,
+    sandbox: &SandboxId,
+    sender: &Sender,
+    context: &Context<'_>,
+) -> Outcome<Vec<Response>> {
     let Some(sandbox) = world.sandboxes.get(sandbox) else { return events_only(Vec::new(), Vec::new()) };
     let mut found = available(sandbox, context.now);
-    let mut events = vec![event::looked(&sandbox.id, sender, found.len())];
+    let mut events = vec![event::responses_listed(&sandbox.id, sender, found.len())];
     let mut changes = Vec::new();
-    // In the order in which they became due.
+    // In the order of their due times.
     let mut due: Vec<&mut Response> = found.iter_mut().filter(|response| response.delivered_at.is_none()).collect();
     due.sort_by_key(|response| response.available_at);
     for response in due {
         response.delivered_at = Some(context.now);
         let (collection, key, row) = row(response);
         changes.push(sandbox.put(collection, &key, &row, context.now));
-        events.push(event::answered(&sandbox.id, sender, response, true));
+        events.push(event::response_sent(&sandbox.id, sender, response, true));
     }
     Outcome { answer: found, changes, events }
 }

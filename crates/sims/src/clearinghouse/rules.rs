@@ -1,10 +1,10 @@
-//! Which of an author's rules a request meets: the first of which every condition holds.
+//! Finds the authored rule for a request: the first rule whose conditions all match.
 
 use super::config::{ClearinghouseConfig, Match, Rule};
 
-/// What conditions are held against.
+/// The values of a request that rules are matched against.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked<'a> {
+pub(super) struct RuleInput<'a> {
     pub(super) member: &'a str,
     pub(super) service_types: &'a [String],
     pub(super) procedures: &'a [String],
@@ -12,9 +12,9 @@ pub(super) struct Asked<'a> {
 }
 
 impl ClearinghouseConfig {
-    /// The rule with its number.
-    pub(super) fn rule(&self, asked: &Asked<'_>) -> Option<(usize, &Rule)> {
-        self.rules.iter().enumerate().find(|(_, rule)| rule.r#match.holds(asked))
+    /// The first matching rule, with its index.
+    pub(super) fn rule(&self, input: &RuleInput<'_>) -> Option<(usize, &Rule)> {
+        self.rules.iter().enumerate().find(|(_, rule)| rule.r#match.matches(input))
     }
 
     pub(super) fn names_payer(&self, payer: &str) -> bool {
@@ -23,13 +23,15 @@ impl ClearinghouseConfig {
 }
 
 impl Match {
-    fn holds(&self, asked: &Asked<'_>) -> bool {
-        let is = |wanted: &Option<String>, given: &str| wanted.as_ref().is_none_or(|wanted| wanted == given);
-        let is_among =
-            |wanted: &Option<String>, given: &[String]| wanted.as_ref().is_none_or(|one| given.contains(one));
-        is(&self.member, asked.member)
-            && is(&self.payer, asked.payer)
-            && is_among(&self.service_type, asked.service_types)
-            && is_among(&self.procedure, asked.procedures)
+    fn matches(&self, input: &RuleInput<'_>) -> bool {
+        let equals =
+            |condition: &Option<String>, value: &str| condition.as_ref().is_none_or(|expected| expected == value);
+        let is_among = |condition: &Option<String>, values: &[String]| {
+            condition.as_ref().is_none_or(|expected| values.contains(expected))
+        };
+        equals(&self.member, input.member)
+            && equals(&self.payer, input.payer)
+            && is_among(&self.service_type, input.service_types)
+            && is_among(&self.procedure, input.procedures)
     }
 }

@@ -1,4 +1,4 @@
-//! Values as X12 writes them: capitals, dates, amounts (X12.6: data types AN, DT, R).
+//! Formats values for X12 elements: uppercase text, dates, codes (X12.6: data types AN, DT, ID).
 
 use jiff::tz::TimeZone;
 use model::Timestamp;
@@ -11,20 +11,20 @@ pub(super) fn date_and_time(at: Timestamp) -> (String, String) {
     (format!("{year:04}{month:02}{day:02}"), format!("{:02}{:02}", moment.hour(), moment.minute()))
 }
 
-/// `2026-01-15` or `2026-01-15T09:30:00Z` as `20260115`; a date that names no day has none.
+/// Converts `2026-01-15` or `2026-01-15T09:30:00Z` to `20260115`. None for dates without a day.
 pub(super) fn date(fhir: &str) -> Option<String> {
     let day = fhir.get(..10).filter(|day| day.parse::<jiff::civil::Date>().is_ok())?;
     Some(day.replace('-', ""))
 }
 
-/// Whether eight digits name a day of the calendar.
+/// Whether the text is a valid `CCYYMMDD` date.
 pub(super) fn is_date(text: &str) -> bool {
     let parts = (text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit()))
         .then(|| format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..]));
     parts.is_some_and(|parts| parts.parse::<jiff::civil::Date>().is_ok())
 }
 
-/// `20260115` as `2026-01-15`.
+/// Converts `20260115` to `2026-01-15`.
 pub(super) fn fhir_date(date: &str) -> String {
     match (date.get(..4), date.get(4..6), date.get(6..8)) {
         (Some(year), Some(month), Some(day)) => format!("{year}-{month}-{day}"),
@@ -32,20 +32,20 @@ pub(super) fn fhir_date(date: &str) -> String {
     }
 }
 
-/// In capitals, on one line, without spaces at its ends, and no longer than the element has room for.
-pub(super) fn capitals(text: &str, most: usize) -> String {
+/// Uppercases free text, normalizes whitespace, and truncates it to the maximum length of the element.
+pub(super) fn uppercase(text: &str, max_chars: usize) -> String {
     let words: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
-    let capitals: String = words.join(" ").to_uppercase().chars().take(most).collect();
-    capitals.trim_end().to_owned()
+    let uppercase: String = words.join(" ").to_uppercase().chars().take(max_chars).collect();
+    uppercase.trim_end().to_owned()
 }
 
-/// A code or number as it is, without what cannot be written, and no longer than the element has room for.
-pub(super) fn plain(text: &str, most: usize) -> String {
-    text.trim().chars().filter(|c| !c.is_control()).take(most).collect()
+/// Trims a code or number, drops control characters, and truncates it to the maximum length of the element.
+pub(super) fn plain(text: &str, max_chars: usize) -> String {
+    text.trim().chars().filter(|c| !c.is_control()).take(max_chars).collect()
 }
 
-/// A segment of plain elements.
+/// A segment of simple elements.
 pub(super) fn segment<const N: usize>(name: &str, elements: [&str; N]) -> SegmentDraft {
     SegmentDraft::of(name, elements)
 }
@@ -65,8 +65,8 @@ mod tests {
     }
 
     #[test]
-    fn names_are_capitals_on_one_line() {
-        assert_eq!(capitals(" O'Neill\n de  la\u{0}Cruz ", 60), "O'NEILL DE LA CRUZ");
-        assert_eq!(capitals("Abc def", 4), "ABC");
+    fn text_is_uppercased_on_one_line() {
+        assert_eq!(uppercase(" O'Neill\n de  la\u{0}Cruz ", 60), "O'NEILL DE LA CRUZ");
+        assert_eq!(uppercase("Abc def", 4), "ABC");
     }
 }

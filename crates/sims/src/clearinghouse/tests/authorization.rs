@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::house::{House, interchange};
+use super::fixture::{Fixture, interchange};
 
 fn request(service: &str) -> String {
     let segments = format!(
@@ -18,34 +18,38 @@ fn service(code: &str) -> String {
 }
 
 #[test]
-fn a_review_is_decided_by_rule_by_record_or_not_yet() {
-    let mut house = House::with_rules(&json!([
+fn decisions_come_from_rules_then_fhir_data_else_pend() {
+    let mut fixture = Fixture::with_rules(&json!([
         {"match": {"procedure": "70553"}, "status": "approved"},
         {"match": {"procedure": "70554"}, "status": "denied"},
         {"match": {"procedure": "70555"}, "status": "need_more_info"},
         {"match": {"procedure": "70556"}, "aaa": "AG"},
     ]));
-    let approved = house.told(&request(&service("70553")), &["BHT", "HL", "TRN", "UM", "HCR", "HI", "SV1"]);
+    let approved = fixture.response_lines(&request(&service("70553")), &["BHT", "HL", "TRN", "UM", "HCR", "HI", "SV1"]);
     let [_, _, _, _, _, trace, kind, decision, diagnosis, level, of_service, procedure] = &approved[..] else {
         panic!("{approved:?}")
     };
     assert_eq!([trace.as_str(), kind, diagnosis], ["TRN*2*EVENT1*9CLINICSYS", "UM*HS*I*62", "HI*BK:J45"]);
     assert!(decision.starts_with("HCR*A1*A") && decision == of_service, "{decision}");
     assert_eq!([level.as_str(), procedure], ["HL*5*4*SS*0", "SV1*HC:70553*120*UN*1"]);
-    assert_eq!(house.told(&request(&service("70553")), &["HCR"])[0], *decision, "the same number for the same request");
-    assert_eq!(house.told(&request(&service("70554")), &["HCR"]), ["HCR*A3**0F", "HCR*A3**0F"]);
-    assert_eq!(house.told(&request(&service("70555")), &["HCR"]), ["HCR*A4**0U", "HCR*A4**0U"]);
-    assert_eq!(house.told(&request(&service("70556")), &["HCR", "AAA"]), ["AAA*N**AG*C", "AAA*N**AG*C"]);
-    assert_eq!(house.told(&request(&service("70551")), &["HCR"])[0], "HCR*A1*AUTH-777", "from the record");
-    assert_eq!(house.told(&request(&service("12345")), &["HCR"])[0], "HCR*A4**0V", "nobody has decided");
-    assert_eq!(house.told(&request("").replace("EV*1", "EV*0"), &["HCR"]), ["HCR*A4**0V"]);
+    assert_eq!(fixture.response_lines(&request(&service("70553")), &["HCR"])[0], *decision, "the number is stable");
+    assert_eq!(fixture.response_lines(&request(&service("70554")), &["HCR"]), ["HCR*A3**0F", "HCR*A3**0F"]);
+    assert_eq!(fixture.response_lines(&request(&service("70555")), &["HCR"]), ["HCR*A4**0U", "HCR*A4**0U"]);
+    assert_eq!(fixture.response_lines(&request(&service("70556")), &["HCR", "AAA"]), ["AAA*N**AG*C", "AAA*N**AG*C"]);
+    assert_eq!(
+        fixture.response_lines(&request(&service("70551")), &["HCR"])[0],
+        "HCR*A1*AUTH-777",
+        "from the FHIR data"
+    );
+    assert_eq!(fixture.response_lines(&request(&service("12345")), &["HCR"])[0], "HCR*A4**0V", "undecided");
+    assert_eq!(fixture.response_lines(&request("").replace("EV*1", "EV*0"), &["HCR"]), ["HCR*A4**0V"]);
 }
 
 #[test]
-fn strangers_get_no_review() {
-    let mut house = House::with_rules(&json!([]));
+fn unknown_members_and_payers_are_rejected() {
+    let mut fixture = Fixture::with_rules(&json!([]));
     let stranger = request(&service("1")).replace("MORROW*ADA****MI*W0001", "NOBODY*NEMO****MI*Z9");
-    assert_eq!(house.told(&stranger, &["AAA", "HCR"]), ["AAA*N**75*C"]);
+    assert_eq!(fixture.response_lines(&stranger, &["AAA", "HCR"]), ["AAA*N**75*C"]);
     let unknown = request(&service("1")).replace("60054", "11111").replace("BLUE PLAN", "GREEN PLAN");
-    assert_eq!(house.told(&unknown, &["AAA", "HCR"]), ["AAA*N**79*C"]);
+    assert_eq!(fixture.response_lines(&unknown, &["AAA", "HCR"]), ["AAA*N**79*C"]);
 }

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::house::{ADA, House, inquiry, interchange, record};
+use super::fixture::{ADA, Fixture, fhir_resources, inquiry, interchange};
 
 #[test]
-fn a_member_is_answered_from_the_record() {
-    let mut house = House::with_rules(&json!([]));
-    let answer = house.send(&inquiry(ADA, "DTP*291*D8*20260423\nEQ*30^98"));
+fn the_271_contains_the_members_coverage() {
+    let mut fixture = Fixture::with_rules(&json!([]));
+    let answer = fixture.send(&inquiry(ADA, "DTP*291*D8*20260423\nEQ*30^98"));
     let expected =
         "ISA*00*          *00*          *ZZ*CLEARING       *ZZ*CLINIC         *260423*1200*^*00501*000000002*0*T*:~
 GS*HB*PAYERS*CLINIC*20260423*1200*1*X*005010X279A1~
@@ -39,8 +39,8 @@ IEA*1*000000002~
 }
 
 #[test]
-fn whoever_is_not_known_so_is_rejected_with_the_reason() {
-    let mut house = House::with_rules(&json!([]));
+fn unknown_members_are_rejected_with_a_reason() {
+    let mut fixture = Fixture::with_rules(&json!([]));
     for (subscriber, expected) in [
         ("NM1*IL*1*MORROW*ADA****MI*W0009\nDMG*D8*19800229*F", "AAA*N**72*C"),
         ("NM1*IL*1*MURROW*ADA****MI*W0001\nDMG*D8*19800229*F", "AAA*N**73*C"),
@@ -52,37 +52,41 @@ fn whoever_is_not_known_so_is_rejected_with_the_reason() {
         ("NM1*IL*1*MORROW*ADA", "AAA*N**58*C"),
         ("NM1*IL*1", "AAA*N**72*C"),
     ] {
-        assert_eq!(house.told(&inquiry(subscriber, "EQ*30"), &["AAA", "EB"]), [expected], "{subscriber}");
+        assert_eq!(fixture.response_lines(&inquiry(subscriber, "EQ*30"), &["AAA", "EB"]), [expected], "{subscriber}");
     }
-    let found = house.told(&inquiry("NM1*IL*1*MORROW*ADA\nDMG*D8*19800229*F", "EQ*30"), &["NM1*IL", "AAA"]);
-    assert_eq!(found, ["NM1*IL*1*MORROW*ADA****MI*W0001"], "name and birth date are enough");
-    let found = house.told(&inquiry("NM1*IL*1******MI*W0001", "EQ*30"), &["NM1*IL", "AAA"]);
-    assert_eq!(found, ["NM1*IL*1*MORROW*ADA****MI*W0001"], "so is the number");
+    let found = fixture.response_lines(&inquiry("NM1*IL*1*MORROW*ADA\nDMG*D8*19800229*F", "EQ*30"), &["NM1*IL", "AAA"]);
+    assert_eq!(found, ["NM1*IL*1*MORROW*ADA****MI*W0001"], "name and birth date are sufficient");
+    let found = fixture.response_lines(&inquiry("NM1*IL*1******MI*W0001", "EQ*30"), &["NM1*IL", "AAA"]);
+    assert_eq!(found, ["NM1*IL*1*MORROW*ADA****MI*W0001"], "the number alone is sufficient");
 }
 
 #[test]
-fn payers_and_providers_are_checked_first() {
-    let mut house = House::with_rules(&json!([]));
+fn payers_and_providers_are_checked_before_members() {
+    let mut fixture = Fixture::with_rules(&json!([]));
     let unknown = inquiry(ADA, "EQ*30").replace("BLUE PLAN*****PI*60054", "GREEN PLAN*****PI*11111");
-    assert_eq!(house.told(&unknown, &["HL", "AAA", "EB"]), ["HL*1**20*0", "AAA*N**79*C"]);
+    assert_eq!(fixture.response_lines(&unknown, &["HL", "AAA", "EB"]), ["HL*1**20*0", "AAA*N**79*C"]);
     let other = inquiry(ADA, "EQ*30").replace("BLUE PLAN*****PI*60054", "RED PLAN*****PI*70000");
-    assert_eq!(house.told(&other, &["AAA", "EB"]), ["AAA*N**75*C"], "insured by another");
+    assert_eq!(fixture.response_lines(&other, &["AAA", "EB"]), ["AAA*N**75*C"], "insured by another payer");
     let provider = inquiry(ADA, "EQ*30").replace("1234567893", "1234567890");
-    assert_eq!(house.told(&provider, &["HL", "AAA", "EB"]), ["HL*1**20*1", "HL*2*1*21*0", "AAA*N**43*C"]);
+    assert_eq!(fixture.response_lines(&provider, &["HL", "AAA", "EB"]), ["HL*1**20*1", "HL*2*1*21*0", "AAA*N**43*C"]);
 }
 
 #[test]
-fn a_plan_that_has_ended_is_inactive() {
-    let mut house = House::with_rules(&json!([]));
+fn coverage_that_has_ended_is_inactive() {
+    let mut fixture = Fixture::with_rules(&json!([]));
     let former = "NM1*IL*1*FORMER*FINN****MI*W0003\nDMG*D8*19700101*M";
-    assert_eq!(house.told(&inquiry(former, "EQ*30"), &["EB"]), ["EB*6*IND*30*PR*GOLD PPO"]);
+    assert_eq!(fixture.response_lines(&inquiry(former, "EQ*30"), &["EB"]), ["EB*6*IND*30*PR*GOLD PPO"]);
     let then = inquiry(former, "DTP*291*D8*20240601\nEQ*30");
-    assert_eq!(house.told(&then, &["EB"])[0], "EB*1*IND*30*PR*GOLD PPO", "on a day when it was in force");
+    assert_eq!(
+        fixture.response_lines(&then, &["EB"])[0],
+        "EB*1*IND*30*PR*GOLD PPO",
+        "the date of service is within the period"
+    );
 }
 
 #[test]
 fn dependents_are_found_under_the_subscribers_number() {
-    let mut house = House::with_rules(&json!([]));
+    let mut fixture = Fixture::with_rules(&json!([]));
     let about = |dependent: &str| {
         let head = inquiry("NM1*IL*1*OKAFOR*BEN****MI*W0002", "");
         let segments = head.split('~').skip(3).take_while(|segment| !segment.starts_with("SE*"));
@@ -90,7 +94,8 @@ fn dependents_are_found_under_the_subscribers_number() {
         let head = kept.join("\n").replace("HL*3*2*22*0", "HL*3*2*22*1");
         interchange("270", &format!("{head}\nHL*4*3*23*0\nTRN*1*TRACE2*9CLINICSYS\n{dependent}\nEQ*30"))
     };
-    let found = house.told(&about("NM1*03*1*OKAFOR*CLEO\nDMG*D8*20150601*F"), &["HL", "TRN", "NM1", "EB*1", "AAA"]);
+    let found =
+        fixture.response_lines(&about("NM1*03*1*OKAFOR*CLEO\nDMG*D8*20150601*F"), &["HL", "TRN", "NM1", "EB*1", "AAA"]);
     assert_eq!(
         found[6..],
         [
@@ -101,13 +106,13 @@ fn dependents_are_found_under_the_subscribers_number() {
             "EB*1*IND*1^33^35^47^86^88^98^AL^MH^UC"
         ]
     );
-    assert_eq!(house.told(&about("NM1*03*1*OKAFOR*DORA\nDMG*D8*20150601*F"), &["AAA"]), ["AAA*N**67*C"]);
-    assert_eq!(house.told(&about("NM1*03*1*OKAFOR*CLEO\nDMG*D8*20150602*F"), &["AAA"]), ["AAA*N**71*C"]);
+    assert_eq!(fixture.response_lines(&about("NM1*03*1*OKAFOR*DORA\nDMG*D8*20150601*F"), &["AAA"]), ["AAA*N**67*C"]);
+    assert_eq!(fixture.response_lines(&about("NM1*03*1*OKAFOR*CLEO\nDMG*D8*20150602*F"), &["AAA"]), ["AAA*N**71*C"]);
 }
 
 #[test]
-fn rules_come_before_the_record() {
-    let mut house = House::with_rules(&json!([
+fn rules_take_precedence_over_fhir_data() {
+    let mut fixture = Fixture::with_rules(&json!([
         {"match": {"member": "W0001", "service_type": "35"}, "aaa": "42"},
         {"match": {"payer": "99999"}, "aaa": "79"},
         {"match": {"member": "X1"}, "status": "active", "benefits": [
@@ -116,15 +121,15 @@ fn rules_come_before_the_record() {
         {"match": {"service_type": "98"}, "status": "inactive"},
         {"match": {"procedure": "70551"}, "benefits": [{"code": "I", "service_type": "62"}]},
     ]));
-    assert_eq!(house.told(&inquiry(ADA, "EQ*35"), &["AAA", "EB"]), ["AAA*Y**42*R"]);
-    assert_eq!(house.told(&inquiry(ADA, "EQ*98"), &["EB"]), ["EB*6*IND*98*PR*GOLD PPO"]);
+    assert_eq!(fixture.response_lines(&inquiry(ADA, "EQ*35"), &["AAA", "EB"]), ["AAA*Y**42*R"]);
+    assert_eq!(fixture.response_lines(&inquiry(ADA, "EQ*98"), &["EB"]), ["EB*6*IND*98*PR*GOLD PPO"]);
     assert_eq!(
-        house.told(&inquiry(ADA, "EQ**HC:70551"), &["EB"]),
+        fixture.response_lines(&inquiry(ADA, "EQ**HC:70551"), &["EB"]),
         ["EB*1*IND**PR*GOLD PPO********HC:70551", "EB*I**62"]
     );
     let stranger = inquiry("NM1*IL*1*STRANGER*SAM****MI*X1", "EQ*98");
     assert_eq!(
-        house.told(&stranger, &["NM1*IL", "EB", "MSG"]),
+        fixture.response_lines(&stranger, &["NM1*IL", "EB", "MSG"]),
         [
             "NM1*IL*1*STRANGER*SAM****MI*X1",
             "EB*1*IND*98",
@@ -134,22 +139,26 @@ fn rules_come_before_the_record() {
         ]
     );
     let other = inquiry("NM1*IL*1*STRANGER*SAM****MI*X2", "EQ*98");
-    assert_eq!(house.told(&other, &["AAA"]), ["AAA*N**75*C"], "a rule that names nobody makes nobody a member");
+    assert_eq!(
+        fixture.response_lines(&other, &["AAA"]),
+        ["AAA*N**75*C"],
+        "rules without a member condition only apply to known members"
+    );
     let refused = inquiry(ADA, "EQ*30").replace("60054", "99999");
-    assert_eq!(house.told(&refused, &["HL", "AAA"]), ["HL*1**20*0", "AAA*N**79*C"]);
+    assert_eq!(fixture.response_lines(&refused, &["HL", "AAA"]), ["HL*1**20*0", "AAA*N**79*C"]);
 }
 
 #[test]
-fn without_a_record_only_rules_answer() {
-    let mut house = House::over(&[], &json!({"rules": [{"match": {"member": "W0002"}, "status": "active"}]}));
-    assert_eq!(house.told(&inquiry(ADA, "EQ*30"), &["AAA"]), ["AAA*Y**42*R"]);
+fn without_fhir_data_only_rules_apply() {
+    let mut fixture = Fixture::new(&[], &json!({"rules": [{"match": {"member": "W0002"}, "status": "active"}]}));
+    assert_eq!(fixture.response_lines(&inquiry(ADA, "EQ*30"), &["AAA"]), ["AAA*Y**42*R"]);
     let known = inquiry("NM1*IL*1*OKAFOR*BEN****MI*W0002", "EQ*30");
-    assert_eq!(house.told(&known, &["EB"])[0], "EB*1*IND*30");
+    assert_eq!(fixture.response_lines(&known, &["EB"])[0], "EB*1*IND*30");
 }
 
 #[test]
 fn members_are_found_by_any_identifier() {
-    let mut resources = record();
+    let mut resources = fhir_resources();
     for resource in &mut resources {
         if resource["id"] == "c1" {
             resource.as_object_mut().unwrap().shift_remove("subscriberId");
@@ -159,9 +168,9 @@ fn members_are_found_by_any_identifier() {
             resource["identifier"] = json!([{"value": "MEMBER-9"}]);
         }
     }
-    let mut house = House::over(&resources, &json!({}));
+    let mut fixture = Fixture::new(&resources, &json!({}));
     let by_card = inquiry("NM1*IL*1*MORROW*ADA****MI*CARD,7|x", "EQ*30");
-    assert_eq!(house.told(&by_card, &["EB"])[0], "EB*1*IND*30*PR*GOLD PPO");
+    assert_eq!(fixture.response_lines(&by_card, &["EB"])[0], "EB*1*IND*30*PR*GOLD PPO");
     let by_patient = inquiry("NM1*IL*1*FORMER*FINN****MI*MEMBER-9", "EQ*30");
-    assert_eq!(house.told(&by_patient, &["EB"]), ["EB*6*IND*30*PR*GOLD PPO"]);
+    assert_eq!(fixture.response_lines(&by_patient, &["EB"]), ["EB*6*IND*30*PR*GOLD PPO"]);
 }

@@ -1,11 +1,11 @@
-//! The clearinghouse as a client sees it: bodies in, answers out.
+//! Tests of the clearinghouse through its public interface.
 
 mod authorization;
 mod batch;
 mod claims;
+mod delays;
 mod eligibility;
 mod envelope;
-mod house;
-mod later;
-mod patient;
+mod fixture;
+mod patient_eligibility;
 mod status;

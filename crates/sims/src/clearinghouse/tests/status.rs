@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::house::{House, interchange};
+use super::fixture::{Fixture, interchange};
 
 fn question(claim: &str) -> String {
     let segments = format!(
@@ -13,12 +13,12 @@ fn question(claim: &str) -> String {
     interchange("276", &segments)
 }
 
-const TOLD: [&str; 6] = ["TRN", "STC", "REF", "DTP", "SVC", "AAA"];
+const STATUS_SEGMENTS: [&str; 6] = ["TRN", "STC", "REF", "DTP", "SVC", "AAA"];
 
 #[test]
-fn a_claim_of_the_record_is_found_by_what_is_said_of_it() {
-    let mut house = House::with_rules(&json!([]));
-    let paid = house.told(&question("REF*1K*PAYER-1\nAMT*T3*85\nDTP*472*D8*20260105"), &TOLD);
+fn claims_of_the_fhir_data_are_found() {
+    let mut fixture = Fixture::with_rules(&json!([]));
+    let paid = fixture.response_lines(&question("REF*1K*PAYER-1\nAMT*T3*85\nDTP*472*D8*20260105"), &STATUS_SEGMENTS);
     let expected = [
         "TRN*2*T1",
         "STC*F1:65*20260423**85*68*20260110**20260110*CHK100",
@@ -27,28 +27,36 @@ fn a_claim_of_the_record_is_found_by_what_is_said_of_it() {
         "DTP*472*D8*20260105",
     ];
     assert_eq!(paid, expected);
-    assert_eq!(house.told(&question("REF*EJ*CLAIM-1"), &TOLD), expected);
-    let waiting = house.told(&question("REF*EJ*CLAIM-2"), &TOLD);
+    assert_eq!(fixture.response_lines(&question("REF*EJ*CLAIM-1"), &STATUS_SEGMENTS), expected);
+    let waiting = fixture.response_lines(&question("REF*EJ*CLAIM-2"), &STATUS_SEGMENTS);
     assert_eq!(waiting[1], "STC*P1:20*20260423**120");
-    assert_eq!(house.told(&question("REF*EJ*CLAIM-3"), &["STC"]), ["STC*A4:35*20260423**0"]);
-    assert_eq!(house.told(&question("DTP*472*RD8*20250101-20250131"), &["STC"]), ["STC*A4:35*20260423**0"]);
-    assert_eq!(house.told(&question(""), &["STC"]).len(), 2, "both claims, for one who asks for all");
-    let lines = house.told(&question("REF*EJ*CLAIM-1\nSVC*HC:99213*85*****1\nDTP*472*D8*20260105"), &["SVC", "STC"]);
+    assert_eq!(fixture.response_lines(&question("REF*EJ*CLAIM-3"), &["STC"]), ["STC*A4:35*20260423**0"]);
+    assert_eq!(fixture.response_lines(&question("DTP*472*RD8*20250101-20250131"), &["STC"]), ["STC*A4:35*20260423**0"]);
+    assert_eq!(
+        fixture.response_lines(&question(""), &["STC"]).len(),
+        2,
+        "a request without criteria returns both claims"
+    );
+    let lines = fixture
+        .response_lines(&question("REF*EJ*CLAIM-1\nSVC*HC:99213*85*****1\nDTP*472*D8*20260105"), &["SVC", "STC"]);
     assert_eq!(lines[1..], ["SVC*HC:99213*85*68****1", "STC*F1:65*20260423"]);
 }
 
 #[test]
-fn rules_decide_and_strangers_are_told_so() {
-    let mut house = House::with_rules(&json!([
+fn rules_set_the_status_and_unknown_members_are_rejected() {
+    let mut fixture = Fixture::with_rules(&json!([
         {"match": {"procedure": "99999"}, "status": "denied"},
         {"match": {"procedure": "88888"}, "status": "need_more_info"},
         {"match": {"procedure": "77777"}, "status": "paid", "payment": {"percent": "0.80", "copay": "10.00"}},
     ]));
     let about = |code: &str| question(&format!("REF*EJ*CLAIM-1\nSVC*HC:{code}*85*****1\nDTP*472*D8*20260105"));
-    assert_eq!(house.told(&about("99999"), &["STC"])[0], "STC*F2:585*20260423**85*0*20260110");
-    assert_eq!(house.told(&about("88888"), &["STC"])[0], "STC*P3:123:1P*20260423**85");
+    assert_eq!(fixture.response_lines(&about("99999"), &["STC"])[0], "STC*F2:585*20260423**85*0*20260110");
+    assert_eq!(fixture.response_lines(&about("88888"), &["STC"])[0], "STC*P3:123:1P*20260423**85");
     let unanswered = about("77777").replace("CLAIM-1", "CLAIM-2");
-    assert!(house.told(&unanswered, &["STC"])[0].starts_with("STC*F1:65*20260423**120*86*"), "as an 835 would say");
+    assert!(
+        fixture.response_lines(&unanswered, &["STC"])[0].starts_with("STC*F1:65*20260423**120*86*"),
+        "the amount of the 835"
+    );
     for (from, to, expected) in [
         ("NM1*IL*1*MORROW*ADA****MI*W0001", "NM1*IL*1*NOBODY*NEMO****MI*Z9", "STC*A4:33:IL*20260423**0"),
         ("NM1*IL*1*MORROW", "NM1*IL*1*MURROW", "STC*E0:125:IL*20260423**0"),
@@ -56,15 +64,15 @@ fn rules_decide_and_strangers_are_told_so() {
         ("1234567893", "1234567890", "STC*E0:562:1P*20260423"),
         ("BLUE PLAN*****PI*60054", "GREEN PLAN*****PI*11111", "STC*E0:116*20260423"),
     ] {
-        assert_eq!(house.told(&question("").replace(from, to), &["STC"]), [expected]);
+        assert_eq!(fixture.response_lines(&question("").replace(from, to), &["STC"]), [expected]);
     }
 }
 
 #[test]
-fn a_rule_for_a_payer_holds_for_its_members_only() {
-    let mut house = House::with_rules(&json!([{"match": {"payer": "60054"}, "status": "paid"}]));
-    assert!(house.told(&question("REF*EJ*CLAIM-2"), &["STC"])[0].starts_with("STC*F1:65*"));
+fn a_rule_for_a_payer_only_applies_to_its_members() {
+    let mut fixture = Fixture::with_rules(&json!([{"match": {"payer": "60054"}, "status": "paid"}]));
+    assert!(fixture.response_lines(&question("REF*EJ*CLAIM-2"), &["STC"])[0].starts_with("STC*F1:65*"));
     let stranger =
         question("REF*EJ*CLAIM-2").replace("NM1*IL*1*MORROW*ADA****MI*W0001", "NM1*IL*1*NOBODY*NEMO****MI*Z9");
-    assert_eq!(house.told(&stranger, &["STC"]), ["STC*A4:33:IL*20260423**0"]);
+    assert_eq!(fixture.response_lines(&stranger, &["STC"]), ["STC*A4:33:IL*20260423**0"]);
 }

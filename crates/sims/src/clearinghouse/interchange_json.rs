@@ -1,11 +1,11 @@
-//! An interchange as JSON: envelopes, transactions and segments, each with its loop.
+//! Converts interchanges to JSON: envelopes, transactions and segments, each segment with its loop.
 
 use model::clearinghouse;
 use x12::guide::Guide;
 use x12::loops::Loops;
 use x12::{Group, Interchange, Limits, Segment, Transaction};
 
-/// Of a text of ours, which can always be read.
+/// Converts a response of ours, which is always valid.
 pub(super) fn interchanges(text: &str) -> Vec<clearinghouse::Interchange> {
     let body = x12::parse(text, &Limits::default()).ok();
     body.iter().flat_map(|body| body.interchanges()).map(interchange).collect()
@@ -44,7 +44,7 @@ fn transaction(transaction: &Transaction<'_, '_>) -> clearinghouse::Transaction 
     }
 }
 
-/// Elements with `^` between repetitions and `:` between components.
+/// Repetitions are joined with `^`, components with `:`.
 fn segment(segment: &Segment<'_>, within: Option<&str>) -> clearinghouse::Segment {
     clearinghouse::Segment {
         name: segment.name().to_owned(),

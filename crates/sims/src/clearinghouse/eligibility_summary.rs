@@ -1,20 +1,19 @@
-//! What a 271 with one patient says, in a few members.
+//! Summarizes a 271 about one patient.
 
 use model::clearinghouse::{Benefit, Eligibility, Payer, Rejection, Standing};
 use x12::query::{Position, values};
 use x12::{Limits, Segment};
 
-/// Of the first transaction; of what is no 271 as much as a rejection.
-/// The rest of the answer is for the caller to fill.
-pub(super) fn of(text: &str) -> Eligibility {
+/// Reads the first transaction. Anything other than a 271 counts as a rejection. The caller sets the ids and the raw X12.
+pub(super) fn summarize(text: &str) -> Eligibility {
     let body = x12::parse(text, &Limits::default()).ok();
     let transaction = body.as_ref().and_then(|body| body.transactions().next());
     let segments: Vec<Segment<'_>> = transaction.map(|set| set.segments().to_vec()).unwrap_or_default();
-    let named = |name: &'static str| segments.iter().filter(move |segment| segment.name() == name);
-    let entity = |code: &str| named("NM1").find(|segment| segment.text_at(1) == code);
-    let part =
-        |code: &str, number: usize| entity(code).map_or_else(String::new, |found| found.text_at(number).to_owned());
-    let rejections: Vec<Rejection> = named("AAA").map(rejection).collect();
+    let segments_named = |name: &'static str| segments.iter().filter(move |segment| segment.name() == name);
+    let entity = |code: &str| segments_named("NM1").find(|segment| segment.text_at(1) == code);
+    let name_element =
+        |code: &str, number: usize| entity(code).map_or_else(String::new, |name| name.text_at(number).to_owned());
+    let rejections: Vec<Rejection> = segments_named("AAA").map(rejection).collect();
     let benefits = benefits(&segments);
     let is_any = |codes: &[&str]| benefits.iter().any(|benefit| codes.contains(&benefit.code.as_str()));
     let standing = match rejections.first() {
@@ -29,9 +28,13 @@ pub(super) fn of(text: &str) -> Eligibility {
         patient_id: String::new(),
         eligible: standing == Standing::Active,
         status: standing,
-        member_id: part("IL", 9),
-        payer: Payer { id: part("PR", 9), name: part("PR", 3) },
-        plan: named("EB").map(|found| found.text_at(5)).find(|plan| !plan.is_empty()).unwrap_or_default().to_owned(),
+        member_id: name_element("IL", 9),
+        payer: Payer { id: name_element("PR", 9), name: name_element("PR", 3) },
+        plan: segments_named("EB")
+            .map(|found| found.text_at(5))
+            .find(|plan| !plan.is_empty())
+            .unwrap_or_default()
+            .to_owned(),
         benefits,
         rejections,
         response_id: String::new(),
@@ -66,7 +69,7 @@ fn rejection(segment: &Segment<'_>) -> Rejection {
     Rejection { message: meaning(&code).to_owned(), code, follow_up: segment.text_at(4).to_owned() }
 }
 
-/// Data element 901, as far as it is used here.
+/// Descriptions of reject reason codes (data element 901).
 fn meaning(code: &str) -> &'static str {
     match code {
         "15" => "required application data missing",

@@ -1,4 +1,4 @@
-//! A playground with a health record and a clearinghouse over it.
+//! A playground with FHIR data and a clearinghouse.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use model::{Id, SandboxId, Timestamp, Ulid};
 use serde_json::{Value, json};
 use world::{Context, NewEvent, Outcome, Records, Sandbox, World};
 
-use crate::clearinghouse::exchange::{Exchanged, Refusal, Sender, Transport, exchange};
+use crate::clearinghouse::exchange::{ExchangeError, ExchangeResponses, Sender, Transport, exchange};
 
 pub(super) const START: Timestamp = Timestamp(1_776_945_600_000);
 
-pub(super) struct House {
+pub(super) struct Fixture {
     pub(super) world: World,
     pub(super) events: Vec<NewEvent>,
     pub(super) now: Timestamp,
@@ -28,13 +28,13 @@ pub(super) fn sender() -> Sender {
     Sender { actor: "agent".to_owned(), transport: Transport::Http }
 }
 
-impl House {
-    /// With rules, over the record of [`record`].
+impl Fixture {
+    /// A clearinghouse with rules and the FHIR data of [`fhir_resources`].
     pub(super) fn with_rules(rules: &Value) -> Self {
-        Self::over(&record(), &json!({ "rules": rules }))
+        Self::new(&fhir_resources(), &json!({ "rules": rules }))
     }
 
-    pub(super) fn over(resources: &[Value], config: &Value) -> Self {
+    pub(super) fn new(resources: &[Value], config: &Value) -> Self {
         let lines: Vec<String> = resources.iter().map(Value::to_string).collect();
         let layer = Arc::new(Layer::build(vec![lines.join("\n")], 1).unwrap());
         let kinds = [SimulatorType::Fhir, SimulatorType::Clearinghouse, SimulatorType::Files];
@@ -49,7 +49,7 @@ impl House {
         Self { world: World { seq: 0, oldest: 0, sandboxes }, events: Vec::new(), now: START, ids: Cell::new(0) }
     }
 
-    pub(super) fn after(&mut self, seconds: i64) {
+    pub(super) fn set_seconds(&mut self, seconds: i64) {
         self.now = START.plus_milliseconds(1000 * seconds);
     }
 
@@ -59,7 +59,7 @@ impl House {
             format!("{:026}", self.ids.get())
         };
         let Outcome { answer, changes, events } = message(&self.world, &Context { now: self.now, new_id: &new_id });
-        assert!(changes.is_empty() || !events.is_empty(), "what changes is told");
+        assert!(changes.is_empty() || !events.is_empty(), "changes without an event");
         let (first, last) = (self.world.seq + 1, self.world.seq + i64::try_from(events.len()).unwrap());
         changes.iter().for_each(|change| self.world.apply(first, change));
         self.world.seq = last;
@@ -67,31 +67,31 @@ impl House {
         answer
     }
 
-    pub(super) fn try_send(&mut self, body: &[u8]) -> Result<Exchanged, Refusal> {
+    pub(super) fn try_send(&mut self, body: &[u8]) -> Result<ExchangeResponses, ExchangeError> {
         let id = sandbox_id(SimulatorType::Clearinghouse);
         self.run(|world, context| exchange(world, &id, &sender(), body, context))
     }
 
-    /// The answer to a body, one segment a line. Its envelope must be sound.
+    /// The response to a body, one segment per line. Asserts that it is valid.
     #[track_caller]
     pub(super) fn send(&mut self, body: &str) -> String {
         let text = self.try_send(body.as_bytes()).unwrap().text();
-        sound(&text);
+        assert_valid(&text);
         text.replace('~', "~\n")
     }
 
-    /// The lines of the answer that start so.
+    /// The segments of the response that have one of these names.
     #[track_caller]
-    pub(super) fn told(&mut self, body: &str, names: &[&str]) -> Vec<String> {
-        let answer = self.send(body);
-        let is_meant = |line: &&str| names.iter().any(|name| line.starts_with(&format!("{name}*")));
-        answer.lines().filter(is_meant).map(|line| line.trim_end_matches('~').to_owned()).collect()
+    pub(super) fn response_lines(&mut self, body: &str, names: &[&str]) -> Vec<String> {
+        let response = self.send(body);
+        let has_name = |line: &&str| names.iter().any(|name| line.starts_with(&format!("{name}*")));
+        response.lines().filter(has_name).map(|line| line.trim_end_matches('~').to_owned()).collect()
     }
 }
 
-/// Everything that we write is accepted by our own checks.
+/// Asserts that our own validation accepts the interchange.
 #[track_caller]
-pub(super) fn sound(text: &str) {
+pub(super) fn assert_valid(text: &str) {
     let body = x12::parse(text, &x12::Limits::default()).unwrap();
     for report in x12::check(&body) {
         assert!(report.is_clean(), "{:?}\n{text}", report.listed());
@@ -117,7 +117,7 @@ pub(super) fn interchange(set: &str, segments: &str) -> String {
     )
 }
 
-/// A 270 about one subscriber: NM1 and DMG as they are given.
+/// A 270 about one subscriber with the given NM1 and DMG.
 pub(super) fn inquiry(subscriber: &str, question: &str) -> String {
     let segments = format!(
         "BHT*0022*13*REF1*20260423*1200\nHL*1**20*1\nNM1*PR*2*BLUE PLAN*****PI*60054\nHL*2*1*21*1\n\
@@ -128,8 +128,8 @@ pub(super) fn inquiry(subscriber: &str, question: &str) -> String {
 
 pub(super) const ADA: &str = "NM1*IL*1*MORROW*ADA****MI*W0001\nDMG*D8*19800229*F";
 
-/// Two members of one plan, a child, somebody whose plan has ended, and claims.
-pub(super) fn record() -> Vec<Value> {
+/// Two members of one plan, a dependent, a member whose coverage has ended, and claims.
+pub(super) fn fhir_resources() -> Vec<Value> {
     let person = |id: &str, family: &str, given: &str, birth: &str, gender: &str| {
         json!({"resourceType": "Patient", "id": id, "name": [{"family": family, "given": [given]}], "birthDate": birth,
             "gender": gender, "managingOrganization": {"reference": "Organization/clinic"},

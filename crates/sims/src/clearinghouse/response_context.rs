@@ -1,4 +1,4 @@
-//! What answering one body may know, and what it leaves beside its answers.
+//! The data that the responses to one body are made from, and the rows that they store.
 
 use model::Timestamp;
 use model::canonical::sha256_hex;
@@ -9,7 +9,7 @@ use super::chart::Chart;
 use super::config::{ClearinghouseConfig, Rule};
 use super::text::date_and_time;
 
-pub(super) struct Desk<'a> {
+pub(super) struct ResponseContext<'a> {
     pub(super) chart: Chart<'a>,
     pub(super) config: ClearinghouseConfig,
     pub(super) sandbox: &'a Sandbox,
@@ -17,26 +17,27 @@ pub(super) struct Desk<'a> {
     /// `CCYYMMDD` and `HHMM` of now.
     pub(super) today: String,
     pub(super) time: String,
-    /// Rows to keep: collection, key and value.
+    /// Rows to store: collection, key and value.
     pub(super) rows: Vec<(&'static str, String, Value)>,
-    /// When the transaction that is being answered can be answered in full, if not at once.
+    /// When the final response to the current transaction is due, if it is deferred.
     pub(super) due: Option<Timestamp>,
 }
 
-/// Claims that came in: `{patient_control_number, member, payer, charge, …}` by the payer's claim number.
+/// Accepted claims: `{patient_control_number, member, payer, charge, …}` by the payer's claim number.
 pub(super) const CLAIMS: &str = "claims";
-/// When what somebody asked for is decided: `{due_at}` by a hash of what was asked.
+/// When delayed requests are decided: `{due_at}` by a hash of the request.
 const DELAYS: &str = "delays";
 
-/// Whether what takes time is decided.
+/// Which of the responses to a delayed request is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
-    Now,
-    /// As it will be when every delay is over.
-    Later,
+pub(super) enum ResponsePhase {
+    /// As of now: delayed decisions are pending.
+    Immediate,
+    /// As of when all delays are over.
+    Deferred,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> ResponseContext<'a> {
     pub(super) fn new(world: &'a World, sandbox: &'a Sandbox, context: &Context<'_>) -> Self {
         let (today, time) = date_and_time(context.now);
         Self {
@@ -51,19 +52,20 @@ impl<'a> Desk<'a> {
         }
     }
 
-    pub(super) fn keep(&mut self, collection: &'static str, key: String, row: Value) {
-        self.rows.retain(|(kept, name, _)| *kept != collection || *name != key);
+    pub(super) fn store(&mut self, collection: &'static str, key: String, row: Value) {
+        self.rows.retain(|(other, name, _)| *other != collection || *name != key);
         self.rows.push((collection, key, row));
     }
 
+    /// A row of the sandbox, including those that this body stores.
     pub(super) fn row(&self, collection: &'static str, key: &str) -> Option<Value> {
-        let own = self.rows.iter().find(|(kept, name, _)| *kept == collection && name == key);
+        let pending = self.rows.iter().find(|(other, name, _)| *other == collection && name == key);
         let stored = || self.sandbox.records.get(collection, key).live().map(|record| Value::clone(&record.json()));
-        own.map(|(_, _, row)| row.clone()).or_else(stored)
+        pending.map(|(_, _, row)| row.clone()).or_else(stored)
     }
 
-    /// A number that the payer gives: always the same one for the same thing.
-    pub(super) fn number(&self, prefix: &str, parts: &[&str]) -> String {
+    /// A payer's number, such as a claim number. The same parts always have the same number.
+    pub(super) fn payer_number(&self, prefix: &str, parts: &[&str]) -> String {
         let hash = self.hash(parts);
         format!("{prefix}{}", hash.get(..10).unwrap_or_default().to_uppercase())
     }
@@ -72,26 +74,26 @@ impl<'a> Desk<'a> {
         sha256_hex(json!([self.sandbox.id.to_string(), parts]).to_string().as_bytes())
     }
 
-    /// Whether the rule's delay is not over. It runs from when the same thing was first asked for.
-    pub(super) fn must_wait(&mut self, when: When, rule: Option<(usize, &Rule)>, what: &[&str]) -> bool {
+    /// Whether the rule's delay is not over yet. The delay starts with the first request with this `subject`.
+    pub(super) fn is_delayed(&mut self, phase: ResponsePhase, rule: Option<(usize, &Rule)>, subject: &[&str]) -> bool {
         let Some((number, seconds)) = rule.and_then(|(number, rule)| Some((number, rule.delay_seconds?))) else {
             return false;
         };
-        if when == When::Later || seconds == 0 {
+        if phase == ResponsePhase::Deferred || seconds == 0 {
             return false;
         }
         let number = number.to_string();
-        let key = self.hash(&[&[number.as_str()], what].concat());
-        let known = self.row(DELAYS, &key).and_then(|row| serde_json::from_value(row.get("due_at")?.clone()).ok());
-        let due: Timestamp = known.unwrap_or_else(|| {
+        let key = self.hash(&[&[number.as_str()], subject].concat());
+        let stored = self.row(DELAYS, &key).and_then(|row| serde_json::from_value(row.get("due_at")?.clone()).ok());
+        let due: Timestamp = stored.unwrap_or_else(|| {
             let due = self.now.plus_milliseconds(seconds.saturating_mul(1000));
-            self.keep(DELAYS, key, json!({ "due_at": due }));
+            self.store(DELAYS, key, json!({ "due_at": due }));
             due
         });
-        let waits = due > self.now;
-        if waits {
+        let is_delayed = due > self.now;
+        if is_delayed {
             self.due = self.due.max(Some(due));
         }
-        waits
+        is_delayed
     }
 }
