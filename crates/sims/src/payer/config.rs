@@ -1,4 +1,4 @@
-//! What an author may configure of a payer portal: its looks, and how it decides.
+//! The authored config of a payer portal: its kind, its determinations, and its faults.
 
 use model::FieldErrors;
 use serde::{Deserialize, Serialize};
@@ -15,34 +15,33 @@ use super::questions::Question;
 pub struct PayerConfig {
     #[serde(default)]
     pub portal: Portal,
-    /// The first that matches decides.
+    /// The first rule that matches applies.
     #[serde(default)]
     pub determinations: Vec<Rule>,
-    /// Decides where none matches; a request stays pending without it.
+    /// Applies if no rule matches. Without it, such requests stay pending.
     pub default_determination: Option<Determination>,
-    /// How long a login lasts without a request.
+    /// A session expires after this time without a request.
     pub session_seconds: Option<i64>,
-    /// What a request is asked about the patient; the portal's own questions without it.
+    /// The clinical questions of a request. Default: the questions of the portal's kind.
     pub questions: Option<Vec<Question>>,
-    /// Which drugs the plan covers, and how.
+    /// The drugs that the plan covers.
     #[serde(default)]
     pub formulary: Vec<FormularyEntry>,
-    /// What goes wrong on purpose.
+    /// Injected faults.
     #[serde(default)]
     pub faults: Faults,
 }
 
-/// Without a word from the author.
-const SESSION_SECONDS: i64 = 900;
+const DEFAULT_SESSION_SECONDS: i64 = 900;
 
 impl PayerConfig {
-    /// What a sandbox was configured with; it was checked when it was authored.
+    /// Reads a sandbox's config, which was validated when it was written.
     pub fn of(config: &serde_json::Value) -> Self {
         authored::read(config).unwrap_or_default()
     }
 
     pub fn session_milliseconds(&self) -> i64 {
-        self.session_seconds.unwrap_or(SESSION_SECONDS).saturating_mul(1000)
+        self.session_seconds.unwrap_or(DEFAULT_SESSION_SECONDS).saturating_mul(1000)
     }
 }
 
@@ -55,8 +54,8 @@ pub enum Portal {
     Covermymeds,
 }
 
-/// A condition and what follows from it: `{match: {…}, determination: {…}}`, or with the members of either written
-/// directly into the rule.
+/// A condition and its determination: `{match: {…}, determination: {…}}`. The members of either can also be written
+/// directly in the rule.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -72,7 +71,7 @@ pub struct Rule {
     then: Option<Box<Determination>>,
 }
 
-/// All that is given must be equal in the request.
+/// All given members must equal those of the request.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Match {
@@ -87,9 +86,9 @@ pub struct Match {
 pub struct Determination {
     pub status: DeterminationStatus,
     pub reason: Option<String>,
-    /// The request shows `pending` until then.
+    /// The request is `pending` until the delay is over.
     pub delay_seconds: Option<i64>,
-    /// After `need_more_info`: what follows once the information was given. Without it the request stays pending.
+    /// The determination after `need_more_info`, once information was added. Without it the request stays pending.
     pub then: Option<Box<Determination>>,
 }
 
@@ -127,12 +126,12 @@ impl Authored for PayerConfig {
 }
 
 impl Rule {
-    /// What a request must be for the rule to decide it.
+    /// The condition under which the rule applies.
     pub fn condition(&self) -> Match {
         self.r#match.clone().unwrap_or_else(|| self.flat_match())
     }
 
-    /// What is decided; none only in a rule that was refused.
+    /// The rule's determination. None only in an invalid rule.
     pub fn determination(&self) -> Option<Determination> {
         self.determination.clone().or_else(|| self.flat_determination())
     }
@@ -153,12 +152,12 @@ impl Rule {
     }
 
     fn validate_condition(&self, errors: &mut FieldErrors) {
-        let (flat, given) = (self.flat_match(), self.condition());
-        let conditions = given.conditions();
+        let (flat, condition) = (self.flat_match(), self.condition());
+        let conditions = condition.conditions();
         match &self.r#match {
             None if conditions.is_empty() => errors.add("match", "is required"),
             Some(_) if conditions.is_empty() => {
-                errors.add("match", "must not be empty: what decides all other requests is `default_determination`");
+                errors.add("match", "must not be empty: use `default_determination` for all other requests");
             }
             Some(_) => errors.inside("match", |errors| rules::check_conditions(errors, &conditions)),
             None => rules::check_conditions(errors, &conditions),
@@ -201,12 +200,12 @@ impl Match {
     }
 }
 
-/// How often information can be asked for in a row.
-const MOST_ROUNDS: usize = 5;
+/// How often a request can need more information in a row.
+const MAX_ROUNDS: usize = 5;
 
 impl Determination {
     fn validate(&self, errors: &mut FieldErrors) {
-        self.validate_round(errors, MOST_ROUNDS);
+        self.validate_round(errors, MAX_ROUNDS);
     }
 
     fn validate_round(&self, errors: &mut FieldErrors, rounds: usize) {
@@ -215,9 +214,9 @@ impl Determination {
         match &self.then {
             None => {}
             Some(_) if self.status != DeterminationStatus::NeedMoreInfo => {
-                errors.add("then", "is never used: it follows only the status `need_more_info`");
+                errors.add("then", "is never used: only `need_more_info` has a next determination");
             }
-            Some(_) if rounds == 0 => errors.add("then", format!("must be at most {MOST_ROUNDS} deep")),
+            Some(_) if rounds == 0 => errors.add("then", format!("must be nested at most {MAX_ROUNDS} deep")),
             Some(then) => errors.inside("then", |errors| then.validate_round(errors, rounds - 1)),
         }
     }
@@ -229,9 +228,9 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn faults_are_named_together() {
+    fn validation_reports_all_errors() {
         let approved = json!({"status": "approved"});
-        for (config, places) in [
+        for (config, fields) in [
             (json!({"portal": "covermymeds", "default_determination": approved}), ""),
             (json!({"portal": "RadMD"}), "portal"),
             (json!({"portal": 3, "session_seconds": 5}), "portal"),
@@ -279,8 +278,8 @@ mod tests {
             ),
         ] {
             let errors = authored::check::<PayerConfig>(&config).err().unwrap_or_default();
-            let found: Vec<&str> = errors.iter().map(|(place, _)| place).collect();
-            assert_eq!(found.join(" "), places, "{errors}");
+            let found: Vec<&str> = errors.iter().map(|(field, _)| field).collect();
+            assert_eq!(found.join(" "), fields, "{errors}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Documents of a request: how they are sent, and what is kept of them. The bytes lie elsewhere, known by their hash.
+//! Documents of a request. Rows contain their metadata; the bytes are stored separately by their hash.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,10 +9,10 @@ use model::reading::{self, Hints, described};
 use serde_json::{Value, json};
 use world::Change;
 
-use super::call::{Call, Refusal};
+use super::context::{PortalContext, PortalError};
 use super::rows::DOCUMENTS;
 
-/// A document with its bytes; none when only its name was given.
+/// A document as sent, with its bytes. Clients may also give only a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attachment {
     pub name: String,
@@ -20,40 +20,39 @@ pub struct Attachment {
     pub bytes: Option<Vec<u8>>,
 }
 
-/// What is known of a document.
+/// The metadata of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upload {
     pub name: String,
     pub content_type: String,
     pub size: u64,
-    /// None when only its name was given.
+    /// None if only the name was given.
     pub sha256: Option<String>,
 }
 
-pub const MOST_BYTES: usize = 10 * 1024 * 1024;
-/// In one message.
-pub const MOST_AT_ONCE: usize = 20;
-const MOST_OF_A_REQUEST: usize = 100;
-const MOST_OF_A_PORTAL: usize = 5000;
+pub const MAX_DOCUMENT_BYTES: usize = 10 * 1024 * 1024;
+pub const MAX_DOCUMENTS_PER_MESSAGE: usize = 20;
+const MAX_DOCUMENTS_PER_REQUEST: usize = 100;
+const MAX_DOCUMENTS: usize = 5000;
 
 impl Attachment {
-    /// Of a name and a type as somebody sent them.
+    /// Validates a name and media type as sent by the client.
     pub fn new(name: &str, content_type: Option<&str>, bytes: Option<Vec<u8>>) -> Result<Self, FieldErrors> {
         let mut errors = FieldErrors::new();
-        // Some browsers send the path on their machine.
+        // Some browsers send the full path of the file.
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default().trim();
         errors.name("name", name);
         let content_type = content_type.map_or_else(|| type_of(name).to_owned(), str::to_ascii_lowercase);
         if !is_media_type(&content_type) {
             errors.add("content_type", "must be a media type, such as application/pdf");
         }
-        if bytes.as_ref().is_some_and(|bytes| bytes.len() > MOST_BYTES) {
-            errors.add("content", format!("must have at most {MOST_BYTES} bytes"));
+        if bytes.as_ref().is_some_and(|bytes| bytes.len() > MAX_DOCUMENT_BYTES) {
+            errors.add("content", format!("must have at most {MAX_DOCUMENT_BYTES} bytes"));
         }
         errors.into_result().map(|()| Self { name: name.to_owned(), content_type, bytes })
     }
 
-    pub fn described(&self) -> Upload {
+    pub fn metadata(&self) -> Upload {
         let bytes = self.bytes.as_deref();
         Upload {
             name: self.name.clone(),
@@ -64,15 +63,15 @@ impl Attachment {
     }
 }
 
-/// Reads the `documents` of a body; faults are named like `documents.0.name`.
+/// Reads the `documents` of a body. Errors have fields such as `documents.0.name`.
 pub fn read(documents: &[Value]) -> Result<Vec<Attachment>, FieldErrors> {
     let mut errors = FieldErrors::new();
-    errors.size("documents", documents.len(), MOST_AT_ONCE);
+    errors.size("documents", documents.len(), MAX_DOCUMENTS_PER_MESSAGE);
     let mut attachments = Vec::new();
-    for (index, document) in documents.iter().enumerate().take(MOST_AT_ONCE) {
+    for (index, document) in documents.iter().enumerate().take(MAX_DOCUMENTS_PER_MESSAGE) {
         match read_one(document) {
             Ok(attachment) => attachments.push(attachment),
-            Err(faults) => errors.nest(&format!("documents.{index}"), faults),
+            Err(item_errors) => errors.nest(&format!("documents.{index}"), item_errors),
         }
     }
     errors.into_result().map(|()| attachments)
@@ -91,7 +90,7 @@ fn read_one(document: &Value) -> Result<Attachment, FieldErrors> {
 
 pub fn from_new(new: &NewDocument) -> Result<Attachment, FieldErrors> {
     let bytes = match (&new.content, &new.base64) {
-        (Some(_), Some(_)) => return Err(FieldErrors::one("base64", "must not stand beside `content`")),
+        (Some(_), Some(_)) => return Err(FieldErrors::one("base64", "cannot be combined with `content`")),
         (Some(text), None) => Some(text.clone().into_bytes()),
         (None, Some(base64)) => {
             let decoded = STANDARD.decode(base64).map_err(|_| FieldErrors::one("base64", "is not valid base64"))?;
@@ -102,29 +101,33 @@ pub fn from_new(new: &NewDocument) -> Result<Attachment, FieldErrors> {
     Attachment::new(&new.name, new.content_type.as_deref(), bytes)
 }
 
-/// Adds documents to a request or draft. The changes are the documents' own rows.
-pub(super) fn attach(call: &Call<'_>, row: &mut Value, uploads: &[Upload]) -> Result<Vec<Change>, Refusal> {
+/// Adds documents to a request or draft. Returns the changes for the documents' rows.
+pub(super) fn attach(
+    portal: &PortalContext<'_>,
+    row: &mut Value,
+    uploads: &[Upload],
+) -> Result<Vec<Change>, PortalError> {
     if uploads.is_empty() {
         return Ok(Vec::new());
     }
-    let known = row.get("documents").and_then(Value::as_array).cloned().unwrap_or_default();
-    if known.len() + uploads.len() > MOST_OF_A_REQUEST {
-        return Err(Refusal::Conflict(format!("a request has at most {MOST_OF_A_REQUEST} documents")));
+    let existing = row.get("documents").and_then(Value::as_array).cloned().unwrap_or_default();
+    if existing.len() + uploads.len() > MAX_DOCUMENTS_PER_REQUEST {
+        return Err(PortalError::Conflict(format!("a request has at most {MAX_DOCUMENTS_PER_REQUEST} documents")));
     }
-    if call.count(DOCUMENTS) + uploads.len() > MOST_OF_A_PORTAL {
-        return Err(Refusal::Conflict(format!("the portal keeps at most {MOST_OF_A_PORTAL} documents")));
+    if portal.count(DOCUMENTS) + uploads.len() > MAX_DOCUMENTS {
+        return Err(PortalError::Conflict(format!("the portal stores at most {MAX_DOCUMENTS} documents")));
     }
-    let mut documents = known;
+    let mut documents = existing;
     let mut changes = Vec::new();
     for upload in uploads {
-        let id = format!("doc_{}", (call.context.new_id)());
+        let id = format!("doc_{}", (portal.context.new_id)());
         let Upload { name, content_type, size, sha256 } = upload;
         let entry = json!({"document_id": id, "name": name, "content_type": content_type, "size": size,
-            "sha256": sha256, "uploaded_at": call.now()});
-        let mut own = entry.clone();
-        own["request_id"] = row["request_id"].clone();
-        own["auth_number"] = row["auth_number"].clone();
-        changes.push(call.put(DOCUMENTS, &id, &own));
+            "sha256": sha256, "uploaded_at": portal.now()});
+        let mut document = entry.clone();
+        document["request_id"] = row["request_id"].clone();
+        document["auth_number"] = row["auth_number"].clone();
+        changes.push(portal.put(DOCUMENTS, &id, &document));
         documents.push(entry);
     }
     row["documents"] = documents.into();
@@ -136,10 +139,10 @@ fn is_media_type(text: &str) -> bool {
         (1..=100).contains(&part.len())
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
     };
-    let bare = text.split(';').next().unwrap_or_default().trim();
+    let essence = text.split(';').next().unwrap_or_default().trim();
     text.len() <= 200
         && text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
-        && bare.split_once('/').is_some_and(|(kind, of)| is_token(kind) && is_token(of))
+        && essence.split_once('/').is_some_and(|(r#type, subtype)| is_token(r#type) && is_token(subtype))
 }
 
 fn type_of(name: &str) -> &'static str {
@@ -163,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_are_read_or_their_faults_named() {
+    fn documents_are_read_and_validated() {
         let read_one = |document: Value| read(&[document]);
         let named = read_one(json!("C:\\scans\\note.pdf")).unwrap();
         assert_eq!(
@@ -171,10 +174,10 @@ mod tests {
             [Attachment { name: "note.pdf".into(), content_type: "application/pdf".into(), bytes: None }]
         );
         let text = read_one(json!({"name": "a.txt", "content": "hello"})).unwrap();
-        assert_eq!(text[0].described().sha256.unwrap(), sha256_hex(b"hello"));
+        assert_eq!(text[0].metadata().sha256.unwrap(), sha256_hex(b"hello"));
         let binary = read_one(json!({"name": "a", "base64": "AAE=", "content_type": "Image/PNG"})).unwrap();
-        assert_eq!((binary[0].content_type.as_str(), binary[0].described().size), ("image/png", 2));
-        for (document, place) in [
+        assert_eq!((binary[0].content_type.as_str(), binary[0].metadata().size), ("image/png", 2));
+        for (document, field) in [
             (json!(""), "documents.0.name"),
             (json!("a/\n"), "documents.0.name"),
             (json!(7), "documents.0"),
@@ -186,7 +189,7 @@ mod tests {
             (json!({"name": "a", "url": "b"}), "documents.0.url"),
         ] {
             let errors = read_one(document.clone()).unwrap_err();
-            assert_eq!(errors.iter().map(|(place, _)| place).collect::<Vec<_>>(), [place], "{document}");
+            assert_eq!(errors.iter().map(|(name, _)| name).collect::<Vec<_>>(), [field], "{document}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Drafts: requests that somebody is still filling in, page by page.
+//! Drafts: requests that are being filled in on the pages of a wizard.
 
 use model::FieldErrors;
 use model::event::EventType;
@@ -6,42 +6,42 @@ use model::portal::NewPriorAuth;
 use serde_json::{Map, Value, json};
 use world::{Change, Outcome};
 
-use super::call::{Call, Done, Refusal, refused};
+use super::context::{PortalContext, PortalError, PortalOutcome, failure};
 use super::documents::{Upload, attach};
-use super::event::Told;
-use super::requests::{self, Changed};
-use super::rows::{DRAFTS, object, optional, shown, shown_record, text};
-use super::submission::{LONGEST_NOTES, Submission, check};
+use super::event::PortalAction;
+use super::requests::{self, ChangedRequest};
+use super::rows::{DRAFTS, display_record, display_row, object, text, text_or_null};
+use super::submission::{MAX_NOTES_CHARS, Submission, check};
 use super::{directory, questions};
 
-/// What the id of a request begins with, while it is a draft and afterwards.
+/// The id prefix of drafts and requests. A draft keeps its id when it is submitted.
 pub const DRAFT_PREFIX: &str = "par_";
-const MOST_DRAFTS: usize = 500;
-const LONGEST_FIELD: usize = 200;
-const LONGEST_ANSWER: usize = 4000;
+const MAX_DRAFTS: usize = 500;
+const MAX_FIELD_CHARS: usize = 200;
+const MAX_ANSWER_CHARS: usize = 4000;
 
-/// What a page of the wizard sets. What is not given stays.
+/// The changes that a page of the wizard makes to a draft.
 #[derive(Clone, Debug, Default)]
-pub struct Edit {
-    /// By the names of the request's members; an empty text clears one.
+pub struct DraftEdit {
+    /// Values by request member. An empty string clears the member.
     pub fields: Vec<(&'static str, String)>,
     pub answers: Vec<(String, String)>,
     pub uploads: Vec<Upload>,
-    /// A document that is taken out again.
+    /// The id of a document to remove.
     pub remove_document: Option<String>,
 }
 
-/// A new draft; with this key it is the one that was begun with it before.
-pub fn begin(call: &Call<'_>, key: &str) -> Done<Value> {
-    let told = Told { r#type: EventType::PortalSubmit, action: "begin draft", asked: json!({}) };
-    if let Some(row) = call.row(DRAFTS, key) {
-        let row = shown(key, &row);
-        let event = told.with_row(call, &row);
+/// Begins a draft with this key, or returns the existing one.
+pub fn begin(portal: &PortalContext<'_>, key: &str) -> PortalOutcome<Value> {
+    let action = PortalAction { r#type: EventType::PortalSubmit, name: "begin draft", request: json!({}) };
+    if let Some(row) = portal.row(DRAFTS, key) {
+        let row = display_row(key, &row);
+        let event = action.row_event(portal, &row);
         return Outcome { answer: Ok(row), changes: Vec::new(), events: vec![event] };
     }
-    if let Some(refusal) = unbegun(call, key) {
-        let event = told.refused(call, &refusal);
-        return refused(refusal, vec![event]);
+    if let Err(error) = check_begin(portal, key) {
+        let event = action.error_event(portal, &error);
+        return failure(error, vec![event]);
     }
     let row = Value::Object(object([
         ("request_id", key.into()),
@@ -49,135 +49,137 @@ pub fn begin(call: &Call<'_>, key: &str) -> Done<Value> {
         ("status", "draft".into()),
         ("answers", json!({})),
         ("documents", json!([])),
-        ("created_at", call.now()),
-        ("updated_at", call.now()),
+        ("created_at", portal.now()),
+        ("updated_at", portal.now()),
     ]));
-    let event = told.with_row(call, &row);
-    let changes = vec![call.put(DRAFTS, key, &row)];
+    let event = action.row_event(portal, &row);
+    let changes = vec![portal.put(DRAFTS, key, &row)];
     Outcome { answer: Ok(row), changes, events: vec![event] }
 }
 
-/// Why no draft can begin. The key comes from a form, and a form can be forged.
-fn unbegun(call: &Call<'_>, key: &str) -> Option<Refusal> {
+/// Checks the key, because forms can be forged, and the number of drafts.
+fn check_begin(portal: &PortalContext<'_>, key: &str) -> Result<(), PortalError> {
     let id = key.strip_prefix(DRAFT_PREFIX).unwrap_or_default();
     if id.len() != 26 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Some(Refusal::NotFound("draft"));
+        return Err(PortalError::NotFound("draft"));
     }
-    let is_full = call.count(DRAFTS) >= MOST_DRAFTS;
-    is_full.then(|| Refusal::Conflict(format!("the portal keeps at most {MOST_DRAFTS} drafts; delete one")))
+    if portal.count(DRAFTS) >= MAX_DRAFTS {
+        return Err(PortalError::Conflict(format!("the portal stores at most {MAX_DRAFTS} drafts; delete one")));
+    }
+    Ok(())
 }
 
-/// Saves what a page was filled in with.
-pub fn save(call: &Call<'_>, key: &str, edit: &Edit) -> Done<Value> {
+/// Saves the changes that a page makes to a draft.
+pub fn save(portal: &PortalContext<'_>, key: &str, edit: &DraftEdit) -> PortalOutcome<Value> {
     let fields: Map<String, Value> =
         edit.fields.iter().map(|(name, value)| ((*name).to_owned(), value.as_str().into())).collect();
-    let told = Told { r#type: EventType::PortalSubmit, action: "save draft", asked: Value::Object(fields) };
-    match edited(call, key, edit) {
+    let action = PortalAction { r#type: EventType::PortalSubmit, name: "save draft", request: Value::Object(fields) };
+    match apply_edit(portal, key, edit) {
         Ok((row, changes)) => {
-            let row = shown(key, &row);
-            let event = told.with_row(call, &row);
+            let row = display_row(key, &row);
+            let event = action.row_event(portal, &row);
             Outcome { answer: Ok(row), changes, events: vec![event] }
         }
-        Err(refusal) => {
-            let event = told.refused(call, &refusal);
-            refused(refusal, vec![event])
+        Err(error) => {
+            let event = action.error_event(portal, &error);
+            failure(error, vec![event])
         }
     }
 }
 
-fn edited(call: &Call<'_>, key: &str, edit: &Edit) -> Result<(Value, Vec<Change>), Refusal> {
-    let mut row = call.row(DRAFTS, key).ok_or(Refusal::NotFound("draft"))?;
+fn apply_edit(portal: &PortalContext<'_>, key: &str, edit: &DraftEdit) -> Result<(Value, Vec<Change>), PortalError> {
+    let mut row = portal.row(DRAFTS, key).ok_or(PortalError::NotFound("draft"))?;
     let mut errors = FieldErrors::new();
     for (name, value) in &edit.fields {
-        let most = if *name == "clinical_notes" { LONGEST_NOTES } else { LONGEST_FIELD };
-        errors.length(name, value, 0..=most);
-        row[*name] = optional(Some(value.trim()).filter(|value| !value.is_empty()));
+        let max_chars = if *name == "clinical_notes" { MAX_NOTES_CHARS } else { MAX_FIELD_CHARS };
+        errors.length(name, value, 0..=max_chars);
+        row[*name] = text_or_null(Some(value.trim()).filter(|value| !value.is_empty()));
     }
-    name_people(call, &mut row, edit, &mut errors);
+    set_names(portal, &mut row, edit, &mut errors);
     let mut answers = row.get("answers").and_then(Value::as_object).cloned().unwrap_or_default();
     for (name, answer) in &edit.answers {
-        errors.length(&format!("answers.{name}"), answer, 0..=LONGEST_ANSWER);
+        errors.length(&format!("answers.{name}"), answer, 0..=MAX_ANSWER_CHARS);
         match answer.trim() {
             "" => answers.shift_remove(name),
             answer => answers.insert(name.clone(), answer.into()),
         };
     }
     if !errors.is_empty() {
-        return Err(Refusal::Invalid(errors));
+        return Err(PortalError::Invalid(errors));
     }
     row["answers"] = Value::Object(answers);
-    row["updated_at"] = call.now();
+    row["updated_at"] = portal.now();
     if let Some(removed) = &edit.remove_document {
-        let known = row.get("documents").and_then(Value::as_array).cloned().unwrap_or_default();
+        let documents = row.get("documents").and_then(Value::as_array).cloned().unwrap_or_default();
         row["documents"] =
-            known.into_iter().filter(|document| text(document, "document_id") != Some(removed)).collect();
+            documents.into_iter().filter(|document| text(document, "document_id") != Some(removed)).collect();
     }
-    let mut changes = attach(call, &mut row, &edit.uploads)?;
-    changes.insert(0, call.put(DRAFTS, key, &row));
+    let mut changes = attach(portal, &mut row, &edit.uploads)?;
+    changes.insert(0, portal.put(DRAFTS, key, &row));
     Ok((row, changes))
 }
 
-/// The names that belong to numbers which were chosen.
-fn name_people(call: &Call<'_>, row: &mut Value, edit: &Edit, errors: &mut FieldErrors) {
+/// Sets the names of the chosen member and provider.
+fn set_names(portal: &PortalContext<'_>, row: &mut Value, edit: &DraftEdit, errors: &mut FieldErrors) {
     let chosen = |field: &str| edit.fields.iter().find(|(name, _)| *name == field).map(|(_, value)| value.trim());
     if let Some(number) = chosen("patient_member_id").filter(|number| !number.is_empty()) {
-        match directory::member(call, number) {
+        match directory::member(portal, number) {
             Some(member) => {
-                for (name, of) in
+                for (name, source) in
                     [("patient_id", "patient_id"), ("patient_name", "name"), ("patient_birth_date", "birth_date")]
                 {
-                    row[name] = member.get(of).cloned().unwrap_or_default();
+                    row[name] = member.get(source).cloned().unwrap_or_default();
                 }
             }
-            None => errors.add("patient_member_id", "no member of the plan has this number"),
+            None => errors.add("patient_member_id", "no plan member has this number"),
         }
     }
     if let Some(npi) = chosen("provider_npi").filter(|npi| !npi.is_empty()) {
-        let provider = directory::provider(call, npi);
+        let provider = directory::provider(portal, npi);
         row["provider_name"] = provider.and_then(|row| row.get("name").cloned()).unwrap_or_default();
     }
 }
 
-/// Submits a draft; again, it is the same request.
-pub fn submit(call: &Call<'_>, key: &str) -> Done<Changed> {
-    let row = call.row(DRAFTS, key);
-    let missing = row.as_ref().map(|row| unanswered(call, row)).unwrap_or_default();
+/// Submits a draft. Submitting it again returns the same request.
+pub fn submit(portal: &PortalContext<'_>, key: &str) -> PortalOutcome<ChangedRequest> {
+    let row = portal.row(DRAFTS, key);
+    let missing = row.as_ref().map(|row| missing_answers(portal, row)).unwrap_or_default();
     if !missing.is_empty() {
-        let refusal = Refusal::Invalid(missing);
-        let told = Told { r#type: EventType::PortalSubmit, action: "submit", asked: json!({"draft": key}) };
-        let event = told.refused(call, &refusal);
-        return refused(refusal, vec![event]);
+        let error = PortalError::Invalid(missing);
+        let action = PortalAction { r#type: EventType::PortalSubmit, name: "submit", request: json!({"draft": key}) };
+        let event = action.error_event(portal, &error);
+        return failure(error, vec![event]);
     }
-    let new = row.as_ref().map(as_new).unwrap_or_default();
-    requests::submit(call, &Submission { new, ..Submission::default() }, Some(key))
+    let new = row.as_ref().map(to_new_request).unwrap_or_default();
+    requests::submit(portal, &Submission { new, ..Submission::default() }, Some(key))
 }
 
-/// What a draft says, as a request.
-fn as_new(row: &Value) -> NewPriorAuth {
-    let of = |name: &str| text(row, name).map(ToOwned::to_owned);
+/// Converts a draft to a submission body.
+fn to_new_request(row: &Value) -> NewPriorAuth {
+    let member = |name: &str| text(row, name).map(ToOwned::to_owned);
     NewPriorAuth {
-        patient_member_id: of("patient_member_id").unwrap_or_default(),
-        procedure_code: of("procedure_code"),
-        drug: of("drug"),
-        diagnosis_code: Some(of("diagnosis_code").unwrap_or_default()),
-        provider_npi: Some(of("provider_npi").unwrap_or_default()),
-        urgency: of("urgency"),
-        service_date: of("service_date"),
-        clinical_notes: of("clinical_notes"),
+        patient_member_id: member("patient_member_id").unwrap_or_default(),
+        procedure_code: member("procedure_code"),
+        drug: member("drug"),
+        diagnosis_code: Some(member("diagnosis_code").unwrap_or_default()),
+        provider_npi: Some(member("provider_npi").unwrap_or_default()),
+        urgency: member("urgency"),
+        service_date: member("service_date"),
+        clinical_notes: member("clinical_notes"),
         answers: row.get("answers").and_then(Value::as_object).cloned().unwrap_or_default(),
         documents: Vec::new(),
     }
 }
 
-/// What a draft still lacks to be a request, as far as it can tell by itself.
-pub fn faults(row: &Value) -> FieldErrors {
-    check(&as_new(row))
+/// Validates a draft without looking up member or provider.
+pub fn draft_errors(row: &Value) -> FieldErrors {
+    check(&to_new_request(row))
 }
 
-/// Questions that must be answered and are not.
-fn unanswered(call: &Call<'_>, row: &Value) -> FieldErrors {
+/// Errors for required questions without an answer.
+fn missing_answers(portal: &PortalContext<'_>, row: &Value) -> FieldErrors {
     let mut errors = FieldErrors::new();
-    for question in questions::asked(&call.config).iter().filter(|question| question.required) {
+    for question in questions::portal_questions(&portal.config).iter().filter(|question| question.required) {
         if row.get("answers").and_then(|answers| text(answers, &question.id)).is_none() {
             errors.add(format!("answers.{}", question.id), "must be answered");
         }
@@ -185,40 +187,41 @@ fn unanswered(call: &Call<'_>, row: &Value) -> FieldErrors {
     errors
 }
 
-pub fn get(call: &Call<'_>, key: &str) -> Done<Value> {
-    let told = Told { r#type: EventType::PortalView, action: "view draft", asked: json!({"draft": key}) };
-    match call.row(DRAFTS, key) {
+pub fn get(portal: &PortalContext<'_>, key: &str) -> PortalOutcome<Value> {
+    let action = PortalAction { r#type: EventType::PortalView, name: "view draft", request: json!({"draft": key}) };
+    match portal.row(DRAFTS, key) {
         Some(row) => {
-            let row = shown(key, &row);
-            let event = told.with_row(call, &row);
+            let row = display_row(key, &row);
+            let event = action.row_event(portal, &row);
             Outcome { answer: Ok(row), changes: Vec::new(), events: vec![event] }
         }
         None => {
-            let event = told.refused(call, &Refusal::NotFound("draft"));
-            refused(Refusal::NotFound("draft"), vec![event])
+            let event = action.error_event(portal, &PortalError::NotFound("draft"));
+            failure(PortalError::NotFound("draft"), vec![event])
         }
     }
 }
 
-/// Newest first.
-pub fn list(call: &Call<'_>) -> Done<Vec<Value>> {
-    let mut rows: Vec<Value> = call.sandbox.records.own(DRAFTS).map(|record| shown_record(&record)).collect();
+/// Lists drafts, newest first.
+pub fn list(portal: &PortalContext<'_>) -> PortalOutcome<Vec<Value>> {
+    let mut rows: Vec<Value> = portal.sandbox.records.own(DRAFTS).map(|record| display_record(&record)).collect();
     rows.reverse();
-    let told = Told { r#type: EventType::PortalView, action: "list drafts", asked: json!({}) };
-    let event = told.with_count(call, rows.len());
+    let action = PortalAction { r#type: EventType::PortalView, name: "list drafts", request: json!({}) };
+    let event = action.count_event(portal, rows.len());
     Outcome { answer: Ok(rows), changes: Vec::new(), events: vec![event] }
 }
 
-pub fn discard(call: &Call<'_>, key: &str) -> Done<()> {
-    let told = Told { r#type: EventType::PortalSubmit, action: "discard draft", asked: json!({"draft": key}) };
-    match call.row(DRAFTS, key) {
+pub fn discard(portal: &PortalContext<'_>, key: &str) -> PortalOutcome<()> {
+    let action =
+        PortalAction { r#type: EventType::PortalSubmit, name: "discard draft", request: json!({"draft": key}) };
+    match portal.row(DRAFTS, key) {
         Some(row) => {
-            let event = told.with_row(call, &shown(key, &row));
-            Outcome { answer: Ok(()), changes: vec![call.delete(DRAFTS, key)], events: vec![event] }
+            let event = action.row_event(portal, &display_row(key, &row));
+            Outcome { answer: Ok(()), changes: vec![portal.delete(DRAFTS, key)], events: vec![event] }
         }
         None => {
-            let event = told.refused(call, &Refusal::NotFound("draft"));
-            refused(Refusal::NotFound("draft"), vec![event])
+            let event = action.error_event(portal, &PortalError::NotFound("draft"));
+            failure(PortalError::NotFound("draft"), vec![event])
         }
     }
 }

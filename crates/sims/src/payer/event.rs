@@ -1,4 +1,4 @@
-//! What the log tells of a message: what was asked, and the row that it left.
+//! Log events of the portal: the action, the request, and the resulting row.
 
 use model::api_key::masked;
 use model::event::EventType;
@@ -6,59 +6,59 @@ use model::reading::shortened;
 use serde_json::{Map, Value};
 use world::NewEvent;
 
-use super::call::{Call, Refusal};
+use super::context::{PortalContext, PortalError};
 use super::rows::object;
 use crate::redact::without_secrets;
 
-const LONGEST_SUMMARY: usize = 200;
+const MAX_SUMMARY_CHARS: usize = 200;
 
-/// What happened, in the words of the log.
-pub(super) struct Told<'a> {
+/// An action of a client, as it appears in the log.
+pub(super) struct PortalAction<'a> {
     pub(super) r#type: EventType,
     /// `submit`, `add_documents` …
-    pub(super) action: &'a str,
-    /// What was asked.
-    pub(super) asked: Value,
+    pub(super) name: &'a str,
+    /// The parameters of the request.
+    pub(super) request: Value,
 }
 
-impl Told<'_> {
-    /// With the row that came of it.
-    pub(super) fn with_row(self, call: &Call<'_>, row: &Value) -> NewEvent {
+impl PortalAction<'_> {
+    /// The event of an action with its resulting row.
+    pub(super) fn row_event(self, portal: &PortalContext<'_>, row: &Value) -> NewEvent {
         let number = ["auth_number", "request_id"].into_iter().find_map(|name| row.get(name)?.as_str());
-        let words = format!("{} {}", self.action, number.unwrap_or_default());
-        self.event(call, &words, object([("row", row.clone())]))
+        let summary = format!("{} {}", self.name, number.unwrap_or_default());
+        self.event(portal, &summary, object([("row", row.clone())]))
     }
 
-    /// With why nothing came of it.
-    pub(super) fn refused(self, call: &Call<'_>, refusal: &Refusal) -> NewEvent {
-        let (reason, errors) = match refusal {
-            Refusal::Invalid(errors) => ("not valid".to_owned(), serde_json::to_value(errors).unwrap_or_default()),
-            Refusal::NotFound(what) => (format!("no such {what}"), Value::Null),
-            Refusal::Conflict(message) => (message.clone(), Value::Null),
+    /// The event of an action that failed.
+    pub(super) fn error_event(self, portal: &PortalContext<'_>, error: &PortalError) -> NewEvent {
+        let (reason, errors) = match error {
+            PortalError::Invalid(errors) => ("not valid".to_owned(), serde_json::to_value(errors).unwrap_or_default()),
+            PortalError::NotFound(what) => (format!("no such {what}"), Value::Null),
+            PortalError::Conflict(message) => (message.clone(), Value::Null),
         };
-        let words = format!("{} refused: {reason}", self.action);
-        self.event(call, &words, object([("refused", reason.into()), ("errors", errors)]))
+        let summary = format!("{} refused: {reason}", self.name);
+        self.event(portal, &summary, object([("refused", reason.into()), ("errors", errors)]))
     }
 
-    /// With how much was found.
-    pub(super) fn with_count(self, call: &Call<'_>, count: usize) -> NewEvent {
-        let words = format!("{} found {count}", self.action);
-        self.event(call, &words, object([("count", count.into())]))
+    /// The event of a search or list.
+    pub(super) fn count_event(self, portal: &PortalContext<'_>, count: usize) -> NewEvent {
+        let summary = format!("{} found {count}", self.name);
+        self.event(portal, &summary, object([("count", count.into())]))
     }
 
-    pub(super) fn event(self, call: &Call<'_>, summary: &str, more: Map<String, Value>) -> NewEvent {
+    pub(super) fn event(self, portal: &PortalContext<'_>, summary: &str, members: Map<String, Value>) -> NewEvent {
         let mut payload = object([
-            ("action", self.action.into()),
-            ("channel", call.client.channel.name().into()),
-            ("request", without_secrets(self.asked)),
+            ("action", self.name.into()),
+            ("channel", portal.client.interface.name().into()),
+            ("request", without_secrets(self.request)),
         ]);
-        payload.extend(more);
-        let one_line: String = summary.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+        payload.extend(members);
+        let one_line: String = summary.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         NewEvent {
-            sandbox: call.sandbox.id.clone(),
+            sandbox: portal.sandbox.id.clone(),
             r#type: self.r#type,
-            actor: call.client.name.clone(),
-            summary: shortened(&masked(&one_line), LONGEST_SUMMARY),
+            actor: portal.client.name.clone(),
+            summary: shortened(&masked(&one_line), MAX_SUMMARY_CHARS),
             payload: Value::Object(payload).into(),
         }
     }

@@ -1,4 +1,4 @@
-//! What an author lets go wrong in the portal's pages: the same every time, so that runs can be compared.
+//! Faults that authors can inject into the portal's pages. They are deterministic, so that runs are comparable.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::authored;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Faults {
-    /// A page that takes its time, whenever it is asked for.
+    /// Delays every request for a page.
     pub slow_page: Option<SlowPage>,
-    /// The first time that somebody asks for this page, the login has expired.
+    /// The session expires on the first request for this page.
     pub session_expires_at: Option<Page>,
-    /// The first time that somebody asks for this page, the portal is down (503).
+    /// The first request for this page fails with status 503.
     pub unavailable_at: Option<Page>,
-    /// Other words for the labels of fields, by the name of the field.
+    /// Replaces the labels of form fields.
     #[serde(default)]
     pub renamed_labels: BTreeMap<Field, String>,
-    /// The account is locked after so many wrong passwords in a row.
+    /// Locks the account after this number of wrong passwords in a row.
     pub lock_after_failures: Option<i64>,
-    /// How long it stays locked; for good without it.
+    /// How long the account stays locked. Default: forever.
     pub lock_seconds: Option<i64>,
 }
 
@@ -51,7 +51,7 @@ macro_rules! names {
 names! {
     /// A page of the portal.
     Page {
-        Login = "login",
+        LoginResult = "login",
         Requests = "requests",
         Request = "request",
         Drafts = "drafts",
@@ -82,12 +82,12 @@ names! {
     }
 }
 
-const LONGEST_WAIT: i64 = 30_000;
+const MAX_DELAY_MILLISECONDS: i64 = 30_000;
 
 impl Faults {
     pub(super) fn validate(&self, errors: &mut FieldErrors) {
         if let Some(slow) = &self.slow_page {
-            errors.range("slow_page.milliseconds", slow.milliseconds, 1..=LONGEST_WAIT);
+            errors.range("slow_page.milliseconds", slow.milliseconds, 1..=MAX_DELAY_MILLISECONDS);
         }
         for (field, label) in &self.renamed_labels {
             authored::text(errors, &format!("renamed_labels.{}", field.name()), label, 100);
@@ -103,7 +103,7 @@ impl Faults {
         }
     }
 
-    /// How long the page keeps its reader waiting.
+    /// The delay of a page.
     pub fn wait_milliseconds(&self, page: Page) -> u64 {
         let slow = self.slow_page.as_ref().filter(|slow| slow.page == page);
         slow.and_then(|slow| u64::try_from(slow.milliseconds).ok()).unwrap_or(0)
@@ -117,8 +117,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn faults_are_known_and_bounded() {
-        for (faults, place) in [
+    fn faults_are_validated() {
+        for (faults, field) in [
             (json!({"slow_page": {"page": "review", "milliseconds": 2000}, "renamed_labels": {"drug": "Rx"}}), ""),
             (json!({"session_expires_at": "clinical", "unavailable_at": "documents", "lock_after_failures": 3}), ""),
             (json!({"slow_page": {"page": "review", "milliseconds": 30_001}}), "faults.slow_page.milliseconds"),
@@ -130,8 +130,8 @@ mod tests {
             (json!({"slow": 1}), "faults.slow"),
         ] {
             let errors = authored::check::<PayerConfig>(&json!({"faults": faults})).err().unwrap_or_default();
-            let found: Vec<&str> = errors.iter().map(|(place, _)| place).collect();
-            assert_eq!(found.join(" "), place, "{errors}");
+            let found: Vec<&str> = errors.iter().map(|(name, _)| name).collect();
+            assert_eq!(found.join(" "), field, "{errors}");
         }
     }
 }

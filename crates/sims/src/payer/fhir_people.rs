@@ -1,4 +1,4 @@
-//! People and organizations of the playground's FHIR data, as the portal lists them.
+//! Portal rows for people and organizations of the playground's FHIR data.
 
 use fhir::ResourceType;
 use fhir::search::{escape, parse};
@@ -8,18 +8,18 @@ use world::{Direction, Hit, Page, Records, Seq, Window, World};
 
 use super::pagination::KeyedRow;
 
-/// Every FHIR server of the playground whose records are here.
-pub(super) fn stores(world: &World) -> impl Iterator<Item = &Records> {
-    let is_here = |config: &Value| config.get("remote").is_none_or(Value::is_null);
+/// The records of all active FHIR sandboxes, except remote ones.
+pub(super) fn fhir_stores(world: &World) -> impl Iterator<Item = &Records> {
+    let is_local = |config: &Value| config.get("remote").is_none_or(Value::is_null);
     let stores = world.sandboxes.values().filter(|sandbox| sandbox.kind == SimulatorType::Fhir && sandbox.is_active);
-    stores.filter(move |sandbox| is_here(&sandbox.config)).map(|sandbox| &sandbox.records)
+    stores.filter(move |sandbox| is_local(&sandbox.config)).map(|sandbox| &sandbox.records)
 }
 
 pub(super) fn kind(name: &str) -> Option<ResourceType> {
     name.parse().ok()
 }
 
-/// Resources that the index finds, by id.
+/// The resources that a FHIR search finds. An invalid search finds nothing.
 pub(super) fn search<'r>(records: &'r Records, kind_name: &str, pairs: &[(&str, String)]) -> Vec<Hit<'r>> {
     let pairs: Vec<(String, String)> = pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let Some(kind) = kind(kind_name) else { return Vec::new() };
@@ -31,19 +31,19 @@ pub(super) fn search<'r>(records: &'r Records, kind_name: &str, pairs: &[(&str, 
     }
 }
 
-/// An identifier of any system.
+/// Searches by identifier, in any system.
 pub(super) fn with_identifier<'r>(records: &'r Records, kind: &str, value: &str) -> Vec<Hit<'r>> {
     search(records, kind, &[("identifier", escape(value))])
 }
 
-/// What is looked for: nothing is everything.
+/// The search criteria. Without any, everything matches.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wanted<'a> {
+pub(super) struct PersonFilter<'a> {
     pub(super) name: Option<&'a str>,
     pub(super) birth_date: Option<&'a str>,
 }
 
-impl Wanted<'_> {
+impl PersonFilter<'_> {
     fn pairs(&self) -> Vec<(&'static str, String)> {
         let words = self.name.unwrap_or_default().split_whitespace().take(10);
         let names = words.map(|word| ("name", escape(word)));
@@ -51,34 +51,34 @@ impl Wanted<'_> {
     }
 }
 
-/// A run of resources of a kind by id, beyond `from`; never more than `most` are read, however many there are.
-pub(super) fn run_of<'r>(
+/// Lists up to `limit` matching resources of a type, ordered by id, after `from`.
+pub(super) fn list<'r>(
     records: &'r Records,
     kind: &'r str,
-    wanted: &Wanted<'_>,
+    filter: &PersonFilter<'_>,
     (from, direction): (Option<&str>, Direction),
-    most: usize,
+    limit: usize,
 ) -> Vec<(String, Value)> {
-    let pairs = wanted.pairs();
+    let pairs = filter.pairs();
     if pairs.is_empty() {
         let from = from.map(|key| (kind, key));
-        let window = records.window(Some(kind), Window { from, direction, most });
+        let window = records.window(Some(kind), Window { from, direction, most: limit });
         return window.iter().map(|record| (record.key.to_owned(), Value::clone(&record.json()))).collect();
     }
     let hits = search(records, kind, &pairs);
-    let beyond = |hit: &&Hit<'_>| match (from, direction) {
+    let is_after_cursor = |hit: &&Hit<'_>| match (from, direction) {
         (None, _) => true,
         (Some(from), Direction::Forward) => hit.record.key > from,
         (Some(from), Direction::Backward) => hit.record.key < from,
     };
     let read = |hit: &Hit<'_>| (hit.record.key.to_owned(), Value::clone(&hit.record.json()));
     match direction {
-        Direction::Forward => hits.iter().filter(beyond).take(most).map(read).collect(),
-        Direction::Backward => hits.iter().rev().filter(beyond).take(most).map(read).collect(),
+        Direction::Forward => hits.iter().filter(is_after_cursor).take(limit).map(read).collect(),
+        Direction::Backward => hits.iter().rev().filter(is_after_cursor).take(limit).map(read).collect(),
     }
 }
 
-/// The member that a patient is, under the coverage that counts.
+/// The member row of a patient, with the active or else the first coverage.
 pub(super) fn member_row(records: &Records, patient: &Value) -> Value {
     let id = patient["id"].as_str().unwrap_or_default();
     let coverages = search(records, "Coverage", &[("beneficiary", format!("Patient/{}", escape(id)))]);
@@ -113,7 +113,7 @@ fn member_id(patient: &Value, coverage: &Value) -> Value {
     first_text(&[&coverage["subscriberId"], &coverage["identifier"][0]["value"], own])
 }
 
-/// A practitioner or organization that can be named as provider.
+/// The provider row of a practitioner or organization.
 pub(super) fn provider_row(records: &Records, resource: &Value) -> Value {
     let is_person = resource["resourceType"] == "Practitioner";
     let name = if is_person { human_name(&resource["name"]).0 } else { resource["name"].clone() };
@@ -131,12 +131,12 @@ pub(super) fn provider_row(records: &Records, resource: &Value) -> Value {
 fn npi(resource: &Value) -> Value {
     let identifiers = || resource["identifier"].as_array().into_iter().flatten();
     let is_npi = |identifier: &&Value| identifier["system"] == "http://hl7.org/fhir/sid/us-npi";
-    let looks_so = |identifier: &&Value| {
+    let looks_like_npi = |identifier: &&Value| {
         identifier["value"]
             .as_str()
             .is_some_and(|value| value.len() == 10 && value.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    let found = identifiers().find(is_npi).or_else(|| identifiers().find(looks_so));
+    let found = identifiers().find(is_npi).or_else(|| identifiers().find(looks_like_npi));
     found.map_or(Value::Null, |identifier| identifier["value"].clone())
 }
 
@@ -144,24 +144,24 @@ fn specialty(records: &Records, practitioner: &Value) -> Value {
     let id = practitioner["id"].as_str().unwrap_or_default();
     let roles = search(records, "PractitionerRole", &[("practitioner", format!("Practitioner/{}", escape(id)))]);
     let role = roles.first().map(|hit| hit.record.json());
-    let of_role = role.map(|role| concept(&role["specialty"][0])).filter(|words| !words.is_null());
-    of_role.unwrap_or_else(|| concept(&practitioner["qualification"][0]["code"]))
+    let role_specialty = role.map(|role| concept(&role["specialty"][0])).filter(|text| !text.is_null());
+    role_specialty.unwrap_or_else(|| concept(&practitioner["qualification"][0]["code"]))
 }
 
 fn concept(concept: &Value) -> Value {
     first_text(&[&concept["text"], &concept["coding"][0]["display"], &concept["coding"][0]["code"]])
 }
 
-/// The whole name, the given names and the family name.
+/// The full name, the given names and the family name.
 fn human_name(names: &Value) -> (Value, Value, Value) {
     let names = || names.as_array().into_iter().flatten();
     let name = names().find(|name| name["use"] == "official").or_else(|| names().next()).unwrap_or(&Value::Null);
     let given: Vec<&str> = name["given"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let (given, family) = (given.join(" "), name["family"].as_str().unwrap_or_default());
-    let whole = format!("{given} {family}");
+    let full = format!("{given} {family}");
     let text = |words: &str| if words.is_empty() { Value::Null } else { words.into() };
-    let whole = if whole.trim().is_empty() { first_text(&[&name["text"]]) } else { text(whole.trim()) };
-    (whole, text(&given), text(family))
+    let full = if full.trim().is_empty() { first_text(&[&name["text"]]) } else { text(full.trim()) };
+    (full, text(&given), text(family))
 }
 
 fn telecom(points: &Value, system: &str) -> Value {
@@ -173,22 +173,22 @@ fn address(addresses: &Value) -> Value {
     let address = &addresses[0];
     let lines = address["line"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let parts = lines.chain(["city", "state", "postalCode"].into_iter().filter_map(|part| address[part].as_str()));
-    let whole: Vec<&str> = parts.collect();
-    if whole.is_empty() { first_text(&[&address["text"]]) } else { whole.join(", ").into() }
+    let parts: Vec<&str> = parts.collect();
+    if parts.is_empty() { first_text(&[&address["text"]]) } else { parts.join(", ").into() }
 }
 
-/// The first that is a text with something in it.
+/// The first candidate that is a non-blank string.
 fn first_text(candidates: &[&Value]) -> Value {
     let found = candidates.iter().find(|value| value.as_str().is_some_and(|text| !text.trim().is_empty()));
     found.map_or(Value::Null, |value| Value::clone(value))
 }
 
-/// The patients whose number this is: by the index where it knows the element, else by reading coverages.
-pub(super) fn patients_of(records: &Records, number: &str) -> Vec<KeyedRow> {
+/// The patients with a member number. Searches identifiers first, then reads `Coverage.subscriberId`.
+pub(super) fn patients_with_member_id(records: &Records, number: &str) -> Vec<KeyedRow> {
     let mut coverages: Vec<_> =
         with_identifier(records, "Coverage", number).iter().map(|hit| hit.record.json()).collect();
     if coverages.is_empty() {
-        coverages = subscribed(records, number);
+        coverages = coverages_by_subscriber_id(records, number);
     }
     let references: Vec<String> = coverages
         .iter()
@@ -199,23 +199,22 @@ pub(super) fn patients_of(records: &Records, number: &str) -> Vec<KeyedRow> {
     let mut found: Vec<KeyedRow> =
         referred.map(|record| (record.key.to_owned(), Value::clone(&record.json()))).collect();
     if found.is_empty() {
-        let own = with_identifier(records, "Patient", number);
-        found = own.iter().map(|hit| (hit.record.key.to_owned(), Value::clone(&hit.record.json()))).collect();
+        let patients = with_identifier(records, "Patient", number);
+        found = patients.iter().map(|hit| (hit.record.key.to_owned(), Value::clone(&hit.record.json()))).collect();
     }
     found.sort_by(|left, right| left.0.cmp(&right.0));
     found.dedup_by(|left, right| left.0 == right.0);
     found
 }
 
-/// R4 has no search parameter for `Coverage.subscriberId`, so coverages are looked through, as text, and not all of a
-/// large store.
-const MOST_COVERAGES: usize = 200_000;
+/// How many coverages are read. FHIR R4 has no search parameter for `Coverage.subscriberId`.
+const MAX_COVERAGES_READ: usize = 200_000;
 
-fn subscribed(records: &Records, number: &str) -> Vec<std::sync::Arc<Value>> {
+fn coverages_by_subscriber_id(records: &Records, number: &str) -> Vec<std::sync::Arc<Value>> {
     let quoted = Value::from(number).to_string();
-    let all = records.live("Coverage", Seq::MAX).take(MOST_COVERAGES);
-    let likely = all.filter(|record| record.text().contains(&quoted)).map(|record| record.json());
-    likely.filter(|coverage| coverage["subscriberId"] == number).take(MOST_SUBSCRIBED).collect()
+    let all = records.live("Coverage", Seq::MAX).take(MAX_COVERAGES_READ);
+    let candidates = all.filter(|record| record.text().contains(&quoted)).map(|record| record.json());
+    candidates.filter(|coverage| coverage["subscriberId"] == number).take(MAX_COVERAGES_FOUND).collect()
 }
 
-const MOST_SUBSCRIBED: usize = 100;
+const MAX_COVERAGES_FOUND: usize = 100;

@@ -1,19 +1,19 @@
-//! The payer portal: requests for prior authorization, and what the payer decides about them.
+//! The payer portal: requests for prior authorization and the payer's determinations.
 
 pub mod accounts;
-pub mod call;
 pub mod config;
-mod decide;
+pub mod context;
+mod decision;
+pub mod deferred_decisions;
 pub mod directory;
 pub mod documents;
 pub mod drafts;
-pub mod due;
 mod effects;
 mod event;
 pub mod faults;
 mod fhir_people;
 pub mod formulary;
-pub mod once;
+pub mod idempotency;
 pub mod questions;
 pub mod request_list;
 pub mod requests;

@@ -1,18 +1,18 @@
-//! The list of requests, with what it can be narrowed by.
+//! The list of prior authorization requests and its filters.
 
 use model::event::EventType;
 use model::page::{Page, PageRequest};
 use serde_json::{Value, json};
 use world::Outcome;
 
-use super::call::{Call, Done};
-use super::event::Told;
+use super::context::{PortalContext, PortalOutcome};
+use super::event::PortalAction;
 use super::pagination::{self, SortOrder};
-use super::rows::{REQUESTS, shown_record, text};
+use super::rows::{REQUESTS, display_record, text};
 
-/// Which requests are listed.
+/// Members that are given must match.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct RequestFilter {
     pub status: Option<String>,
     pub determination: Option<String>,
     pub patient_member_id: Option<String>,
@@ -20,18 +20,18 @@ pub struct Filter {
     pub drug: Option<String>,
 }
 
-impl Filter {
-    fn admits(&self, row: &Value) -> bool {
-        let determination = row.get("determination").and_then(|known| text(known, "status"));
-        let is = |wanted: &Option<String>, found: Option<&str>| match wanted {
+impl RequestFilter {
+    fn matches(&self, row: &Value) -> bool {
+        let determination = row.get("determination").and_then(|determination| text(determination, "status"));
+        let equals = |condition: &Option<String>, value: Option<&str>| match condition {
             None => true,
-            Some(wanted) => found.is_some_and(|found| found.eq_ignore_ascii_case(wanted)),
+            Some(expected) => value.is_some_and(|value| value.eq_ignore_ascii_case(expected)),
         };
-        is(&self.status, text(row, "status"))
-            && is(&self.determination, determination)
-            && is(&self.patient_member_id, text(row, "patient_member_id"))
-            && is(&self.procedure_code, text(row, "procedure_code"))
-            && is(&self.drug, text(row, "drug"))
+        equals(&self.status, text(row, "status"))
+            && equals(&self.determination, determination)
+            && equals(&self.patient_member_id, text(row, "patient_member_id"))
+            && equals(&self.procedure_code, text(row, "procedure_code"))
+            && equals(&self.drug, text(row, "drug"))
     }
 
     fn json(&self) -> Value {
@@ -41,15 +41,15 @@ impl Filter {
     }
 }
 
-/// Newest first.
-pub fn list(call: &Call<'_>, filter: &Filter, request: &PageRequest) -> Done<Page<Value>> {
-    let rows = call.sandbox.records.own(REQUESTS).filter(|record| filter.admits(&record.json()));
-    let placed = |record: world::Record<'_>| {
-        let row = shown_record(&record);
+/// Lists requests, newest first.
+pub fn list(portal: &PortalContext<'_>, filter: &RequestFilter, request: &PageRequest) -> PortalOutcome<Page<Value>> {
+    let rows = portal.sandbox.records.own(REQUESTS).filter(|record| filter.matches(&record.json()));
+    let keyed = |record: world::Record<'_>| {
+        let row = display_record(&record);
         (format!("{}/{}", text(&row, "submitted_at").unwrap_or_default(), record.key), row)
     };
-    let page = pagination::page(rows.map(placed).collect(), request, SortOrder::Descending);
-    let told = Told { r#type: EventType::PortalView, action: "list requests", asked: filter.json() };
-    let event = told.with_count(call, page.items.len());
+    let page = pagination::page(rows.map(keyed).collect(), request, SortOrder::Descending);
+    let action = PortalAction { r#type: EventType::PortalView, name: "list requests", request: filter.json() };
+    let event = action.count_event(portal, page.items.len());
     Outcome { answer: Ok(page), changes: Vec::new(), events: vec![event] }
 }

@@ -1,4 +1,4 @@
-//! The scenario step `portal_row`: a row that the portal shows, as if it had been entered there.
+//! The scenario step `portal_row`: adds a row to the portal.
 
 use model::FieldErrors;
 use model::reading::described;
@@ -22,7 +22,7 @@ pub(crate) const PORTAL_ROW: StepInfo = StepInfo::of::<PortalRow>(
 #[serde(deny_unknown_fields)]
 pub struct PortalRow {
     pub resource: Resource,
-    /// The row that it replaces; a new one without it.
+    /// The row to replace. Without it, a new row is added.
     pub key: Option<String>,
     pub row: Value,
 }
@@ -39,7 +39,7 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// The collection that holds its rows.
+    /// The collection of its rows.
     pub fn name(self) -> &'static str {
         match self {
             Resource::PriorAuthRequests => "prior_auth_requests",
@@ -85,7 +85,7 @@ mod tests {
     use crate::authored;
 
     #[test]
-    fn resources_have_their_authored_names() {
+    fn resource_names_match_the_config() {
         for name in ["prior_auth_requests", "drafts", "documents", "patients", "providers", "formulary"] {
             let resource: Resource = serde_json::from_value(json!(name)).unwrap();
             assert_eq!(resource.name(), name);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_objects_of_a_known_resource() {
+    fn steps_are_validated() {
         for (step, expected) in [
             (json!({"resource": "drafts", "row": {"a": 1}}), ""),
             (json!({"resource": "drafts", "row": {"a": 1}, "key": ""}), "key: must not be empty"),

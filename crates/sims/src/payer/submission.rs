@@ -1,43 +1,41 @@
-//! Whether what was sent can be a request for prior authorization. Every fault is named at once.
+//! Validates prior authorization requests. All errors are reported together.
 
 use model::FieldErrors;
 use model::portal::{NewInformation, NewPriorAuth};
 use serde_json::{Map, Value};
 
 use super::documents::Upload;
-use super::once::IdempotencyKey;
+use super::idempotency::IdempotencyKey;
 
-/// What is sent to the portal as a request.
+/// A new request, as sent to the portal.
 #[derive(Clone, Debug, Default)]
 pub struct Submission {
     pub new: NewPriorAuth,
     pub uploads: Vec<Upload>,
-    /// What makes it one request, however often it is sent.
-    pub once: Option<IdempotencyKey>,
+    /// Repeated messages with the same key have no further effect.
+    pub idempotency_key: Option<IdempotencyKey>,
 }
 
-/// What is added to a request.
+/// Information that is added to a request.
 #[derive(Clone, Debug, Default)]
 pub struct Addition {
     pub information: NewInformation,
     pub uploads: Vec<Upload>,
-    pub once: Option<IdempotencyKey>,
+    pub idempotency_key: Option<IdempotencyKey>,
 }
 
 pub const URGENCIES: [&str; 5] = ["standard", "routine", "urgent", "expedited", "emergent"];
-pub const LONGEST_NOTES: usize = 20_000;
-const MOST_ANSWERS: usize = 100;
-const LONGEST_ANSWER: usize = 4000;
+pub const MAX_NOTES_CHARS: usize = 20_000;
+const MAX_ANSWERS: usize = 100;
+const MAX_ANSWER_CHARS: usize = 4000;
 
-/// The faults of the members; what is not in the directory is found later.
+/// Validates the members. Whether member and provider exist is checked later.
 pub fn check(new: &NewPriorAuth) -> FieldErrors {
     let mut errors = FieldErrors::new();
     errors.name("patient_member_id", &new.patient_member_id);
     match (&new.procedure_code, &new.drug) {
-        (None, None) => errors.add("procedure_code", "is required, or `drug`"),
-        (Some(_), Some(_)) => {
-            errors.add("drug", "must not stand beside `procedure_code`: a request is for one of them")
-        }
+        (None, None) => errors.add("procedure_code", "is required unless `drug` is given"),
+        (Some(_), Some(_)) => errors.add("drug", "cannot be combined with `procedure_code`"),
         (Some(code), None) => check_procedure(&mut errors, code),
         (None, Some(drug)) => errors.name("drug", drug),
     }
@@ -54,35 +52,35 @@ pub fn check(new: &NewPriorAuth) -> FieldErrors {
     if let Some(date) = &new.service_date {
         check_date(&mut errors, "service_date", date);
     }
-    check_words(&mut errors, new.clinical_notes.as_deref(), &new.answers);
+    check_texts(&mut errors, new.clinical_notes.as_deref(), &new.answers);
     errors
 }
 
 pub fn check_addition(addition: &Addition) -> FieldErrors {
     let mut errors = FieldErrors::new();
     let NewInformation { clinical_notes, answers, .. } = &addition.information;
-    check_words(&mut errors, clinical_notes.as_deref(), answers);
+    check_texts(&mut errors, clinical_notes.as_deref(), answers);
     let is_blank = clinical_notes.as_deref().is_none_or(|notes| notes.trim().is_empty());
     if is_blank && answers.is_empty() && addition.uploads.is_empty() {
-        errors.add("", "say something: notes, answers or documents");
+        errors.add("", "must have notes, answers or documents");
     }
     errors
 }
 
-fn check_words(errors: &mut FieldErrors, notes: Option<&str>, answers: &Map<String, Value>) {
+fn check_texts(errors: &mut FieldErrors, notes: Option<&str>, answers: &Map<String, Value>) {
     if let Some(notes) = notes {
-        errors.length("clinical_notes", notes, 0..=LONGEST_NOTES);
+        errors.length("clinical_notes", notes, 0..=MAX_NOTES_CHARS);
     }
-    errors.size("answers", answers.len(), MOST_ANSWERS);
-    for (name, answer) in answers.iter().take(MOST_ANSWERS) {
-        let place = format!("answers.{}", model::reading::shortened(name, 60));
+    errors.size("answers", answers.len(), MAX_ANSWERS);
+    for (name, answer) in answers.iter().take(MAX_ANSWERS) {
+        let field = format!("answers.{}", model::reading::shortened(name, 60));
         if name.is_empty() || name.chars().count() > 100 {
-            errors.add(place.as_str(), "must have a name of 1 to 100 characters");
+            errors.add(field.as_str(), "must have a name of 1 to 100 characters");
         }
         match answer {
-            Value::String(text) => errors.length(&place, text, 0..=LONGEST_ANSWER),
+            Value::String(text) => errors.length(&field, text, 0..=MAX_ANSWER_CHARS),
             Value::Number(_) | Value::Bool(_) | Value::Null => {}
-            _ => errors.add(place, "must be a text, a number or a boolean"),
+            _ => errors.add(field, "must be a string, a number or a boolean"),
         }
     }
 }
@@ -91,16 +89,16 @@ fn check_words(errors: &mut FieldErrors, notes: Option<&str>, answers: &Map<Stri
 fn check_procedure(errors: &mut FieldErrors, code: &str) {
     let bytes = code.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let has_shape = bytes.len() == 5
+    let is_valid = bytes.len() == 5
         && (1..4).all(is_digit)
         && bytes.iter().all(u8::is_ascii_alphanumeric)
         && (is_digit(0) || is_digit(4));
-    if !has_shape {
+    if !is_valid {
         errors.add("procedure_code", "must be a CPT or HCPCS code of five characters, such as 70551 or J0135");
     }
 }
 
-/// ICD-10-CM: `G43.909`, with or without its point.
+/// ICD-10-CM: `G43.909`, with or without the dot.
 fn check_diagnosis(errors: &mut FieldErrors, code: &str) {
     let (category, rest) = code.split_at_checked(3).unwrap_or((code, ""));
     let bytes = category.as_bytes();
@@ -133,38 +131,38 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn faults(change: &Value) -> String {
+    fn error_fields(change: &Value) -> String {
         let mut body = json!({"patient_member_id": "M1", "procedure_code": "70551", "diagnosis_code": "G43.909",
             "provider_npi": "1234567893"});
         for (name, value) in change.as_object().unwrap() {
             body[name] = value.clone();
         }
         let new: NewPriorAuth = serde_json::from_value(body).unwrap();
-        check(&new).iter().map(|(place, _)| place.to_owned()).collect::<Vec<_>>().join(" ")
+        check(&new).iter().map(|(field, _)| field.to_owned()).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
-    fn codes_have_their_forms() {
+    fn code_formats_are_checked() {
         for good in ["70551", "0042T", "J0135", "j0135"] {
-            assert_eq!(faults(&json!({"procedure_code": good})), "", "{good}");
+            assert_eq!(error_fields(&json!({"procedure_code": good})), "", "{good}");
         }
         for bad in ["", "7055", "705511", "7O551", "AB123", "7055é", "70 51", "T0042T"] {
-            assert_eq!(faults(&json!({"procedure_code": bad})), "procedure_code", "{bad}");
+            assert_eq!(error_fields(&json!({"procedure_code": bad})), "procedure_code", "{bad}");
         }
         for good in ["G43.909", "G43909", "M54", "S72.001A", "c7a.1"] {
-            assert_eq!(faults(&json!({"diagnosis_code": good})), "", "{good}");
+            assert_eq!(error_fields(&json!({"diagnosis_code": good})), "", "{good}");
         }
         for bad in ["", "G4", "943.9", "G43.", "G43.90999", "G43.9é", "é43.9", "G43.9 9"] {
-            assert_eq!(faults(&json!({"diagnosis_code": bad})), "diagnosis_code", "{bad}");
+            assert_eq!(error_fields(&json!({"diagnosis_code": bad})), "diagnosis_code", "{bad}");
         }
         for bad in ["", "123456789", "12345678901", "12345678９0", "123456789a"] {
-            assert_eq!(faults(&json!({"provider_npi": bad})), "provider_npi", "{bad}");
+            assert_eq!(error_fields(&json!({"provider_npi": bad})), "provider_npi", "{bad}");
         }
     }
 
     #[test]
-    fn members_are_held_against_each_other() {
-        for (change, places) in [
+    fn members_are_validated_together() {
+        for (change, fields) in [
             (json!({"procedure_code": null}), "procedure_code"),
             (json!({"drug": "Adalimumab"}), "drug"),
             (json!({"procedure_code": null, "drug": "Adalimumab", "urgency": "urgent"}), ""),
@@ -175,7 +173,7 @@ mod tests {
             (json!({"clinical_notes": "x".repeat(20_001)}), "clinical_notes"),
             (json!({"patient_member_id": " "}), "patient_member_id"),
         ] {
-            assert_eq!(faults(&change), places, "{change}");
+            assert_eq!(error_fields(&change), fields, "{change}");
         }
     }
 }

@@ -11,14 +11,14 @@ use model::page::{Page, PageRequest};
 use model::portal::{NewDocument, NewInformation, NewPriorAuth};
 use model::simulator::SimulatorType;
 use serde_json::Value;
-use sims::payer::call::{self, Call, Channel, Client, Done, Refusal};
+use sims::payer::context::{self, PortalClient, PortalContext, PortalError, PortalInterface, PortalOutcome};
 use sims::payer::directory;
 pub use sims::payer::directory::{MemberFilter, ProviderFilter};
 use sims::payer::documents::{self, Upload};
-pub use sims::payer::documents::{Attachment, MOST_AT_ONCE, MOST_BYTES};
-use sims::payer::once::IdempotencyKey;
-pub use sims::payer::request_list::Filter;
-use sims::payer::requests::Changed;
+pub use sims::payer::documents::{Attachment, MAX_DOCUMENT_BYTES, MAX_DOCUMENTS_PER_MESSAGE};
+use sims::payer::idempotency::IdempotencyKey;
+pub use sims::payer::request_list::RequestFilter;
+use sims::payer::requests::ChangedRequest;
 use sims::payer::submission::{Addition, Submission};
 use sims::payer::{request_list, requests};
 use store::sandboxes::StoredSandbox;
@@ -56,17 +56,23 @@ pub async fn submit(
     once: Option<Once>,
 ) -> Result<Created<Value>, AppError> {
     let uploads = kept(app, access, documents::read(&new.documents)?).await?;
-    let submission = Submission { new, uploads, once: token(once) };
-    let changed = tell(app, access, Channel::Api, move |call| requests::submit(call, &submission, None)).await?;
+    let submission = Submission { new, uploads, idempotency_key: token(once) };
+    let changed =
+        tell(app, access, PortalInterface::Api, move |portal| requests::submit(portal, &submission, None)).await?;
     Ok(created(changed))
 }
 
-pub async fn list(app: &App, access: &Access, filter: Filter, request: PageRequest) -> Result<Page<Value>, AppError> {
-    ask(app, access, Channel::Api, move |call| request_list::list(call, &filter, &request)).await
+pub async fn list(
+    app: &App,
+    access: &Access,
+    filter: RequestFilter,
+    request: PageRequest,
+) -> Result<Page<Value>, AppError> {
+    ask(app, access, PortalInterface::Api, move |portal| request_list::list(portal, &filter, &request)).await
 }
 
 pub async fn get(app: &App, access: &Access, number: String) -> Result<Value, AppError> {
-    ask(app, access, Channel::Api, move |call| requests::get(call, &number)).await
+    ask(app, access, PortalInterface::Api, move |portal| requests::get(portal, &number)).await
 }
 
 /// Adds documents to an existing request.
@@ -105,8 +111,10 @@ async fn add(
     once: Option<Once>,
 ) -> Result<Created<Value>, AppError> {
     check_there(app, access, number.clone()).await?;
-    let addition = Addition { information, uploads: kept(app, access, attachments).await?, once: token(once) };
-    let changed = tell(app, access, Channel::Api, move |call| requests::add(call, &number, &addition)).await?;
+    let addition =
+        Addition { information, uploads: kept(app, access, attachments).await?, idempotency_key: token(once) };
+    let changed =
+        tell(app, access, PortalInterface::Api, move |portal| requests::add(portal, &number, &addition)).await?;
     Ok(created(changed))
 }
 
@@ -117,7 +125,9 @@ pub async fn withdraw(
     once: Option<Once>,
 ) -> Result<Created<Value>, AppError> {
     let once = token(once);
-    let changed = tell(app, access, Channel::Api, move |call| requests::withdraw(call, &number, once.as_ref())).await?;
+    let changed =
+        tell(app, access, PortalInterface::Api, move |portal| requests::withdraw(portal, &number, once.as_ref()))
+            .await?;
     Ok(created(changed))
 }
 
@@ -127,7 +137,7 @@ pub async fn patients(
     filter: MemberFilter,
     request: PageRequest,
 ) -> Result<Page<Value>, AppError> {
-    ask(app, access, Channel::Api, move |call| directory::members(call, &filter, &request)).await
+    ask(app, access, PortalInterface::Api, move |portal| directory::members(portal, &filter, &request)).await
 }
 
 pub async fn providers(
@@ -136,7 +146,7 @@ pub async fn providers(
     filter: ProviderFilter,
     request: PageRequest,
 ) -> Result<Page<Value>, AppError> {
-    ask(app, access, Channel::Api, move |call| directory::providers(call, &filter, &request)).await
+    ask(app, access, PortalInterface::Api, move |portal| directory::providers(portal, &filter, &request)).await
 }
 
 pub async fn formulary(
@@ -145,7 +155,7 @@ pub async fn formulary(
     drug: Option<String>,
     request: PageRequest,
 ) -> Result<Page<Value>, AppError> {
-    ask(app, access, Channel::Api, move |call| directory::formulary(call, drug.as_deref(), &request)).await
+    ask(app, access, PortalInterface::Api, move |portal| directory::formulary(portal, drug.as_deref(), &request)).await
 }
 
 /// Stores the bytes of documents, if the portal takes traffic, and returns their metadata.
@@ -155,7 +165,7 @@ async fn kept(app: &App, access: &Access, attachments: Vec<Attachment>) -> Resul
     app.runtime().query(&access.sandbox, Cost::Light, nothing).await?;
     let mut uploads = Vec::with_capacity(attachments.len());
     for attachment in attachments {
-        uploads.push(attachment.described());
+        uploads.push(attachment.metadata());
         if let Some(bytes) = attachment.bytes {
             app.blobs().put(Bytes::from(bytes)).await?;
         }
@@ -165,44 +175,44 @@ async fn kept(app: &App, access: &Access, attachments: Vec<Attachment>) -> Resul
 
 /// Called before bytes are stored. Logs no event, because the following command does.
 async fn check_there(app: &App, access: &Access, number: String) -> Result<(), AppError> {
-    let found = move |call: &Call<'_>| {
-        let mut found = requests::get(call, &number);
+    let found = move |portal: &PortalContext<'_>| {
+        let mut found = requests::get(portal, &number);
         found.events.clear();
         found
     };
-    ask(app, &access.during_traffic(), Channel::Api, found).await.map(drop)
+    ask(app, &access.during_traffic(), PortalInterface::Api, found).await.map(drop)
 }
 
 /// A query to the portal. Many queries read FHIR data and are therefore heavy.
 async fn ask<T: Send + 'static>(
     app: &App,
     access: &Access,
-    channel: Channel,
-    run: impl FnOnce(&Call<'_>) -> Done<T> + Send + 'static,
+    interface: PortalInterface,
+    run: impl FnOnce(&PortalContext<'_>) -> PortalOutcome<T> + Send + 'static,
 ) -> Result<T, AppError> {
-    let (id, client) = (access.sandbox.id.clone(), Client { name: access.actor.clone(), channel });
+    let (id, client) = (access.sandbox.id.clone(), PortalClient { name: access.actor.clone(), interface });
     let question =
-        move |world: &world::World, context: &world::Context<'_>| call::answer(world, &id, &client, context, run);
-    app.runtime().query(access.reader(), Cost::Heavy, question).await?.map_err(refused)
+        move |world: &world::World, context: &world::Context<'_>| context::handle(world, &id, &client, context, run);
+    app.runtime().query(access.reader(), Cost::Heavy, question).await?.map_err(portal_error)
 }
 
 async fn tell<T: Send + 'static>(
     app: &App,
     access: &Access,
-    channel: Channel,
-    run: impl Fn(&Call<'_>) -> Done<T> + Send + 'static,
+    interface: PortalInterface,
+    run: impl Fn(&PortalContext<'_>) -> PortalOutcome<T> + Send + 'static,
 ) -> Result<T, AppError> {
-    let (id, client) = (access.sandbox.id.clone(), Client { name: access.actor.clone(), channel });
+    let (id, client) = (access.sandbox.id.clone(), PortalClient { name: access.actor.clone(), interface });
     let message =
-        move |world: &world::World, context: &world::Context<'_>| call::answer(world, &id, &client, context, &run);
-    app.runtime().command(&access.sandbox, message).await?.map_err(refused)
+        move |world: &world::World, context: &world::Context<'_>| context::handle(world, &id, &client, context, &run);
+    app.runtime().command(&access.sandbox, message).await?.map_err(portal_error)
 }
 
-fn refused(refusal: Refusal) -> AppError {
-    match refusal {
-        Refusal::Invalid(errors) => AppError::Invalid(errors),
-        Refusal::NotFound(what) => AppError::NotFound(what),
-        Refusal::Conflict(message) => AppError::conflict(message),
+fn portal_error(error: PortalError) -> AppError {
+    match error {
+        PortalError::Invalid(errors) => AppError::Invalid(errors),
+        PortalError::NotFound(what) => AppError::NotFound(what),
+        PortalError::Conflict(message) => AppError::conflict(message),
     }
 }
 
@@ -210,7 +220,7 @@ fn token(once: Option<Once>) -> Option<IdempotencyKey> {
     once.map(IdempotencyKey::from)
 }
 
-fn created(changed: Changed) -> Created<Value> {
+fn created(changed: ChangedRequest) -> Created<Value> {
     Created { value: changed.row, replayed: !changed.is_new }
 }
 

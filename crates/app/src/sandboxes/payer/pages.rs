@@ -6,14 +6,15 @@ use model::SandboxId;
 use model::page::{Page as Rows, PageRequest};
 use model::portal::NewInformation;
 use serde_json::Value;
-use sims::payer::accounts::{self, Login, Mishap};
-use sims::payer::call::{Call, Channel, Done};
+pub use sims::payer::accounts::InjectedFault;
+use sims::payer::accounts::{self, LoginResult};
 pub use sims::payer::config::{PayerConfig, Portal};
+use sims::payer::context::{PortalContext, PortalInterface, PortalOutcome};
 use sims::payer::directory;
-pub use sims::payer::drafts::{DRAFT_PREFIX, Edit, faults};
+pub use sims::payer::drafts::{DRAFT_PREFIX, DraftEdit, draft_errors};
 pub use sims::payer::faults::{Field, Page};
-pub use sims::payer::questions::{Kind, Question, asked};
-use sims::payer::requests::Changed;
+pub use sims::payer::questions::{Question, QuestionKind, portal_questions};
+use sims::payer::requests::ChangedRequest;
 use sims::payer::submission::Addition;
 pub use sims::payer::submission::URGENCIES;
 use sims::payer::{drafts, request_list, requests};
@@ -22,7 +23,7 @@ use subtle::ConstantTimeEq;
 use world::Outcome;
 
 use super::{
-    Attachment, Filter, MemberFilter, ProviderFilter, Visit, ask, is_account, is_password, kept, portal, tell,
+    Attachment, MemberFilter, ProviderFilter, RequestFilter, Visit, ask, is_account, is_password, kept, portal, tell,
 };
 use crate::sandboxes::{Access, credentials};
 use crate::{App, AppError};
@@ -69,8 +70,8 @@ pub async fn open(app: &App, id: &SandboxId, cookie: Option<&str>) -> Result<Vis
     let access = Access { actor: credentials::own(&sandbox, "username"), sandbox, after_end: false };
     let is_here = known.clone().and_then(|visit| visit.login);
     // In any case, because a portal that takes no traffic shows nothing.
-    let is_in = ask(app, &access, Channel::Pages, move |call| {
-        let is_in = is_here.is_some_and(|login| accounts::is_in(call, &login));
+    let is_in = ask(app, &access, PortalInterface::Pages, move |portal| {
+        let is_in = is_here.is_some_and(|login| accounts::is_logged_in(portal, &login));
         Outcome { answer: Ok(is_in), changes: Vec::new(), events: Vec::new() }
     });
     let is_in = is_in.await?;
@@ -102,42 +103,44 @@ pub async fn login(
     if !is_account {
         return Ok(Err(LoginRefusal::Wrong));
     }
-    Ok(match tell(app, &visitor.access, Channel::Pages, move |call| accounts::login(call, is_right)).await? {
-        Login::In(login) => {
-            let visit = Visit::new(app, Some(login))?;
-            Ok(Visitor { visit, has_expired: false, ..visitor.clone() })
-        }
-        Login::WrongPassword => Err(LoginRefusal::Wrong),
-        Login::Locked => Err(LoginRefusal::Locked),
-    })
+    Ok(
+        match tell(app, &visitor.access, PortalInterface::Pages, move |portal| accounts::login(portal, is_right))
+            .await?
+        {
+            LoginResult::LoggedIn(login) => {
+                let visit = Visit::new(app, Some(login))?;
+                Ok(Visitor { visit, has_expired: false, ..visitor.clone() })
+            }
+            LoginResult::WrongPassword => Err(LoginRefusal::Wrong),
+            LoginResult::Locked => Err(LoginRefusal::Locked),
+        },
+    )
 }
 
 /// The visitor after a logout.
 pub async fn logout(app: &App, visitor: &Visitor) -> Result<Visitor, AppError> {
     if let Some(login) = visitor.visit.login.clone() {
-        tell(app, &visitor.access, Channel::Pages, move |call| accounts::logout(call, &login)).await?;
+        tell(app, &visitor.access, PortalInterface::Pages, move |portal| accounts::logout(portal, &login)).await?;
     }
     Ok(Visitor { visit: Visit::new(app, None)?, ..visitor.clone() })
 }
 
 /// The failure that the author has configured for the page.
-pub async fn mishap(app: &App, visitor: &Visitor, page: Page) -> Result<Option<Mishap>, AppError> {
+pub async fn mishap(app: &App, visitor: &Visitor, page: Page) -> Result<Option<InjectedFault>, AppError> {
     let faults = &visitor.config.faults;
     if faults.session_expires_at != Some(page) && faults.unavailable_at != Some(page) {
         return Ok(None);
     }
-    tell(app, &visitor.access, Channel::Pages, move |call| accounts::suffer(call, page)).await
+    tell(app, &visitor.access, PortalInterface::Pages, move |portal| accounts::trigger_fault(portal, page)).await
 }
-
-pub use sims::payer::accounts::Mishap as Fault;
 
 pub async fn requests(
     app: &App,
     visitor: &Visitor,
-    filter: Filter,
+    filter: RequestFilter,
     request: PageRequest,
 ) -> Result<Rows<Value>, AppError> {
-    ask(app, &visitor.access, Channel::Pages, move |call| request_list::list(call, &filter, &request)).await
+    ask(app, &visitor.access, PortalInterface::Pages, move |portal| request_list::list(portal, &filter, &request)).await
 }
 
 /// Whether a read is logged. Reads that a page needs internally are not.
@@ -148,7 +151,7 @@ pub enum Look {
 }
 
 impl Look {
-    fn log_if_seen<T>(self, mut done: Done<T>) -> Done<T> {
+    fn log_if_seen<T>(self, mut done: PortalOutcome<T>) -> PortalOutcome<T> {
         if self == Look::Aside {
             done.events.clear();
         }
@@ -157,7 +160,8 @@ impl Look {
 }
 
 pub async fn request(app: &App, visitor: &Visitor, number: String, look: Look) -> Result<Value, AppError> {
-    ask(app, &visitor.access, Channel::Pages, move |call| look.log_if_seen(requests::get(call, &number))).await
+    ask(app, &visitor.access, PortalInterface::Pages, move |portal| look.log_if_seen(requests::get(portal, &number)))
+        .await
 }
 
 pub async fn inform(
@@ -166,13 +170,14 @@ pub async fn inform(
     number: String,
     information: NewInformation,
     attachments: Vec<Attachment>,
-) -> Result<Changed, AppError> {
-    let addition = Addition { information, uploads: kept(app, &visitor.access, attachments).await?, once: None };
-    tell(app, &visitor.access, Channel::Pages, move |call| requests::add(call, &number, &addition)).await
+) -> Result<ChangedRequest, AppError> {
+    let addition =
+        Addition { information, uploads: kept(app, &visitor.access, attachments).await?, idempotency_key: None };
+    tell(app, &visitor.access, PortalInterface::Pages, move |portal| requests::add(portal, &number, &addition)).await
 }
 
-pub async fn withdraw(app: &App, visitor: &Visitor, number: String) -> Result<Changed, AppError> {
-    tell(app, &visitor.access, Channel::Pages, move |call| requests::withdraw(call, &number, None)).await
+pub async fn withdraw(app: &App, visitor: &Visitor, number: String) -> Result<ChangedRequest, AppError> {
+    tell(app, &visitor.access, PortalInterface::Pages, move |portal| requests::withdraw(portal, &number, None)).await
 }
 
 pub async fn patients(
@@ -181,7 +186,7 @@ pub async fn patients(
     filter: MemberFilter,
     request: PageRequest,
 ) -> Result<Rows<Value>, AppError> {
-    ask(app, &visitor.access, Channel::Pages, move |call| directory::members(call, &filter, &request)).await
+    ask(app, &visitor.access, PortalInterface::Pages, move |portal| directory::members(portal, &filter, &request)).await
 }
 
 pub async fn providers(
@@ -190,7 +195,8 @@ pub async fn providers(
     filter: ProviderFilter,
     request: PageRequest,
 ) -> Result<Rows<Value>, AppError> {
-    ask(app, &visitor.access, Channel::Pages, move |call| directory::providers(call, &filter, &request)).await
+    ask(app, &visitor.access, PortalInterface::Pages, move |portal| directory::providers(portal, &filter, &request))
+        .await
 }
 
 pub async fn formulary(
@@ -200,16 +206,17 @@ pub async fn formulary(
     request: PageRequest,
     look: Look,
 ) -> Result<Rows<Value>, AppError> {
-    let found = move |call: &Call<'_>| look.log_if_seen(directory::formulary(call, drug.as_deref(), &request));
-    ask(app, &visitor.access, Channel::Pages, found).await
+    let found =
+        move |portal: &PortalContext<'_>| look.log_if_seen(directory::formulary(portal, drug.as_deref(), &request));
+    ask(app, &visitor.access, PortalInterface::Pages, found).await
 }
 
 pub async fn drafts(app: &App, visitor: &Visitor) -> Result<Vec<Value>, AppError> {
-    ask(app, &visitor.access, Channel::Pages, drafts::list).await
+    ask(app, &visitor.access, PortalInterface::Pages, drafts::list).await
 }
 
 pub async fn draft(app: &App, visitor: &Visitor, key: String, look: Look) -> Result<Value, AppError> {
-    ask(app, &visitor.access, Channel::Pages, move |call| look.log_if_seen(drafts::get(call, &key))).await
+    ask(app, &visitor.access, PortalInterface::Pages, move |portal| look.log_if_seen(drafts::get(portal, &key))).await
 }
 
 /// The key in a form for a new request, so that sending the form twice creates one draft.
@@ -219,24 +226,24 @@ pub fn new_draft(app: &App) -> String {
 
 /// Creates a draft for the form with this key. The same form again returns the same draft.
 pub async fn begin(app: &App, visitor: &Visitor, key: String) -> Result<Value, AppError> {
-    tell(app, &visitor.access, Channel::Pages, move |call| drafts::begin(call, &key)).await
+    tell(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::begin(portal, &key)).await
 }
 
 pub async fn save(
     app: &App,
     visitor: &Visitor,
     key: String,
-    mut edit: Edit,
+    mut edit: DraftEdit,
     attachments: Vec<Attachment>,
 ) -> Result<Value, AppError> {
     edit.uploads = kept(app, &visitor.access, attachments).await?;
-    tell(app, &visitor.access, Channel::Pages, move |call| drafts::save(call, &key, &edit)).await
+    tell(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::save(portal, &key, &edit)).await
 }
 
 pub async fn discard(app: &App, visitor: &Visitor, key: String) -> Result<(), AppError> {
-    tell(app, &visitor.access, Channel::Pages, move |call| drafts::discard(call, &key)).await
+    tell(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::discard(portal, &key)).await
 }
 
-pub async fn submit(app: &App, visitor: &Visitor, key: String) -> Result<Changed, AppError> {
-    tell(app, &visitor.access, Channel::Pages, move |call| drafts::submit(call, &key)).await
+pub async fn submit(app: &App, visitor: &Visitor, key: String) -> Result<ChangedRequest, AppError> {
+    tell(app, &visitor.access, PortalInterface::Pages, move |portal| drafts::submit(portal, &key)).await
 }

@@ -81,8 +81,8 @@ pub(super) async fn read_multipart(headers: &HeaderMap, bytes: Bytes) -> Result<
         if file.is_empty() && bytes.is_empty() {
             continue;
         }
-        if form.attachments.len() >= payer::MOST_AT_ONCE {
-            form.file_errors.add("documents", format!("must be at most {} at once", payer::MOST_AT_ONCE));
+        if form.attachments.len() >= payer::MAX_DOCUMENTS_PER_MESSAGE {
+            form.file_errors.add("documents", format!("must be at most {} at once", payer::MAX_DOCUMENTS_PER_MESSAGE));
             continue;
         }
         match Attachment::new(&file, media_type.as_deref(), Some(bytes.into())) {

@@ -1,6 +1,6 @@
 //! The REST API of a payer portal, below `portal/` of every scope.
 
-use app::sandboxes::payer::{self, Attachment, Filter, MemberFilter, ProviderFilter};
+use app::sandboxes::payer::{self, Attachment, MemberFilter, ProviderFilter, RequestFilter};
 use axum::extract::{self, Request};
 use axum::http::request::Parts;
 use axum::response::Response;
@@ -87,7 +87,7 @@ async fn list_prior_auths(
 ) -> Result<Json<List<Value>>, ApiError> {
     let RequestQuery { status, determination, patient_member_id, procedure_code, drug, limit, cursor } = query;
     let request = PageQuery { limit, cursor }.request("prior-auths")?;
-    let filter = Filter { status, determination, patient_member_id, procedure_code, drug };
+    let filter = RequestFilter { status, determination, patient_member_id, procedure_code, drug };
     Ok(page("prior-auths", payer::list(&state.app, &scope.access, filter, request).await?))
 }
 

@@ -44,7 +44,7 @@ pub(super) async fn resume(browser: &Browser<'_>, key: &str) -> Result<PageRespo
         Err(redirect) => return Ok(redirect),
     };
     let portal = browser.visitor.config.portal;
-    let errors = pages::faults(&draft);
+    let errors = pages::draft_errors(&draft);
     let is_incomplete = |step: &WizardStep| {
         let names = || step.fields(portal).iter().map(|field| field.name());
         errors.iter().any(|(path, _)| names().any(|name| name == path))

@@ -14,7 +14,7 @@ mod wizard;
 use std::time::Duration;
 
 use app::AppError;
-use app::sandboxes::payer::pages::{self, Fault, Field, Visitor};
+use app::sandboxes::payer::pages::{self, Field, InjectedFault, Visitor};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{self, Request};
@@ -61,7 +61,7 @@ impl Browser<'_> {
     /// Adds the labels of fields to errors: the field's name in the form, its label, and the message.
     fn with_labels(&self, errors: &[(String, String)]) -> Vec<(String, String, String)> {
         let config = &self.visitor.config;
-        let questions = pages::asked(config);
+        let questions = pages::portal_questions(config);
         let with_label = |(path, message): &(String, String)| {
             let field = Field::ALL.iter().find(|field| field.name() == path);
             let question = path.strip_prefix("answers.").and_then(|id| questions.iter().find(|one| one.id == id));
@@ -201,11 +201,11 @@ async fn apply_configured_fault(
     }
     match pages::mishap(&browser.state.app, &browser.visitor, page).await? {
         None => Ok(None),
-        Some(Fault::Unavailable) => {
+        Some(InjectedFault::Unavailable) => {
             let text = "The portal is down for a moment. Please try again.";
             Ok(Some(message(StatusCode::SERVICE_UNAVAILABLE, "Temporarily unavailable", text)))
         }
-        Some(Fault::SessionExpired) => {
+        Some(InjectedFault::SessionExpired) => {
             browser.visitor = pages::logout(&browser.state.app, &browser.visitor).await?;
             Ok(Some(browser.redirect("/login?notice=expired")))
         }

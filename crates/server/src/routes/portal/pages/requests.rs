@@ -1,7 +1,7 @@
 //! Pages of submitted requests: the list, one request with its determination, and the forms to add information or withdraw.
 
-use app::sandboxes::payer::Filter;
-use app::sandboxes::payer::pages::{self, Look, asked};
+use app::sandboxes::payer::RequestFilter;
+use app::sandboxes::payer::pages::{self, Look, portal_questions};
 use axum::http::StatusCode;
 use minijinja::context;
 use model::page::PageRequest;
@@ -17,11 +17,11 @@ use crate::cursor;
 const LIST: &str = "portal requests";
 
 pub(super) async fn list(browser: &Browser<'_>) -> Result<PageResponse, ApiError> {
-    let filter = Filter {
+    let filter = RequestFilter {
         status: browser.optional_param("status"),
         determination: browser.optional_param("determination"),
         patient_member_id: browser.optional_param("member"),
-        ..Filter::default()
+        ..RequestFilter::default()
     };
     let cursor = cursor::decode(LIST, browser.param("cursor"));
     let request = PageRequest { cursor, ..PageRequest::default() };
@@ -75,7 +75,7 @@ async fn request_page(
 
 /// The answers of a request, with the texts of the portal's questions as labels.
 pub(super) fn labeled_answers(browser: &Browser<'_>, row: &Value) -> Vec<(String, minijinja::Value)> {
-    let questions = asked(&browser.visitor.config);
+    let questions = portal_questions(&browser.visitor.config);
     let label = |name: &str| {
         let question = questions.iter().find(|question| question.id == name);
         question.map_or_else(|| name.to_owned(), |question| question.text.clone())

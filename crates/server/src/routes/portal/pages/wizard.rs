@@ -1,6 +1,6 @@
 //! The wizard: pages on which a request is filled in step by step. Each step saves the draft.
 
-use app::sandboxes::payer::pages::{self, Edit, Kind, Look, Question, URGENCIES, asked};
+use app::sandboxes::payer::pages::{self, DraftEdit, Look, Question, QuestionKind, URGENCIES, portal_questions};
 use app::sandboxes::payer::{MemberFilter, ProviderFilter};
 use axum::http::StatusCode;
 use minijinja::context;
@@ -70,12 +70,12 @@ async fn submit(browser: &Browser<'_>, key: &str, draft: &Value) -> Result<PageR
 }
 
 /// The changes that the step's form makes to the draft.
-fn edit(browser: &Browser<'_>, step: WizardStep, form: &Form) -> Edit {
+fn edit(browser: &Browser<'_>, step: WizardStep, form: &Form) -> DraftEdit {
     let fields = step.fields(browser.visitor.config.portal).iter().map(|field| field.name());
     let fields = fields.filter(|name| form.has(name)).map(|name| (name, form.get(name).to_owned()));
-    let mut edit = Edit { fields: fields.collect(), ..Edit::default() };
+    let mut edit = DraftEdit { fields: fields.collect(), ..DraftEdit::default() };
     if step == WizardStep::Clinical {
-        let questions = asked(&browser.visitor.config);
+        let questions = portal_questions(&browser.visitor.config);
         let name = |question: &Question| format!("answer_{}", question.id);
         edit.answers = questions.iter().map(|one| (one.id.clone(), form.get(&name(one)).to_owned())).collect();
     }
@@ -86,7 +86,7 @@ fn edit(browser: &Browser<'_>, step: WizardStep, form: &Form) -> Edit {
 }
 
 /// Applies the form to the draft in memory, to validate it and to show it again.
-fn fill(draft: &mut Value, edit: &Edit) {
+fn fill(draft: &mut Value, edit: &DraftEdit) {
     for (name, value) in &edit.fields {
         draft[*name] = Some(value.trim()).filter(|value| !value.is_empty()).map_or(Value::Null, Value::from);
     }
@@ -101,12 +101,12 @@ fn fill(draft: &mut Value, edit: &Edit) {
 /// Errors and missing fields of a step.
 fn step_errors(browser: &Browser<'_>, step: WizardStep, draft: &Value) -> Vec<(String, String)> {
     let fields = step.fields(browser.visitor.config.portal);
-    let errors = pages::faults(draft);
+    let errors = pages::draft_errors(draft);
     let of_step = errors.iter().filter(|(path, _)| fields.iter().any(|field| field.name() == *path));
     let mut errors: Vec<(String, String)> =
         of_step.map(|(path, messages)| (path.to_owned(), messages.join("; "))).collect();
     if step == WizardStep::Clinical {
-        let questions = asked(&browser.visitor.config);
+        let questions = portal_questions(&browser.visitor.config);
         let is_unanswered = |one: &&Question| draft["answers"][&one.id].as_str().unwrap_or_default().trim().is_empty();
         for question in &questions {
             let answer = draft["answers"][&question.id].as_str().unwrap_or_default().trim();
@@ -124,11 +124,11 @@ fn step_errors(browser: &Browser<'_>, step: WizardStep, draft: &Value) -> Vec<(S
 fn is_valid_answer(question: &Question, answer: &str) -> bool {
     match question.kind {
         _ if answer.is_empty() => true,
-        Kind::Text => true,
-        Kind::YesNo => matches!(answer, "yes" | "no"),
-        Kind::Choice => question.choices.iter().any(|choice| choice == answer),
-        Kind::Number => answer.parse::<f64>().is_ok_and(f64::is_finite),
-        Kind::Date => is_date(answer),
+        QuestionKind::Text => true,
+        QuestionKind::YesNo => matches!(answer, "yes" | "no"),
+        QuestionKind::Choice => question.choices.iter().any(|choice| choice == answer),
+        QuestionKind::Number => answer.parse::<f64>().is_ok_and(f64::is_finite),
+        QuestionKind::Date => is_date(answer),
     }
 }
 
@@ -165,7 +165,7 @@ async fn page(
         has_searched => ["member_id", "name", "birth_date", "npi"].iter().any(|name| !browser.param(name).is_empty()),
         asked => context! { member_id => browser.param("member_id"), name => browser.param("name"),
             birth_date => browser.param("birth_date"), npi => browser.param("npi") },
-        questions => template_value(&serde_json::to_value(asked(&browser.visitor.config)).unwrap_or_default()),
+        questions => template_value(&serde_json::to_value(portal_questions(&browser.visitor.config)).unwrap_or_default()),
         answers => labeled_answers(browser, draft),
         urgencies => URGENCIES.to_vec(),
         errors => browser.with_labels(errors),

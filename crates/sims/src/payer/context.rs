@@ -1,4 +1,4 @@
-//! One message to the portal: who sends it, the world that it meets, and how a refusal is said.
+//! The context of a message to the portal: world, sandbox, config and client.
 
 use model::{FieldErrors, SandboxId};
 use serde_json::Value;
@@ -6,68 +6,71 @@ use world::{Change, Context, NewEvent, Outcome, Sandbox, World};
 
 use super::config::PayerConfig;
 
-/// Which face of the portal was used.
+/// The interface through which the portal was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Channel {
+pub enum PortalInterface {
     Api,
     Pages,
 }
 
-impl Channel {
+impl PortalInterface {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Channel::Api => "api",
-            Channel::Pages => "pages",
+            PortalInterface::Api => "api",
+            PortalInterface::Pages => "pages",
         }
     }
 }
 
-/// Who asks, for the events.
+/// The client, for the log.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct PortalClient {
     pub name: String,
-    pub channel: Channel,
+    pub interface: PortalInterface,
 }
 
-pub struct Call<'a> {
+/// Everything that a message needs.
+pub struct PortalContext<'a> {
     pub(super) world: &'a World,
     pub(super) sandbox: &'a Sandbox,
     pub(super) config: PayerConfig,
-    pub(super) client: &'a Client,
+    pub(super) client: &'a PortalClient,
     pub(super) context: &'a Context<'a>,
 }
 
-/// Why the portal does not do it. Nothing has changed.
+/// Why the portal rejected a message. Nothing has changed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Refusal {
+pub enum PortalError {
     Invalid(FieldErrors),
-    /// No such thing, named.
+    /// The kind of thing that was not found.
     NotFound(&'static str),
     Conflict(String),
 }
 
-/// What a message left, and its answer.
-pub type Done<T> = Outcome<Result<T, Refusal>>;
+/// The outcome of a message to the portal.
+pub type PortalOutcome<T> = Outcome<Result<T, PortalError>>;
 
-/// Answers one message; `run` does the work.
-pub fn answer<T>(
+/// Handles one message with `run`.
+pub fn handle<T>(
     world: &World,
     sandbox: &SandboxId,
-    client: &Client,
+    client: &PortalClient,
     context: &Context<'_>,
-    run: impl FnOnce(&Call<'_>) -> Done<T>,
-) -> Done<T> {
+    run: impl FnOnce(&PortalContext<'_>) -> PortalOutcome<T>,
+) -> PortalOutcome<T> {
     match world.sandboxes.get(sandbox) {
-        Some(sandbox) => run(&Call { world, sandbox, config: PayerConfig::of(&sandbox.config), client, context }),
-        None => refused(Refusal::NotFound("sandbox"), Vec::new()),
+        Some(sandbox) => {
+            run(&PortalContext { world, sandbox, config: PayerConfig::of(&sandbox.config), client, context })
+        }
+        None => failure(PortalError::NotFound("sandbox"), Vec::new()),
     }
 }
 
-pub(super) fn refused<T>(refusal: Refusal, events: Vec<NewEvent>) -> Done<T> {
-    Outcome { answer: Err(refusal), changes: Vec::new(), events }
+pub(super) fn failure<T>(error: PortalError, events: Vec<NewEvent>) -> PortalOutcome<T> {
+    Outcome { answer: Err(error), changes: Vec::new(), events }
 }
 
-impl Call<'_> {
+impl PortalContext<'_> {
     pub(super) fn row(&self, collection: &str, key: &str) -> Option<Value> {
         self.sandbox.records.get(collection, key).live().map(|record| Value::clone(&record.json()))
     }
