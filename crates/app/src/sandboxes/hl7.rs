@@ -4,7 +4,7 @@ use model::hl7::InboxMessage;
 use model::page::{Page, PageRequest};
 pub use sims::hl7::receive::{Body, Delivery, LIMITS, NotHl7, Receipt, Transport};
 pub use sims::hl7::reply::{Ack, Reply};
-use sims::hl7::{inbox, receive, refusal};
+use sims::hl7::{inbox, receive, reject};
 use world::{Context, Outcome, World};
 
 use super::Access;
@@ -55,7 +55,7 @@ pub async fn send(app: &App, access: Access, body: Body) -> Result<Reply, AppErr
     let delivery = Delivery { body, transport: Transport::Http, actor: access.actor.clone() };
     let receipts = deliver(app, access, vec![delivery]).await?;
     let receipt = receipts.into_iter().next().ok_or_else(|| AppError::Internal("no receipt".into()))?;
-    receipt.map_err(|refused| AppError::BadRequest(format!("this is no HL7 v2 message: {}", refused.why)))
+    receipt.map_err(|error| AppError::BadRequest(format!("not an HL7 v2 message: {}", error.reason)))
 }
 
 /// The actor in events of MLLP messages. The protocol does not identify senders.
@@ -75,7 +75,7 @@ pub async fn send_frames(app: &App, access: &Access, frames: Vec<Vec<u8>>) -> Re
 
 /// The negative acknowledgment of a frame that cannot be processed.
 pub fn rejection(app: &App, frame: &[u8], why: &str) -> Vec<Vec<u8>> {
-    app.runtime().with_context(|context| bytes_of(refusal::reject(frame, why, context)))
+    app.runtime().with_context(|context| bytes_of(reject::reject(frame, why, context)))
 }
 
 fn bytes_of(acks: impl IntoIterator<Item = Ack>) -> Vec<Vec<u8>> {

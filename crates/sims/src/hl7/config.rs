@@ -1,4 +1,4 @@
-//! What an author may configure of an HL7 v2 interface.
+//! The authored config of an HL7 v2 interface.
 
 use hl7v2::{ErrorCode, Message};
 use model::FieldErrors;
@@ -12,29 +12,29 @@ use crate::network;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hl7Config {
-    /// Refuses messages whose structure the version does not allow. Without it they are accepted, with warnings.
+    /// Rejects messages with structural faults. By default they are accepted with warnings.
     pub strict: Option<bool>,
-    /// Accepts whatever can be read. `false` means the same as `strict: true`.
+    /// Accepts every message that can be parsed. `false` means the same as `strict: true`.
     pub lenient: Option<bool>,
-    /// The version that the interface speaks; any when absent.
+    /// The only version that the interface accepts. Default: any.
     pub version: Option<String>,
-    /// Where inbound messages are also pushed, besides the inbox.
+    /// Inbound messages are also pushed to this address.
     pub mllp: Option<MllpTarget>,
-    /// Messages that wait in the inbox from the start.
+    /// Messages that arrive in the inbox.
     #[serde(default)]
-    pub inbox: Vec<Seed>,
+    pub inbox: Vec<InboxSeed>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Seed {
-    /// Segments end with a carriage return; line feeds are taken for it.
+pub struct InboxSeed {
+    /// Line feeds are converted to carriage returns.
     pub message: String,
-    /// Not seen before this many seconds after the sandbox was made.
+    /// Arrives this many seconds after the sandbox was created.
     pub after_seconds: Option<i64>,
 }
 
-/// How an interface judges what it can read.
+/// How an interface validates messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Validation {
     /// Every fault is an error.
@@ -46,10 +46,10 @@ pub(super) enum Validation {
 }
 
 impl Validation {
-    /// What the config of a sandbox chooses.
+    /// The mode that a sandbox's config selects.
     pub(super) fn of(config: Option<&serde_json::Value>) -> Self {
-        let chosen = |name: &str| config.and_then(|config| config.get(name)).and_then(serde_json::Value::as_bool);
-        match (chosen("strict"), chosen("lenient")) {
+        let flag = |name: &str| config.and_then(|config| config.get(name)).and_then(serde_json::Value::as_bool);
+        match (flag("strict"), flag("lenient")) {
             (Some(true), _) | (_, Some(false)) => Self::Strict,
             (_, Some(true)) => Self::Lenient,
             _ => Self::Structure,
@@ -65,17 +65,17 @@ impl Validation {
     }
 }
 
-/// Writes the default of today into a config that chooses nothing, so that it keeps its meaning when the default changes.
+/// Writes the current default into a config without a mode, so that its meaning does not change with the default.
 pub fn write_default(config: &mut serde_json::Value) {
-    choose(config, false);
+    set_default_mode(config, false);
 }
 
-/// Snapshots without a choice are of the time when every interface was strict.
+/// Snapshots without a mode are from the time when interfaces were strict by default.
 pub fn keep_old_default(config: &mut serde_json::Value) {
-    choose(config, true);
+    set_default_mode(config, true);
 }
 
-fn choose(config: &mut serde_json::Value, is_strict: bool) {
+fn set_default_mode(config: &mut serde_json::Value, is_strict: bool) {
     if let Some(members) = config.as_object_mut()
         && ["strict", "lenient"].iter().all(|name| members.get(*name).is_none_or(serde_json::Value::is_null))
     {
@@ -83,19 +83,19 @@ fn choose(config: &mut serde_json::Value, is_strict: bool) {
     }
 }
 
-impl Seed {
-    pub(super) fn read(&self) -> Result<Message, String> {
-        read_message(&self.message)
+impl InboxSeed {
+    pub(super) fn parse(&self) -> Result<Message, String> {
+        parse_authored(&self.message)
     }
 }
 
-/// A message that an author wrote.
-pub(super) fn read_message(text: &str) -> Result<Message, String> {
+/// Parses an authored message.
+pub(super) fn parse_authored(text: &str) -> Result<Message, String> {
     let text = with_carriage_returns(text);
-    Message::parse_text(&text, &LIMITS).map_err(|fault| format!("cannot be read: {fault}"))
+    Message::parse_text(&text, &LIMITS).map_err(|error| format!("cannot be read: {error}"))
 }
 
-const MOST_SEEDS: usize = 200;
+const MAX_INBOX_MESSAGES: usize = 200;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -120,9 +120,9 @@ impl Authored for Hl7Config {
                 errors.range("port", target.port, 1..=65_535);
             });
         }
-        errors.each("inbox", &self.inbox, MOST_SEEDS, |seed, errors| {
-            if let Err(fault) = seed.read() {
-                errors.add("message", fault);
+        errors.each("inbox", &self.inbox, MAX_INBOX_MESSAGES, |seed, errors| {
+            if let Err(error) = seed.parse() {
+                errors.add("message", error);
             }
             if seed.message.contains('\0') {
                 errors.add("message", "must not contain NUL characters");
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_config_without_a_choice_keeps_the_default_of_its_time() {
+    fn a_config_without_a_mode_keeps_the_default_of_its_time() {
         for (config, written, old) in [
             (json!({}), json!({"strict": false}), json!({"strict": true})),
             (json!({"strict": null}), json!({"strict": false}), json!({"strict": true})),
@@ -157,7 +157,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn faults_are_named() {
+    fn validation_errors_name_the_field() {
         for (config, expected) in [
             (json!({"version": "2.3", "lenient": true}), ""),
             (json!({"mllp": {"host": "::1", "port": 1}}), ""),

@@ -1,4 +1,4 @@
-//! Effects on the HL7 interface: messages that the other side took.
+//! Effects on the HL7 interface: accepted messages.
 
 use model::event::{Event, EventType};
 use serde_json::Value;
@@ -14,8 +14,7 @@ fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     sent.map(|event| SandboxEffect { seq: event.seq, resource: message_type(event), verb: Verb::Send }).collect()
 }
 
-/// Whether an `hl7_outbound` event tells of a message that the other side has: not one that it refused, and not one that
-/// it had before.
+/// Whether an `hl7_outbound` event is about an accepted message that is not a resend.
 pub fn is_sent(payload: &Value) -> bool {
     payload.get("accepted") != Some(&Value::Bool(false)) && payload.get("resend_of").is_none()
 }

@@ -1,5 +1,5 @@
-//! The events of an interface. `hl7_outbound` is what the agent sent; a check reads its `payload`, unless the interface
-//! refused it or had it before. `hl7_inbound` is what the agent got.
+//! Log events of the interface. `hl7_outbound` is a message that the agent sent. Checks read its `payload`, unless it was
+//! rejected or a resend. `hl7_inbound` is a message that the agent received.
 
 use std::borrow::Cow;
 
@@ -12,27 +12,27 @@ use world::{NewEvent, Payload};
 
 use super::receive::Delivery;
 use super::reply::Ack;
-use super::resend::Taken;
+use super::resend::AcceptedMessage;
 use super::text::{one_line, type_of};
 use crate::scenario::step::object;
 
-/// A message that was sent, and what became of it.
+/// A received message and its acknowledgments.
 pub(super) struct Attempt<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) message_type: String,
     pub(super) control_id: String,
     pub(super) is_accepted: bool,
     pub(super) acks: &'a [Ack],
-    /// Of an accepted one: the warnings.
+    /// If the message was accepted, these are warnings.
     pub(super) faults: Vec<Fault>,
 }
 
-/// As much is kept of what cannot be read.
-const MOST_UNREADABLE: usize = 4096;
+/// How much of an unreadable message is logged, in characters.
+const MAX_UNREADABLE_CHARS: usize = 4096;
 
 impl Attempt<'_> {
     pub(super) fn shortened(mut self) -> Self {
-        self.text = model::reading::shortened(&self.text, MOST_UNREADABLE).into();
+        self.text = model::reading::shortened(&self.text, MAX_UNREADABLE_CHARS).into();
         self
     }
 }
@@ -52,25 +52,25 @@ pub(super) fn attempt(sandbox: &SandboxId, delivery: &Delivery, attempt: &Attemp
         payload
             .insert("faults".to_owned(), attempt.faults.iter().map(|fault| Value::from(fault.to_string())).collect());
     }
-    let what = named(&attempt.message_type, &attempt.control_id);
-    outbound(sandbox, delivery, &format!("{what} → {}", code.unwrap_or("no answer")), payload, id)
+    let name = message_name(&attempt.message_type, &attempt.control_id);
+    outbound(sandbox, delivery, &format!("{name} → {}", code.unwrap_or("no answer")), payload, id)
 }
 
-/// The same message once more: it is told where it first came, and is no second message.
+/// A resend. Its event refers to the first one and does not count as another message.
 pub(super) fn resend(
     sandbox: &SandboxId,
     delivery: &Delivery,
     message: &Message,
-    taken: &Taken,
+    accepted: &AcceptedMessage,
     id: EventId,
 ) -> NewEvent {
     let payload = object([
-        ("resend_of", taken.event_id.to_string().into()),
+        ("resend_of", accepted.event_id.to_string().into()),
         ("message_type", type_of(message).into()),
-        ("control_id", taken.control_id.as_str().into()),
+        ("control_id", accepted.control_id.as_str().into()),
         ("transport", delivery.transport.name().into()),
     ]);
-    let summary = format!("{} sent again", named(&taken.message_type, &taken.control_id));
+    let summary = format!("{} sent again", message_name(&accepted.message_type, &accepted.control_id));
     outbound(sandbox, delivery, &summary, payload, id)
 }
 
@@ -90,7 +90,7 @@ fn outbound(
     }
 }
 
-/// Something that the agent did with its inbox.
+/// An action of the agent on its inbox.
 pub(super) fn inbox(sandbox: &SandboxId, actor: &str, summary: &str, payload: Map<String, Value>) -> NewEvent {
     NewEvent {
         sandbox: sandbox.clone(),
@@ -101,8 +101,7 @@ pub(super) fn inbox(sandbox: &SandboxId, actor: &str, summary: &str, payload: Ma
     }
 }
 
-fn named(message_type: &str, control_id: &str) -> String {
-    let named = [message_type, control_id].into_iter().filter(|word| !word.is_empty());
-    let named: Vec<&str> = named.collect();
-    if named.is_empty() { "what is no message".to_owned() } else { named.join(" ") }
+fn message_name(message_type: &str, control_id: &str) -> String {
+    let parts: Vec<&str> = [message_type, control_id].into_iter().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "unreadable message".to_owned() } else { parts.join(" ") }
 }

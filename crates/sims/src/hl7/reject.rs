@@ -1,4 +1,4 @@
-//! Answers to what cannot be taken at all, so that no sender is left waiting.
+//! Acknowledgments, and rejections of input that cannot be read, so that no sender waits in vain.
 
 use hl7v2::acknowledgement::codes_due;
 use hl7v2::{AckCode, Acknowledgement, Delimiters, Draft, ErrorCode, Fault, Limits, Message};
@@ -7,7 +7,7 @@ use super::reply::Ack;
 use super::text;
 use world::Context;
 
-/// Time and control id of an answer.
+/// MSH-7 and MSH-10 of an acknowledgment.
 #[derive(Clone, Debug)]
 pub(super) struct Stamp {
     pub(super) time: String,
@@ -19,7 +19,7 @@ impl Stamp {
     /// `MSH|` in the text for the start of a message, and a ULID can end in `MSH`.
     pub(super) fn new(context: &Context<'_>) -> Self {
         let id = (context.new_id)();
-        let skipped = id.chars().count().saturating_sub(LONGEST_CONTROL_ID);
+        let skipped = id.chars().count().saturating_sub(MAX_CONTROL_ID_CHARS);
         Self {
             time: text::time(context.now),
             control_id: id.chars().skip(skipped).collect::<String>().to_ascii_lowercase(),
@@ -27,37 +27,37 @@ impl Stamp {
     }
 }
 
-const LONGEST_CONTROL_ID: usize = 20;
+const MAX_CONTROL_ID_CHARS: usize = 20;
 
-/// The answers to a message with these faults, or to its header if no more of it can be read.
+/// The acknowledgments for a message with these faults. If the message cannot be read, its header is enough.
 pub(super) fn acknowledge(message: &Message, faults: &[Fault], stamp: &Stamp) -> Vec<Ack> {
-    let due = codes_due(message, faults).into_iter();
-    let answer = |code| {
-        let answer = Acknowledgement::new(code, stamp.time.as_str(), stamp.control_id.as_str())
+    let codes = codes_due(message, faults).into_iter();
+    let ack = |code| {
+        let acknowledgement = Acknowledgement::new(code, stamp.time.as_str(), stamp.control_id.as_str())
             .with_faults(faults.iter().cloned());
-        answer.answer(message).ok().map(Ack::of)
+        acknowledgement.answer(message).ok().map(Ack::of)
     };
-    due.filter_map(answer).collect()
+    codes.filter_map(ack).collect()
 }
 
-/// A rejection of bytes that nobody could look into, whatever they are: `AR` to their header if they have one.
-pub fn reject(bytes: &[u8], why: &str, context: &Context<'_>) -> Vec<Ack> {
+/// Rejects bytes without reading the message: `AR` in reply to their header, if they have one.
+pub fn reject(bytes: &[u8], reason: &str, context: &Context<'_>) -> Vec<Ack> {
     let stamp = &Stamp::new(context);
-    let fault = Fault::new(ErrorCode::ApplicationInternalError, why);
+    let fault = Fault::new(ErrorCode::ApplicationInternalError, reason);
     match Message::parse_header(bytes, &Limits::default()) {
         Ok(header) => acknowledge(&header, &[fault], stamp),
-        Err(_) => headless(&fault, stamp).into_iter().collect(),
+        Err(_) => without_header(&fault, stamp).into_iter().collect(),
     }
 }
 
-/// The rejection of what has no header: it names no control id.
-pub(super) fn headless(fault: &Fault, stamp: &Stamp) -> Option<Ack> {
+/// The rejection of input without a header. It has no control id.
+pub(super) fn without_header(fault: &Fault, stamp: &Stamp) -> Option<Ack> {
     let mut draft = Draft::new(Delimiters::STANDARD);
     draft.header().component(9, 1, "ACK").component(9, 3, "ACK").field(11, "P").field(12, "2.5.1");
-    let nothing = draft.build().ok()?;
+    let empty_message = draft.build().ok()?;
     let code = AckCode::ApplicationReject;
-    let answer = Acknowledgement::new(code, stamp.time.as_str(), stamp.control_id.as_str());
-    answer.with_faults([fault.clone()]).answer(&nothing).ok().map(Ack::of)
+    let acknowledgement = Acknowledgement::new(code, stamp.time.as_str(), stamp.control_id.as_str());
+    acknowledgement.with_faults([fault.clone()]).answer(&empty_message).ok().map(Ack::of)
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_control_id_cannot_look_like_the_start_of_a_message() {
+    fn control_ids_do_not_look_like_message_headers() {
         let new_id = || "01K0ZQ6B2JE0X8T3SH8FD9MMSH".to_owned();
         let now = model::Timestamp(0);
         let acks =

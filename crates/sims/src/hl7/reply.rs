@@ -1,4 +1,4 @@
-//! What the interface answers to a delivery: acknowledgements, as text and as they go over the wire.
+//! The reply to a delivery: acknowledgments as text, MLLP frames and JSON.
 
 use hl7v2::{AckCode, BatchFile, Message, Segment};
 use model::EventId;
@@ -23,24 +23,24 @@ impl Ack {
     }
 }
 
-/// One message of a delivery, with its acknowledgements in the order in which they are due.
+/// One message of a delivery, with its acknowledgments in the order in which they are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answered {
+pub struct AcknowledgedMessage {
     pub control_id: String,
     pub acks: Vec<Ack>,
     pub event_id: EventId,
     pub is_resend: bool,
 }
 
-/// The answer to a whole delivery: at least one message.
+/// The reply to a delivery of at least one message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    pub messages: Vec<Answered>,
-    /// For a delivery that came as a batch, so that its answer does too.
+    pub messages: Vec<AcknowledgedMessage>,
+    /// For a batch, which is answered with a batch.
     pub(super) envelope: Option<Envelope>,
 }
 
-/// What stands around the answers to a batch (HL7 v2.8, chapter 2.10.3).
+/// The segments around the acknowledgments of a batch (HL7 v2.8, chapter 2.10.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Envelope {
     control_id: String,
@@ -49,9 +49,9 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
-    /// None for messages without an envelope. `time` and `control_id` are those of the answer.
+    /// None for messages without an envelope. `time` and `control_id` are those of the reply.
     pub(super) fn of(file: &BatchFile, count: usize, time: &str, control_id: &str) -> Option<Self> {
-        let mut found = None;
+        let mut result = None;
         for envelope in file.envelopes() {
             let segment = envelope.segment();
             let separator = segment.field(1).map_or("|", |field| field.raw());
@@ -60,25 +60,25 @@ impl Envelope {
                 "BHS" => ("BTS", count),
                 _ => continue,
             };
-            let around = found.get_or_insert_with(|| Self {
+            let reply = result.get_or_insert_with(|| Self {
                 control_id: raw(segment, 11).to_owned(),
                 before: String::new(),
                 after: String::new(),
             });
-            // Of several batches the answers are one.
-            if !around.before.contains(&format!("{}{separator}", segment.name())) {
-                around.before.push_str(&header(segment, separator, time, control_id));
-                around.after = format!("{trailer}{separator}{counted}\r{}", around.after);
+            // Several batches are answered with one.
+            if !reply.before.contains(&format!("{}{separator}", segment.name())) {
+                reply.before.push_str(&header(segment, separator, time, control_id));
+                reply.after = format!("{trailer}{separator}{counted}\r{}", reply.after);
             }
         }
-        found
+        result
     }
 }
 
-/// From the receiver to the sender, and naming what it answers.
-fn header(asked: Segment<'_>, separator: &str, time: &str, control_id: &str) -> String {
-    let raw = |number| raw(asked, number);
-    let fields = [asked.name(), raw(2), raw(5), raw(6), raw(3), raw(4), time, "", "", "", control_id, raw(11)];
+/// The batch header of the reply: sender and receiver are swapped, and the request's control id is the reference.
+fn header(request: Segment<'_>, separator: &str, time: &str, control_id: &str) -> String {
+    let raw = |number| raw(request, number);
+    let fields = [request.name(), raw(2), raw(5), raw(6), raw(3), raw(4), time, "", "", "", control_id, raw(11)];
     format!("{}\r", fields.join(separator))
 }
 
@@ -87,13 +87,14 @@ fn raw(segment: Segment<'_>, number: usize) -> &str {
 }
 
 impl Reply {
-    /// MSA-1 of the first that is not an acceptance, else of the last.
+    /// MSA-1 of the first negative acknowledgment, or else of the last one.
     pub fn code(&self) -> Option<&str> {
-        let refused = self.acks().find(|ack| !ack.is_accept());
-        refused.or(self.acks().last()).map(|ack| ack.code.as_str())
+        let negative = self.acks().find(|ack| !ack.is_accept());
+        negative.or(self.acks().last()).map(|ack| ack.code.as_str())
     }
 
-    /// All of it in one text; none when no acknowledgement is due. Of one message that has two, the one that tells more.
+    /// The reply as text. None if no acknowledgment is due. For a single message with two acknowledgments, the application
+    /// acknowledgment.
     pub fn text(&self) -> Option<String> {
         match (&self.envelope, self.messages.as_slice()) {
             (None, [only]) => only.acks.last().map(|ack| ack.message.text().to_owned()),
@@ -102,7 +103,7 @@ impl Reply {
         }
     }
 
-    /// As MLLP carries it: one for each acknowledgement, one for a batch of them.
+    /// The MLLP frames: one for each acknowledgment, or one for a batch.
     pub fn frames(&self) -> Vec<Vec<u8>> {
         match &self.envelope {
             None => self.acks().map(|ack| ack.message.to_bytes().into_owned()).collect(),
@@ -113,7 +114,7 @@ impl Reply {
         }
     }
 
-    /// As one body, in the character sets of the messages; empty when no acknowledgement is due.
+    /// The reply as one body, in the character sets of the messages. Empty if no acknowledgment is due.
     pub fn raw(&self) -> Vec<u8> {
         match (&self.envelope, self.messages.as_slice()) {
             (None, [only]) => only.acks.last().map(|ack| ack.message.to_bytes().into_owned()).unwrap_or_default(),
@@ -121,7 +122,7 @@ impl Reply {
         }
     }
 
-    /// As the API tells it; none for a reply to nothing.
+    /// The reply as JSON. None if there are no messages.
     pub fn to_answer(&self) -> Option<OutboundAnswer> {
         let first = self.messages.first()?;
         let batch = self.envelope.as_ref().map(|envelope| envelope.control_id.clone());
@@ -130,7 +131,7 @@ impl Reply {
             ack_code: self.code().map(ToOwned::to_owned),
             control_id: batch.unwrap_or_else(|| first.control_id.clone()),
             event_id: first.event_id.clone(),
-            messages: self.messages.iter().map(Answered::shown).collect(),
+            messages: self.messages.iter().map(AcknowledgedMessage::to_json).collect(),
         })
     }
 
@@ -143,8 +144,8 @@ impl Reply {
     }
 }
 
-impl Answered {
-    fn shown(&self) -> AnsweredMessage {
+impl AcknowledgedMessage {
+    fn to_json(&self) -> AnsweredMessage {
         AnsweredMessage {
             control_id: self.control_id.clone(),
             ack_code: self.acks.last().map(|ack| ack.code.clone()),

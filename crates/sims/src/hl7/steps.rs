@@ -1,4 +1,4 @@
-//! The scenario step `hl7_inbound`: a message that arrives in the inbox (HL7 v2, chapter 2).
+//! The scenario step `hl7_inbound`: delivers a message to the inbox (HL7 v2, chapter 2).
 
 use model::FieldErrors;
 use model::event::EventType;
@@ -6,7 +6,7 @@ use model::template::is_template;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::config::read_message;
+use super::config::parse_authored;
 use super::inbox::INBOX;
 use super::text::type_of;
 use crate::authored::Authored;
@@ -24,7 +24,7 @@ pub(crate) const HL7_INBOUND: StepInfo =
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hl7Inbound {
-    /// Segments end with a carriage return; line feeds are taken for it.
+    /// Line feeds are converted to carriage returns.
     pub message: String,
 }
 
@@ -33,9 +33,9 @@ impl Authored for Hl7Inbound {
         if !self.message.starts_with("{{") && !has_message_header(&self.message) {
             errors.add("message", "must be an HL7 message: `MSH`, the field separator and the encoding characters");
         } else if !is_template(&self.message)
-            && let Err(fault) = read_message(&self.message)
+            && let Err(error) = parse_authored(&self.message)
         {
-            errors.add("message", fault);
+            errors.add("message", error);
         }
         if self.message.contains('\0') {
             errors.add("message", "must not contain NUL characters");
@@ -45,7 +45,7 @@ impl Authored for Hl7Inbound {
 
 impl ScenarioStep for Hl7Inbound {
     fn execute(&self, context: &StepContext<'_>) -> Result<StepOutput, FieldErrors> {
-        let message = read_message(&self.message).map_err(|fault| FieldErrors::one("message", fault))?;
+        let message = parse_authored(&self.message).map_err(|error| FieldErrors::one("message", error))?;
         let (id, message_type) = (context.new_id("hl7"), type_of(&message));
         let control_id = message.control_id().into_owned();
         let mut row = object([
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn messages_start_with_their_header() {
-        for (message, good) in [
+        for (message, is_valid) in [
             ("MSH|^~\\&|A|B", true),
             ("MSH|^~\\&#|A|B", true),
             ("MSH$%~\\&$A", true),
@@ -108,7 +108,7 @@ mod tests {
             ("MSH|^~\\&|A\0", false),
         ] {
             let result = authored::check::<Hl7Inbound>(&json!({ "message": message }));
-            assert_eq!(result.is_ok(), good, "{message}");
+            assert_eq!(result.is_ok(), is_valid, "{message}");
         }
         assert!(authored::check::<Hl7Inbound>(&json!({})).is_err());
     }

@@ -1,12 +1,12 @@
-//! Messages that are taken, and how that is told.
+//! Accepted messages.
 
 use serde_json::json;
 
-use super::{Body, Delivery, Interface, Transport, plain, update};
+use super::{Body, Delivery, Interface, Transport, strict, update};
 
 #[test]
-fn a_good_message_is_accepted_and_told() {
-    let mut interface = plain();
+fn a_valid_message_is_accepted_and_logged() {
+    let mut interface = strict();
     let reply = interface.send(&update("7"));
     let ack = reply.text().unwrap();
     assert!(ack.starts_with("MSH|^~\\&|LAB|HOSP|EHR|CLINIC|20260423120000+0000||ACK^A08^ACK|"), "{ack}");
@@ -22,11 +22,11 @@ fn a_good_message_is_accepted_and_told() {
 }
 
 #[test]
-fn a_resend_gets_the_same_answer_and_is_one_message() {
-    let mut interface = plain();
+fn a_resend_gets_the_same_acknowledgment() {
+    let mut interface = strict();
     let first = interface.send(&update("7"));
     interface.now = interface.now.plus_milliseconds(60_000);
-    // Sent again later, by a client that writes the time anew and ends its lines in its own way.
+    // A resend may have a new message time and other line endings.
     for again in [
         update("7"),
         update("7").replace("20260401120000||ADT", "20260401120500||ADT"),
@@ -43,15 +43,15 @@ fn a_resend_gets_the_same_answer_and_is_one_message() {
     let (code, lines) = interface.answer(&update("7").replace("Doe", "Roe"));
     assert_eq!(code, "AE");
     assert!(lines.contains("ERR||MSH^1^10|205^Duplicate key identifier^HL70357|E"), "{lines}");
-    // Another sender has ids of its own, and what was refused used none up.
+    // Control ids are unique per sender, and rejected messages do not use them up.
     assert_eq!(interface.answer(&update("7").replace("EHR|", "PAS|")).0, "AA");
     assert_eq!(interface.answer(&update("8").replace("PID|1||77^^^MRN", "PID|1||")).0, "AE");
     assert_eq!(interface.answer(&update("8")).0, "AA");
 }
 
 #[test]
-fn deliveries_that_come_together_know_each_other() {
-    let mut interface = plain();
+fn deliveries_of_one_call_are_processed_in_order() {
+    let mut interface = strict();
     let delivery =
         |text: String| Delivery { body: Body::Text(text), transport: Transport::Http, actor: "agent".to_owned() };
     let texts = [update("1"), update("2"), update("1"), update("2").replace("Doe", "Roe")];
@@ -63,12 +63,12 @@ fn deliveries_that_come_together_know_each_other() {
 }
 
 #[test]
-fn enhanced_mode_answers_what_is_asked_for() {
+fn enhanced_mode_sends_the_requested_acknowledgments() {
     let with = |id: &str, accept: &str, application: &str| {
         update(id).replace("|P|2.5.1", &format!("|P|2.5.1|||{accept}|{application}"))
     };
     let codes = |text: &str| {
-        let reply = plain().send(text);
+        let reply = strict().send(text);
         let codes: Vec<String> = reply.messages[0].acks.iter().map(|ack| ack.code.clone()).collect();
         assert_eq!(reply.frames().len(), codes.len());
         codes.join(" ")
@@ -84,8 +84,8 @@ fn enhanced_mode_answers_what_is_asked_for() {
 }
 
 #[test]
-fn a_batch_is_answered_by_a_batch() {
-    let mut interface = plain();
+fn a_batch_is_answered_with_a_batch() {
+    let mut interface = strict();
     let batch = |count: usize| {
         let messages = format!("{}{}", update("1"), update("2").replace("PV1|1|O", "PV1|1|"));
         format!("FHS|^~\\&|EHR|CLINIC|LAB|HOSP\rBHS|^~\\&|EHR|CLINIC|LAB|HOSP|||||B7\r{messages}BTS|{count}\rFTS|1\r")
@@ -100,20 +100,20 @@ fn a_batch_is_answered_by_a_batch() {
     hl7v2::BatchFile::parse_text(&text, &hl7v2::Limits::default()).unwrap();
     assert_eq!(reply.frames(), [text.clone().into_bytes()]);
     assert_eq!((reply.code(), reply.to_answer().unwrap().messages.len()), (Some("AE"), 2));
-    // A count that is wrong: something was lost on the way, and nothing of it is taken.
-    let mut interface = plain();
+    // A wrong count means that messages were lost, so none is accepted.
+    let mut interface = strict();
     let (receipt, changes) = interface.send_body(Body::Text(batch(3)));
     let text = receipt.unwrap().text().unwrap();
     assert!(text.contains("MSA|AE|1|BTS-1 says 3 messages in the batch, there are 2"), "{text}");
     assert_eq!(changes, 0);
-    // Without an envelope the answers stand alone.
-    let reply = plain().send(&format!("{}{}", update("1"), update("2")));
+    // Without an envelope, each acknowledgment is a frame of its own.
+    let reply = strict().send(&format!("{}{}", update("1"), update("2")));
     assert_eq!((reply.frames().len(), reply.code()), (2, Some("AA")));
 }
 
 #[test]
-fn delimiters_sets_and_versions_are_the_message_s_own() {
-    let mut interface = plain();
+fn replies_use_delimiters_and_version_of_the_message() {
+    let mut interface = strict();
     let latin = b"MSH#*!?%#A%1*B####20260401##ADT*A31#i?F?d#P#2.3######8859/1\rEVN#A31#20260401\rPID###1##M\xfcller*Ann\rPV1##O\r";
     let reply = interface.send_body(Body::Bytes(latin.to_vec())).0.unwrap();
     assert_eq!(reply.code(), Some("AA"), "{:?}", reply.text());
@@ -121,7 +121,7 @@ fn delimiters_sets_and_versions_are_the_message_s_own() {
     assert!(interface.last_event()["payload"].as_str().unwrap().contains("Müller"));
     for version in ["2.1", "2.2", "2.3", "2.3.1", "2.4", "2.5", "2.5.1", "2.6", "2.7", "2.7.1", "2.8"] {
         let text = update("1").replace("2.5.1", version);
-        let (code, lines) = plain().answer(&text);
+        let (code, lines) = strict().answer(&text);
         assert_eq!((code.as_str(), lines.as_str()), ("AA", "MSA|AA|1"), "{version}");
     }
     let mut only = Interface::new(json!({"version": "2.3"}));
@@ -131,7 +131,7 @@ fn delimiters_sets_and_versions_are_the_message_s_own() {
 }
 
 #[test]
-fn a_lenient_interface_takes_what_can_be_read() {
+fn a_lenient_interface_accepts_everything_that_can_be_parsed() {
     let mut interface = Interface::new(json!({"lenient": true}));
     let odd = "MSH|^~\\&|A|B|C|D|||QBP^Q11||X|9.9\rPID|1\rZZZ|\r";
     let (code, lines) = interface.answer(odd);
@@ -140,14 +140,14 @@ fn a_lenient_interface_takes_what_can_be_read() {
     let event = interface.last_event();
     assert_eq!(event["accepted"], true);
     assert!(event["faults"].as_array().unwrap().len() > 2, "{event}");
-    assert_eq!(plain().answer(odd).0, "AR");
+    assert_eq!(strict().answer(odd).0, "AR");
 }
 
 /// The example of the product's own guide: no EVN, no PID-3 authority.
 const ADMISSION: &str = "MSH|^~\\&|VERIAL|AGENT|EHR|FACILITY|20260423||ADT^A01|12345|P|2.5\rPID|1||12345^^^MRN||Smith^John||19650315|M\rPV1|1|I|ICU^101^A\r";
 
 #[test]
-fn faults_of_the_structure_are_warnings_unless_the_interface_is_strict() {
+fn structural_faults_are_warnings_unless_the_interface_is_strict() {
     let mut interface = Interface::new(json!({}));
     let (code, lines) = interface.answer(ADMISSION);
     assert!(code == "AA" && lines.starts_with("MSA|AA|12345\nERR||EVN^1|100^"), "{lines}");
@@ -155,10 +155,10 @@ fn faults_of_the_structure_are_warnings_unless_the_interface_is_strict() {
     let event = interface.last_event();
     assert_eq!(event["accepted"], true);
     assert_eq!(event["faults"].as_array().map(Vec::len), Some(1), "{event}");
-    // The header is judged all the same, and a control id stands for one message.
+    // The header is still validated, and control ids must be unique.
     assert_eq!(interface.answer(&ADMISSION.replace("A01|12345", "A99|2")).0, "AR");
     assert_eq!(interface.answer(&ADMISSION.replace("Smith", "Smyth")).0, "AE");
-    // Before 2.5, ERR has no severity: an accepted message gets none.
+    // Before version 2.5, ERR has no severity, so accepted messages have no ERR.
     let (code, lines) = Interface::new(json!({})).answer(&ADMISSION.replace("|2.5\r", "|2.4\r"));
     assert_eq!((code.as_str(), lines.as_str()), ("AA", "MSA|AA|12345"));
     for config in [json!({"strict": true}), json!({"lenient": false})] {
@@ -168,7 +168,7 @@ fn faults_of_the_structure_are_warnings_unless_the_interface_is_strict() {
 }
 
 #[test]
-fn an_application_answers_orders_with_their_own_messages() {
+fn orders_get_application_level_responses() {
     let order = |header: &str| {
         format!("MSH|^~\\&|A|B|C|D|20260401||{header}\rPID|1||1^^^H||Doe^Ann\rORC|NW|1\rOBR|1|1||80053^Panel^C4\r")
     };

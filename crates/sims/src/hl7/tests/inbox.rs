@@ -1,10 +1,10 @@
-//! What waits for the agent.
+//! Inbox messages.
 
 use model::page::PageRequest;
 use serde_json::json;
 
 use super::super::inbox::{get, list, mark};
-use super::{Interface, plain, update};
+use super::{Interface, strict, update};
 
 fn ids(interface: &mut Interface, read: Option<bool>, page: &PageRequest) -> Vec<String> {
     let (page, _) = interface.run(|world, sandbox, context| list(world, sandbox, "agent", (read, page), context));
@@ -17,7 +17,7 @@ fn seeded() -> Interface {
 }
 
 #[test]
-fn messages_of_the_config_appear_when_they_are_due() {
+fn configured_messages_arrive_when_they_are_due() {
     let mut interface = seeded();
     let all = PageRequest::default();
     assert_eq!(ids(&mut interface, None, &all), ["hl7_seed_0003", "hl7_seed_0001"]);
@@ -50,7 +50,7 @@ fn messages_are_marked_as_read() {
 }
 
 #[test]
-fn pages_go_both_ways() {
+fn pagination_works_in_both_directions() {
     let mut interface = seeded();
     let mut page = PageRequest { limit: 1, cursor: None };
     let (first, _) = interface.run(|world, sandbox, context| list(world, sandbox, "agent", (None, &page), context));
@@ -60,5 +60,5 @@ fn pages_go_both_ways() {
     assert_eq!((second.items[0].id.as_str(), second.next), ("hl7_seed_0001", None));
     page.cursor = second.prev;
     assert_eq!(ids(&mut interface, None, &page), ["hl7_seed_0003"]);
-    assert_eq!(ids(&mut plain(), None, &PageRequest::default()), Vec::<String>::new());
+    assert_eq!(ids(&mut strict(), None, &PageRequest::default()), Vec::<String>::new());
 }

@@ -1,8 +1,8 @@
-//! The interface over a world: what is answered, remembered and told.
+//! Tests of the interface through its public functions.
 
 mod acknowledged;
 mod inbox;
-mod refused;
+mod rejected;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ impl Interface {
         Self { world, sandbox, now: START, events: Vec::new(), ids: Cell::new(0) }
     }
 
-    /// Applies what a message did, as the store would.
+    /// Runs a message and applies its changes.
     fn run<T>(&mut self, message: impl FnOnce(&World, &SandboxId, &Context<'_>) -> Outcome<T>) -> (T, usize) {
         let new_id = || {
             self.ids.set(self.ids.get() + 1);
@@ -70,7 +70,7 @@ impl Interface {
         self.send_body(Body::Bytes(text.as_bytes().to_vec())).0.unwrap()
     }
 
-    /// The code, and the lines after MSH.
+    /// The acknowledgment code, and the segments after MSH.
     fn answer(&mut self, text: &str) -> (String, String) {
         let reply = self.send(text);
         let ack = reply.text().unwrap_or_default();
@@ -83,7 +83,7 @@ impl Interface {
     }
 }
 
-/// An update of a patient, with this control id.
+/// An ADT^A08 with this control id.
 fn update(id: &str) -> String {
     format!(
         "MSH|^~\\&|EHR|CLINIC|LAB|HOSP|20260401120000||ADT^A08|{id}|P|2.5.1\rEVN||20260401120000\r\
@@ -91,7 +91,7 @@ fn update(id: &str) -> String {
     )
 }
 
-/// An interface that refuses what the version does not allow.
-fn plain() -> Interface {
+/// An interface that rejects structural faults.
+fn strict() -> Interface {
     Interface::new(json!({"strict": true}))
 }

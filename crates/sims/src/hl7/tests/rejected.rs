@@ -1,10 +1,10 @@
-//! What is not taken: an answer with the place, an event, and no change.
+//! Rejected messages.
 
-use super::{Body, plain, update};
+use super::{Body, strict, update};
 
 #[test]
-fn faults_are_answered_with_their_place() {
-    for (from, to, code, told) in [
+fn errors_are_reported_with_their_location() {
+    for (from, to, code, expected) in [
         ("PV1|1|O\r", "", "AE", "ERR||PV1^1|100^Segment sequence error^HL70357|E||||PV1 is missing after PID"),
         ("PID|1||77^^^MRN", "PID|1||", "AE", "ERR||PID^1^3|101^Required field missing^HL70357|E||||PID-3 is required"),
         ("EVN||20260401120000", "EVN||yesterday", "AE", "ERR||EVN^1^2^1^1|102^Data type error^HL70357|E"),
@@ -17,21 +17,21 @@ fn faults_are_answered_with_their_place() {
         ("2.5.1\r", "2.5.1||||||EBCDIC\r", "AE", "ERR||MSH^1^18|103^Table value not found^HL70357|E"),
         ("Ann\r", "Ann\rMSH|^~|\r", "AE", "ERR|"),
     ] {
-        let mut interface = plain();
+        let mut interface = strict();
         let text = update("7").replace(from, to);
         let (receipt, changes) = interface.send_body(Body::Bytes(text.clone().into_bytes()));
         let reply = receipt.unwrap();
         let ack = reply.text().unwrap();
         assert_eq!(reply.code(), Some(code), "{text}\n{ack}");
-        assert!(ack.contains(told), "{told}\n{ack}");
-        let refused: Vec<_> =
+        assert!(ack.contains(expected), "{expected}\n{ack}");
+        let rejected: Vec<_> =
             interface.events.iter().filter(|event| event.payload.json()["accepted"] == false).collect();
-        assert!(!refused.is_empty() && changes <= interface.events.len() - refused.len(), "{ack}");
+        assert!(!rejected.is_empty() && changes <= interface.events.len() - rejected.len(), "{ack}");
     }
 }
 
 #[test]
-fn what_is_no_message_is_refused_as_a_whole() {
+fn input_without_a_header_is_rejected() {
     for body in [
         &b""[..],
         b"\r\n\r",
@@ -46,11 +46,11 @@ fn what_is_no_message_is_refused_as_a_whole() {
         b"\xff\xfe\x00\x01\x02\x1c\x0b",
         b"FHS|^~\\&|A\rFTS|0\r",
     ] {
-        let mut interface = plain();
+        let mut interface = strict();
         let (receipt, changes) = interface.send_body(Body::Bytes(body.to_vec()));
-        let refused = receipt.unwrap_err();
-        assert!(!refused.why.is_empty());
-        let rejection = refused.rejection.unwrap();
+        let error = receipt.unwrap_err();
+        assert!(!error.reason.is_empty());
+        let rejection = error.rejection.unwrap();
         assert_eq!(rejection.code, "AR", "{}", rejection.message);
         assert_eq!((changes, interface.events.len()), (0, 1));
         let event = interface.last_event();
@@ -59,11 +59,11 @@ fn what_is_no_message_is_refused_as_a_whole() {
 }
 
 #[test]
-fn much_of_anything_is_refused_and_little_of_it_kept() {
+fn large_input_is_rejected_and_logged_truncated() {
     let long = format!("{}OBX|1|ST|1||{}", update("7"), "x".repeat(17 << 20));
     let many = format!("{}{}", update("7"), "NTE|1\r".repeat(30_000));
     for text in [long, many] {
-        let mut interface = plain();
+        let mut interface = strict();
         let (receipt, changes) = interface.send_body(Body::Bytes(text.into_bytes()));
         let reply = receipt.unwrap();
         assert_eq!(reply.code(), Some("AR"), "{:?}", reply.text());
@@ -74,16 +74,16 @@ fn much_of_anything_is_refused_and_little_of_it_kept() {
 }
 
 #[test]
-fn secrets_in_a_message_are_not_kept() {
-    let mut interface = plain();
+fn secrets_are_masked_in_the_log() {
+    let mut interface = strict();
     let secret = "vrl_run_0123456789abcdefghijklmnopqrstuvwxyz01";
     interface.send(&update("7").replace("Doe", secret));
     assert!(!interface.events[0].payload.text().contains("0123456789abcdef"));
 }
 
-/// What takes long takes long here too, where nothing is optimised.
+/// Expensive input. Tests are not optimized, so slow handling would be noticed.
 #[test]
-fn bombs_are_answered() {
+fn expensive_input_is_answered() {
     let update = update("1");
     let many = |what: &str, count: usize| what.repeat(count);
     for (bomb, code) in [
@@ -95,7 +95,7 @@ fn bombs_are_answered() {
         (format!("BHS|^~\\&|A\r{}", many(&update.replace("|1|P", "||P"), 300)), Some("AE")),
         (many("MSH|^~\\&|\r", 1001), None),
     ] {
-        let (receipt, _) = plain().send_body(Body::Bytes(bomb.clone().into_bytes()));
+        let (receipt, _) = strict().send_body(Body::Bytes(bomb.clone().into_bytes()));
         let answered = receipt.as_ref().ok().and_then(|reply| reply.code());
         assert_eq!(answered, code, "{}", bomb.chars().skip(120).take(40).collect::<String>());
     }
