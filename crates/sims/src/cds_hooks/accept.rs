@@ -8,7 +8,7 @@ use super::chart::fhir_server;
 use super::feedback::{self, Delivery, Entry, FEEDBACK, kept, told_service};
 use super::invocations;
 use super::refusal::Refusal;
-use crate::fhir::transact::transact;
+use crate::fhir::internal_transaction::apply_transaction;
 use crate::idempotency::{BOOKKEEPING, IdempotencyKey};
 
 /// What accepting the suggestion tells its service. That it can be done is looked at, but it is not done yet.
@@ -122,7 +122,7 @@ fn apply(world: &World, context: &Context<'_>, suggestion: &Value) -> Result<App
         || Refusal::Conflict("the playground has no FHIR server of its own to apply the actions to".to_owned());
     let server = fhir_server(world).ok_or_else(missing)?;
     let refused = |why: String| Refusal::Conflict(format!("the FHIR server refuses the suggestion's actions: {why}"));
-    let changes = transact(world, server, context, &transaction(actions)).map_err(refused)?;
+    let changes = apply_transaction(world, server, context, &transaction(actions)).map_err(refused)?;
     let told = |change: &Change| {
         let kind = match change.write {
             world::Write::Create => "create",

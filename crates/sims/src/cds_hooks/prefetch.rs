@@ -8,7 +8,7 @@ use world::{Context, World};
 use super::chart::fhir_server;
 use super::definition::Definition;
 use crate::fhir::address;
-use crate::fhir::answer::{self, Client};
+use crate::fhir::handle::{self, FhirClient};
 use crate::fhir::http::Request;
 
 /// Of all results together; what does not fit is not sent, and the service asks for it itself.
@@ -95,8 +95,8 @@ fn asked(
         ..Request::default()
     };
     // The EHR asks itself: that is no event.
-    let client = Client { name: "ehr".to_owned(), scopes: None };
-    let response = answer::answer(world, server, &client, &request, context).answer;
+    let client = FhirClient { name: "ehr".to_owned(), scopes: None };
+    let response = handle::handle(world, server, &client, &request, context).answer;
     match response.status {
         200 => result(&response.body, is_counted),
         404 | 410 => Some((Value::Null, 4)),

@@ -215,13 +215,13 @@ impl Benefit {
 
 fn check_amount(errors: &mut FieldErrors, field: &str, amount: Option<&Value>) {
     if let Some(amount) = amount.filter(|amount| decimal(amount).is_none()) {
-        errors.add(field, format!("must be a decimal such as 25.00, got {}", described(amount)));
+        errors.add(field, format!("must be a decimal such as 25.00, is {}", described(amount)));
     }
 }
 
 fn check_percent(errors: &mut FieldErrors, percent: Option<&Value>) {
     if let Some(percent) = percent.filter(|percent| !decimal(percent).is_some_and(|percent| percent <= 1.0)) {
-        errors.add("percent", format!("must be a decimal from 0 to 1, got {}", described(percent)));
+        errors.add("percent", format!("must be a decimal from 0 to 1, is {}", described(percent)));
     }
 }
 

@@ -1,10 +1,10 @@
-//! Percent-encoding of paths and queries, read once and written once
+//! Decodes and encodes URL paths and queries
 //! (<https://url.spec.whatwg.org/#application/x-www-form-urlencoded>).
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The decoded `name=value` pairs of a query or of a form, in their order.
+/// The decoded `name=value` pairs of a query or form, in order.
 pub(crate) fn pairs(query: &str) -> Vec<(String, String)> {
     let parts = query.split('&').filter(|part| !part.is_empty());
     let pair = |part: &str| {
@@ -14,7 +14,7 @@ pub(crate) fn pairs(query: &str) -> Vec<(String, String)> {
     parts.map(pair).collect()
 }
 
-/// The decoded segments of a path; a `/` at its start or end adds none.
+/// The decoded segments of a path, without empty ones at its start and end.
 pub(crate) fn segments(path: &str) -> Vec<Cow<'_, str>> {
     let path = path.trim_matches('/');
     if path.is_empty() {
@@ -23,7 +23,7 @@ pub(crate) fn segments(path: &str) -> Vec<Cow<'_, str>> {
     path.split('/').map(|segment| decoded(segment, false)).collect()
 }
 
-/// The pairs as a query.
+/// Encodes pairs as a query.
 pub(crate) fn query(pairs: &[(String, String)]) -> String {
     let mut text = String::new();
     for (name, value) in pairs {
@@ -37,7 +37,7 @@ pub(crate) fn query(pairs: &[(String, String)]) -> String {
     text
 }
 
-/// A value as a path or a query may hold it.
+/// Encodes a value for a path or query.
 pub(crate) fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     encode(text, &mut encoded);
@@ -46,7 +46,7 @@ pub(crate) fn encoded(text: &str) -> String {
 
 fn encode(text: &str, into: &mut String) {
     for byte in text.bytes() {
-        // Also what a query may hold as it is, so that links stay readable.
+        // Characters that queries allow are not encoded, so that links stay readable.
         if byte.is_ascii_alphanumeric() || b"-._~:/,$*@!()".contains(&byte) {
             into.push(char::from(byte));
         } else {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queries_survive_their_text() {
+    fn queries_round_trip() {
         let text = "name=J%C3%B6rg+%26+Co&code=http://loinc.org%7C8480-6&_sort=-date&empty=&bare&%zz=%";
         let read = pairs(text);
         let of = |at: usize| (read[at].0.as_str(), read[at].1.as_str());

@@ -1,101 +1,115 @@
-//! Conditional interactions (<https://hl7.org/fhir/R4/http.html#cond-update>): the resource is named by a search.
+//! Conditional interactions (<https://hl7.org/fhir/R4/http.html#cond-update>): the resource is found by a search.
 
 use fhir::ResourceType;
 use fhir::search::Query;
 use serde_json::Value;
 use world::{Page, Seq};
 
-use super::call::Call;
-use super::outcome::{Refusal, excerpt};
+use super::interaction_context::InteractionContext;
+use super::outcome::{FhirError, excerpt};
 use super::reply::Reply;
 use super::scopes::Permission;
-use super::{address, create, patch as patching, search, stored_parameters, update as updating, write};
+use super::{
+    address, create, patch as patch_interaction, search, stored_parameters, update as update_interaction, write,
+};
 
-/// What the criteria find.
+/// The number of resources that criteria match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Match {
+pub(crate) enum CriteriaMatch {
     None,
     One(String),
     Many,
 }
 
-/// Of criteria as a header or a reference writes them: `identifier=…`, perhaps after `?` or `Patient?`.
-pub(crate) fn find_text(call: &Call<'_>, resource_type: ResourceType, criteria: &str) -> Result<Match, Refusal> {
+/// Evaluates criteria from a header or a reference: `identifier=…`, optionally after `?` or `Patient?`.
+pub(crate) fn find_text(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+    criteria: &str,
+) -> Result<CriteriaMatch, FhirError> {
     let criteria = criteria.split_once('?').map_or(criteria, |(_, criteria)| criteria);
-    find(call, resource_type, &address::pairs(criteria))
+    find(context, resource_type, &address::pairs(criteria))
 }
 
-/// A conditional delete removes at most so many resources; all of a transaction together too.
-pub(crate) const MOST_DELETED: usize = 10_000;
+/// The maximum number of resources that a conditional delete removes. Also the limit of all deletes of a transaction.
+pub(crate) const MAX_DELETED: usize = 10_000;
 
 pub(crate) fn find(
-    call: &Call<'_>,
+    context: &InteractionContext<'_>,
     resource_type: ResourceType,
     criteria: &[(String, String)],
-) -> Result<Match, Refusal> {
-    let mut found = find_several(call, resource_type, criteria, 2)?;
+) -> Result<CriteriaMatch, FhirError> {
+    let mut found = find_several(context, resource_type, criteria, 2)?;
     Ok(match (found.pop(), found.is_empty()) {
-        (None, _) => Match::None,
-        (Some(one), true) => Match::One(one),
-        (Some(_), false) => Match::Many,
+        (None, _) => CriteriaMatch::None,
+        (Some(one), true) => CriteriaMatch::One(one),
+        (Some(_), false) => CriteriaMatch::Many,
     })
 }
 
-/// The ids that the criteria find, at most so many.
+/// Up to `limit` ids of resources that match the criteria.
 fn find_several(
-    call: &Call<'_>,
+    context: &InteractionContext<'_>,
     resource_type: ResourceType,
     criteria: &[(String, String)],
-    most: usize,
-) -> Result<Vec<String>, Refusal> {
-    call.require(Permission::Search, resource_type)?;
-    let stored = call.stored_parameters(Seq::MAX);
+    limit: usize,
+) -> Result<Vec<String>, FhirError> {
+    context.require(Permission::Search, resource_type)?;
+    let stored = context.stored_parameters(Seq::MAX);
     let stored = |resource_type, code: &str| stored.find(resource_type, code);
-    let query = fhir::search::parse_for(resource_type, call.own_addresses(), &stored, criteria)
-        .map_err(|fault| search::refused(&fault))?;
-    stored_parameters::check_work(call, &[(resource_type, &query)])?;
+    let query = fhir::search::parse_for(resource_type, context.own_addresses(), &stored, criteria)
+        .map_err(|error| search::search_error(&error))?;
+    stored_parameters::check_work(context, &[(resource_type, &query)])?;
     if let Some((name, reason)) = query.ignored.first() {
-        // A criterion that is left out would name another resource.
-        return Err(Refusal::bad("not-supported", format!("the criterion {}: {reason}", excerpt(name))));
+        // Without this criterion, another resource could match.
+        return Err(FhirError::bad("not-supported", format!("the criterion {}: {reason}", excerpt(name))));
     }
     if query.clauses.is_empty() {
-        return Err(Refusal::precondition(
+        return Err(FhirError::precondition(
             "required",
             "a conditional interaction needs criteria, such as identifier=…",
         ));
     }
-    let clauses = search::permitted(call, query.clauses)?;
+    let clauses = search::restrict_clauses(context, query.clauses)?;
     let query = Query { clauses, ..Query::default() };
-    let found = call.records.search(resource_type, &query, Seq::MAX, Page { offset: 0, count: most });
+    let found = context.records.search(resource_type, &query, Seq::MAX, Page { offset: 0, count: limit });
     Ok(found.matches.iter().map(|hit| hit.record.key.to_owned()).collect())
 }
 
-/// Which resource a conditional update writes to, and whether it may only be a new one.
-pub(crate) fn update_target(call: &Call<'_>, resource_type: ResourceType, body: &Value) -> Result<String, Refusal> {
+/// The id that a conditional update writes to.
+pub(crate) fn update_target(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+    body: &Value,
+) -> Result<String, FhirError> {
     let given = body.get("id").and_then(Value::as_str);
-    match (find(call, resource_type, &call.parameters)?, given) {
-        (Match::Many, _) => Err(create::several(resource_type)),
-        (Match::One(id), Some(given)) if given != id => {
+    match (find(context, resource_type, &context.parameters)?, given) {
+        (CriteriaMatch::Many, _) => Err(create::multiple_matches(resource_type)),
+        (CriteriaMatch::One(id), Some(given)) if given != id => {
             let message = format!("the criteria find {resource_type}/{id}, but the id is {}", excerpt(given));
-            Err(Refusal::bad("invalid", message).at(&format!("{resource_type}.id")))
+            Err(FhirError::bad("invalid", message).at(&format!("{resource_type}.id")))
         }
-        (Match::One(id), _) => Ok(id),
-        (Match::None, Some(given)) if call.records.get(resource_type.as_str(), given).live().is_some() => {
+        (CriteriaMatch::One(id), _) => Ok(id),
+        (CriteriaMatch::None, Some(given)) if context.records.get(resource_type.as_str(), given).live().is_some() => {
             let message = format!("the criteria do not find {resource_type}/{}, which there is", excerpt(given));
-            Err(Refusal::new(409, "conflict", message))
+            Err(FhirError::new(409, "conflict", message))
         }
-        (Match::None, Some(given)) => Ok(given.to_owned()),
-        (Match::None, None) => Ok((call.context.new_id)()),
+        (CriteriaMatch::None, Some(given)) => Ok(given.to_owned()),
+        (CriteriaMatch::None, None) => Ok((context.world_context.new_id)()),
     }
 }
 
-pub(crate) fn update(call: &Call<'_>, resource_type: ResourceType, body: &Value) -> Result<Reply, Refusal> {
+pub(crate) fn update(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+    body: &Value,
+) -> Result<Reply, FhirError> {
     write::check(resource_type, body)?;
-    let id = update_target(call, resource_type, body)?;
-    updating::update(call, resource_type, &id, &with_id(body, &id))
+    let id = update_target(context, resource_type, body)?;
+    update_interaction::update(context, resource_type, &id, &with_id(body, &id))
 }
 
-/// The resource with the id that the criteria gave it.
+/// The resource with the id of the match.
 pub(crate) fn with_id(body: &Value, id: &str) -> Value {
     let mut resource = body.clone();
     if let Value::Object(fields) = &mut resource
@@ -106,30 +120,37 @@ pub(crate) fn with_id(body: &Value, id: &str) -> Value {
     resource
 }
 
-/// Which resource a conditional patch changes; there must be one.
-pub(crate) fn patch_target(call: &Call<'_>, resource_type: ResourceType) -> Result<String, Refusal> {
-    match find(call, resource_type, &call.parameters)? {
-        Match::One(id) => Ok(id),
-        Match::None => Err(Refusal::not_found(format!("the criteria find no {resource_type}"))),
-        Match::Many => Err(create::several(resource_type)),
+/// The id that a conditional patch changes. Exactly one resource must match.
+pub(crate) fn patch_target(context: &InteractionContext<'_>, resource_type: ResourceType) -> Result<String, FhirError> {
+    match find(context, resource_type, &context.parameters)? {
+        CriteriaMatch::One(id) => Ok(id),
+        CriteriaMatch::None => Err(FhirError::not_found(format!("the criteria find no {resource_type}"))),
+        CriteriaMatch::Many => Err(create::multiple_matches(resource_type)),
     }
 }
 
-pub(crate) fn patch(call: &Call<'_>, resource_type: ResourceType, body: &Value) -> Result<Reply, Refusal> {
-    let id = patch_target(call, resource_type)?;
-    patching::patch(call, resource_type, &id, body)
+pub(crate) fn patch(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+    body: &Value,
+) -> Result<Reply, FhirError> {
+    let id = patch_target(context, resource_type)?;
+    patch_interaction::patch(context, resource_type, &id, body)
 }
 
-/// The resources that a conditional delete removes: all that the criteria find.
-pub(crate) fn delete_targets(call: &Call<'_>, resource_type: ResourceType) -> Result<Vec<String>, Refusal> {
-    let found = find_several(call, resource_type, &call.parameters, MOST_DELETED + 1)?;
-    if found.len() > MOST_DELETED {
-        let message = format!("the criteria find more than {MOST_DELETED} resources; narrow them down");
-        return Err(Refusal::precondition("too-costly", message));
+/// The ids that a conditional delete removes: all matches.
+pub(crate) fn delete_targets(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+) -> Result<Vec<String>, FhirError> {
+    let found = find_several(context, resource_type, &context.parameters, MAX_DELETED + 1)?;
+    if found.len() > MAX_DELETED {
+        let message = format!("the criteria find more than {MAX_DELETED} resources; narrow them down");
+        return Err(FhirError::precondition("too-costly", message));
     }
     Ok(found)
 }
 
-pub(crate) fn delete(call: &Call<'_>, resource_type: ResourceType) -> Result<Reply, Refusal> {
-    super::delete::delete_all(call, resource_type, &delete_targets(call, resource_type)?)
+pub(crate) fn delete(context: &InteractionContext<'_>, resource_type: ResourceType) -> Result<Reply, FhirError> {
+    super::delete::delete_all(context, resource_type, &delete_targets(context, resource_type)?)
 }

@@ -1,4 +1,4 @@
-//! What an author may configure of a FHIR simulator.
+//! The authored config of a FHIR simulator.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::network;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FhirConfig {
-    /// An existing server that answers instead of the simulated one.
+    /// An existing server to which requests are forwarded.
     pub remote: Option<Remote>,
-    /// How closely resources are looked at when they are written.
+    /// How strictly resources are validated when they are written.
     #[serde(default)]
     pub validation: Validation,
-    /// Whether references must lead to resources that exist.
+    /// Whether references must point to existing resources.
     #[serde(default)]
     pub referential_integrity: ReferentialIntegrity,
 }
@@ -24,7 +24,7 @@ pub struct FhirConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Validation {
-    /// Structure, required codes, and references that can lead somewhere.
+    /// Structure, required codes, and types of references.
     #[default]
     Standard,
     /// Structure and required codes only.
@@ -34,13 +34,13 @@ pub enum Validation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReferentialIntegrity {
-    /// A reference to a resource that does not exist is refused, and so is the deletion of one that others refer to.
+    /// Rejects references to missing resources and deletions of referenced resources.
     Strict,
     #[default]
     Off,
 }
 
-/// What is asked of every write of a client, by the config of the sandbox or always.
+/// The rules for writes of clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WriteRules {
     pub(crate) references: bool,
@@ -50,7 +50,7 @@ pub(crate) struct WriteRules {
 }
 
 impl WriteRules {
-    /// Read member by member: a config was checked when it was saved, and this is asked for every request.
+    /// Reads the members directly: the config was validated when it was saved, and this runs for every request.
     pub(crate) fn of(config: &serde_json::Value) -> Self {
         Self {
             references: config["validation"] != "relaxed",
@@ -64,7 +64,7 @@ impl WriteRules {
 #[serde(deny_unknown_fields)]
 pub struct Remote {
     pub base_url: String,
-    /// Sent with every request, for the remote server's own authorisation.
+    /// Sent with every request, for authorization at the remote server.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
 }
@@ -86,15 +86,15 @@ mod tests {
     use crate::authored::check;
     use serde_json::{Value, json};
 
-    fn faults(config: &Value) -> String {
+    fn errors(config: &Value) -> String {
         check::<FhirConfig>(config).err().map_or_else(String::new, |errors| errors.to_string())
     }
 
     #[test]
-    fn writes_are_looked_at_as_configured() {
-        assert_eq!(faults(&json!({"validation": "relaxed", "referential_integrity": "strict"})), "");
-        assert!(faults(&json!({"validation": "none"})).starts_with("validation: "));
-        assert!(faults(&json!({"referential_integrity": true})).starts_with("referential_integrity: "));
+    fn write_rules_follow_the_config() {
+        assert_eq!(errors(&json!({"validation": "relaxed", "referential_integrity": "strict"})), "");
+        assert!(errors(&json!({"validation": "none"})).starts_with("validation: "));
+        assert!(errors(&json!({"referential_integrity": true})).starts_with("referential_integrity: "));
         let rules = WriteRules::of(&json!({"validation": "relaxed", "referential_integrity": "strict"}));
         let search_parameters = true;
         assert_eq!(rules, WriteRules { references: false, referential_integrity: true, search_parameters });
@@ -104,12 +104,12 @@ mod tests {
 
     #[test]
     fn remotes_are_http_servers() {
-        assert_eq!(faults(&json!({"remote": {"base_url": "http://localhost:8080/fhir"}})), "");
-        assert_eq!(faults(&json!({"remote": null})), "");
-        assert_eq!(faults(&json!({"remote": {}})), "remote.base_url: is required");
-        assert_eq!(faults(&json!({"remote": ["http://a"]})), "remote: must be an object, is a list");
+        assert_eq!(errors(&json!({"remote": {"base_url": "http://localhost:8080/fhir"}})), "");
+        assert_eq!(errors(&json!({"remote": null})), "");
+        assert_eq!(errors(&json!({"remote": {}})), "remote.base_url: is required");
+        assert_eq!(errors(&json!({"remote": ["http://a"]})), "remote: must be an object, is a list");
         assert_eq!(
-            faults(&json!({"remote": {"base_url": "ftp://a", "headers": {"Host": "b"}, "user": "c"}})),
+            errors(&json!({"remote": {"base_url": "ftp://a", "headers": {"Host": "b"}, "user": "c"}})),
             "remote.base_url: must start with https:// or http://; remote.headers.Host: cannot be configured; the HTTP client sets it; \
              remote.user: is not a known field; known: `base_url`, `headers`"
         );

@@ -4,47 +4,60 @@ use fhir::ResourceType;
 use serde_json::Value;
 use world::Record;
 
-use super::call::Call;
-use super::conditional::{Match, find_text};
-use super::outcome::Refusal;
-use super::reply::{Content, Reply, version_name};
+use super::conditional::{CriteriaMatch, find_text};
+use super::interaction_context::InteractionContext;
+use super::outcome::FhirError;
+use super::reply::{Reply, ReplyContent, version_name};
 use super::scopes::Permission;
 use super::write;
 
-pub(crate) fn create(call: &Call<'_>, resource_type: ResourceType, body: &Value) -> Result<Reply, Refusal> {
-    if let Some(criteria) = &call.conditions.if_none_exist {
-        match find_text(call, resource_type, criteria)? {
-            Match::None => {}
-            Match::One(id) => return existing(call, resource_type, &id),
-            Match::Many => return Err(several(resource_type)),
+pub(crate) fn create(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+    body: &Value,
+) -> Result<Reply, FhirError> {
+    if let Some(criteria) = &context.conditions.if_none_exist {
+        match find_text(context, resource_type, criteria)? {
+            CriteriaMatch::None => {}
+            CriteriaMatch::One(id) => return existing(context, resource_type, &id),
+            CriteriaMatch::Many => return Err(multiple_matches(resource_type)),
         }
     }
-    let ignored = call.ignored_parameters(&[])?;
-    Ok(with_id(call, resource_type, &(call.context.new_id)(), body)?.warning(&ignored))
+    let ignored = context.ignored_parameters(&[])?;
+    Ok(with_id(context, resource_type, &(context.world_context.new_id)(), body)?.warning(&ignored))
 }
 
-/// Creates it under an id that the server has chosen. The one in the body does not count.
-pub(crate) fn with_id(call: &Call<'_>, resource_type: ResourceType, id: &str, body: &Value) -> Result<Reply, Refusal> {
-    let resource = write::prepared(call, resource_type, body)?;
-    Ok(write::put(call, resource_type, id, resource))
+/// Creates a resource with an id chosen by the server. The id in the body is ignored.
+pub(crate) fn with_id(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+    id: &str,
+    body: &Value,
+) -> Result<Reply, FhirError> {
+    let resource = write::prepared(context, resource_type, body)?;
+    Ok(write::put(context, resource_type, id, resource))
 }
 
-/// The answer when the resource was there already.
-pub(crate) fn existing(call: &Call<'_>, resource_type: ResourceType, id: &str) -> Result<Reply, Refusal> {
-    let found = call.records.get(resource_type.as_str(), id).live();
-    let record: Record<'_> = found.ok_or_else(|| Refusal::not_found(format!("{resource_type}/{id} is gone")))?;
+/// The response if the resource already exists.
+pub(crate) fn existing(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+    id: &str,
+) -> Result<Reply, FhirError> {
+    let found = context.records.get(resource_type.as_str(), id).live();
+    let record: Record<'_> = found.ok_or_else(|| FhirError::not_found(format!("{resource_type}/{id} is gone")))?;
     let name = version_name(&record);
-    let content = match call.may(Permission::Read, resource_type) {
-        true => Content::Version { text: record.text().into_owned(), name: name.clone() },
-        false => Content::None,
+    let content = match context.may(Permission::Read, resource_type) {
+        true => ReplyContent::Version { text: record.text().into_owned(), name: name.clone() },
+        false => ReplyContent::None,
     };
-    let content = call.preferred(content, "there is such a resource already; nothing was created");
+    let content = context.preferred(content, "there is such a resource already; nothing was created");
     let mut reply = Reply::new(200, content).versioned(record.version, record.at);
-    reply.headers.push(("location", format!("{}/{name}", call.base_url)));
+    reply.headers.push(("location", format!("{}/{name}", context.base_url)));
     Ok(reply)
 }
 
-pub(crate) fn several(resource_type: ResourceType) -> Refusal {
+pub(crate) fn multiple_matches(resource_type: ResourceType) -> FhirError {
     let message = format!("the criteria find several resources of type {resource_type}; they must find one at most");
-    Refusal::precondition("multiple-matches", message)
+    FhirError::precondition("multiple-matches", message)
 }

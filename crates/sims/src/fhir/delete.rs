@@ -1,54 +1,64 @@
-//! delete (<https://hl7.org/fhir/R4/http.html#delete>): deleting what is gone, or never was, is fine.
+//! delete (<https://hl7.org/fhir/R4/http.html#delete>). Deleting a missing resource succeeds.
 
 use fhir::ResourceType;
 use world::{Change, Lookup, Write};
 
-use super::call::{Call, Returns};
-use super::outcome::{Issue, Refusal, operation_outcome};
+use super::interaction_context::{InteractionContext, Returns};
+use super::outcome::{FhirError, Issue, operation_outcome};
 use super::preconditions;
-use super::reply::{Content, Reply};
+use super::reply::{Reply, ReplyContent};
 
-pub(crate) fn delete(call: &Call<'_>, resource_type: ResourceType, id: &str) -> Result<Reply, Refusal> {
+pub(crate) fn delete(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+    id: &str,
+) -> Result<Reply, FhirError> {
     let collection = resource_type.as_str();
-    let current = call.records.get(collection, id);
-    preconditions::check_write(&call.conditions, &current)?;
+    let current = context.records.get(collection, id);
+    preconditions::check_write(&context.conditions, &current)?;
     let Lookup::Live(record) = current else {
-        return Ok(deleted(call, &format!("there is no {resource_type}/{id}")));
+        return Ok(delete_reply(context, &format!("there is no {resource_type}/{id}")));
     };
     let version = record.version + 1;
-    let mut reply = deleted(call, &format!("deleted {resource_type}/{id}"));
+    let mut reply = delete_reply(context, &format!("deleted {resource_type}/{id}"));
     reply.headers.push(("etag", super::reply::etag(version)));
     reply.changes.push(Change {
-        sandbox: call.sandbox.id.clone(),
+        sandbox: context.sandbox.id.clone(),
         collection: collection.into(),
         key: id.into(),
         version,
-        at: call.now(),
+        at: context.now(),
         write: Write::Delete,
         text: None,
     });
     Ok(reply)
 }
 
-/// Deletes what a condition found: nothing, one resource, or several.
-pub(crate) fn delete_all(call: &Call<'_>, resource_type: ResourceType, ids: &[String]) -> Result<Reply, Refusal> {
+/// Deletes the matches of a conditional delete.
+pub(crate) fn delete_all(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+    ids: &[String],
+) -> Result<Reply, FhirError> {
     match ids {
-        [] => Ok(deleted(call, "the criteria find nothing")),
-        [id] => delete(call, resource_type, id),
+        [] => Ok(delete_reply(context, "the criteria find nothing")),
+        [id] => delete(context, resource_type, id),
         ids => {
-            let mut reply = deleted(call, &format!("deleted {} resources of type {resource_type}", ids.len()));
+            let mut reply = delete_reply(context, &format!("deleted {} resources of type {resource_type}", ids.len()));
             for id in ids {
-                reply.changes.extend(delete(call, resource_type, id)?.changes);
+                reply.changes.extend(delete(context, resource_type, id)?.changes);
             }
             Ok(reply)
         }
     }
 }
 
-/// The answer to a deletion, with or without one.
-pub(crate) fn deleted(call: &Call<'_>, done: &str) -> Reply {
-    match call.prefer.returns {
-        Some(Returns::Outcome) => Reply::new(200, Content::Made(operation_outcome(&[Issue::information(done)]))),
-        _ => Reply::new(204, Content::None),
+/// The reply to a delete.
+pub(crate) fn delete_reply(context: &InteractionContext<'_>, done: &str) -> Reply {
+    match context.prefer.returns {
+        Some(Returns::Outcome) => {
+            Reply::new(200, ReplyContent::Generated(operation_outcome(&[Issue::information(done)])))
+        }
+        _ => Reply::new(204, ReplyContent::None),
     }
 }

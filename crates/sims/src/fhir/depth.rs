@@ -1,17 +1,17 @@
-//! How deep the JSON may be that comes in, and how many values it may have. It is shown again deeper inside other things (a Bundle, a page of the state, an
-//! event), and a reader commonly stops at 127 levels.
+//! Limits for the depth and the number of values of received JSON. Resources are later nested inside of other JSON (a
+//! Bundle, a page of the state, an event), and many parsers stop at 127 levels.
 
 use serde_json::Value;
 
-use super::outcome::Refusal;
+use super::outcome::FhirError;
 
-const MOST_LEVELS: usize = 100;
+const MAX_LEVELS: usize = 100;
 
-/// A value in memory takes many times the bytes of its text: what is small on the wire could fill the machine.
-const MOST_VALUES: usize = 1_000_000;
+/// Parsed values take many times the memory of their text.
+const MAX_VALUES: usize = 1_000_000;
 
-/// Whether the text is too many values to be read at all. It need not be JSON.
-pub(crate) fn is_too_much(text: &[u8]) -> bool {
+/// Whether the text has too many values to be parsed. It need not be JSON.
+pub(crate) fn has_too_many_values(text: &[u8]) -> bool {
     let (mut values, mut in_string, mut is_escaped) = (0usize, false, false);
     for byte in text {
         match byte {
@@ -22,32 +22,32 @@ pub(crate) fn is_too_much(text: &[u8]) -> bool {
             _ => {}
         }
     }
-    values > MOST_VALUES
+    values > MAX_VALUES
 }
 
-pub(crate) fn check_text(text: &[u8]) -> Result<(), Refusal> {
-    if is_too_much(text) {
-        let message = format!("the body has more than {MOST_VALUES} values; send it in parts");
-        return Err(Refusal::new(413, "too-long", message));
+pub(crate) fn check_text(text: &[u8]) -> Result<(), FhirError> {
+    if has_too_many_values(text) {
+        let message = format!("the body has more than {MAX_VALUES} values; send it in parts");
+        return Err(FhirError::new(413, "too-long", message));
     }
     Ok(())
 }
 
-/// Whether it is too deep to be kept inside something else.
+/// Whether a value is nested too deeply to be stored.
 pub fn is_too_deep(value: &Value) -> bool {
-    is_deeper(value, MOST_LEVELS)
+    is_deeper(value, MAX_LEVELS)
 }
 
-pub(crate) fn check(value: &Value) -> Result<(), Refusal> {
+pub(crate) fn check(value: &Value) -> Result<(), FhirError> {
     if is_too_deep(value) {
-        return Err(Refusal::bad("too-long", format!("the JSON is nested deeper than {MOST_LEVELS} levels")));
+        return Err(FhirError::bad("too-long", format!("the JSON is nested deeper than {MAX_LEVELS} levels")));
     }
     Ok(())
 }
 
-/// Whether a value may be put so many levels below the top.
+/// Whether a value can be nested at this level.
 pub(crate) fn fits(value: &Value, below: usize) -> bool {
-    MOST_LEVELS.checked_sub(below).is_some_and(|levels| !is_deeper(value, levels))
+    MAX_LEVELS.checked_sub(below).is_some_and(|levels| !is_deeper(value, levels))
 }
 
 fn is_deeper(value: &Value, levels: usize) -> bool {
@@ -66,19 +66,17 @@ mod tests {
     #[test]
     fn values_are_counted_outside_of_strings() {
         let list = |count: usize| format!("[{}]", vec!["1"; count].join(","));
-        assert!(check_text(list(MOST_VALUES - 1).as_bytes()).is_ok());
-        assert_eq!(check_text(list(MOST_VALUES + 1).as_bytes()).unwrap_err().status, 413);
-        assert!(
-            check_text(format!("\"{}\\\"{}\"", ",".repeat(MOST_VALUES), "[".repeat(MOST_VALUES)).as_bytes()).is_ok()
-        );
+        assert!(check_text(list(MAX_VALUES - 1).as_bytes()).is_ok());
+        assert_eq!(check_text(list(MAX_VALUES + 1).as_bytes()).unwrap_err().status, 413);
+        assert!(check_text(format!("\"{}\\\"{}\"", ",".repeat(MAX_VALUES), "[".repeat(MAX_VALUES)).as_bytes()).is_ok());
     }
 
     #[test]
-    fn a_hundred_levels_are_enough() {
+    fn depth_is_limited() {
         let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!([inner]));
-        assert!(check(&nested(MOST_LEVELS)).is_ok());
-        assert_eq!(check(&nested(MOST_LEVELS + 1)).unwrap_err().status, 400);
-        assert!(fits(&nested(MOST_LEVELS - 3), 3) && !fits(&nested(MOST_LEVELS - 3), 4));
-        assert!(!fits(&json!(1), MOST_LEVELS + 1));
+        assert!(check(&nested(MAX_LEVELS)).is_ok());
+        assert_eq!(check(&nested(MAX_LEVELS + 1)).unwrap_err().status, 400);
+        assert!(fits(&nested(MAX_LEVELS - 3), 3) && !fits(&nested(MAX_LEVELS - 3), 4));
+        assert!(!fits(&json!(1), MAX_LEVELS + 1));
     }
 }

@@ -15,8 +15,8 @@ fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     log.changes(|collection| !is_bookkeeping(collection), substance).iter().map(RecordChange::effect).collect()
 }
 
-/// The resource without what the server writes; as canonical text, so that the order of members does not matter and 1 and
-/// 1.0 stay apart.
+/// The resource without the members that the server sets, as canonical JSON. The order of members does not matter, and 1
+/// differs from 1.0.
 pub(crate) fn substance(resource: &Value) -> String {
     let mut resource = resource.clone();
     if let Some(meta) = resource.get_mut("meta").and_then(Value::as_object_mut) {

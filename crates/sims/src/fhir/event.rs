@@ -1,4 +1,4 @@
-//! The one event of a request. What was read is named, not copied: versions never change.
+//! The log event of a request. Resources that were read are named, not copied, because versions never change.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -10,16 +10,16 @@ use serde_json::Value;
 use world::{NewEvent, Payload};
 
 use super::http::Request;
-use super::outcome::Refusal;
-use super::reply::{Content, Reply};
+use super::outcome::FhirError;
+use super::reply::{Reply, ReplyContent};
 
-/// A body that is no JSON is kept up to here.
-const MOST_TEXT_BYTES: usize = 64 << 10;
-const SUMMARY_CHARACTERS: usize = 200;
+/// How much of a body that is not JSON is logged.
+const MAX_TEXT_BYTES: usize = 64 << 10;
+const MAX_SUMMARY_CHARS: usize = 200;
 
-/// The body of a request as far as it was read.
-pub(crate) enum Sent {
-    Nothing,
+/// The body of a request.
+pub(crate) enum LoggedBody {
+    Empty,
     Json(Value),
     Text,
 }
@@ -28,8 +28,8 @@ pub(crate) fn event(
     sandbox: &model::SandboxId,
     actor: &str,
     request: &Request,
-    sent: Sent,
-    result: &Result<Reply, Refusal>,
+    body: LoggedBody,
+    result: &Result<Reply, FhirError>,
 ) -> NewEvent {
     let response = response(result);
     NewEvent {
@@ -37,33 +37,33 @@ pub(crate) fn event(
         r#type: EventType::FhirRequest,
         actor: actor.to_owned(),
         summary: summary(request, response.status),
-        payload: Payload::of(&Exchange { request: received(request, sent), response }),
+        payload: Payload::of(&LoggedExchange { request: logged_request(request, body), response }),
     }
 }
 
-/// What an event of a request holds, in the order in which it is written.
+/// The payload of the event.
 #[derive(Serialize)]
-struct Exchange<'a> {
-    request: Received<'a>,
-    response: Answered<'a>,
+struct LoggedExchange<'a> {
+    request: LoggedRequest<'a>,
+    response: LoggedResponse<'a>,
 }
 
 #[derive(Serialize)]
-struct Received<'a> {
+struct LoggedRequest<'a> {
     method: Cow<'a, str>,
     path: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
     query: Cow<'a, str>,
-    #[serde(serialize_with = "received_headers")]
+    #[serde(serialize_with = "request_headers")]
     headers: &'a [(String, String)],
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<Value>,
 }
 
 #[derive(Serialize)]
-struct Answered<'a> {
+struct LoggedResponse<'a> {
     status: u16,
-    #[serde(serialize_with = "answered_headers")]
+    #[serde(serialize_with = "response_headers")]
     headers: &'a [(&'static str, String)],
     #[serde(skip_serializing_if = "Option::is_none")]
     body: Option<Value>,
@@ -75,11 +75,11 @@ struct Answered<'a> {
     entries: Option<&'a [String]>,
 }
 
-fn received_headers<S: Serializer>(headers: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(headers.iter().map(|(name, value)| (name, hidden(value))))
+fn request_headers<S: Serializer>(headers: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(headers.iter().map(|(name, value)| (name, masked_text(value))))
 }
 
-fn answered_headers<S: Serializer>(headers: &[(&'static str, String)], serializer: S) -> Result<S::Ok, S::Error> {
+fn response_headers<S: Serializer>(headers: &[(&'static str, String)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(headers.iter().map(|(name, value)| (name, value)))
 }
 
@@ -89,13 +89,13 @@ fn summary(request: &Request, status: u16) -> String {
     for part in [&request.method, " ", &request.path, mark, &request.query] {
         summary.push_str(part);
     }
-    if is_suspect(&summary) {
+    if may_contain_secret(&summary) {
         summary = masked(&summary);
     }
     if summary.contains(char::is_control) {
         summary = summary.replace(char::is_control, " ");
     }
-    if let Some((end, _)) = summary.char_indices().nth(SUMMARY_CHARACTERS) {
+    if let Some((end, _)) = summary.char_indices().nth(MAX_SUMMARY_CHARS) {
         summary.truncate(end);
         summary.push('…');
     }
@@ -103,61 +103,69 @@ fn summary(request: &Request, status: u16) -> String {
     summary
 }
 
-fn received(request: &Request, sent: Sent) -> Received<'_> {
-    let body = match sent {
-        Sent::Nothing => None,
-        Sent::Json(body) => Some(shown(body)),
-        Sent::Text => {
-            let end = request.body.len().min(MOST_TEXT_BYTES);
-            Some(Value::String(hidden(&String::from_utf8_lossy(&request.body[..end])).into_owned()))
+fn logged_request(request: &Request, body: LoggedBody) -> LoggedRequest<'_> {
+    let body = match body {
+        LoggedBody::Empty => None,
+        LoggedBody::Json(body) => Some(masked_json(body)),
+        LoggedBody::Text => {
+            let end = request.body.len().min(MAX_TEXT_BYTES);
+            Some(Value::String(masked_text(&String::from_utf8_lossy(&request.body[..end])).into_owned()))
         }
     };
     let Request { method, path, query, headers, .. } = request;
-    Received { method: hidden(method), path: hidden(path), query: hidden(query), headers, body }
+    LoggedRequest { method: masked_text(method), path: masked_text(path), query: masked_text(query), headers, body }
 }
 
-fn response(result: &Result<Reply, Refusal>) -> Answered<'_> {
+fn response(result: &Result<Reply, FhirError>) -> LoggedResponse<'_> {
     let (status, headers) = match result {
         Ok(reply) => (reply.status, &reply.headers),
-        Err(refusal) => (refusal.status, &refusal.headers),
+        Err(error) => (error.status, &error.headers),
     };
-    let bare = Answered { status, headers, body: None, resource: None, total: None, entries: None };
+    let bare = LoggedResponse { status, headers, body: None, resource: None, total: None, entries: None };
     match result.as_ref().map(|reply| &reply.content) {
-        Err(refusal) => Answered { body: Some(shown(refusal.json())), ..bare },
-        Ok(Content::None) => bare,
-        Ok(Content::Version { name, .. } | Content::Bytes { name, .. }) => Answered { resource: Some(name), ..bare },
-        Ok(Content::Document { name, .. }) => Answered { resource: Some(name), ..bare },
-        Ok(Content::Written { json, .. } | Content::Made(json)) => Answered { body: Some(shown(json.clone())), ..bare },
-        Ok(Content::List { total, entries, .. }) => Answered { total: *total, entries: Some(entries), ..bare },
+        Err(error) => LoggedResponse { body: Some(masked_json(error.json())), ..bare },
+        Ok(ReplyContent::None) => bare,
+        Ok(ReplyContent::Version { name, .. } | ReplyContent::Bytes { name, .. }) => {
+            LoggedResponse { resource: Some(name), ..bare }
+        }
+        Ok(ReplyContent::Document { name, .. }) => LoggedResponse { resource: Some(name), ..bare },
+        Ok(ReplyContent::Written { json, .. } | ReplyContent::Generated(json)) => {
+            LoggedResponse { body: Some(masked_json(json.clone())), ..bare }
+        }
+        Ok(ReplyContent::List { total, entries, .. }) => {
+            LoggedResponse { total: *total, entries: Some(entries), ..bare }
+        }
     }
 }
 
-/// The body without secrets.
-fn shown(mut body: Value) -> Value {
-    hide(&mut body);
+/// Masks secrets in a body.
+fn masked_json(mut body: Value) -> Value {
+    mask_strings(&mut body);
     body
 }
 
-fn is_suspect(text: &str) -> bool {
-    // Most texts have no such letter at all, which is known sooner.
+fn may_contain_secret(text: &str) -> bool {
+    // Checking for the underscore first is faster for most texts.
     text.contains('_') && (text.contains("vk_") || text.contains("vrl_"))
 }
 
-fn hidden(text: &str) -> Cow<'_, str> {
-    if is_suspect(text) { Cow::Owned(masked(text)) } else { Cow::Borrowed(text) }
+fn masked_text(text: &str) -> Cow<'_, str> {
+    if may_contain_secret(text) { Cow::Owned(masked(text)) } else { Cow::Borrowed(text) }
 }
 
-/// Masks secrets in every text of a body, keys too.
-fn hide(value: &mut Value) {
+/// Masks secrets in all strings and keys.
+fn mask_strings(value: &mut Value) {
     match value {
-        Value::String(text) if is_suspect(text) => *text = masked(text),
-        Value::Array(items) => items.iter_mut().for_each(hide),
+        Value::String(text) if may_contain_secret(text) => *text = masked(text),
+        Value::Array(items) => items.iter_mut().for_each(mask_strings),
         Value::Object(fields) => {
-            if fields.keys().any(|key| is_suspect(key)) {
-                *fields =
-                    std::mem::take(fields).into_iter().map(|(key, value)| (hidden(&key).into_owned(), value)).collect();
+            if fields.keys().any(|key| may_contain_secret(key)) {
+                *fields = std::mem::take(fields)
+                    .into_iter()
+                    .map(|(key, value)| (masked_text(&key).into_owned(), value))
+                    .collect();
             }
-            fields.values_mut().for_each(hide);
+            fields.values_mut().for_each(mask_strings);
         }
         _ => {}
     }

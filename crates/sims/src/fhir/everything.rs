@@ -1,5 +1,5 @@
-//! Patient `$everything` (<https://hl7.org/fhir/R4/patient-operation-everything.html>): what points to the patient, and
-//! what that points to in turn.
+//! Patient `$everything` (<https://hl7.org/fhir/R4/patient-operation-everything.html>): the resources that refer to the
+//! patient, and those that they refer to in turn.
 
 use std::collections::BTreeSet;
 
@@ -9,61 +9,63 @@ use fhir::{OwnAddresses, Reference, ResourceType};
 use serde_json::Value;
 use world::{Record, Seq};
 
-use super::call::Call;
-use super::listing::Listing;
-use super::outcome::{Refusal, excerpt, operation_outcome};
-use super::paging::{self, Cursor, MOST_COUNT, PAGE};
+use super::bundle_writer::BundleWriter;
+use super::interaction_context::InteractionContext;
+use super::outcome::{FhirError, excerpt, operation_outcome};
+use super::paging::{self, Cursor, MAX_COUNT, PAGE};
 use super::read::live;
 use super::reply::Reply;
 use super::scopes::Permission;
 use super::subset::Subset;
 
-type Identities = BTreeSet<(ResourceType, String)>;
+type ResourceKeys = BTreeSet<(ResourceType, String)>;
 
-pub(crate) fn everything(call: &Call<'_>, id: &str) -> Result<Reply, Refusal> {
-    let patient: ResourceType = "Patient".parse().map_err(|_| Refusal::not_found("Patient"))?;
-    call.require(Permission::Read, patient)?;
-    let ignored = call.ignored_parameters(&["start", "end", "_since", "_count", "_type", PAGE])?;
-    let dates = care_dates(call)?;
-    let cursor = Cursor::of(call)?;
-    let count = paging::count(call, MOST_COUNT)?;
-    let since = super::history::since(call)?;
-    let types = wanted_types(call)?;
-    live(patient, id, call.records.at("Patient", id, cursor.as_of))?;
-    let own = pointing(call, patient, id, cursor.as_of);
-    let supporting = supporting(call, patient, &own, cursor.as_of);
+pub(crate) fn everything(context: &InteractionContext<'_>, id: &str) -> Result<Reply, FhirError> {
+    let patient: ResourceType = "Patient".parse().map_err(|_| FhirError::not_found("Patient"))?;
+    context.require(Permission::Read, patient)?;
+    let ignored = context.ignored_parameters(&["start", "end", "_since", "_count", "_type", PAGE])?;
+    let dates = care_dates(context)?;
+    let cursor = Cursor::of(context)?;
+    let count = paging::count(context, MAX_COUNT)?;
+    let since = super::history::since(context)?;
+    let types = wanted_types(context)?;
+    live(patient, id, context.records.at("Patient", id, cursor.as_of))?;
+    let referring = referring(context, patient, id, cursor.as_of);
+    let supporting = supporting(context, patient, &referring, cursor.as_of);
     let first = (patient, id.to_owned());
-    let own = own.iter().filter(|found| **found != first).map(|found| (found, "match"));
-    let all = std::iter::once((&first, "match")).chain(own).chain(supporting.iter().map(|found| (found, "include")));
-    let mut shown: Vec<(Record<'_>, &str)> = Vec::new();
+    let referring = referring.iter().filter(|found| **found != first).map(|found| (found, "match"));
+    let all =
+        std::iter::once((&first, "match")).chain(referring).chain(supporting.iter().map(|found| (found, "include")));
+    let mut results: Vec<(Record<'_>, &str)> = Vec::new();
     for ((resource_type, key), mode) in all {
         let is_wanted =
-            call.may_see(*resource_type) && types.as_ref().is_none_or(|types| types.contains(resource_type));
-        let found = call.records.at(resource_type.as_str(), key, cursor.as_of).live().filter(|_| is_wanted);
-        // Dates of care are those of the patient's own resources, not of what these refer to.
+            context.may_see(*resource_type) && types.as_ref().is_none_or(|types| types.contains(resource_type));
+        let found = context.records.at(resource_type.as_str(), key, cursor.as_of).live().filter(|_| is_wanted);
+        // `start` and `end` do not apply to supporting resources.
         let is_in_time =
             |record: &Record<'_>| mode != "match" || dates.is_none_or(|dates| overlaps(*resource_type, record, dates));
         let found = found.filter(is_in_time);
-        shown.extend(found.filter(|record| since.is_none_or(|since| record.at >= since)).map(|record| (record, mode)));
+        results
+            .extend(found.filter(|record| since.is_none_or(|since| record.at >= since)).map(|record| (record, mode)));
     }
     let path = format!("Patient/{id}/$everything");
-    let links = paging::links(call, &path, &call.parameters, cursor, (count, shown.len()), None);
-    let mut listing = Listing::new(call, "searchset", Some(shown.len()), &links);
-    for (record, mode) in shown.iter().skip(cursor.offset).take(count) {
-        listing.found(call, record, &Subset::Whole, mode);
+    let links = paging::links(context, &path, &context.parameters, cursor, (count, results.len()), None);
+    let mut bundle = BundleWriter::new(context, "searchset", Some(results.len()), &links);
+    for (record, mode) in results.iter().skip(cursor.offset).take(count) {
+        bundle.add_result(context, record, &Subset::Whole, mode);
     }
     if !ignored.is_empty() {
-        listing.outcome(&operation_outcome(&ignored));
+        bundle.add_outcome(&operation_outcome(&ignored));
     }
-    Ok(listing.reply())
+    Ok(bundle.reply())
 }
 
-/// `start` and `end`: the days in which the care took place.
-fn care_dates(call: &Call<'_>) -> Result<Option<Span>, Refusal> {
+/// `start` and `end`: the dates of care.
+fn care_dates(context: &InteractionContext<'_>) -> Result<Option<Span>, FhirError> {
     let parse = |name: &str| {
-        let text = call.parameter(name).filter(|text| !text.is_empty());
-        let wrong = |text: &str| Refusal::bad("value", format!("{name} is a date, not `{}`", excerpt(text)));
-        text.map(|text| date_span(text).ok_or_else(|| wrong(text))).transpose()
+        let text = context.parameter(name).filter(|text| !text.is_empty());
+        let invalid = |text: &str| FhirError::bad("value", format!("{name} is a date, not `{}`", excerpt(text)));
+        text.map(|text| date_span(text).ok_or_else(|| invalid(text))).transpose()
     };
     let (start, end) = (parse("start")?, parse("end")?);
     if start.is_none() && end.is_none() {
@@ -73,7 +75,7 @@ fn care_dates(call: &Call<'_>) -> Result<Option<Span>, Refusal> {
     Ok(Some(Span { first, last: end.map_or(i64::MAX, |end| end.last) }))
 }
 
-/// The search parameters that tell when care took place; of a type, the first that it has.
+/// The search parameters for the date of care. The first one that a type has is used.
 const CARE_DATES: [&str; 18] = [
     "date",
     "onset-date",
@@ -95,7 +97,7 @@ const CARE_DATES: [&str; 18] = [
     "issued",
 ];
 
-/// Whether the care took place in that time. What has no date belongs to every time.
+/// Whether the date of care is within the range. Resources without a date always match.
 fn overlaps(resource_type: ResourceType, record: &Record<'_>, dates: Span) -> bool {
     let json = record.json();
     let parameters = CARE_DATES.iter().filter_map(|code| SearchParameter::find(resource_type, code));
@@ -111,21 +113,21 @@ fn overlaps(resource_type: ResourceType, record: &Record<'_>, dates: Span) -> bo
     }
 }
 
-pub(crate) fn wanted_types(call: &Call<'_>) -> Result<Option<BTreeSet<ResourceType>>, Refusal> {
+pub(crate) fn wanted_types(context: &InteractionContext<'_>) -> Result<Option<BTreeSet<ResourceType>>, FhirError> {
     let names: Vec<&str> =
-        call.parameters.iter().filter(|(name, _)| name == "_type").flat_map(|(_, value)| value.split(',')).collect();
+        context.parameters.iter().filter(|(name, _)| name == "_type").flat_map(|(_, value)| value.split(',')).collect();
     let parse = |name: &&str| {
-        name.trim().parse().map_err(|_| Refusal::bad("value", format!("_type: {} is no type", excerpt(name))))
+        name.trim().parse().map_err(|_| FhirError::bad("value", format!("_type: {} is no type", excerpt(name))))
     };
     if names.is_empty() { Ok(None) } else { names.iter().map(parse).collect::<Result<_, _>>().map(Some) }
 }
 
-/// The resources whose reference parameters point to the patient, of types that the client may see.
-fn pointing(call: &Call<'_>, patient: ResourceType, id: &str, as_of: Seq) -> Identities {
-    let mut found = Identities::new();
-    for resource_type in ResourceType::all().filter(|found| call.may_see(*found) && *found != patient) {
-        for parameter in SearchParameter::of(resource_type).filter(|parameter| points_to(parameter, patient)) {
-            let hits = call.records.referring(resource_type, parameter, patient, id, as_of);
+/// The resources whose reference parameters refer to the patient, of types that the client may see.
+fn referring(context: &InteractionContext<'_>, patient: ResourceType, id: &str, as_of: Seq) -> ResourceKeys {
+    let mut found = ResourceKeys::new();
+    for resource_type in ResourceType::all().filter(|found| context.may_see(*found) && *found != patient) {
+        for parameter in SearchParameter::of(resource_type).filter(|parameter| can_refer_to(parameter, patient)) {
+            let hits = context.records.referring(resource_type, parameter, patient, id, as_of);
             found.extend(hits.into_iter().map(|hit| (resource_type, hit.record.key.to_owned())));
         }
     }
@@ -133,31 +135,36 @@ fn pointing(call: &Call<'_>, patient: ResourceType, id: &str, as_of: Seq) -> Ide
     found
 }
 
-fn points_to(parameter: &SearchParameter, patient: ResourceType) -> bool {
+fn can_refer_to(parameter: &SearchParameter, patient: ResourceType) -> bool {
     let is_named = matches!(parameter.targets(), Targets::Only(types) if types.contains(&patient));
     parameter.search_type() == SearchType::Reference && is_named
 }
 
-/// What those need: the practitioners, organizations, medications … that they refer to, never other patients.
-fn supporting(call: &Call<'_>, patient: ResourceType, own: &Identities, as_of: Seq) -> Identities {
-    let mut found = Identities::new();
-    let mut round = own.clone();
+/// The practitioners, organizations, medications … that those refer to, but never other patients.
+fn supporting(
+    context: &InteractionContext<'_>,
+    patient: ResourceType,
+    referring: &ResourceKeys,
+    as_of: Seq,
+) -> ResourceKeys {
+    let mut found = ResourceKeys::new();
+    let mut round = referring.clone();
     while !round.is_empty() {
-        let mut next = Identities::new();
+        let mut next = ResourceKeys::new();
         for (resource_type, key) in &round {
-            if let Some(record) = call.records.at(resource_type.as_str(), key, as_of).live() {
-                references(&record.json(), call.own_addresses(), &mut next);
+            if let Some(record) = context.records.at(resource_type.as_str(), key, as_of).live() {
+                references(&record.json(), context.own_addresses(), &mut next);
             }
         }
-        next.retain(|target| target.0 != patient && call.may_see(target.0));
-        next.retain(|target| !own.contains(target) && !found.contains(target));
+        next.retain(|target| target.0 != patient && context.may_see(target.0));
+        next.retain(|target| !referring.contains(target) && !found.contains(target));
         found.extend(next.iter().cloned());
         round = next;
     }
     found
 }
 
-fn references(value: &Value, own: OwnAddresses<'_>, found: &mut Identities) {
+fn references(value: &Value, own: OwnAddresses<'_>, found: &mut ResourceKeys) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| references(item, own, found)),
         Value::Object(fields) => {

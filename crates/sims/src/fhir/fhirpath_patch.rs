@@ -1,5 +1,5 @@
 //! FHIRPath Patch (<https://hl7.org/fhir/R4/fhirpatch.html>): operations in a Parameters resource, each on the element
-//! that a FHIRPath expression finds.
+//! that a FHIRPath expression selects.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 use super::depth;
 use super::outcome::excerpt;
 
-/// A patch may hold so many operations.
-const MOST_OPERATIONS: usize = 1_000;
-/// All of its paths may take so many steps together.
-const MOST_STEPS: u64 = 2_000_000;
-/// So many values are passed on the way to what the paths find.
-const MOST_VISITED: usize = 20_000_000;
+/// The maximum number of operations of a patch.
+const MAX_OPERATIONS: usize = 1_000;
+/// The evaluation steps of all paths together.
+const MAX_STEPS: u64 = 2_000_000;
+/// The values that are visited to locate the selected elements.
+const MAX_VISITED: usize = 20_000_000;
 
 /// Why a patch was not applied.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,19 +28,19 @@ pub(crate) enum PatchError {
     Inapplicable(String),
 }
 
-/// Applies all operations, or none: the caller drops the resource when one fails.
+/// Applies all operations. After an error the caller must discard the resource.
 pub(crate) fn apply(resource: &mut Value, parameters: &Value, now: model::Timestamp) -> Result<(), PatchError> {
     let operations = parameters["parameter"].as_array().map(Vec::as_slice).unwrap_or_default();
     if operations.is_empty() {
         return Err(PatchError::Malformed("a FHIRPath Patch has a parameter `operation` for each operation".into()));
     }
-    if operations.len() > MOST_OPERATIONS {
-        return Err(PatchError::Malformed(format!("a patch has at most {MOST_OPERATIONS} operations")));
+    if operations.len() > MAX_OPERATIONS {
+        return Err(PatchError::Malformed(format!("a patch has at most {MAX_OPERATIONS} operations")));
     }
-    let reach = Reach::at(now)?;
+    let budget = PatchBudget::at(now)?;
     for (at, parameter) in operations.iter().enumerate() {
-        let done = Operation::parse(parameter).and_then(|operation| operation.apply(resource, &reach));
-        done.map_err(|error| match error {
+        let result = Operation::parse(parameter).and_then(|operation| operation.apply(resource, &budget));
+        result.map_err(|error| match error {
             PatchError::Malformed(reason) => PatchError::Malformed(format!("operation {at}: {reason}")),
             PatchError::Inapplicable(reason) => PatchError::Inapplicable(format!("operation {at}: {reason}")),
         })?;
@@ -68,19 +68,19 @@ impl<'p> Operation<'p> {
         Ok(Self { kind, text, path, parts })
     }
 
-    fn apply(&self, resource: &mut Value, reach: &Reach) -> Result<(), PatchError> {
-        let found = self.find(resource, reach)?;
+    fn apply(&self, resource: &mut Value, budget: &PatchBudget) -> Result<(), PatchError> {
+        let found = self.find(resource, budget)?;
         match self.kind {
-            "add" => self.add(resource, &self.one(found)?),
-            "replace" => self.replace(resource, &self.one(found)?),
+            "add" => self.add(resource, &self.require_one(found)?),
+            "replace" => self.replace(resource, &self.require_one(found)?),
             "delete" => {
-                if let Some(place) = found {
-                    remove(resource, &place);
+                if let Some(location) = found {
+                    remove(resource, &location);
                 }
                 Ok(())
             }
             "insert" => self.insert(resource, &found.ok_or_else(|| self.not_a_list())?),
-            "move" => self.reorder(resource, &found.ok_or_else(|| self.not_a_list())?),
+            "move" => self.move_item(resource, &found.ok_or_else(|| self.not_a_list())?),
             other => {
                 let message = format!("`type` is add, insert, delete, replace or move, not `{}`", excerpt(other));
                 Err(PatchError::Malformed(message))
@@ -88,9 +88,9 @@ impl<'p> Operation<'p> {
         }
     }
 
-    /// Where the element lies that the path finds; for `insert` and `move`, the list of all that it finds.
-    fn find(&self, resource: &Value, reach: &Reach) -> Result<Option<Vec<Key>>, PatchError> {
-        let items = self.path.evaluate(resource, &reach.context).map_err(|fault| {
+    /// The location of the element that the path selects. For `insert` and `move`, the list of all selected elements.
+    fn find(&self, resource: &Value, budget: &PatchBudget) -> Result<Option<Vec<PathKey>>, PatchError> {
+        let items = self.path.evaluate(resource, &budget.context).map_err(|fault| {
             PatchError::Inapplicable(format!("the path `{}` cannot be evaluated: {fault}", excerpt(self.text)))
         })?;
         let wants_list = matches!(self.kind, "insert" | "move");
@@ -102,8 +102,8 @@ impl<'p> Operation<'p> {
             _ => None,
         };
         let Some(first) = items.first() else { return Ok(None) };
-        let mut place = match value_of(first) {
-            Some(wanted) => reach.locate(resource, wanted)?,
+        let mut location = match value_of(first) {
+            Some(wanted) => budget.locate(resource, wanted)?,
             None => None,
         }
         .ok_or_else(|| {
@@ -111,10 +111,10 @@ impl<'p> Operation<'p> {
             PatchError::Inapplicable(message)
         })?;
         if wants_list {
-            let Some(Key::Index(_)) = place.pop() else { return Err(self.not_a_list()) };
-            let list = place.iter().try_fold(resource, |value, key| match key {
-                Key::Name(name) => value.get(name),
-                Key::Index(index) => value.get(index),
+            let Some(PathKey::Index(_)) = location.pop() else { return Err(self.not_a_list()) };
+            let list = location.iter().try_fold(resource, |value, key| match key {
+                PathKey::Name(name) => value.get(name),
+                PathKey::Index(index) => value.get(index),
             });
             let list = list.and_then(Value::as_array).into_iter().flatten();
             let list: HashSet<*const Value> = list.map(std::ptr::from_ref).collect();
@@ -122,10 +122,10 @@ impl<'p> Operation<'p> {
                 return Err(self.not_a_list());
             }
         }
-        Ok(Some(place))
+        Ok(Some(location))
     }
 
-    fn one(&self, found: Option<Vec<Key>>) -> Result<Vec<Key>, PatchError> {
+    fn require_one(&self, found: Option<Vec<PathKey>>) -> Result<Vec<PathKey>, PatchError> {
         found.ok_or_else(|| self.not_one(0))
     }
 
@@ -133,20 +133,20 @@ impl<'p> Operation<'p> {
         PatchError::Inapplicable(format!("the path `{}` finds {count} elements; it must find one", excerpt(self.text)))
     }
 
-    fn add(&self, resource: &mut Value, place: &[Key]) -> Result<(), PatchError> {
+    fn add(&self, resource: &mut Value, location: &[PathKey]) -> Result<(), PatchError> {
         let name = text_of(self.parts, "name")?;
-        let structure = structure_at(resource, place)
+        let structure = structure_at(resource, location)
             .ok_or_else(|| PatchError::Inapplicable(format!("nothing can be added to `{}`", excerpt(self.text))))?;
         let (key, element, value) = member(structure, name, part(self.parts, "value"))?;
-        check_depth(&value, place.len() + if element.max() == Max::Many { 2 } else { 1 })?;
-        let Some(Value::Object(fields)) = at(resource, place) else {
+        check_depth(&value, location.len() + if element.max() == Max::Many { 2 } else { 1 })?;
+        let Some(Value::Object(fields)) = at(resource, location) else {
             return Err(PatchError::Inapplicable(format!("`{}` is not an object", excerpt(self.text))));
         };
         match (element.max() == Max::Many, fields.get_mut(&key)) {
             (true, Some(Value::Array(items))) => {
                 items.push(value);
-                let list: Vec<Key> = place.iter().cloned().chain([Key::Name(key)]).collect();
-                keep_in_step(resource, &list, |_| {});
+                let list: Vec<PathKey> = location.iter().cloned().chain([PathKey::Name(key)]).collect();
+                update_extensions(resource, &list, |_| {});
             }
             (true, _) => {
                 fields.insert(key, Value::Array(vec![value]));
@@ -162,30 +162,30 @@ impl<'p> Operation<'p> {
         Ok(())
     }
 
-    fn replace(&self, resource: &mut Value, place: &[Key]) -> Result<(), PatchError> {
-        let Some((last, parents)) = place.split_last() else {
+    fn replace(&self, resource: &mut Value, location: &[PathKey]) -> Result<(), PatchError> {
+        let Some((last, parents)) = location.split_last() else {
             return Err(PatchError::Inapplicable("the resource itself cannot be replaced by a patch".into()));
         };
         let (owner, key) = match (last, parents.split_last()) {
-            (Key::Name(name), _) => (parents, name),
-            (Key::Index(_), Some((Key::Name(name), owner))) => (owner, name),
+            (PathKey::Name(name), _) => (parents, name),
+            (PathKey::Index(_), Some((PathKey::Name(name), owner))) => (owner, name),
             _ => return Err(PatchError::Inapplicable(format!("`{}` cannot be replaced", excerpt(self.text)))),
         };
         let unknown = || PatchError::Inapplicable(format!("`{}` is not an element that R4 knows", excerpt(self.text)));
         let structure = structure_at(resource, owner).ok_or_else(unknown)?;
         let (_, element, _) = structure.element(key).ok_or_else(unknown)?;
         let (new_key, _, value) = member(structure, element.name(), part(self.parts, "value"))?;
-        check_depth(&value, place.len())?;
+        check_depth(&value, location.len())?;
         match (last, at(resource, parents)) {
-            (Key::Index(index), Some(Value::Array(items))) if *index < items.len() => items[*index] = value,
-            (Key::Name(old), Some(Value::Object(fields))) => {
+            (PathKey::Index(index), Some(Value::Array(items))) if *index < items.len() => items[*index] = value,
+            (PathKey::Name(old), Some(Value::Object(fields))) => {
                 let position = fields.keys().position(|known| known == old).unwrap_or(fields.len());
                 if new_key != *old {
                     fields.shift_remove(old);
                     fields.shift_remove(&format!("_{old}"));
                 }
                 match fields.get_mut(&new_key) {
-                    Some(there) => *there = value,
+                    Some(existing) => *existing = value,
                     None => {
                         fields.shift_insert(position.min(fields.len()), new_key, value);
                     }
@@ -196,17 +196,17 @@ impl<'p> Operation<'p> {
         Ok(())
     }
 
-    /// Into the list that the path finds.
-    fn insert(&self, resource: &mut Value, list: &[Key]) -> Result<(), PatchError> {
+    /// Inserts into the list that the path selects.
+    fn insert(&self, resource: &mut Value, list: &[PathKey]) -> Result<(), PatchError> {
         let index = index_of(self.parts, "index")?;
-        let Some((Key::Name(name), owner)) = list.split_last() else { return Err(self.not_a_list()) };
+        let Some((PathKey::Name(name), owner)) = list.split_last() else { return Err(self.not_a_list()) };
         let structure = structure_at(resource, owner).ok_or_else(|| self.not_a_list())?;
         let (_, _, value) = member(structure, name, part(self.parts, "value"))?;
         check_depth(&value, list.len() + 1)?;
         match at(resource, list) {
             Some(Value::Array(items)) if index <= items.len() => {
                 items.insert(index, value);
-                keep_in_step(resource, list, |extensions| {
+                update_extensions(resource, list, |extensions| {
                     if index < extensions.len() {
                         extensions.insert(index, Value::Null);
                     }
@@ -217,13 +217,13 @@ impl<'p> Operation<'p> {
         }
     }
 
-    fn reorder(&self, resource: &mut Value, list: &[Key]) -> Result<(), PatchError> {
+    fn move_item(&self, resource: &mut Value, list: &[PathKey]) -> Result<(), PatchError> {
         let (source, destination) = (index_of(self.parts, "source")?, index_of(self.parts, "destination")?);
         match at(resource, list) {
             Some(Value::Array(items)) if source < items.len() && destination < items.len() => {
                 let item = items.remove(source);
                 items.insert(destination, item);
-                keep_in_step(resource, list, |extensions| {
+                update_extensions(resource, list, |extensions| {
                     extensions.resize(extensions.len().max(source + 1).max(destination + 1), Value::Null);
                     let extension = extensions.remove(source);
                     extensions.insert(destination, extension);
@@ -239,88 +239,90 @@ impl<'p> Operation<'p> {
     }
 }
 
-/// A step into JSON.
+/// A step of a location in JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Key {
+enum PathKey {
     Name(String),
     Index(usize),
 }
 
-/// What the operations of a patch share: the time, and how much work they may make together.
-struct Reach {
+/// The evaluation context and work limit that the operations of a patch share.
+struct PatchBudget {
     context: Context<'static>,
     visited: Cell<usize>,
 }
 
-impl Reach {
+impl PatchBudget {
     fn at(now: model::Timestamp) -> Result<Self, PatchError> {
         let moment = Moment::parse(MomentKind::DateTime, &now.to_string())
             .ok_or_else(|| PatchError::Inapplicable("the time is not known".into()))?;
-        Ok(Self { context: Context::at(moment).within(MOST_STEPS), visited: Cell::new(0) })
+        Ok(Self { context: Context::at(moment).within(MAX_STEPS), visited: Cell::new(0) })
     }
 
-    /// The path from the resource to a value inside it, found by its address in memory.
-    fn locate(&self, resource: &Value, wanted: *const Value) -> Result<Option<Vec<Key>>, PatchError> {
-        let mut place = Vec::new();
-        if !self.is_in(resource, wanted, &mut place) {
-            place.clear();
+    /// The location of a value inside the resource, found by its memory address.
+    fn locate(&self, resource: &Value, wanted: *const Value) -> Result<Option<Vec<PathKey>>, PatchError> {
+        let mut location = Vec::new();
+        if !self.find_in(resource, wanted, &mut location) {
+            location.clear();
         }
-        if self.visited.get() > MOST_VISITED {
+        if self.visited.get() > MAX_VISITED {
             return Err(PatchError::Inapplicable("the patch is too costly; send it in parts".into()));
         }
-        place.reverse();
-        let is_found = !place.is_empty() || std::ptr::eq(resource, wanted);
-        Ok(is_found.then_some(place))
+        location.reverse();
+        let is_found = !location.is_empty() || std::ptr::eq(resource, wanted);
+        Ok(is_found.then_some(location))
     }
 
-    /// Notes the way from its end.
-    fn is_in(&self, from: &Value, wanted: *const Value, place: &mut Vec<Key>) -> bool {
+    /// Searches recursively. Collects the keys in reverse order.
+    fn find_in(&self, from: &Value, wanted: *const Value, location: &mut Vec<PathKey>) -> bool {
         self.visited.set(self.visited.get() + 1);
         if std::ptr::eq(from, wanted) {
             return true;
         }
-        if self.visited.get() > MOST_VISITED {
+        if self.visited.get() > MAX_VISITED {
             return false;
         }
         let found = match from {
-            Value::Array(items) => items.iter().position(|item| self.is_in(item, wanted, place)).map(Key::Index),
+            Value::Array(items) => {
+                items.iter().position(|item| self.find_in(item, wanted, location)).map(PathKey::Index)
+            }
             Value::Object(fields) => {
-                let found = fields.iter().find(|(_, value)| self.is_in(value, wanted, place));
-                found.map(|(name, _)| Key::Name(name.clone()))
+                let found = fields.iter().find(|(_, value)| self.find_in(value, wanted, location));
+                found.map(|(name, _)| PathKey::Name(name.clone()))
             }
             _ => None,
         };
         let is_found = found.is_some();
-        place.extend(found);
+        location.extend(found);
         is_found
     }
 }
 
-/// Whether a value may stand so many levels below the top. Whatever walks through the resource may then recurse.
+/// Limits the depth of the result, so that code can walk it recursively.
 fn check_depth(value: &Value, below: usize) -> Result<(), PatchError> {
     let fits = depth::fits(value, below);
     if fits { Ok(()) } else { Err(PatchError::Inapplicable("the result is nested too deeply".into())) }
 }
 
-fn at<'v>(resource: &'v mut Value, place: &[Key]) -> Option<&'v mut Value> {
-    place.iter().try_fold(resource, |value, key| match key {
-        Key::Name(name) => value.get_mut(name),
-        Key::Index(index) => value.get_mut(index),
+fn at<'v>(resource: &'v mut Value, location: &[PathKey]) -> Option<&'v mut Value> {
+    location.iter().try_fold(resource, |value, key| match key {
+        PathKey::Name(name) => value.get_mut(name),
+        PathKey::Index(index) => value.get_mut(index),
     })
 }
 
-fn remove(resource: &mut Value, place: &[Key]) {
-    let Some((last, parents)) = place.split_last() else { return };
+fn remove(resource: &mut Value, location: &[PathKey]) {
+    let Some((last, parents)) = location.split_last() else { return };
     match (last, at(resource, parents)) {
-        (Key::Index(index), Some(Value::Array(items))) if *index < items.len() => {
+        (PathKey::Index(index), Some(Value::Array(items))) if *index < items.len() => {
             items.remove(*index);
-            keep_in_step(resource, parents, |extensions| {
+            update_extensions(resource, parents, |extensions| {
                 if *index < extensions.len() {
                     extensions.remove(*index);
                 }
             });
         }
-        (Key::Name(name), Some(Value::Object(fields))) => {
+        (PathKey::Name(name), Some(Value::Object(fields))) => {
             fields.shift_remove(name);
             fields.shift_remove(&format!("_{name}"));
         }
@@ -328,29 +330,28 @@ fn remove(resource: &mut Value, place: &[Key]) {
     }
 }
 
-/// The extensions of the items of a list of primitives stand in a list of their own, at the same places: it is changed
-/// after the list itself.
-fn keep_in_step(resource: &mut Value, list: &[Key], change: impl FnOnce(&mut Vec<Value>)) {
-    let Some((Key::Name(name), owner)) = list.split_last() else { return };
+/// Applies the same change to `_name`, the parallel list with the extensions of a list of primitives.
+fn update_extensions(resource: &mut Value, list: &[PathKey], change: impl FnOnce(&mut Vec<Value>)) {
+    let Some((PathKey::Name(name), owner)) = list.split_last() else { return };
     let Some(Value::Object(fields)) = at(resource, owner) else { return };
     let length = fields.get(name).and_then(Value::as_array).map_or(0, Vec::len);
-    let beside = format!("_{name}");
-    let Some(Value::Array(extensions)) = fields.get_mut(&beside) else { return };
+    let extensions_key = format!("_{name}");
+    let Some(Value::Array(extensions)) = fields.get_mut(&extensions_key) else { return };
     change(extensions);
     extensions.resize(extensions.len().max(length), Value::Null);
     if extensions.iter().all(Value::is_null) {
-        fields.shift_remove(&beside);
+        fields.shift_remove(&extensions_key);
     }
 }
 
-/// What R4 says that the element is made of.
-fn structure_at(resource: &Value, place: &[Key]) -> Option<&'static Structure> {
+/// The structure definition of the element.
+fn structure_at(resource: &Value, location: &[PathKey]) -> Option<&'static Structure> {
     let of = |value: &Value| value["resourceType"].as_str()?.parse::<ResourceType>().ok().and_then(Structure::of);
     let (mut value, mut structure) = (resource, of(resource)?);
-    for key in place {
+    for key in location {
         match key {
-            Key::Index(index) => value = value.get(index)?,
-            Key::Name(name) => {
+            PathKey::Index(index) => value = value.get(index)?,
+            PathKey::Name(name) => {
                 value = value.get(name)?;
                 structure = structure.element(name)?.2.content();
             }
@@ -362,7 +363,7 @@ fn structure_at(resource: &Value, place: &[Key]) -> Option<&'static Structure> {
     Some(structure)
 }
 
-/// The JSON key, the element and the value that a part of the patch gives to an element of this name.
+/// The JSON key, the element definition and the value for an element of this name.
 fn member(
     structure: &'static Structure,
     name: &str,
@@ -382,20 +383,20 @@ fn member(
     let (_, element, used) = structure.element(name).ok_or_else(unknown)?;
     let value = match given {
         Some((_, value)) => value.clone(),
-        None => built(used.content(), part)?,
+        None => build_from_parts(used.content(), part)?,
     };
     Ok((name.to_owned(), element, value))
 }
 
-/// `valueString` of a part: the type and the value. A resource counts as a value too.
+/// The type and the value of a part, such as `valueString`, or its resource.
 fn typed_value(part: &Value) -> Option<(&str, &Value)> {
     let fields = part.as_object()?;
     let typed = fields.iter().find_map(|(key, value)| Some((key.strip_prefix("value")?, value)));
     typed.or_else(|| Some(("", fields.get("resource")?)))
 }
 
-/// An element without a type of its own, such as `Patient.contact`, is given part by part.
-fn built(structure: &'static Structure, part: &Value) -> Result<Value, PatchError> {
+/// Builds an element without a type of its own, such as `Patient.contact`, from parts.
+fn build_from_parts(structure: &'static Structure, part: &Value) -> Result<Value, PatchError> {
     let parts = part["part"].as_array().map(Vec::as_slice).unwrap_or_default();
     if parts.is_empty() {
         return Err(PatchError::Malformed("a value has a `value[x]`, or parts of its own".into()));
@@ -453,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_of_the_specification() {
+    fn examples_of_the_specification() {
         let named = |name: &str| json!({"name": "name", "valueString": name});
         let patient = json!({"resourceType": "Patient", "id": "p", "birthDate": "1920-01-01"});
         let value = json!({"name": "value", "valueDate": "1930-01-01"});
@@ -484,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_changed_by_place() {
+    fn list_items_are_inserted_moved_and_deleted() {
         let of = |values: &[&str]| {
             let list: Vec<Value> = values.iter().map(|value| json!({"system": "http://s", "value": value})).collect();
             json!({"resourceType": "Patient", "identifier": list})
@@ -505,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn extensions_of_primitives_keep_their_places() {
+    fn extensions_of_primitives_stay_aligned() {
         let extension = json!({"extension": [{"url": "http://e", "valueString": "b"}]});
         let of = |given: Value, beside: Value| json!({"resourceType": "Patient", "name": [{"given": given, "_given": beside}]});
         let start = || of(json!(["a", "b"]), json!([null, extension]));
@@ -531,12 +532,12 @@ mod tests {
         let patient = json!({"resourceType": "Patient", "name": names});
         let costly = simple("delete", "Patient.name.where(%resource.name.where(family = 'x').exists())", &[]);
         assert!(patched(patient.clone(), std::slice::from_ref(&costly)).is_ok());
-        let refused = patched(patient, &vec![costly; 100]).unwrap_err();
-        assert!(matches!(&refused, PatchError::Inapplicable(reason) if reason.contains("steps")), "{refused:?}");
+        let error = patched(patient, &vec![costly; 100]).unwrap_err();
+        assert!(matches!(&error, PatchError::Inapplicable(reason) if reason.contains("steps")), "{error:?}");
     }
 
     #[test]
-    fn nothing_gets_too_deep() {
+    fn depth_is_limited() {
         let nested = |levels: usize| {
             (0..levels).fold(json!({"url": "http://e"}), |inner, _| json!({"url": "http://e", "extension": [inner]}))
         };
@@ -550,14 +551,14 @@ mod tests {
             simple("insert", &path, &[first, value(30)]),
             simple("replace", &path, &[value(30)]),
         ] {
-            let refused = patched(patient(), &[operation]).unwrap_err();
-            assert_eq!(refused, PatchError::Inapplicable("operation 0: the result is nested too deeply".into()));
+            let error = patched(patient(), &[operation]).unwrap_err();
+            assert_eq!(error, PatchError::Inapplicable("operation 0: the result is nested too deeply".into()));
         }
         assert!(patched(patient(), &[simple("add", &path, &[name, value(1)])]).is_ok());
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn inapplicable_operations_are_rejected() {
         let patient = || json!({"resourceType": "Patient", "name": [{"family": "a"}, {"family": "b"}], "active": true});
         let named = |name: &str| json!({"name": "name", "valueString": name});
         let flag = json!({"name": "value", "valueBoolean": true});

@@ -1,22 +1,22 @@
-//! A FHIR request and its answer, without a connection.
+//! FHIR requests and responses, independent of the HTTP server.
 
-/// One HTTP request below the sandbox's FHIR base address.
+/// An HTTP request to the sandbox's FHIR server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// In capitals.
+    /// In upper case.
     pub method: String,
-    /// After the base address, without the leading `/`, still percent-encoded: `Patient/1`.
+    /// Relative to the base URL, without a leading `/`, percent-encoded: `Patient/1`.
     pub path: String,
-    /// Without the `?`, still percent-encoded.
+    /// Without the `?`, percent-encoded.
     pub query: String,
-    /// Names in lower case. Only those that a FHIR server reads; never a credential.
+    /// With lower-case names. Only [`HEADERS`], never credentials.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    /// The sandbox's FHIR base address, without a `/` at its end.
+    /// The sandbox's FHIR base URL, without a trailing `/`.
     pub base_url: String,
-    /// The paths of further bases of the sandbox, below any host: those of its run. The sandbox's own need not be here.
+    /// The paths of further base URLs, such as that of the run. The sandbox's own path is not needed.
     pub other_paths: Vec<String>,
-    /// Where tokens are given, if that is not below the base address.
+    /// The token endpoint, if it is not below the base URL.
     pub token_url: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl Request {
     }
 }
 
-/// Headers of a request that matter to the simulator and to its events.
+/// The request headers that the simulator uses or logs.
 pub const HEADERS: [&str; 12] = [
     "accept",
     "content-type",
@@ -48,6 +48,6 @@ pub struct Response {
     /// Names in lower case.
     pub headers: Vec<(&'static str, String)>,
     pub body: String,
-    /// The body instead, when it is not text: the content of a Binary.
+    /// Replaces `body` if it is not text: the content of a Binary.
     pub raw: Option<Vec<u8>>,
 }

@@ -1,5 +1,5 @@
-//! Referential integrity, if the author asks for it: no reference to a resource that is not there, and no deletion of one
-//! that others refer to.
+//! Referential integrity, if it is configured: references to missing resources and deletions of referenced resources are
+//! rejected.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,83 +8,87 @@ use fhir::{Reference, ResourceType};
 use serde_json::Value;
 use world::{Change, Records, Seq, Write};
 
-use super::call::Call;
-use super::outcome::{Issue, Refusal};
+use super::interaction_context::InteractionContext;
+use super::outcome::{FhirError, Issue};
 
-/// So many broken references are told.
-const MOST_ISSUES: usize = 50;
+/// The maximum number of broken references that are reported.
+const MAX_ISSUES: usize = 50;
 
-/// What the written resources of the sandbox refer to, so that deletions need not read them all each time.
+/// The references of the written resources of the sandbox, so that each deletion does not have to read them all.
 #[derive(Default)]
 pub(crate) struct Referrers {
-    is_gathered: bool,
-    /// By what is referred to.
-    by_target: HashMap<Identity, BTreeSet<Identity>>,
-    by_source: HashMap<Identity, BTreeSet<Identity>>,
+    is_collected: bool,
+    /// Sources by target.
+    by_target: HashMap<ResourceKey, BTreeSet<ResourceKey>>,
+    by_source: HashMap<ResourceKey, BTreeSet<ResourceKey>>,
 }
 
 /// A type and an id.
-type Identity = (ResourceType, String);
+type ResourceKey = (ResourceType, String);
 
-/// Refuses the changes of an interaction that would leave references without their targets.
-pub(crate) fn check(call: &Call<'_>, changes: &[Change]) -> Result<(), Refusal> {
-    check_with(call, changes, &mut Referrers::default())
+/// Rejects the changes of an interaction if references would be broken.
+pub(crate) fn check(context: &InteractionContext<'_>, changes: &[Change]) -> Result<(), FhirError> {
+    check_with(context, changes, &mut Referrers::default())
 }
 
-/// The same for one of several interactions that follow each other, each of which sees what those before it did.
-pub(crate) fn check_with(call: &Call<'_>, changes: &[Change], referrers: &mut Referrers) -> Result<(), Refusal> {
-    if !call.rules.referential_integrity || changes.is_empty() {
+/// Like [`check`], for one of several consecutive interactions that share `referrers`.
+pub(crate) fn check_with(
+    context: &InteractionContext<'_>,
+    changes: &[Change],
+    referrers: &mut Referrers,
+) -> Result<(), FhirError> {
+    if !context.rules.referential_integrity || changes.is_empty() {
         return Ok(());
     }
-    let mut after = call.world.clone();
+    let mut after = context.world.clone();
     for change in changes {
-        after.apply(call.world.seq + 1, change);
+        after.apply(context.world.seq + 1, change);
     }
-    let records = after.sandboxes.get(&call.sandbox.id).map_or(call.records, |sandbox| &sandbox.records);
+    let records = after.sandboxes.get(&context.sandbox.id).map_or(context.records, |sandbox| &sandbox.records);
     let mut issues = Vec::new();
     for change in changes {
-        let place = format!("{}/{}", change.collection, change.key);
+        let source = format!("{}/{}", change.collection, change.key);
         for (reference, (target, id)) in references(&content(change)) {
-            if records.get(target.as_str(), &id).live().is_none() && issues.len() < MOST_ISSUES {
-                let message = format!("{place} refers to {reference}, which does not exist");
+            if records.get(target.as_str(), &id).live().is_none() && issues.len() < MAX_ISSUES {
+                let message = format!("{source} refers to {reference}, which does not exist");
                 issues.push(Issue::error("not-found", message).at(change.collection.to_string()));
             }
         }
     }
     if !issues.is_empty() {
-        return Err(Refusal { status: 422, issues, headers: Vec::new() });
+        return Err(FhirError { status: 422, issues, headers: Vec::new() });
     }
     let deleted: Vec<_> = changes.iter().filter(|change| change.write == Write::Delete).collect();
-    if !deleted.is_empty() && !referrers.is_gathered {
-        *referrers = Referrers::gather(call.records);
+    if !deleted.is_empty() && !referrers.is_collected {
+        *referrers = Referrers::collect(context.records);
     }
     let before: Vec<_> = changes.iter().map(|change| referrers.apply(change)).collect();
     for change in deleted {
         if let Some(referring) = referring(records, referrers, &change.collection, &change.key) {
-            // Nothing of this interaction happens, so nothing of it may be remembered.
+            // The interaction fails, so its references are removed again.
             before.into_iter().rev().for_each(|undo| referrers.undo(undo));
             let message = format!("{}/{} cannot be deleted: {referring} refers to it", change.collection, change.key);
-            return Err(Refusal::new(409, "conflict", message));
+            return Err(FhirError::new(409, "conflict", message));
         }
     }
     Ok(())
 }
 
 impl Referrers {
-    fn gather(records: &Records) -> Self {
-        let mut gathered = Self { is_gathered: true, ..Self::default() };
+    fn collect(records: &Records) -> Self {
+        let mut referrers = Self { is_collected: true, ..Self::default() };
         let names: Vec<ResourceType> = records.written_collections().filter_map(|name| name.parse().ok()).collect();
         for source in names {
             for record in records.own(source.as_str()) {
                 let targets = references(&record.json()).into_iter().map(|(_, target)| target).collect();
-                gathered.set(&(source, record.key.to_owned()), targets);
+                referrers.set(&(source, record.key.to_owned()), targets);
             }
         }
-        gathered
+        referrers
     }
 
-    /// Replaces what a resource refers to, and answers what it was.
-    fn set(&mut self, source: &Identity, targets: BTreeSet<Identity>) -> BTreeSet<Identity> {
+    /// Replaces the targets of a resource and returns the previous ones.
+    fn set(&mut self, source: &ResourceKey, targets: BTreeSet<ResourceKey>) -> BTreeSet<ResourceKey> {
         let before = self.by_source.remove(source).unwrap_or_default();
         for target in targets.difference(&before) {
             self.by_target.entry(target.clone()).or_default().insert(source.clone());
@@ -100,37 +104,37 @@ impl Referrers {
         before
     }
 
-    fn apply(&mut self, change: &Change) -> Option<(Identity, BTreeSet<Identity>)> {
-        let source = (change.collection.parse().ok().filter(|_| self.is_gathered)?, change.key.to_string());
+    fn apply(&mut self, change: &Change) -> Option<(ResourceKey, BTreeSet<ResourceKey>)> {
+        let source = (change.collection.parse().ok().filter(|_| self.is_collected)?, change.key.to_string());
         let targets = references(&content(change)).into_iter().map(|(_, target)| target).collect();
         let before = self.set(&source, targets);
         Some((source, before))
     }
 
-    fn undo(&mut self, before: Option<(Identity, BTreeSet<Identity>)>) {
+    fn undo(&mut self, before: Option<(ResourceKey, BTreeSet<ResourceKey>)>) {
         if let Some((source, targets)) = before {
             self.set(&source, targets);
         }
     }
 }
 
-/// Every relative reference of a resource, as it is written and without its version.
-fn references(resource: &Value) -> Vec<(String, Identity)> {
+/// All relative references of a resource: the text and the target without its version.
+fn references(resource: &Value) -> Vec<(String, ResourceKey)> {
     let mut found = Vec::new();
-    collect(resource, &mut found);
+    collect_references(resource, &mut found);
     found
 }
 
-/// Null for a deletion.
+/// The resource of a change, or null for a deletion.
 fn content(change: &Change) -> Value {
-    // Only JSON is ever kept.
+    // Stored resources are always valid JSON.
     change.text.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
-/// Bundles that are kept as resources stay as they are.
-fn collect(value: &Value, found: &mut Vec<(String, Identity)>) {
+/// Collects references. Bundles that are stored as resources are skipped.
+fn collect_references(value: &Value, found: &mut Vec<(String, ResourceKey)>) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
         Value::Object(fields) if fields.get("resourceType").is_some_and(|name| name == "Bundle") => {}
         Value::Object(fields) => {
             for (key, value) in fields {
@@ -141,7 +145,7 @@ fn collect(value: &Value, found: &mut Vec<(String, Identity)>) {
                         let target = target.map(|target| (target.resource_type(), target.id().to_owned()));
                         found.extend(target.map(|target| (text.clone(), target)));
                     }
-                    other => collect(other, found),
+                    other => collect_references(other, found),
                 }
             }
         }
@@ -149,7 +153,7 @@ fn collect(value: &Value, found: &mut Vec<(String, Identity)>) {
     }
 }
 
-/// A live resource that refers to this one: any that was written here, or one of the dataset by a search parameter.
+/// A live resource that refers to this one: written ones by any reference, those of the dataset by search parameters.
 fn referring(records: &Records, referrers: &Referrers, collection: &str, id: &str) -> Option<String> {
     let target: ResourceType = collection.parse().ok()?;
     let is_other = |source: ResourceType, key: &str| (source, key) != (target, id);
@@ -172,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_references_of_one_resource_take_time_in_proportion() {
+    fn time_is_linear_in_the_number_of_references() {
         let identity = |name: &str, number: usize| (name.parse().unwrap(), number.to_string());
         let members = |from: usize| (from..from + 50_000).map(|number| identity("Patient", number)).collect();
         let mut referrers = Referrers::default();

@@ -1,142 +1,144 @@
-//! JSON Patch (RFC 6902) with JSON Pointer (RFC 6901). Numbers keep their digits and keys their order, which the
-//! usual library does not promise.
+//! JSON Patch (RFC 6902) with JSON Pointer (RFC 6901). Preserves the digits of numbers and the order of keys, unlike the
+//! common crates.
 
 use serde_json::Value;
 
 use super::depth;
 use super::outcome::excerpt;
 
-/// A patch may hold so many operations.
-const MOST_OPERATIONS: usize = 10_000;
-/// Copies may take so much memory: each can double the document.
-const MOST_COPIED_BYTES: usize = 4 << 20;
-/// About what a value takes in memory besides its text.
+/// The maximum number of operations of a patch.
+const MAX_OPERATIONS: usize = 10_000;
+/// The memory limit of all copies: each of them can double the document.
+const MAX_COPIED_BYTES: usize = 4 << 20;
+/// The approximate memory of a value, besides its text.
 const VALUE_BYTES: usize = 100;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Operation {
-    path: Pointer,
-    action: Action,
+pub(crate) struct PatchOperation {
+    path: JsonPointer,
+    action: PatchAction,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Action {
+enum PatchAction {
     Add(Value),
     Remove,
     Replace(Value),
-    Move(Pointer),
-    Copy(Pointer),
+    Move(JsonPointer),
+    Copy(JsonPointer),
     Test(Value),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Pointer {
+struct JsonPointer {
     text: String,
     tokens: Vec<String>,
 }
 
-pub(crate) fn parse(patch: &Value) -> Result<Vec<Operation>, String> {
+pub(crate) fn parse(patch: &Value) -> Result<Vec<PatchOperation>, String> {
     let operations = patch.as_array().ok_or("a JSON Patch is a list of operations")?;
-    if operations.len() > MOST_OPERATIONS {
-        return Err(format!("a patch has at most {MOST_OPERATIONS} operations"));
+    if operations.len() > MAX_OPERATIONS {
+        return Err(format!("a patch has at most {MAX_OPERATIONS} operations"));
     }
     let parse = |(at, operation)| parse_operation(operation).map_err(|reason| format!("operation {at}: {reason}"));
     operations.iter().enumerate().map(parse).collect()
 }
 
-fn parse_operation(operation: &Value) -> Result<Operation, String> {
+fn parse_operation(operation: &Value) -> Result<PatchOperation, String> {
     let text = |name: &str| operation.get(name).and_then(Value::as_str).ok_or(format!("`{name}` must be a string"));
     let value = || operation.get("value").cloned().ok_or("`value` is missing".to_owned());
-    let path = Pointer::parse(text("path")?)?;
+    let path = JsonPointer::parse(text("path")?)?;
     let action = match text("op")? {
-        "add" => Action::Add(value()?),
-        "remove" => Action::Remove,
-        "replace" => Action::Replace(value()?),
-        "move" => Action::Move(Pointer::parse(text("from")?)?),
-        "copy" => Action::Copy(Pointer::parse(text("from")?)?),
-        "test" => Action::Test(value()?),
+        "add" => PatchAction::Add(value()?),
+        "remove" => PatchAction::Remove,
+        "replace" => PatchAction::Replace(value()?),
+        "move" => PatchAction::Move(JsonPointer::parse(text("from")?)?),
+        "copy" => PatchAction::Copy(JsonPointer::parse(text("from")?)?),
+        "test" => PatchAction::Test(value()?),
         other => return Err(format!("`op` is add, remove, replace, move, copy or test, not `{}`", excerpt(other))),
     };
-    Ok(Operation { path, action })
+    Ok(PatchOperation { path, action })
 }
 
-/// Applies all operations in order. After an error the document is half changed and must be thrown away.
-pub(crate) fn apply(document: &mut Value, operations: &[Operation]) -> Result<(), String> {
+/// Applies all operations in order. After an error the document is partially changed and must be discarded.
+pub(crate) fn apply(document: &mut Value, operations: &[PatchOperation]) -> Result<(), String> {
     let mut copied = 0;
     for (at, operation) in operations.iter().enumerate() {
-        apply_one(document, operation, &mut copied).map_err(|reason| format!("operation {at}: {reason}"))?;
+        apply_operation(document, operation, &mut copied).map_err(|reason| format!("operation {at}: {reason}"))?;
     }
     Ok(())
 }
 
-fn apply_one(document: &mut Value, operation: &Operation, copied: &mut usize) -> Result<(), String> {
-    let Operation { path, action } = operation;
+fn apply_operation(document: &mut Value, operation: &PatchOperation, copied: &mut usize) -> Result<(), String> {
+    let PatchOperation { path, action } = operation;
     match action {
-        Action::Add(value) => path.add(document, value.clone()),
-        Action::Remove => path.remove(document).map(drop),
-        Action::Replace(value) => {
-            let there = path.find_mut(document)?;
+        PatchAction::Add(value) => path.add(document, value.clone()),
+        PatchAction::Remove => path.remove(document).map(drop),
+        PatchAction::Replace(value) => {
+            let target = path.find_mut(document)?;
             path.check_depth(value)?;
-            *there = value.clone();
+            *target = value.clone();
             Ok(())
         }
-        Action::Move(from) if from.tokens == path.tokens => from.find_mut(document).map(drop),
-        Action::Move(from) if path.tokens.starts_with(&from.tokens) => Err("moves a value into itself".to_owned()),
-        Action::Move(from) => {
+        PatchAction::Move(from) if from.tokens == path.tokens => from.find_mut(document).map(drop),
+        PatchAction::Move(from) if path.tokens.starts_with(&from.tokens) => Err("moves a value into itself".to_owned()),
+        PatchAction::Move(from) => {
             if path.tokens.len() > from.tokens.len() {
-                // To look how deep it is takes time.
-                *copied += weight(from.find_mut(document)?) / 16;
-                if *copied > MOST_COPIED_BYTES {
+                // Computing the depth of the value takes time.
+                *copied += memory_bytes(from.find_mut(document)?) / 16;
+                if *copied > MAX_COPIED_BYTES {
                     return Err("moves too much".to_owned());
                 }
             }
             let value = from.remove(document)?;
             path.add(document, value)
         }
-        Action::Copy(from) => {
+        PatchAction::Copy(from) => {
             let value = from.find_mut(document)?;
-            *copied += weight(value);
-            if *copied > MOST_COPIED_BYTES {
+            *copied += memory_bytes(value);
+            if *copied > MAX_COPIED_BYTES {
                 return Err("copies too much".to_owned());
             }
             let value = value.clone();
             path.add(document, value)
         }
-        Action::Test(value) if equal(path.find_mut(document)?, value) => Ok(()),
-        Action::Test(_) => Err(format!("the test of {} failed", excerpt(&path.text))),
+        PatchAction::Test(value) if equal(path.find_mut(document)?, value) => Ok(()),
+        PatchAction::Test(_) => Err(format!("the test of {} failed", excerpt(&path.text))),
     }
 }
 
-/// About how many bytes of memory a copy takes. Small values weigh more than their text.
-fn weight(value: &Value) -> usize {
+/// The approximate memory of a value.
+fn memory_bytes(value: &Value) -> usize {
     VALUE_BYTES
         + match value {
             Value::String(text) => text.len(),
             Value::Array(items) => items.iter().map(weight).sum(),
-            Value::Object(fields) => fields.iter().map(|(key, value)| key.len() + VALUE_BYTES + weight(value)).sum(),
+            Value::Object(fields) => {
+                fields.iter().map(|(key, value)| key.len() + VALUE_BYTES + memory_bytes(value)).sum()
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         }
 }
 
-impl Pointer {
+impl JsonPointer {
     fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{}` is no JSON Pointer", excerpt(text));
+        let invalid = || format!("`{}` is not a JSON Pointer", excerpt(text));
         if !(text.is_empty() || text.starts_with('/')) {
-            return Err(wrong());
+            return Err(invalid());
         }
         let token = |token: &str| {
             let bad = token.split('~').skip(1).any(|rest| !rest.starts_with(['0', '1']));
             (!bad).then(|| token.replace("~1", "/").replace("~0", "~"))
         };
         let tokens: Option<Vec<String>> = text.split('/').skip(1).map(token).collect();
-        Ok(Self { text: text.to_owned(), tokens: tokens.ok_or_else(wrong)? })
+        Ok(Self { text: text.to_owned(), tokens: tokens.ok_or_else(invalid)? })
     }
 
     fn find_mut<'v>(&self, document: &'v mut Value) -> Result<&'v mut Value, String> {
         self.walk(document, &self.tokens)
     }
 
-    /// Whether the value may stand here. Whatever walks through the document may then recurse.
+    /// Limits the depth of the result, so that code can walk it recursively.
     fn check_depth(&self, value: &Value) -> Result<(), String> {
         let fits = depth::fits(value, self.tokens.len());
         if fits { Ok(()) } else { Err("the result is nested too deeply".to_owned()) }
@@ -188,17 +190,17 @@ impl Pointer {
     }
 }
 
-/// Digits without leading zeros.
+/// An array index: digits without leading zeros.
 fn index(token: &str) -> Option<usize> {
     let is_number = token.bytes().all(|byte| byte.is_ascii_digit()) && (token == "0" || !token.starts_with('0'));
     is_number.then(|| token.parse().ok()).flatten()
 }
 
-/// Equality as RFC 6902 §4.6 has it: numbers by their value, objects in any order.
+/// Equality of RFC 6902 §4.6: numbers by value, objects in any order.
 fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
-            left == right || numeral(&left.to_string()) == numeral(&right.to_string())
+            left == right || normalize_number(&left.to_string()) == normalize_number(&right.to_string())
         }
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
@@ -211,17 +213,21 @@ fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Sign, digits without zeros at either end, and the power of ten of the last digit.
-fn numeral(text: &str) -> Option<(bool, String, i64)> {
+/// Normalizes a number: sign, digits without zeros at either end, and the exponent of the last digit.
+fn normalize_number(text: &str) -> Option<(bool, String, i64)> {
     let (is_negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let exponent = exponent.parse::<i64>().ok()?.checked_sub(i64::try_from(fraction.len()).ok()?)?;
     let digits = format!("{whole}{fraction}");
-    let kept = digits.trim_end_matches('0');
-    let exponent = exponent.checked_add(i64::try_from(digits.len() - kept.len()).ok()?)?;
-    let kept = kept.trim_start_matches('0');
-    if kept.is_empty() { Some((false, String::new(), 0)) } else { Some((is_negative, kept.to_owned(), exponent)) }
+    let significant = digits.trim_end_matches('0');
+    let exponent = exponent.checked_add(i64::try_from(digits.len() - significant.len()).ok()?)?;
+    let significant = significant.trim_start_matches('0');
+    if significant.is_empty() {
+        Some((false, String::new(), 0))
+    } else {
+        Some((is_negative, significant.to_owned(), exponent))
+    }
 }
 
 #[cfg(test)]
@@ -235,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_of_the_standard_work() {
+    fn examples_of_the_standard() {
         for (document, patch, result) in [
             (r#"{"foo":"bar"}"#, r#"[{"op":"add","path":"/baz","value":"qux"}]"#, r#"{"foo":"bar","baz":"qux"}"#),
             (r#"{"foo":[1,3]}"#, r#"[{"op":"add","path":"/foo/1","value":2}]"#, r#"{"foo":[1,2,3]}"#),
@@ -262,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused() {
+    fn invalid_patches_are_rejected() {
         for patch in [
             "{}",
             r#"[{"op":"add","path":"/a"}]"#,
@@ -283,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_gets_too_deep() {
+    fn depth_is_limited() {
         let nested = format!("{}{}", "[".repeat(60), "]".repeat(60));
         let deep = format!(r#"{{"a":{nested},"b":{nested},"c":1}}"#);
         let place = format!("/a{}", "/0".repeat(58));
@@ -293,23 +299,23 @@ mod tests {
             format!(r#"{{"op":"copy","from":"/b","path":"{place}/-"}}"#),
             format!(r#"{{"op":"move","from":"/b","path":"{place}/-"}}"#),
         ] {
-            let refused = patched(&deep, &format!("[{operation}]")).unwrap_err();
-            assert!(refused.contains("too deeply"), "{refused}");
+            let error = patched(&deep, &format!("[{operation}]")).unwrap_err();
+            assert!(error.contains("too deeply"), "{error}");
         }
         let shallow = format!(r#"[{{"op":"copy","from":"/c","path":"{place}/0/0"}}]"#);
         assert!(patched(&deep, &shallow).is_ok());
     }
 
     #[test]
-    fn copies_do_not_explode() {
-        for (seed, most) in [(r#"["0123456789abcdef"]"#, 16), ("[[]]", 16), ("[{}]", 16)] {
+    fn copies_are_limited() {
+        for (seed, max) in [(r#"["0123456789abcdef"]"#, 16), ("[[]]", 16), ("[{}]", 16)] {
             let mut operations = vec![format!(r#"{{"op":"add","path":"/a","value":{seed}}}"#)];
             operations.extend((0..40).map(|_| r#"{"op":"copy","from":"/a","path":"/a/-"}"#.to_owned()));
-            let refused = patched("{}", &format!("[{}]", operations.join(","))).unwrap_err();
-            let (place, reason) = refused.split_once(": ").unwrap();
+            let error = patched("{}", &format!("[{}]", operations.join(","))).unwrap_err();
+            let (operation, reason) = error.split_once(": ").unwrap();
             assert_eq!(reason, "copies too much");
-            let place: usize = place.trim_start_matches("operation ").parse().unwrap();
-            assert!(place <= most, "{seed} was doubled {place} times");
+            let operation: usize = operation.trim_start_matches("operation ").parse().unwrap();
+            assert!(operation <= max, "{seed} was doubled {operation} times");
         }
     }
 }

@@ -9,10 +9,10 @@ use fhir::search::{IndexedValue, extract};
 use serde_json::Value;
 use world::{Page, Record};
 
-use super::call::Call;
-use super::listing::Listing;
-use super::outcome::{Issue, Refusal, excerpt, operation_outcome};
-use super::paging::{self, Cursor, MOST_COUNT, PAGE};
+use super::bundle_writer::BundleWriter;
+use super::interaction_context::InteractionContext;
+use super::outcome::{FhirError, Issue, excerpt, operation_outcome};
+use super::paging::{self, Cursor, MAX_COUNT, PAGE};
 use super::reply::Reply;
 use super::scopes::Permission;
 use super::subset::Subset;
@@ -20,92 +20,91 @@ use super::{search, stored_parameters};
 
 const MAX: &str = "max";
 
-pub(crate) fn last_n(call: &Call<'_>) -> Result<Reply, Refusal> {
-    let observation: ResourceType = "Observation".parse().map_err(|_| Refusal::not_found("Observation"))?;
-    call.require(Permission::Search, observation)?;
-    let most = most(call)?;
-    let cursor = Cursor::of(call)?;
+pub(crate) fn last_n(context: &InteractionContext<'_>) -> Result<Reply, FhirError> {
+    let observation: ResourceType = "Observation".parse().map_err(|_| FhirError::not_found("Observation"))?;
+    context.require(Permission::Search, observation)?;
+    let per_code = count_per_code(context)?;
+    let cursor = Cursor::of(context)?;
     let is_criterion = |name: &str| ![MAX, PAGE, "_count"].contains(&name);
-    let pairs: Vec<_> = call.parameters.iter().filter(|(name, _)| is_criterion(name)).cloned().collect();
-    let stored = call.stored_parameters(cursor.as_of);
+    let pairs: Vec<_> = context.parameters.iter().filter(|(name, _)| is_criterion(name)).cloned().collect();
+    let stored = context.stored_parameters(cursor.as_of);
     let stored = |resource_type, code: &str| stored.find(resource_type, code);
-    let parsed = fhir::search::parse_for(observation, call.own_addresses(), &stored, &pairs);
-    let mut query = parsed.map_err(|fault| search::refused(&fault))?;
-    stored_parameters::check_work(call, &[(observation, &query)])?;
+    let parsed = fhir::search::parse_for(observation, context.own_addresses(), &stored, &pairs);
+    let mut query = parsed.map_err(|error| search::search_error(&error))?;
+    stored_parameters::check_work(context, &[(observation, &query)])?;
     let issues: Vec<Issue> = query.ignored.iter().map(search::ignored_issue).collect();
-    if call.prefer.strict && !issues.is_empty() {
+    if context.prefer.strict && !issues.is_empty() {
         let issues = issues.into_iter().map(|issue| Issue { severity: "error", ..issue }).collect();
-        return Err(Refusal { status: 400, issues, headers: Vec::new() });
+        return Err(FhirError { status: 400, issues, headers: Vec::new() });
     }
-    query.clauses = search::permitted(call, std::mem::take(&mut query.clauses))?;
+    query.clauses = search::restrict_clauses(context, std::mem::take(&mut query.clauses))?;
     query.includes.clear();
     let all = Page { offset: 0, count: usize::MAX };
-    let found = call.records.search(observation, &query, cursor.as_of, all);
-    let newest = newest(found.matches.into_iter().map(|hit| hit.record).collect(), most);
-    let count = paging::count(call, MOST_COUNT)?;
-    let links = paging::links(call, "Observation/$lastn", &call.parameters, cursor, (count, newest.len()), None);
-    let mut listing = Listing::new(call, "searchset", Some(newest.len()), &links);
+    let found = context.records.search(observation, &query, cursor.as_of, all);
+    let newest = newest(found.matches.into_iter().map(|hit| hit.record).collect(), per_code);
+    let count = paging::count(context, MAX_COUNT)?;
+    let links = paging::links(context, "Observation/$lastn", &context.parameters, cursor, (count, newest.len()), None);
+    let mut bundle = BundleWriter::new(context, "searchset", Some(newest.len()), &links);
     for record in newest.iter().skip(cursor.offset).take(count) {
-        listing.found(call, record, &Subset::of_query(&query), "match");
+        bundle.add_result(context, record, &Subset::of_query(&query), "match");
     }
     if !issues.is_empty() {
-        listing.outcome(&operation_outcome(&issues));
+        bundle.add_outcome(&operation_outcome(&issues));
     }
-    Ok(listing.reply())
+    Ok(bundle.reply())
 }
 
-/// How many of each code; 1 unless the client says otherwise.
-fn most(call: &Call<'_>) -> Result<usize, Refusal> {
-    match call.parameter(MAX) {
+/// The number of observations of each code. Default: 1.
+fn count_per_code(context: &InteractionContext<'_>) -> Result<usize, FhirError> {
+    match context.parameter(MAX) {
         None | Some("") => Ok(1),
-        Some(text) => {
-            text.parse().ok().filter(|most| *most > 0).ok_or_else(|| {
-                Refusal::bad("value", format!("max is a whole number from 1 on, not `{}`", excerpt(text)))
-            })
-        }
+        Some(text) => text.parse().ok().filter(|count| *count > 0).ok_or_else(|| {
+            FhirError::bad("value", format!("max is a whole number from 1 on, not `{}`", excerpt(text)))
+        }),
     }
 }
 
-/// Observations with a coding or a text in common are of one group. Groups are in the order of their newest observation.
-fn newest(records: Vec<Record<'_>>, most: usize) -> Vec<Record<'_>> {
+/// Groups observations that share a coding or text, and returns the newest ones of each group, ordered by the newest
+/// observation of the groups.
+fn newest(records: Vec<Record<'_>>, per_code: usize) -> Vec<Record<'_>> {
     let mut dated: Vec<(i64, Record<'_>, Vec<String>)> = records
         .into_iter()
         .map(|record| {
             let json = record.json();
-            (taken_at(&json), record, codes(&json))
+            (effective_at(&json), record, codes(&json))
         })
         .collect();
-    // Stable: of the same time, the order of ids stays.
+    // The sort is stable: observations of the same time stay ordered by id.
     dated.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
-    let mut groups = Groups::default();
-    let placed: Vec<usize> = dated.iter().map(|(_, _, codes)| groups.join(codes)).collect();
-    let mut shown: Vec<(usize, Record<'_>)> = Vec::new();
+    let mut groups = CodeGroups::default();
+    let group_of: Vec<usize> = dated.iter().map(|(_, _, codes)| groups.join(codes)).collect();
+    let mut selected: Vec<(usize, Record<'_>)> = Vec::new();
     let mut counts: HashMap<usize, usize> = HashMap::new();
     let mut order: Vec<usize> = Vec::new();
-    for ((_, record, _), group) in dated.into_iter().zip(placed) {
+    for ((_, record, _), group) in dated.into_iter().zip(group_of) {
         let group = groups.root(group);
         let count = counts.entry(group).or_insert_with(|| {
             order.push(group);
             0
         });
         *count += 1;
-        if *count <= most {
-            shown.push((group, record));
+        if *count <= per_code {
+            selected.push((group, record));
         }
     }
     let rank: HashMap<usize, usize> = order.into_iter().enumerate().map(|(at, group)| (group, at)).collect();
-    shown.sort_by_key(|(group, _)| rank.get(group).copied());
-    shown.into_iter().map(|(_, record)| record).collect()
+    selected.sort_by_key(|(group, _)| rank.get(group).copied());
+    selected.into_iter().map(|(_, record)| record).collect()
 }
 
 /// Disjoint sets of codes.
 #[derive(Default)]
-struct Groups {
+struct CodeGroups {
     by_code: HashMap<String, usize>,
     parents: Vec<usize>,
 }
 
-impl Groups {
+impl CodeGroups {
     fn join(&mut self, codes: &[String]) -> usize {
         let known: Vec<usize> = codes.iter().filter_map(|code| self.by_code.get(code).copied()).collect::<Vec<_>>();
         let group = match known.first() {
@@ -145,12 +144,12 @@ fn codes(observation: &Value) -> Vec<String> {
     codes
 }
 
-/// The end of the effective time, as the search parameter `date` reads it; without one the least time there is.
-fn taken_at(observation: &Value) -> i64 {
+/// The end of the effective time, by the search parameter `date`, or the minimum if there is none.
+fn effective_at(observation: &Value) -> i64 {
     let date = "Observation".parse().ok().and_then(|observation| SearchParameter::find(observation, "date"));
     let found = date.map(|date| extract(date, observation)).unwrap_or_default();
     let ends = found.iter().filter_map(|found| match found {
-        // A period that goes on is as new as its start says.
+        // An open period counts by its start.
         IndexedValue::Date(span) => Some(if span.last == i64::MAX { span.first } else { span.last }),
         _ => None,
     });

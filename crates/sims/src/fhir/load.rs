@@ -1,44 +1,43 @@
-//! What a scenario brings into the record: a Bundle as a client would send it, or a collection of resources that are put
-//! where their ids say.
+//! Loads the Bundle of a scenario step: a batch or transaction, or a collection of resources that are stored by their ids.
 
 use model::FieldErrors;
 use model::reading::shortened;
 use serde_json::{Map, Value, json};
 
-use super::reply::Content;
-use super::transact::own_call;
+use super::internal_transaction::own_call;
+use super::reply::ReplyContent;
 use super::{bundle, depth};
 use crate::scenario::step::{StepContext, StepOutput, object};
 
-const MOST_TOLD: usize = 100;
-const LONGEST_FAULT: usize = 1000;
+const MAX_LISTED: usize = 100;
+const MAX_ERROR_CHARS: usize = 1000;
 
-/// All of it or nothing, also for a batch: what an author gives is to be there as given.
-pub(super) fn load(context: &StepContext<'_>, given: &Value) -> Result<StepOutput, FieldErrors> {
+/// Writes all entries or none, even for a batch.
+pub(super) fn load(context: &StepContext<'_>, authored: &Value) -> Result<StepOutput, FieldErrors> {
     if !context.sandbox.config["remote"].is_null() {
         let message = "passes everything on to another server, which a scenario cannot write to";
         return Err(FieldErrors::one("sandbox", message));
     }
-    let kind = given["type"].as_str().unwrap_or_default();
-    let sent = if kind == "collection" { as_transaction(given) } else { given.clone() };
-    let processed = depth::check(&sent)
-        .and_then(|()| bundle::process(&own_call(context.world, context.sandbox, context.world_context), &sent));
-    let reply = processed.map_err(|refusal| refused(&refusal.json(), None))?;
-    if let Content::Made(answer) = &reply.content {
-        check_answers(answer)?;
+    let bundle_type = authored["type"].as_str().unwrap_or_default();
+    let bundle = if bundle_type == "collection" { as_transaction(authored) } else { authored.clone() };
+    let processed = depth::check(&bundle)
+        .and_then(|()| bundle::process(&own_call(context.world, context.sandbox, context.world_context), &bundle));
+    let reply = processed.map_err(|error| errors_of(&error.json(), None))?;
+    if let ReplyContent::Generated(response) = &reply.content {
+        check_responses(response)?;
     }
-    let entries = given["entry"].as_array().map_or(0, Vec::len);
+    let entries = authored["entry"].as_array().map_or(0, Vec::len);
     let written = reply.changes.iter().map(|change| format!("{}/{}", change.collection, change.key));
-    let written: Vec<Value> = written.take(MOST_TOLD).map(Value::from).collect();
+    let written: Vec<Value> = written.take(MAX_LISTED).map(Value::from).collect();
     Ok(StepOutput {
-        summary: format!("{kind} of {entries} entries, {} resources written", reply.changes.len()),
-        details: object([("bundle", kind.into()), ("entries", entries.into()), ("written", written.into())]),
+        summary: format!("{bundle_type} of {entries} entries, {} resources written", reply.changes.len()),
+        details: object([("bundle", bundle_type.into()), ("entries", entries.into()), ("written", written.into())]),
         changes: reply.changes,
         arrivals: Vec::new(),
     })
 }
 
-/// Resources with an id are put there; the others get one. References between them by fullUrl are resolved.
+/// Resources with an id are stored under it, the others get one. References by fullUrl are resolved.
 fn as_transaction(collection: &Value) -> Value {
     let entries = collection["entry"].as_array().map(Vec::as_slice).unwrap_or_default();
     let entries: Vec<Value> = entries.iter().map(as_request).collect();
@@ -50,10 +49,10 @@ fn as_transaction(collection: &Value) -> Value {
 
 fn as_request(entry: &Value) -> Value {
     let resource = &entry["resource"];
-    let kind = resource["resourceType"].as_str().unwrap_or_default();
+    let resource_type = resource["resourceType"].as_str().unwrap_or_default();
     let request = match resource["id"].as_str() {
-        Some(id) => json!({"method": "PUT", "url": format!("{kind}/{}", super::address::encoded(id))}),
-        None => json!({"method": "POST", "url": kind}),
+        Some(id) => json!({"method": "PUT", "url": format!("{resource_type}/{}", super::address::encoded(id))}),
+        None => json!({"method": "POST", "url": resource_type}),
     };
     let mut fields = Map::new();
     fields.extend(entry.get("fullUrl").map(|full_url| ("fullUrl".to_owned(), full_url.clone())));
@@ -62,31 +61,31 @@ fn as_request(entry: &Value) -> Value {
     Value::Object(fields)
 }
 
-/// A batch is answered even if its entries fail.
-fn check_answers(answer: &Value) -> Result<(), FieldErrors> {
-    let entries = answer["entry"].as_array().map(Vec::as_slice).unwrap_or_default();
+/// Checks the entries of a batch response, because a batch succeeds even if its entries fail.
+fn check_responses(bundle: &Value) -> Result<(), FieldErrors> {
+    let entries = bundle["entry"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut errors = FieldErrors::new();
     for (index, entry) in entries.iter().enumerate() {
         let response = &entry["response"];
         if response["status"].as_str().is_some_and(|status| status.starts_with(['4', '5'])) {
-            errors.merge(refused(&response["outcome"], Some(index)));
+            errors.merge(errors_of(&response["outcome"], Some(index)));
         }
     }
     errors.into_result()
 }
 
-/// The text of an OperationOutcome.
-fn refused(outcome: &Value, entry: Option<usize>) -> FieldErrors {
+/// The errors of an OperationOutcome.
+fn errors_of(outcome: &Value, entry: Option<usize>) -> FieldErrors {
     let mut errors = FieldErrors::new();
     for issue in outcome["issue"].as_array().into_iter().flatten() {
-        let said = issue["diagnostics"].as_str().unwrap_or("was refused");
-        let place = match (entry, issue["expression"][0].as_str()) {
+        let diagnostics = issue["diagnostics"].as_str().unwrap_or("was refused");
+        let path = match (entry, issue["expression"][0].as_str()) {
             (None, None) => String::new(),
-            (None, Some(place)) => format!("{place}: "),
+            (None, Some(path)) => format!("{path}: "),
             (Some(entry), None) => format!("Bundle.entry[{entry}]: "),
-            (Some(entry), Some(place)) => format!("Bundle.entry[{entry}] {place}: "),
+            (Some(entry), Some(path)) => format!("Bundle.entry[{entry}] {path}: "),
         };
-        errors.add("bundle", shortened(&format!("{place}{said}"), LONGEST_FAULT));
+        errors.add("bundle", shortened(&format!("{path}{diagnostics}"), MAX_ERROR_CHARS));
     }
     if errors.is_empty() {
         errors.add("bundle", "was refused");

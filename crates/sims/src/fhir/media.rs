@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::outcome::{Refusal, excerpt};
+use super::outcome::{FhirError, excerpt};
 
 pub(crate) const FHIR_JSON: &str = "application/fhir+json; charset=utf-8";
 pub(crate) const JSON_PATCH: &str = "application/json-patch+json";
@@ -10,23 +10,23 @@ pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
 
 const JSON_TYPES: [&str; 4] = ["application/fhir+json", "application/json", "text/json", "application/json+fhir"];
 
-/// Whether the answer may be JSON. `_format` counts more than the header.
-pub(crate) fn check_accept(format: Option<&str>, accept: Option<&str>) -> Result<(), Refusal> {
-    let is_fine = match format {
+/// Whether the response may be JSON. `_format` takes precedence over the header.
+pub(crate) fn check_accept(format: Option<&str>, accept: Option<&str>) -> Result<(), FhirError> {
+    let is_acceptable = match format {
         // In a query that was not encoded, the plus of `fhir+json` has become a space.
         Some(format) => format.is_empty() || format == "json" || is_json(&format.replace(' ', "+")),
-        None => accept.is_none_or(|accept| accept.trim().is_empty() || accept.split(',').any(is_acceptable)),
+        None => accept.is_none_or(|accept| accept.trim().is_empty() || accept.split(',').any(accepts_json)),
     };
-    if is_fine {
+    if is_acceptable {
         return Ok(());
     }
-    let asked = excerpt(format.or(accept).unwrap_or_default());
-    let message = format!("the server answers application/fhir+json of FHIR 4.0 only, not `{asked}`");
-    Err(Refusal::new(406, "not-supported", message))
+    let requested = excerpt(format.or(accept).unwrap_or_default());
+    let message = format!("the server answers application/fhir+json of FHIR 4.0 only, not `{requested}`");
+    Err(FhirError::new(406, "not-supported", message))
 }
 
-/// Whether a resource may be sent with this header; without one it is taken for JSON.
-pub(crate) fn check_resource(content_type: Option<&str>) -> Result<(), Refusal> {
+/// Whether a resource may be sent with this content type. Default: JSON.
+pub(crate) fn check_resource(content_type: Option<&str>) -> Result<(), FhirError> {
     match content_type {
         None => Ok(()),
         Some(given) if is_json(given) && is_unicode(given) => Ok(()),
@@ -34,8 +34,8 @@ pub(crate) fn check_resource(content_type: Option<&str>) -> Result<(), Refusal> 
     }
 }
 
-/// Whether a patch may be sent with this header: a JSON Patch, or a FHIRPath Patch, which is a resource.
-pub(crate) fn check_patch(content_type: Option<&str>) -> Result<(), Refusal> {
+/// Whether a patch may be sent with this content type: JSON Patch, or FHIRPath Patch, which is a resource.
+pub(crate) fn check_patch(content_type: Option<&str>) -> Result<(), FhirError> {
     match content_type {
         Some(given) if is_json_patch(given) && is_unicode(given) => Ok(()),
         Some(given) if is_json(given) && is_unicode(given) => Ok(()),
@@ -44,7 +44,7 @@ pub(crate) fn check_patch(content_type: Option<&str>) -> Result<(), Refusal> {
 }
 
 /// A resource that is not Parameters is not a patch.
-pub(crate) fn check_patch_body(content_type: Option<&str>, body: &Value) -> Result<(), Refusal> {
+pub(crate) fn check_patch_body(content_type: Option<&str>, body: &Value) -> Result<(), FhirError> {
     let given = content_type.unwrap_or_default();
     if is_json_patch(given) || body["resourceType"] == "Parameters" {
         return Ok(());
@@ -59,7 +59,7 @@ fn is_json_patch(content_type: &str) -> bool {
     media_type(content_type) == JSON_PATCH
 }
 
-/// Whether one of the media types is FHIR, in whatever version and format. JSON counts as FHIR.
+/// Whether one of the media types is FHIR, in any version and format. JSON counts as FHIR.
 pub(crate) fn names_fhir(types: &str) -> bool {
     types.split(',').map(media_type).any(|name| JSON_TYPES.contains(&name.as_str()) || name.contains("fhir"))
 }
@@ -67,14 +67,14 @@ pub(crate) fn names_fhir(types: &str) -> bool {
 /// Whether the header `Accept` allows a content type.
 pub(crate) fn accepts(accept: &str, content_type: &str) -> bool {
     let given = media_type(content_type);
-    let (kind, _) = given.split_once('/').unwrap_or((&given, ""));
+    let (main_type, _) = given.split_once('/').unwrap_or((&given, ""));
     accept.trim().is_empty()
         || accept.split(',').map(media_type).any(|range| {
-            range == "*/*" || range == given || range.strip_suffix("/*").is_some_and(|wanted| wanted == kind)
+            range == "*/*" || range == given || range.strip_suffix("/*").is_some_and(|wanted| wanted == main_type)
         })
 }
 
-pub(crate) fn check_form(content_type: Option<&str>, is_empty: bool) -> Result<(), Refusal> {
+pub(crate) fn check_form(content_type: Option<&str>, is_empty: bool) -> Result<(), FhirError> {
     match content_type {
         _ if is_empty => Ok(()),
         Some(given) if is_form(given) => Ok(()),
@@ -86,12 +86,12 @@ pub(crate) fn is_form(content_type: &str) -> bool {
     media_type(content_type) == FORM
 }
 
-fn unsupported(given: &str, wanted: &str) -> Refusal {
+fn unsupported(given: &str, wanted: &str) -> FhirError {
     let message = format!("the content type must be {wanted}, not `{}`", excerpt(given));
-    Refusal::new(415, "not-supported", message)
+    FhirError::new(415, "not-supported", message)
 }
 
-fn is_acceptable(range: &str) -> bool {
+fn accepts_json(range: &str) -> bool {
     matches!(media_type(range).as_str(), "*/*" | "application/*" | "text/*") || is_json(range)
 }
 
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_json() {
+    fn responses_are_json() {
         for accept in [
             "*/*",
             "application/json",
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_say_what_they_are() {
+    fn content_types_are_checked() {
         assert!(check_resource(Some("application/json; charset=\"UTF-8\"")).is_ok() && check_resource(None).is_ok());
         assert_eq!(check_resource(Some("application/json;charset=latin1")).unwrap_err().status, 415);
         assert_eq!(check_resource(Some("application/fhir+xml")).unwrap_err().status, 415);

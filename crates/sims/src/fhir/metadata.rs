@@ -1,4 +1,4 @@
-//! The CapabilityStatement (<https://hl7.org/fhir/R4/capabilitystatement.html>), made of the tables that search works by.
+//! The CapabilityStatement (<https://hl7.org/fhir/R4/capabilitystatement.html>), generated from the search definitions.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,38 +9,38 @@ use fhir::validate::Profile;
 use serde_json::{Value, json};
 use world::Seq;
 
-use super::call::Call;
-use super::outcome::{Refusal, excerpt};
-use super::reply::{Content, Reply};
+use super::interaction_context::InteractionContext;
+use super::outcome::{FhirError, excerpt};
+use super::reply::{Reply, ReplyContent};
 use super::smart::token_url;
 
-pub(crate) fn metadata(call: &Call<'_>) -> Result<Reply, Refusal> {
-    match call.parameter("mode") {
+pub(crate) fn metadata(context: &InteractionContext<'_>) -> Result<Reply, FhirError> {
+    match context.parameter("mode") {
         None | Some("full" | "normative" | "") => {}
         Some(mode) => {
             let message =
                 format!("there is no metadata of mode {}; there is only a CapabilityStatement", excerpt(mode));
-            return Err(Refusal::new(404, "not-supported", message));
+            return Err(FhirError::new(404, "not-supported", message));
         }
     }
-    let stored = call.stored_parameters(Seq::MAX).all();
-    let text = statement(call).to_string();
+    let stored = context.stored_parameters(Seq::MAX).all();
+    let text = statement(context).to_string();
     let text = if stored.is_empty() {
         text.replacen("\"@resources\"", &RESOURCES, 1)
     } else {
         text.replacen("\"@resources\"", &resources(&stored).to_string(), 1)
     };
-    Ok(Reply::new(200, Content::Document { text, name: "metadata" }))
+    Ok(Reply::new(200, ReplyContent::Document { text, name: "metadata" }))
 }
 
-fn statement(call: &Call<'_>) -> Value {
+fn statement(context: &InteractionContext<'_>) -> Value {
     json!({
         "resourceType": "CapabilityStatement",
         "status": "active",
-        "date": call.sandbox.created_at.to_string(),
+        "date": context.sandbox.created_at.to_string(),
         "kind": "instance",
         "software": {"name": "Verial", "version": env!("CARGO_PKG_VERSION")},
-        "implementation": {"description": "A simulated health record", "url": call.base_url},
+        "implementation": {"description": "A simulated health record", "url": context.base_url},
         "fhirVersion": "4.0.1",
         "format": ["application/fhir+json", "json"],
         "patchFormat": ["application/json-patch+json", "application/fhir+json"],
@@ -54,7 +54,7 @@ fn statement(call: &Call<'_>) -> Value {
                 }]}],
                 "extension": [{
                     "url": "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris",
-                    "extension": [{"url": "token", "valueUri": token_url(call)}],
+                    "extension": [{"url": "token", "valueUri": token_url(context)}],
                 }],
             },
             "resource": "@resources",
@@ -65,15 +65,15 @@ fn statement(call: &Call<'_>) -> Value {
     })
 }
 
-/// The same for every sandbox without search parameters of its own, and long.
+/// Cached, because it is long and the same for all sandboxes without search parameters of their own.
 static RESOURCES: LazyLock<String> = LazyLock::new(|| resources(&[]).to_string());
 
-/// Search parameters of the sandbox itself, each with one type that it is a parameter of.
-type Stored = [(ResourceType, Arc<StoredParameter>)];
+/// Search parameters of the sandbox itself, each with one of its types.
+type StoredParameterList = [(ResourceType, Arc<StoredParameter>)];
 
-fn resources(stored: &Stored) -> Value {
-    let kept = ResourceType::all().filter(|resource_type| resource_type.as_str() != "Parameters");
-    Value::Array(kept.map(|resource_type| resource(resource_type, stored)).collect())
+fn resources(stored: &StoredParameterList) -> Value {
+    let stored_types = ResourceType::all().filter(|resource_type| resource_type.as_str() != "Parameters");
+    Value::Array(stored_types.map(|resource_type| resource(resource_type, stored)).collect())
 }
 
 const COMPARTMENTS: [&str; 5] = ["patient", "encounter", "practitioner", "relatedPerson", "device"];
@@ -81,7 +81,7 @@ const COMPARTMENTS: [&str; 5] = ["patient", "encounter", "practitioner", "relate
 const INTERACTIONS: [&str; 9] =
     ["read", "vread", "update", "patch", "delete", "history-instance", "history-type", "create", "search-type"];
 
-fn resource(resource_type: ResourceType, stored: &Stored) -> Value {
+fn resource(resource_type: ResourceType, stored: &StoredParameterList) -> Value {
     let interactions: Vec<Value> = INTERACTIONS.iter().map(|code| json!({ "code": code })).collect();
     let mut operations = vec![operation("validate", "Resource-validate")];
     if resource_type.as_str() == "Patient" {
@@ -106,14 +106,14 @@ fn resource(resource_type: ResourceType, stored: &Stored) -> Value {
     set_list(&mut resource, "supportedProfile", profiles.map(|profile| json!(profile.url())).collect());
     set_list(&mut resource, "searchInclude", includes(resource_type, stored));
     set_list(&mut resource, "searchRevInclude", reverse_includes(resource_type, stored));
-    let stored = stored.iter().filter(|(kind, _)| *kind == resource_type).map(|(_, parameter)| parameter);
+    let stored = stored.iter().filter(|(of, _)| *of == resource_type).map(|(_, parameter)| parameter);
     let searchable = SearchParameter::of(resource_type).filter(|parameter| is_searchable(parameter));
     let searchable = searchable.map(|parameter| (parameter.code(), parameter.canonical(), parameter.search_type()));
     let stored = stored.map(|parameter| (parameter.code(), parameter.url().to_owned(), parameter.search_type()));
-    let shown = searchable.chain(stored).map(
+    let search_parameters = searchable.chain(stored).map(
         |(code, definition, search_type)| json!({"name": code, "definition": definition, "type": search_type.name()}),
     );
-    set_list(&mut resource, "searchParam", shown.collect());
+    set_list(&mut resource, "searchParam", search_parameters.collect());
     resource["operation"] = Value::Array(operations);
     resource
 }
@@ -124,24 +124,24 @@ fn set_list(resource: &mut Value, name: &str, items: Vec<Value>) {
     }
 }
 
-/// Whether search knows what the parameter finds: those without an expression find nothing.
+/// Whether search supports the parameter. Parameters without an expression find nothing.
 fn is_searchable(parameter: &SearchParameter) -> bool {
     parameter.expression().is_some() && parameter.search_type() != SearchType::Special
 }
 
 /// The code and the targets of every reference parameter of a type.
-fn references(resource_type: ResourceType, stored: &Stored) -> impl Iterator<Item = (&str, &Targets)> {
+fn references(resource_type: ResourceType, stored: &StoredParameterList) -> impl Iterator<Item = (&str, &Targets)> {
     let standard = SearchParameter::of(resource_type)
         .filter(|parameter| parameter.search_type() == SearchType::Reference)
         .map(|parameter| (parameter.code(), parameter.targets()));
     let stored = stored
         .iter()
-        .filter(move |(kind, parameter)| *kind == resource_type && parameter.search_type() == SearchType::Reference)
+        .filter(move |(of, parameter)| *of == resource_type && parameter.search_type() == SearchType::Reference)
         .map(|(_, parameter)| (parameter.code(), parameter.targets()));
     standard.chain(stored)
 }
 
-fn includes(resource_type: ResourceType, stored: &Stored) -> Vec<Value> {
+fn includes(resource_type: ResourceType, stored: &StoredParameterList) -> Vec<Value> {
     let names = references(resource_type, stored).map(|(code, _)| json!(format!("{resource_type}:{code}")));
     let mut names: Vec<Value> = names.collect();
     if !names.is_empty() {
@@ -150,12 +150,12 @@ fn includes(resource_type: ResourceType, stored: &Stored) -> Vec<Value> {
     names
 }
 
-/// Those that name the type as a target: a parameter without targets would be listed for every type.
-fn reverse_includes(resource_type: ResourceType, stored: &Stored) -> Vec<Value> {
+/// Reference parameters that name the type as a target. Those without targets would be listed for every type.
+fn reverse_includes(resource_type: ResourceType, stored: &StoredParameterList) -> Vec<Value> {
     let sources = ResourceType::all().flat_map(|source| references(source, stored).map(move |found| (source, found)));
-    let pointing =
+    let referring =
         sources.filter(|(_, (_, targets))| matches!(targets, Targets::Only(types) if types.contains(&resource_type)));
-    pointing.map(|(source, (code, _))| json!(format!("{source}:{code}"))).collect()
+    referring.map(|(source, (code, _))| json!(format!("{source}:{code}"))).collect()
 }
 
 fn operation(name: &str, definition: &str) -> Value {

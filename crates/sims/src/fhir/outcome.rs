@@ -1,11 +1,11 @@
-//! What went wrong, as an OperationOutcome (<https://hl7.org/fhir/R4/operationoutcome.html>).
+//! Errors as OperationOutcomes (<https://hl7.org/fhir/R4/operationoutcome.html>).
 
 use fhir::validate::Fault;
 use serde_json::{Value, json};
 
-/// Why a request was not fulfilled.
+/// Why a request failed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Refusal {
+pub(crate) struct FhirError {
     pub(crate) status: u16,
     pub(crate) issues: Vec<Issue>,
     pub(crate) headers: Vec<(&'static str, String)>,
@@ -14,10 +14,10 @@ pub(crate) struct Refusal {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Issue {
     pub(crate) severity: &'static str,
-    /// Of the value set issue-type.
+    /// A code of the value set issue-type.
     pub(crate) code: &'static str,
     pub(crate) diagnostics: String,
-    /// FHIRPath of the element at fault.
+    /// The FHIRPath of the invalid element.
     pub(crate) expression: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl Issue {
     }
 }
 
-/// With control characters written out: a message may quote what was sent, and a FHIR string must not have them.
+/// Escapes control characters: messages may quote the request, and FHIR strings must not contain them.
 fn printable(text: &str) -> String {
     let mut printed = String::with_capacity(text.len());
     for c in text.chars() {
@@ -68,7 +68,7 @@ impl From<&Fault> for Issue {
     }
 }
 
-impl Refusal {
+impl FhirError {
     pub(crate) fn new(status: u16, code: &'static str, diagnostics: impl Into<String>) -> Self {
         Self { status, issues: vec![Issue::error(code, diagnostics)], headers: Vec::new() }
     }
@@ -101,11 +101,11 @@ impl Refusal {
         self
     }
 
-    /// The same refusal as told to the sender of a Bundle, of whose entries one is at fault.
+    /// The same error with paths relative to the Bundle that contains the entry.
     pub(crate) fn in_entry(mut self, index: usize) -> Self {
         for issue in &mut self.issues {
             let inner = issue.expression.take();
-            let place = match inner.as_deref() {
+            let path = match inner.as_deref() {
                 None => format!("Bundle.entry[{index}]"),
                 Some(path) if path.starts_with("Bundle.entry[") => path.to_owned(),
                 Some(path) => {
@@ -113,7 +113,7 @@ impl Refusal {
                     format!("Bundle.entry[{index}].resource{rest}")
                 }
             };
-            issue.expression = Some(place);
+            issue.expression = Some(path);
         }
         self
     }
@@ -128,13 +128,13 @@ pub(crate) fn operation_outcome(issues: &[Issue]) -> Value {
     json!({"resourceType": "OperationOutcome", "issue": issues})
 }
 
-/// A part of what the sender wrote, short enough to be shown.
+/// Shortens a value of the request for an error message.
 pub(crate) fn excerpt(text: &str) -> String {
-    const CHARACTERS: usize = 80;
+    const MAX_CHARS: usize = 80;
     let mut characters = text.chars();
-    let mut shown: String = characters.by_ref().take(CHARACTERS).collect();
+    let mut excerpt: String = characters.by_ref().take(MAX_CHARS).collect();
     if characters.next().is_some() {
-        shown.push('…');
+        excerpt.push('…');
     }
-    shown
+    excerpt
 }

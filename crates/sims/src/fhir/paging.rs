@@ -1,39 +1,39 @@
-//! Pages that survive writes (<https://hl7.org/fhir/R4/http.html#paging>): a link says which point of the log it
-//! looks at.
+//! Pagination that is stable under writes (<https://hl7.org/fhir/R4/http.html#paging>): a link contains the sequence number
+//! of the log at which the search is evaluated.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use world::Seq;
 
 use super::address;
-use super::call::Call;
-use super::outcome::{Refusal, excerpt};
+use super::interaction_context::InteractionContext;
+use super::outcome::{FhirError, excerpt};
 
 /// The parameter that carries a [`Cursor`].
 pub(crate) const PAGE: &str = "_page";
 pub(crate) const DEFAULT_COUNT: usize = 20;
-pub(crate) const MOST_COUNT: usize = 1000;
+pub(crate) const MAX_COUNT: usize = 1000;
 
-/// Where a page starts, in the results as they were.
+/// The start of a page in the results as of a sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     pub(crate) as_of: Seq,
     pub(crate) offset: usize,
-    /// How many of the page's included resources were shown before.
+    /// How many of the page's included resources were returned before.
     pub(crate) included: usize,
 }
 
 impl Cursor {
-    /// Of the call's own parameter; the first page of what there is now when it has none.
-    pub(crate) fn of(call: &Call<'_>) -> Result<Self, Refusal> {
-        let Some(text) = call.parameter(PAGE) else {
-            return Ok(Self { as_of: call.seq(), offset: 0, included: 0 });
+    /// Reads the cursor of the request, or starts at the first page of the current state.
+    pub(crate) fn of(context: &InteractionContext<'_>) -> Result<Self, FhirError> {
+        let Some(text) = context.parameter(PAGE) else {
+            return Ok(Self { as_of: context.seq(), offset: 0, included: 0 });
         };
         let cursor = Self::parse(text).ok_or_else(|| {
-            Refusal::bad("value", format!("{PAGE} is taken from a link, it is not made up: `{}`", excerpt(text)))
+            FhirError::bad("value", format!("{PAGE} is taken from a link, it is not made up: `{}`", excerpt(text)))
         })?;
-        if !(call.world.oldest..=call.seq()).contains(&cursor.as_of) {
-            return Err(Refusal::new(410, "expired", "the page is of a time before a reset; search again"));
+        if !(context.world.oldest..=context.seq()).contains(&cursor.as_of) {
+            return Err(FhirError::new(410, "expired", "the page is of a time before a reset; search again"));
         }
         Ok(cursor)
     }
@@ -59,26 +59,26 @@ impl Cursor {
     }
 }
 
-/// FNV-1a: against slips, not against forgers, who could only see what they may see anyway.
+/// FNV-1a. Detects mistakes, not forgery: a forged cursor reveals nothing that the client may not see.
 fn checksum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }
 
-/// `_count` of interactions that are no searches.
-pub(crate) fn count(call: &Call<'_>, default: usize) -> Result<usize, Refusal> {
-    match call.parameter("_count") {
+/// `_count` of interactions other than searches.
+pub(crate) fn count(context: &InteractionContext<'_>, default: usize) -> Result<usize, FhirError> {
+    match context.parameter("_count") {
         None => Ok(default),
         Some(text) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Ok(text.parse().unwrap_or(MOST_COUNT).min(MOST_COUNT))
+            Ok(text.parse().unwrap_or(MAX_COUNT).min(MAX_COUNT))
         }
-        Some(text) => Err(Refusal::bad("value", format!("_count is a whole number, not `{}`", excerpt(text)))),
+        Some(text) => Err(FhirError::bad("value", format!("_count is a whole number, not `{}`", excerpt(text)))),
     }
 }
 
-/// The links of a page: `self`, and where there are more pages `first`, `previous`, `next` and `last`. If the page has
-/// more included resources than it shows, `next` leads to those after `more_included`.
+/// The links of a page: `self`, and if there are more pages `first`, `previous`, `next` and `last`. If the page has more
+/// included resources, `next` continues after `more_included`.
 pub(crate) fn links(
-    call: &Call<'_>,
+    context: &InteractionContext<'_>,
     path: &str,
     parameters: &[(String, String)],
     cursor: Cursor,
@@ -92,10 +92,10 @@ pub(crate) fn links(
         }
         let query = address::query(&pairs);
         let mark = if query.is_empty() { "" } else { "?" };
-        format!("{}/{path}{mark}{query}", call.base_url)
+        format!("{}/{path}{mark}{query}", context.base_url)
     };
-    let given = call.parameter(PAGE).map(|_| (cursor.offset, cursor.included));
-    let mut links = vec![("self", address(given))];
+    let current = context.parameter(PAGE).map(|_| (cursor.offset, cursor.included));
+    let mut links = vec![("self", address(current))];
     let is_only_page = total <= count && cursor.offset == 0 && cursor.included == 0;
     if count == 0 || (is_only_page && more_included.is_none()) {
         return links;
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_survives_its_text_and_nothing_else_is_one() {
+    fn cursors_round_trip_and_invalid_ones_are_rejected() {
         for cursor in
             [Cursor { as_of: 0, offset: 0, included: 0 }, Cursor { as_of: Seq::MAX, offset: 1 << 40, included: 7 }]
         {

@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 use world::Record;
 
 use super::http::Request;
+use super::interaction::Interaction;
 use super::media;
-use super::outcome::{Refusal, excerpt};
-use super::reply::{Content, Reply, version_name};
-use super::route::Action;
+use super::outcome::{FhirError, excerpt};
+use super::reply::{Reply, ReplyContent, version_name};
 
 const BINARY: &str = "Binary";
 
-/// Whether the request reads a Binary and its client does not ask for FHIR.
-pub(crate) fn is_read(request: &Request, action: &Action, format: Option<&str>) -> bool {
-    let is_binary = match action {
-        Action::Read(found, _) | Action::VersionRead(found, ..) => found.as_str() == BINARY,
+/// Whether the request reads a Binary without asking for FHIR.
+pub(crate) fn is_read(request: &Request, interaction: &Interaction, format: Option<&str>) -> bool {
+    let is_binary = match interaction {
+        Interaction::Read(found, _) | Interaction::VersionRead(found, ..) => found.as_str() == BINARY,
         _ => false,
     };
     let asks_for_other = request.header("accept").is_some_and(|accept| !media::names_fhir(accept));
@@ -25,18 +25,18 @@ pub(crate) fn is_read(request: &Request, action: &Action, format: Option<&str>) 
 }
 
 /// Whether the request writes a Binary as bytes.
-pub(crate) fn is_write(request: &Request, action: &Action) -> bool {
-    let is_binary = match action {
-        Action::Create(found) | Action::Update(found, _) => found.as_str() == BINARY,
+pub(crate) fn is_write(request: &Request, interaction: &Interaction) -> bool {
+    let is_binary = match interaction {
+        Interaction::Create(found) | Interaction::Update(found, _) => found.as_str() == BINARY,
         _ => false,
     };
     is_binary && request.header("content-type").is_some_and(|given| !media::names_fhir(given))
 }
 
-/// The resource that the bytes of a request become.
-pub(crate) fn resource(request: &Request, action: &Action) -> Value {
+/// The Binary for the bytes of a request.
+pub(crate) fn resource(request: &Request, interaction: &Interaction) -> Value {
     let mut binary = json!({"resourceType": BINARY});
-    if let Action::Update(_, id) = action {
+    if let Interaction::Update(_, id) = interaction {
         binary["id"] = json!(id);
     }
     binary["contentType"] = json!(request.header("content-type").unwrap_or_default().trim());
@@ -50,7 +50,7 @@ pub(crate) fn resource(request: &Request, action: &Action) -> Value {
 }
 
 /// The bytes of a stored Binary, if its content type is one that the client accepts.
-pub(crate) fn reply(record: &Record<'_>, accept: &str) -> Result<Reply, Refusal> {
+pub(crate) fn reply(record: &Record<'_>, accept: &str) -> Result<Reply, FhirError> {
     let binary = record.json();
     let content_type = binary["contentType"].as_str().unwrap_or("application/octet-stream");
     if !media::accepts(accept, content_type) {
@@ -59,15 +59,15 @@ pub(crate) fn reply(record: &Record<'_>, accept: &str) -> Result<Reply, Refusal>
             excerpt(content_type),
             excerpt(accept)
         );
-        return Err(Refusal::new(406, "not-supported", message));
+        return Err(FhirError::new(406, "not-supported", message));
     }
     let data: String = binary["data"].as_str().unwrap_or_default().split_ascii_whitespace().collect();
     let bytes =
-        STANDARD.decode(data).map_err(|_| Refusal::new(422, "value", "the data of the Binary is not base64"))?;
-    let mut reply = Reply::new(200, Content::Bytes { bytes, name: version_name(record) });
+        STANDARD.decode(data).map_err(|_| FhirError::new(422, "value", "the data of the Binary is not base64"))?;
+    let mut reply = Reply::new(200, ReplyContent::Bytes { bytes, name: version_name(record) });
     reply = reply.versioned(record.version, record.at);
     reply.headers.push(("content-type", content_type.to_owned()));
-    // What an agent stored must not run in a browser that opens it.
+    // Stored content must not run in a browser that opens it.
     reply.headers.push(("content-security-policy", "sandbox".to_owned()));
     Ok(reply)
 }

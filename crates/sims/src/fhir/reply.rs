@@ -1,4 +1,4 @@
-//! What an interaction gives back before it is written to a connection or into a Bundle.
+//! The result of an interaction, before it becomes an HTTP response or an entry of a Bundle.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use super::outcome::Issue;
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
-    pub(crate) content: Content,
+    pub(crate) content: ReplyContent,
     pub(crate) changes: Vec<Change>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Content {
+pub(crate) enum ReplyContent {
     None,
-    /// A stored version; the event only names it.
+    /// A stored version. The event only contains its name.
     Version {
         text: String,
         name: String,
     },
-    /// The content of a stored Binary; the event only names it.
+    /// The content of a stored Binary. The event only contains its name.
     Bytes {
         bytes: Vec<u8>,
         name: String,
@@ -34,9 +34,9 @@ pub(crate) enum Content {
         json: Value,
         text: Arc<str>,
     },
-    /// Made for this answer.
-    Made(Value),
-    /// A Bundle of stored versions; the event only names them.
+    /// Generated for this response.
+    Generated(Value),
+    /// A Bundle of stored versions. The event only contains their names.
     List {
         text: String,
         total: Option<usize>,
@@ -50,7 +50,7 @@ pub(crate) enum Content {
 }
 
 impl Reply {
-    pub(crate) fn new(status: u16, content: Content) -> Self {
+    pub(crate) fn new(status: u16, content: ReplyContent) -> Self {
         Self { status, headers: Vec::new(), content, changes: Vec::new() }
     }
 
@@ -65,7 +65,7 @@ impl Reply {
     pub(crate) fn warning(mut self, issues: &[Issue]) -> Self {
         if !issues.is_empty() {
             let texts: Vec<&str> = issues.iter().map(|issue| issue.diagnostics.as_str()).collect();
-            let text: String = texts.join("; ").chars().take(MOST_WARNING).map(plain).collect();
+            let text: String = texts.join("; ").chars().take(MAX_WARNING).map(to_header_char).collect();
             self.headers.push(("warning", format!("299 - \"{text}\"")));
         }
         self
@@ -76,32 +76,34 @@ impl Reply {
     }
 }
 
-impl Content {
+impl ReplyContent {
     pub(crate) fn into_text(self) -> String {
         match self {
-            Content::None => String::new(),
-            Content::Version { text, .. } | Content::List { text, .. } | Content::Document { text, .. } => text,
-            Content::Written { text, .. } => text.as_ref().to_owned(),
-            Content::Bytes { bytes, .. } => String::from_utf8_lossy(&bytes).into_owned(),
-            Content::Made(json) => json.to_string(),
+            ReplyContent::None => String::new(),
+            ReplyContent::Version { text, .. }
+            | ReplyContent::List { text, .. }
+            | ReplyContent::Document { text, .. } => text,
+            ReplyContent::Written { text, .. } => text.as_ref().to_owned(),
+            ReplyContent::Bytes { bytes, .. } => String::from_utf8_lossy(&bytes).into_owned(),
+            ReplyContent::Generated(json) => json.to_string(),
         }
     }
 
     pub(crate) fn into_json(self) -> Option<Value> {
         match self {
-            Content::None => None,
-            Content::Written { json, .. } | Content::Made(json) => Some(json),
-            // Only JSON is ever kept.
+            ReplyContent::None => None,
+            ReplyContent::Written { json, .. } | ReplyContent::Generated(json) => Some(json),
+            // Stored resources are always valid JSON.
             other => serde_json::from_str(&other.into_text()).ok(),
         }
     }
 }
 
-/// Of one header.
-const MOST_WARNING: usize = 500;
+/// The maximum length of a Warning header.
+const MAX_WARNING: usize = 500;
 
-/// A header holds ASCII, and its text no quotes.
-fn plain(character: char) -> char {
+/// Headers contain only ASCII, and their quoted text no quotes.
+fn to_header_char(character: char) -> char {
     match character {
         '"' | '\\' => '\'',
         ' '..='~' => character,
@@ -122,7 +124,7 @@ pub(crate) fn name_of(collection: &str, key: &str, version: u64) -> String {
     [collection, "/", key, "/_history/", &version.to_string()].concat()
 }
 
-/// The status as an entry of a Bundle writes it.
+/// The status of a Bundle entry.
 pub(crate) fn status_line(status: u16) -> String {
     let reason = match status {
         200 => "OK",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fhir::ResourceType;
 
-/// What a token allows.
+/// The granted scopes of a token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scopes {
     granted: Vec<Scope>,
@@ -22,16 +22,16 @@ struct Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Permission {
     Create,
-    /// Also of versions and of the history of one resource.
+    /// Includes versions and the history of one resource.
     Read,
     Update,
     Delete,
-    /// Also the history of a type.
+    /// Includes the history of a type.
     Search,
 }
 
 impl Permission {
-    /// In the order in which a scope must name them.
+    /// In the order that scopes require.
     const LETTERS: [(char, Self); 5] =
         [('c', Self::Create), ('r', Self::Read), ('u', Self::Update), ('d', Self::Delete), ('s', Self::Search)];
 
@@ -41,8 +41,8 @@ impl Permission {
 }
 
 impl Scopes {
-    /// Reads a space-separated list, version 1 (`system/Patient.read`) or 2 (`system/Patient.rs`); scopes that are not
-    /// understood, or that are not a system client's, are left out.
+    /// Parses a space-separated list of scopes, version 1 (`system/Patient.read`) or 2 (`system/Patient.rs`). Unknown scopes
+    /// and those that are not for system clients are ignored.
     pub fn parse(text: &str) -> Self {
         let mut granted: Vec<Scope> = Vec::new();
         for scope in text.split_ascii_whitespace().filter_map(Scope::parse) {
@@ -53,7 +53,7 @@ impl Scopes {
         Self { granted }
     }
 
-    /// The granted ones, space-separated, as they were asked for.
+    /// The granted scopes, space-separated, as requested.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.granted.iter().map(|scope| scope.text.as_str()).collect();
         texts.join(" ")
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn both_versions_are_read() {
+    fn both_versions_are_supported() {
         for (scopes, resource_type, letters) in [
             ("system/*.rs", "Patient", "rs"),
             ("system/*.*", "Patient", "cruds"),
@@ -126,10 +126,10 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_granted_is_in_the_text() {
-        let asked = "openid system/Patient.rs user/*.rs patient/Patient.read system/Pateint.rs system/Patient.sr \
+    fn unknown_scopes_are_ignored() {
+        let requested = "openid system/Patient.rs user/*.rs patient/Patient.read system/Pateint.rs system/Patient.sr \
                      system/Patient. system/Patient system/Observation.rs?category=lab system/*.read system/Patient.rs";
-        let granted = Scopes::parse(asked);
+        let granted = Scopes::parse(requested);
         assert_eq!(granted.text(), "system/Patient.rs system/*.read");
         assert_eq!(Scopes::parse(&granted.text()), granted);
         assert!(Scopes::parse("user/*.*").is_empty() && !granted.is_empty());

@@ -1,4 +1,4 @@
-//! The scenario step `fhir`: resources that come into the record when the task starts, or later.
+//! The scenario step `fhir`: writes resources to the FHIR server, at the start of a task or later.
 
 use fhir::ResourceType;
 use model::FieldErrors;
@@ -7,7 +7,7 @@ use model::template::is_template;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::bundle::MOST_ENTRIES;
+use super::bundle::MAX_ENTRIES;
 use super::load;
 use crate::authored::Authored;
 use crate::registry::StepInfo;
@@ -66,7 +66,7 @@ fn check_bundle(bundle: &Value, errors: &mut FieldErrors) {
     };
     match bundle.get("entry") {
         None => {}
-        Some(Value::Array(entries)) => errors.each("entry", entries, MOST_ENTRIES, |entry, errors| {
+        Some(Value::Array(entries)) => errors.each("entry", entries, MAX_ENTRIES, |entry, errors| {
             check_entry(entry, with_requests, errors);
         }),
         Some(other) => errors.add("entry", format!("must be a list, is {}", described(other))),
@@ -88,7 +88,7 @@ fn check_entry(entry: &Value, with_requests: bool, errors: &mut FieldErrors) {
     }
 }
 
-/// Whether the request carries a resource.
+/// Whether the request needs a resource.
 fn check_request(request: &Value, errors: &mut FieldErrors) -> bool {
     if request["url"].as_str().is_none_or(|url| url.is_empty()) {
         errors.add("request.url", "must be a relative address such as `Patient`");
@@ -109,9 +109,9 @@ mod tests {
     use crate::authored;
 
     #[test]
-    fn bundles_must_be_loadable() {
+    fn bundles_are_validated() {
         let patient = json!({"resourceType": "Patient"});
-        for (bundle, place) in [
+        for (bundle, field) in [
             (json!({"resourceType": "Bundle", "type": "collection"}), ""),
             (json!({"resourceType": "Bundle", "type": "collection", "entry": [{"resource": patient}]}), ""),
             (
@@ -143,7 +143,7 @@ mod tests {
             ),
         ] {
             let errors = authored::check::<LoadBundle>(&json!({ "bundle": bundle })).err().unwrap_or_default();
-            assert_eq!(errors.iter().next().map_or("", |(place, _)| place), place, "{errors}");
+            assert_eq!(errors.iter().next().map_or("", |(name, _)| name), field, "{errors}");
         }
     }
 

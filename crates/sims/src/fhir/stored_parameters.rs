@@ -1,5 +1,4 @@
-//! SearchParameter resources, which take effect in their own sandbox: what a write of one must hold, and what a search by
-//! one may cost.
+//! SearchParameter resources take effect in their own sandbox: validation of their writes, and the cost of searches by them.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,22 +8,22 @@ use fhir::search::{Query, StoredParameter, StoredParameterError};
 use serde_json::Value;
 use world::{Change, Records, SearchCache, Seq, StoredParameters};
 
-use super::call::Call;
-use super::outcome::{Issue, Refusal};
+use super::interaction_context::InteractionContext;
+use super::outcome::{FhirError, Issue};
 
-/// Clients may write so many active ones into a sandbox.
-const MOST_ACTIVE: usize = 100;
+/// The maximum number of active search parameters that clients may write into a sandbox.
+const MAX_ACTIVE: usize = 100;
 
-/// Resource types of all of those, as each of them counts its own: each is compiled for every type.
-const MOST_TYPES: usize = 1_000;
+/// The maximum number of resource types of all active parameters together, because each is compiled for every type.
+const MAX_TYPES: usize = 1_000;
 
-/// Bytes of resources that the searches of one request may read for them; those of a parameter count once for each way
-/// that it leads and each of its conditions.
-const MOST_WORK: usize = 256 * 1024 * 1024;
+/// The bytes of resources that the searches of one request may read for stored parameters. The resources of a parameter
+/// count once for each of its paths and conditions.
+const MAX_WORK: usize = 256 * 1024 * 1024;
 
 const COLLECTION: &str = "SearchParameter";
 
-/// What the searches of one request may still read for stored parameters.
+/// The remaining [`MAX_WORK`] of a request.
 pub(crate) struct SearchBudget {
     left: Cell<usize>,
     cache: Rc<SearchCache>,
@@ -32,7 +31,7 @@ pub(crate) struct SearchBudget {
 
 impl Default for SearchBudget {
     fn default() -> Self {
-        Self { left: Cell::new(MOST_WORK), cache: Rc::default() }
+        Self { left: Cell::new(MAX_WORK), cache: Rc::default() }
     }
 }
 
@@ -42,50 +41,50 @@ impl SearchBudget {
     }
 }
 
-/// Refuses the changes of an interaction that would leave an active SearchParameter without effect.
-pub(crate) fn check(call: &Call<'_>, changes: &[Change]) -> Result<(), Refusal> {
-    if !call.rules.search_parameters {
+/// Rejects changes after which an active SearchParameter would have no effect.
+pub(crate) fn check(context: &InteractionContext<'_>, changes: &[Change]) -> Result<(), FhirError> {
+    if !context.rules.search_parameters {
         return Ok(());
     }
-    // Only JSON is ever kept.
+    // Stored resources are always valid JSON.
     let json = |change: &Change| serde_json::from_str::<Value>(change.text.as_ref()?).ok();
     let written = changes.iter().filter(|change| &*change.collection == COLLECTION).filter_map(json);
     let written: Vec<Value> = written.filter(|resource| resource["status"] == "active").collect();
     if written.is_empty() {
         return Ok(());
     }
-    let mut after = call.world.clone();
-    changes.iter().for_each(|change| after.apply(call.world.seq + 1, change));
-    let records = after.sandboxes.get(&call.sandbox.id).map_or(call.records, |sandbox| &sandbox.records);
-    check_room(call.records, records)?;
+    let mut after = context.world.clone();
+    changes.iter().for_each(|change| after.apply(context.world.seq + 1, change));
+    let records = after.sandboxes.get(&context.sandbox.id).map_or(context.records, |sandbox| &sandbox.records);
+    check_limits(context.records, records)?;
     let stored = StoredParameters::new(records, Seq::MAX, Rc::default());
     for resource in &written {
-        check_one(&stored, resource).map_err(|fault| {
-            let issue = Issue::error("business-rule", fault.reason).at(fault.element);
-            Refusal { status: 422, issues: vec![issue], headers: Vec::new() }
+        check_parameter(&stored, resource).map_err(|error| {
+            let issue = Issue::error("business-rule", error.reason).at(error.element);
+            FhirError { status: 422, issues: vec![issue], headers: Vec::new() }
         })?;
     }
     Ok(())
 }
 
-/// What a scenario brought may be more; then no more can be added.
-fn check_room(before: &Records, after: &Records) -> Result<(), Refusal> {
+/// Scenarios may exceed the limits. Clients cannot add more then.
+fn check_limits(before: &Records, after: &Records) -> Result<(), FhirError> {
     let ((old, old_types), (new, new_types)) = (active(before), active(after));
-    if new > MOST_ACTIVE.max(old) {
-        let message = format!("a sandbox takes at most {MOST_ACTIVE} active search parameters");
-        return Err(Refusal::new(422, "too-costly", message).at("SearchParameter.status"));
+    if new > MAX_ACTIVE.max(old) {
+        let message = format!("a sandbox takes at most {MAX_ACTIVE} active search parameters");
+        return Err(FhirError::new(422, "too-costly", message).at("SearchParameter.status"));
     }
-    if new_types > MOST_TYPES.max(old_types) {
+    if new_types > MAX_TYPES.max(old_types) {
         let message = format!(
-            "the active search parameters of a sandbox have at most {MOST_TYPES} resource types together: name the types \
+            "the active search parameters of a sandbox have at most {MAX_TYPES} resource types together: name the types \
              instead of DomainResource or Resource"
         );
-        return Err(Refusal::new(422, "too-costly", message).at("SearchParameter.base"));
+        return Err(FhirError::new(422, "too-costly", message).at("SearchParameter.base"));
     }
     Ok(())
 }
 
-/// The active ones that were written, and their types.
+/// The number of active parameters that were written, and of their types.
 fn active(records: &Records) -> (usize, usize) {
     let active = records.own(COLLECTION).map(|record| record.json()).filter(|json| json["status"] == "active");
     active.fold((0, 0), |(count, types), json| {
@@ -94,7 +93,7 @@ fn active(records: &Records) -> (usize, usize) {
     })
 }
 
-fn check_one(stored: &StoredParameters<'_>, resource: &Value) -> Result<(), StoredParameterError> {
+fn check_parameter(stored: &StoredParameters<'_>, resource: &Value) -> Result<(), StoredParameterError> {
     let Some(parameter) = StoredParameter::read(resource)? else { return Ok(()) };
     for resource_type in parameter.types() {
         if parameter.of(resource_type)?.is_none() {
@@ -109,14 +108,17 @@ fn check_one(stored: &StoredParameters<'_>, resource: &Value) -> Result<(), Stor
     Ok(())
 }
 
-/// Refuses a search that would read too much, together with those before it in the request.
-pub(crate) fn check_work(call: &Call<'_>, searches: &[(ResourceType, &Query)]) -> Result<(), Refusal> {
-    let SearchBudget { left, cache } = &*call.search_budget;
-    if let Some(rest) = left.get().checked_sub(call.records.stored_work(searches, cache)) {
+/// Rejects a search that would read too much, together with the previous searches of the request.
+pub(crate) fn check_work(
+    context: &InteractionContext<'_>,
+    searches: &[(ResourceType, &Query)],
+) -> Result<(), FhirError> {
+    let SearchBudget { left, cache } = &*context.search_budget;
+    if let Some(rest) = left.get().checked_sub(context.records.stored_work(searches, cache)) {
         left.set(rest);
         return Ok(());
     }
     let message = "no index knows the stored search parameters of this search, and there are too many resources to read \
         them all: search by fewer of them in one request, or by parameters of R4";
-    Err(Refusal::bad("too-costly", message))
+    Err(FhirError::bad("too-costly", message))
 }

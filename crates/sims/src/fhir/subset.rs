@@ -1,13 +1,13 @@
-//! Parts of resources (<https://hl7.org/fhir/R4/search.html#summary>): `_summary` and `_elements`.
+//! Subsets of resources (<https://hl7.org/fhir/R4/search.html#summary>): `_summary` and `_elements`.
 
 use fhir::ResourceType;
 use fhir::definitions::{Element, Structure, StructureKind};
 use fhir::search::{Query, Summary};
 use serde_json::{Map, Value, json};
 
-use super::outcome::{Refusal, excerpt};
+use super::outcome::{FhirError, excerpt};
 
-/// How much of a resource is shown.
+/// The part of a resource that is returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Subset {
     Whole,
@@ -18,8 +18,8 @@ pub(crate) enum Subset {
 }
 
 impl Subset {
-    /// Of the parameters of a read.
-    pub(crate) fn of(parameters: &[(String, String)]) -> Result<Self, Refusal> {
+    /// Reads the parameters of a read interaction.
+    pub(crate) fn of(parameters: &[(String, String)]) -> Result<Self, FhirError> {
         let value = |name: &str| parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         match (value("_summary"), value("_elements")) {
             (None | Some("false" | ""), None | Some("")) => Ok(Self::Whole),
@@ -31,7 +31,7 @@ impl Subset {
             (Some("data"), _) => Ok(Self::Data),
             (Some(other), _) => {
                 let message = format!("_summary is true, text, data or false here, not `{}`", excerpt(other));
-                Err(Refusal::bad("value", message))
+                Err(FhirError::bad("value", message))
             }
         }
     }
@@ -46,7 +46,7 @@ impl Subset {
         }
     }
 
-    /// What is shown beside the matches: named elements are those of the matches.
+    /// The subset for included resources: `_elements` only applies to matches.
     pub(crate) fn of_included(&self) -> Self {
         match self {
             Self::Elements(_) => Self::Whole,
@@ -54,29 +54,29 @@ impl Subset {
         }
     }
 
-    /// The part, marked as one.
+    /// Applies the subset to a resource and adds the tag SUBSETTED.
     pub(crate) fn of_resource(&self, resource: &Value) -> Value {
         let structure = resource["resourceType"].as_str().and_then(|name| name.parse::<ResourceType>().ok());
         let (Some(structure), Some(fields)) = (structure.and_then(Structure::of), resource.as_object()) else {
             return resource.clone();
         };
         let is_basic = |element: &Element| matches!(element.name(), "id" | "meta");
-        let mut shown = match self {
+        let mut subset = match self {
             Self::Whole => return resource.clone(),
             Self::Summary => summary(structure, fields),
-            Self::Text => {
-                top(structure, fields, |element| is_basic(element) || element.is_required() || element.name() == "text")
-            }
-            Self::Data => top(structure, fields, |element| element.name() != "text"),
-            Self::Elements(names) => top(structure, fields, |element| {
+            Self::Text => top_level(structure, fields, |element| {
+                is_basic(element) || element.is_required() || element.name() == "text"
+            }),
+            Self::Data => top_level(structure, fields, |element| element.name() != "text"),
+            Self::Elements(names) => top_level(structure, fields, |element| {
                 is_basic(element)
                     || element.is_required()
                     || element.is_modifier()
                     || names.iter().any(|name| name == element.name())
             }),
         };
-        mark(&mut shown);
-        Value::Object(shown)
+        add_tag(&mut subset);
+        Value::Object(subset)
     }
 }
 
@@ -85,26 +85,30 @@ fn element_of(structure: &Structure, key: &str) -> Option<(&'static Element, &'s
     structure.element(name).map(|(_, element, used)| (element, used.content()))
 }
 
-fn top(structure: &Structure, fields: &Map<String, Value>, keeps: impl Fn(&Element) -> bool) -> Map<String, Value> {
+fn top_level(
+    structure: &Structure,
+    fields: &Map<String, Value>,
+    keeps: impl Fn(&Element) -> bool,
+) -> Map<String, Value> {
     let is_kept =
         |key: &str| key == "resourceType" || element_of(structure, key).is_some_and(|(found, _)| keeps(found));
     fields.iter().filter(|(key, _)| is_kept(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// The elements of the summary, at every level of the resource's own structure; data types stay whole.
+/// The summary elements, at every level of the resource's own structure. Data types are not reduced.
 fn summary(structure: &Structure, fields: &Map<String, Value>) -> Map<String, Value> {
-    let mut shown = Map::new();
+    let mut summary = Map::new();
     for (key, value) in fields {
         if key == "resourceType" {
-            shown.insert(key.clone(), value.clone());
+            summary.insert(key.clone(), value.clone());
         } else if let Some((element, content)) = element_of(structure, key).filter(|(element, _)| element.is_summary())
         {
             let is_inline = content.kind() == StructureKind::Complex && content.path().starts_with(element.path());
             let value = if is_inline { summaries(content, value) } else { value.clone() };
-            shown.insert(key.clone(), value);
+            summary.insert(key.clone(), value);
         }
     }
-    shown
+    summary
 }
 
 fn summaries(structure: &Structure, value: &Value) -> Value {
@@ -115,10 +119,10 @@ fn summaries(structure: &Structure, value: &Value) -> Value {
     }
 }
 
-const MARK_SYSTEM: &str = "http://terminology.hl7.org/CodeSystem/v3-ObservationValue";
+const TAG_SYSTEM: &str = "http://terminology.hl7.org/CodeSystem/v3-ObservationValue";
 
-fn mark(resource: &mut Map<String, Value>) {
-    let tag = json!({"system": MARK_SYSTEM, "code": "SUBSETTED"});
+fn add_tag(resource: &mut Map<String, Value>) {
+    let tag = json!({"system": TAG_SYSTEM, "code": "SUBSETTED"});
     let meta = resource.entry("meta").or_insert_with(|| json!({}));
     match meta.get_mut("tag").and_then(Value::as_array_mut) {
         Some(tags) => tags.push(tag),

@@ -1,4 +1,4 @@
-//! A resource on its way into the record: checked, stamped and kept as it was written.
+//! Writes resources: validates them, sets `id` and `meta`, and stores them.
 
 use std::sync::Arc;
 
@@ -8,56 +8,65 @@ use serde_json::{Map, Value, json};
 use world::{Change, Lookup, Write};
 
 use super::bundle;
-use super::call::Call;
-use super::outcome::Refusal;
-use super::reply::{Content, Reply, name_of};
+use super::interaction_context::InteractionContext;
+use super::outcome::FhirError;
+use super::reply::{Reply, ReplyContent, name_of};
 
-/// Refuses what is no resource of the type (400) or not one that R4 allows (422).
-pub(crate) fn check(resource_type: ResourceType, resource: &Value) -> Result<(), Refusal> {
+/// Rejects resources of another type (400) and invalid resources (422).
+pub(crate) fn check(resource_type: ResourceType, resource: &Value) -> Result<(), FhirError> {
     match resource.get("resourceType").and_then(Value::as_str) {
         Some(name) if name == resource_type.as_str() => {}
         Some(name) => {
             let name = super::outcome::excerpt(name);
             let message = format!("the address is one of {resource_type}, but the resourceType is {name}");
-            return Err(Refusal::bad("invalid", message).at("Resource.resourceType"));
+            return Err(FhirError::bad("invalid", message).at("Resource.resourceType"));
         }
         None => {
             let message = format!("must be a resource of type {resource_type}, with its resourceType");
-            return Err(Refusal::bad("invalid", message).at("Resource.resourceType"));
+            return Err(FhirError::bad("invalid", message).at("Resource.resourceType"));
         }
     }
     super::depth::check(resource)?;
-    fhir::validate(resource).map_err(|faults| Refusal::invalid(&faults))
+    fhir::validate(resource).map_err(|errors| FhirError::invalid(&errors))
 }
 
-/// Checks a resource of a client and makes it ready to be stored.
-pub(crate) fn prepared(call: &Call<'_>, resource_type: ResourceType, resource: &Value) -> Result<Value, Refusal> {
+/// Validates a client's resource and prepares it for storage.
+pub(crate) fn prepared(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+    resource: &Value,
+) -> Result<Value, FhirError> {
     check(resource_type, resource)?;
     let mut resource = resource.clone();
-    bundle::make_local(&mut resource, call.own_addresses());
-    if call.rules.references {
-        let faults = impossible_references(&resource);
-        if !faults.is_empty() {
-            return Err(Refusal::invalid(&faults));
+    bundle::make_local(&mut resource, context.own_addresses());
+    if context.rules.references {
+        let errors = impossible_references(&resource);
+        if !errors.is_empty() {
+            return Err(FhirError::invalid(&errors));
         }
     }
     Ok(resource)
 }
 
-/// Puts a checked resource in place of what is there, and answers it.
-pub(crate) fn put(call: &Call<'_>, resource_type: ResourceType, id: &str, mut resource: Value) -> Reply {
+/// Stores a validated resource and returns it.
+pub(crate) fn put(
+    context: &InteractionContext<'_>,
+    resource_type: ResourceType,
+    id: &str,
+    mut resource: Value,
+) -> Reply {
     let collection = resource_type.as_str();
-    let current = call.records.get(collection, id);
+    let current = context.records.get(collection, id);
     let write = if matches!(current, Lookup::Live(_)) { Write::Update } else { Write::Create };
-    let version = call.records.next_version(collection, id);
-    stamp(&mut resource, id, version, &call.now().to_string());
+    let version = context.records.next_version(collection, id);
+    stamp(&mut resource, id, version, &context.now().to_string());
     let text: Arc<str> = resource.to_string().into();
     let change = Change {
-        sandbox: call.sandbox.id.clone(),
+        sandbox: context.sandbox.id.clone(),
         collection: collection.into(),
         key: id.into(),
         version,
-        at: call.now(),
+        at: context.now(),
         write,
         text: Some(Arc::clone(&text)),
     };
@@ -66,18 +75,18 @@ pub(crate) fn put(call: &Call<'_>, resource_type: ResourceType, id: &str, mut re
         Write::Create => (201, format!("created {name}")),
         _ => (200, format!("updated {name}")),
     };
-    let content = call.preferred(Content::Written { json: resource, text }, &done);
-    let mut reply = Reply::new(status, content).versioned(version, call.now());
+    let content = context.preferred(ReplyContent::Written { json: resource, text }, &done);
+    let mut reply = Reply::new(status, content).versioned(version, context.now());
     if write == Write::Create {
-        reply.headers.push(("location", format!("{}/{name}", call.base_url)));
+        reply.headers.push(("location", format!("{}/{name}", context.base_url)));
     }
     reply.changes.push(change);
     reply
 }
 
-/// A stored resource as another version of itself.
+/// A stored resource with another version number.
 pub(crate) fn renumbered(text: &str, version: u64) -> Arc<str> {
-    // Only JSON is ever kept.
+    // Stored resources are always valid JSON.
     let mut resource: Value = serde_json::from_str(text).unwrap_or_default();
     if let Some(Value::Object(meta)) = resource.get_mut("meta") {
         set(meta, 0, "versionId", json!(version.to_string()));
@@ -85,12 +94,12 @@ pub(crate) fn renumbered(text: &str, version: u64) -> Arc<str> {
     resource.to_string().into()
 }
 
-/// Sets `id`, `meta.versionId` and `meta.lastUpdated` where they stand, or right after the type.
+/// Sets `id`, `meta.versionId` and `meta.lastUpdated` in place, or right after the type.
 fn stamp(resource: &mut Value, id: &str, version: u64, at: &str) {
     let Value::Object(fields) = resource else { return };
-    let after_type = usize::from(place_of(fields, "resourceType") == Some(0));
+    let after_type = usize::from(position_of(fields, "resourceType") == Some(0));
     set(fields, after_type, "id", json!(id));
-    let after_id = place_of(fields, "id").map_or(0, |at| at + 1);
+    let after_id = position_of(fields, "id").map_or(0, |position| position + 1);
     if !fields.get("meta").is_some_and(Value::is_object) {
         set(fields, after_id, "meta", json!({}));
     }
@@ -100,16 +109,16 @@ fn stamp(resource: &mut Value, id: &str, version: u64, at: &str) {
     }
 }
 
-fn set(fields: &mut Map<String, Value>, place: usize, name: &str, value: Value) {
+fn set(fields: &mut Map<String, Value>, position: usize, name: &str, value: Value) {
     match fields.get_mut(name) {
-        Some(there) => *there = value,
+        Some(existing) => *existing = value,
         None => {
-            let place = place.min(fields.len());
-            fields.shift_insert(place, name.to_owned(), value);
+            let position = position.min(fields.len());
+            fields.shift_insert(position, name.to_owned(), value);
         }
     }
 }
 
-fn place_of(fields: &Map<String, Value>, name: &str) -> Option<usize> {
+fn position_of(fields: &Map<String, Value>, name: &str) -> Option<usize> {
     fields.keys().position(|key| key == name)
 }

@@ -2,7 +2,7 @@
 
 use model::event::EventType;
 use serde_json::json;
-use verial_sims::fhir::answer::is_read_only;
+use verial_sims::fhir::handle::is_read_only;
 
 use crate::harness::{JSON, Server, observation, patient, request};
 

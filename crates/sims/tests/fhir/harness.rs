@@ -8,7 +8,7 @@ use fhir::layer::Layer;
 use model::simulator::SimulatorType;
 use model::{SandboxId, Timestamp};
 use serde_json::{Value, json};
-use verial_sims::fhir::answer::{Client, answer};
+use verial_sims::fhir::handle::{FhirClient, handle};
 use verial_sims::fhir::http::{Request, Response};
 use verial_sims::fhir::scopes::Scopes;
 use world::{Change, Context, NewEvent, Records, Sandbox, World};
@@ -21,7 +21,7 @@ pub(crate) struct Server {
     pub(crate) first: World,
     pub(crate) world: World,
     pub(crate) sandbox: SandboxId,
-    pub(crate) client: Client,
+    pub(crate) client: FhirClient,
     pub(crate) changes: Vec<(i64, Change)>,
     pub(crate) events: Vec<NewEvent>,
     ids: Cell<u64>,
@@ -102,7 +102,7 @@ impl Server {
             records,
         };
         let world = World { seq: 0, oldest: 0, sandboxes: BTreeMap::from([(sandbox.clone(), fhir)]) };
-        let client = Client { name: "agent".to_owned(), scopes: None };
+        let client = FhirClient { name: "agent".to_owned(), scopes: None };
         let (changes, events) = (Vec::new(), Vec::new());
         Self { first: world.clone(), world, sandbox, client, changes, events, ids: Cell::new(0) }
     }
@@ -119,7 +119,7 @@ impl Server {
         // Each entry of the log is a second after the one before.
         let now = START.plus_milliseconds((self.world.seq + 1) * 1000);
         let context = Context { now, new_id: &new_id };
-        let outcome = answer(&self.world, &self.sandbox, &self.client, request, &context);
+        let outcome = handle(&self.world, &self.sandbox, &self.client, request, &context);
         assert_eq!(outcome.events.len(), 1);
         let seq = self.world.seq + 1;
         for change in &outcome.changes {

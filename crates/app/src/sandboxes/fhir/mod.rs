@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use model::simulator::SimulatorType;
 use model::{Id, SandboxId};
-use sims::fhir::answer::{self, Client};
 use sims::fhir::config::{FhirConfig, Remote};
+use sims::fhir::handle::{self, FhirClient};
 pub use sims::fhir::http::{HEADERS, Request, Response};
 use sims::fhir::scopes::Scopes;
 use store::sandboxes::StoredSandbox;
@@ -21,7 +21,7 @@ use runtime::{Cost, SandboxReader};
 #[derive(Clone)]
 pub struct Access {
     sandbox: Arc<StoredSandbox>,
-    client: Client,
+    client: FhirClient,
     after_end: bool,
 }
 
@@ -45,7 +45,7 @@ pub async fn admit_key(app: &App, grant: &OrgGrant, id: &SandboxId) -> Result<Ac
 impl From<super::Access> for Access {
     fn from(access: super::Access) -> Self {
         let super::Access { sandbox, actor, after_end } = access;
-        Self { sandbox, client: Client { name: actor, scopes: None }, after_end }
+        Self { sandbox, client: FhirClient { name: actor, scopes: None }, after_end }
     }
 }
 
@@ -55,7 +55,7 @@ pub async fn admit_token(app: &App, presented: &str, id: &SandboxId) -> Result<A
     let sandbox =
         app.runtime().sandbox(id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir).ok_or(REFUSED)?;
     let scopes = token::verify(&sandbox, presented, app.now()).ok_or(REFUSED)?;
-    Ok(Access { client: Client { name: sandbox.id.to_string(), scopes: Some(scopes) }, sandbox, after_end: false })
+    Ok(Access { client: FhirClient { name: sandbox.id.to_string(), scopes: Some(scopes) }, sandbox, after_end: false })
 }
 
 /// The client name of requests without a credential.
@@ -65,7 +65,7 @@ const ANONYMOUS: &str = "anonymous";
 pub async fn admit_anyone(app: &App, id: &SandboxId) -> Result<Access, AppError> {
     let sandbox = app.runtime().sandbox(id).await?.filter(|sandbox| sandbox.kind == SimulatorType::Fhir);
     let sandbox = sandbox.ok_or(AppError::NotFound(SandboxId::NOUN))?;
-    let client = Client { name: ANONYMOUS.into(), scopes: Some(Scopes::default()) };
+    let client = FhirClient { name: ANONYMOUS.into(), scopes: Some(Scopes::default()) };
     Ok(Access { sandbox, client, after_end: false })
 }
 
@@ -79,10 +79,10 @@ pub async fn exchange(app: &App, access: Access, mut request: Request) -> Result
     let is_anonymous = access.is_anonymous();
     let Access { sandbox, client, after_end } = access;
     let id = sandbox.id.clone();
-    if answer::is_read_only(&request) {
+    if handle::is_read_only(&request) {
         let cost = if is_plain_read(&request) { Cost::Light } else { Cost::Heavy };
         let query = move |world: &world::World, context: &world::Context<'_>| {
-            let mut outcome = answer::answer(world, &id, &client, &request, context);
+            let mut outcome = handle::handle(world, &id, &client, &request, context);
             if is_anonymous {
                 outcome.events.clear();
             }
@@ -91,7 +91,7 @@ pub async fn exchange(app: &App, access: Access, mut request: Request) -> Result
         return Ok(app.runtime().query(SandboxReader { sandbox: &sandbox, after_end }, cost, query).await?);
     }
     let command = move |world: &world::World, context: &world::Context<'_>| {
-        answer::answer(world, &id, &client, &request, context)
+        handle::handle(world, &id, &client, &request, context)
     };
     Ok(app.runtime().command(&sandbox, command).await?)
 }

@@ -5,7 +5,7 @@ use model::event::EventType;
 use model::{Id, KeyId};
 use serde_json::{Value, json};
 use sims::fhir::config::Remote;
-use sims::fhir::{depth, judge};
+use sims::fhir::{depth, proxy_scopes};
 use world::{NewEvent, Outcome};
 
 use super::{Access, Request, Response};
@@ -29,12 +29,12 @@ pub(super) async fn exchange(
     // Fails for a sandbox that takes no traffic, before the other server is called.
     let nothing = |_: &world::World, _: &world::Context<'_>| Outcome { answer: (), changes: vec![], events: vec![] };
     app.runtime().query(&access.sandbox, Cost::Light, nothing).await?;
-    if access.client.name.starts_with(KeyId::PREFIX) && !sims::fhir::answer::is_read_only(&request) {
+    if access.client.name.starts_with(KeyId::PREFIX) && !sims::fhir::handle::is_read_only(&request) {
         // Changes on the other server are not in our log, from which writes by the organization are normally detected.
         let playground = access.sandbox.playground.clone();
         app.store().write(move |db| store::runs::mark_organization_writes(db, &playground)).await?;
     }
-    let response = match access.client.scopes.as_ref().and_then(|scopes| judge::refusal(scopes, &mut request)) {
+    let response = match access.client.scopes.as_ref().and_then(|scopes| proxy_scopes::reject(scopes, &mut request)) {
         Some(refusal) => refusal,
         None => match call(app, remote, &request).await {
             Ok(fetched) => passed_back(remote, &request, &fetched),

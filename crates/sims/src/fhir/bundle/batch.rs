@@ -1,46 +1,46 @@
-//! batch: every entry for itself, in its order.
+//! batch: entries are independent and processed in order.
 
 use serde_json::Value;
 
 use super::entry::Entry;
-use super::{answered, refused, reply};
-use crate::fhir::call::Call;
+use super::{error_entry, reply, response_entry};
 use crate::fhir::integrity::{self, Referrers};
-use crate::fhir::outcome::Refusal;
+use crate::fhir::interaction_context::InteractionContext;
+use crate::fhir::outcome::FhirError;
 use crate::fhir::reply::Reply;
 use crate::fhir::stored_parameters;
 
-pub(super) fn process(call: &Call<'_>, entries: &[Value]) -> Reply {
-    let mut staged = call.world.clone();
+pub(super) fn process(context: &InteractionContext<'_>, entries: &[Value]) -> Reply {
+    let mut staged = context.world.clone();
     let mut referrers = Referrers::default();
     let mut changes = Vec::new();
-    let mut answers = Vec::with_capacity(entries.len());
+    let mut responses = Vec::with_capacity(entries.len());
     for entry in entries {
-        answers.push(match one(call, &staged, entry, &mut referrers) {
-            Ok((done, is_write)) => {
-                for change in &done.changes {
-                    staged.apply(call.world.seq + 1, change);
+        responses.push(match process_entry(context, &staged, entry, &mut referrers) {
+            Ok((reply, is_write)) => {
+                for change in &reply.changes {
+                    staged.apply(context.world.seq + 1, change);
                 }
-                changes.extend(done.changes.iter().cloned());
-                answered(call, done, is_write)
+                changes.extend(reply.changes.iter().cloned());
+                response_entry(context, reply, is_write)
             }
-            Err(refusal) => refused(&refusal),
+            Err(error) => error_entry(&error),
         });
     }
-    reply("batch-response", answers, changes)
+    reply("batch-response", responses, changes)
 }
 
-fn one(
-    call: &Call<'_>,
+fn process_entry(
+    context: &InteractionContext<'_>,
     staged: &world::World,
     entry: &Value,
     referrers: &mut Referrers,
-) -> Result<(Reply, bool), Refusal> {
-    let entry = Entry::read(entry, call.own_addresses())?;
-    let sandbox = staged.sandboxes.get(&call.sandbox.id).unwrap_or(call.sandbox);
-    let inner = Call { context: call.context, ..entry.call(call, staged, sandbox) };
-    let done = inner.perform(&entry.action, entry.body.as_ref())?;
-    stored_parameters::check(&inner, &done.changes)?;
-    integrity::check_with(&inner, &done.changes, referrers)?;
-    Ok((done, entry.action.is_write()))
+) -> Result<(Reply, bool), FhirError> {
+    let entry = Entry::read(entry, context.own_addresses())?;
+    let sandbox = staged.sandboxes.get(&context.sandbox.id).unwrap_or(context.sandbox);
+    let inner = InteractionContext { context: context.world_context, ..entry.context(context, staged, sandbox) };
+    let reply = inner.perform(&entry.interaction, entry.body.as_ref())?;
+    stored_parameters::check(&inner, &reply.changes)?;
+    integrity::check_with(&inner, &reply.changes, referrers)?;
+    Ok((reply, entry.interaction.is_write()))
 }

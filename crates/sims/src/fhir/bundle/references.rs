@@ -1,5 +1,5 @@
 //! References between the entries of a transaction (<https://hl7.org/fhir/R4/http.html#trules>), found by the types of
-//! the elements they stand in.
+//! the elements.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,19 +7,19 @@ use fhir::definitions::{Element, Primitive, Structure, StructureKind};
 use fhir::{OwnAddresses, ResourceType};
 use serde_json::Value;
 
-use crate::fhir::outcome::{Refusal, excerpt};
+use crate::fhir::outcome::{FhirError, excerpt};
 
-/// What the addresses in the Bundle stand for: `urn:uuid:…` or another fullUrl, or criteria, and `Type/id`.
-pub(super) type Names = HashMap<String, String>;
+/// Maps `urn:uuid:…`, other fullUrls and conditional references to `Type/id`.
+pub(super) type ReferenceMap = HashMap<String, String>;
 
-/// Puts the server's own references into the place of names. `full_url` is the resource's own.
-pub(super) fn rewrite(resource: &mut Value, names: &Names, full_url: Option<&str>) -> Result<(), Refusal> {
+/// Replaces references by those of the map. `full_url` is that of the resource.
+pub(super) fn rewrite(resource: &mut Value, names: &ReferenceMap, full_url: Option<&str>) -> Result<(), FhirError> {
     let base = full_url.and_then(base_of);
-    let mut rewrite = |element: &Element, text: &mut String| -> Result<(), Refusal> {
+    let mut rewrite = |element: &Element, text: &mut String| -> Result<(), FhirError> {
         let is_reference = element.path() == REFERENCE;
         let is_name = text.starts_with("urn:uuid:") || text.starts_with("urn:oid:");
         if !is_reference && !is_name {
-            // The url of a profile may well be the fullUrl of its entry, and stays.
+            // The url of a profile can be the fullUrl of its entry, and is not replaced.
             return Ok(());
         }
         let absolute = base.map(|base| format!("{base}{text}"));
@@ -27,7 +27,7 @@ pub(super) fn rewrite(resource: &mut Value, names: &Names, full_url: Option<&str
             Some(known) => known.clone_into(text),
             None if is_reference && is_name => {
                 let message = format!("no entry of the Bundle has the fullUrl {}", excerpt(text));
-                return Err(Refusal::bad("not-found", message));
+                return Err(FhirError::bad("not-found", message));
             }
             None => {}
         }
@@ -36,8 +36,8 @@ pub(super) fn rewrite(resource: &mut Value, names: &Names, full_url: Option<&str
     walk_resource(resource, &mut rewrite)
 }
 
-/// Makes references to the server's own addresses relative, so that both forms mean the same to searches and checks.
-/// Bundles are kept as they are: within them, a reference is resolved by the `fullUrl` of its entry.
+/// Makes references to the server's own addresses relative, so that searches and checks treat both forms alike. Bundles are
+/// not changed: their references are resolved by the `fullUrl` of their entries.
 pub(crate) fn make_local(resource: &mut Value, own: OwnAddresses<'_>) {
     if resource["resourceType"] == "Bundle" || !has_absolute_reference(resource) {
         return;
@@ -50,11 +50,11 @@ pub(crate) fn make_local(resource: &mut Value, own: OwnAddresses<'_>) {
         }
         Ok(())
     };
-    // The visitor never refuses.
+    // This visitor never fails.
     let _ = walk_resource(resource, &mut visit);
 }
 
-/// Whether there is a reference that could be to the server itself. Most resources have none and need no closer look.
+/// Whether any reference is absolute. Most resources have none, so they need no further work.
 fn has_absolute_reference(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_absolute_reference),
@@ -67,7 +67,7 @@ fn has_absolute_reference(value: &Value) -> bool {
 }
 
 /// The conditional references of a resource: `Patient?identifier=…`.
-pub(crate) fn criteria(resource: &mut Value, found: &mut BTreeSet<String>) -> Result<(), Refusal> {
+pub(crate) fn criteria(resource: &mut Value, found: &mut BTreeSet<String>) -> Result<(), FhirError> {
     walk_resource(resource, &mut |element, text| {
         if element.path() == REFERENCE && split_criteria(text).is_some() {
             found.insert(text.clone());
@@ -91,9 +91,9 @@ fn base_of(full_url: &str) -> Option<&str> {
     (full_url.starts_with("http") && name.parse::<ResourceType>().is_ok()).then(|| &full_url[..=base.len()])
 }
 
-type Visit<'v> = dyn FnMut(&Element, &mut String) -> Result<(), Refusal> + 'v;
+type Visitor<'v> = dyn FnMut(&Element, &mut String) -> Result<(), FhirError> + 'v;
 
-fn walk_resource(resource: &mut Value, visit: &mut Visit<'_>) -> Result<(), Refusal> {
+fn walk_resource(resource: &mut Value, visit: &mut Visitor<'_>) -> Result<(), FhirError> {
     let resource_type = resource["resourceType"].as_str().and_then(|name| name.parse::<ResourceType>().ok());
     match resource_type.and_then(Structure::of) {
         Some(structure) => walk(structure, resource, visit),
@@ -101,7 +101,7 @@ fn walk_resource(resource: &mut Value, visit: &mut Visit<'_>) -> Result<(), Refu
     }
 }
 
-fn walk(structure: &Structure, value: &mut Value, visit: &mut Visit<'_>) -> Result<(), Refusal> {
+fn walk(structure: &Structure, value: &mut Value, visit: &mut Visitor<'_>) -> Result<(), FhirError> {
     let Value::Object(fields) = value else { return Ok(()) };
     for (key, value) in fields.iter_mut() {
         let name = key.strip_prefix('_').unwrap_or(key);
@@ -112,20 +112,20 @@ fn walk(structure: &Structure, value: &mut Value, visit: &mut Visit<'_>) -> Resu
     Ok(())
 }
 
-fn each(value: &mut Value, visit: &mut dyn FnMut(&mut Value) -> Result<(), Refusal>) -> Result<(), Refusal> {
+fn each(value: &mut Value, visit: &mut dyn FnMut(&mut Value) -> Result<(), FhirError>) -> Result<(), FhirError> {
     match value {
         Value::Array(items) => items.iter_mut().try_for_each(visit),
         other => visit(other),
     }
 }
 
-fn step(element: &Element, content: &Structure, value: &mut Value, visit: &mut Visit<'_>) -> Result<(), Refusal> {
+fn step(element: &Element, content: &Structure, value: &mut Value, visit: &mut Visitor<'_>) -> Result<(), FhirError> {
     match (content.kind(), value) {
         (StructureKind::Resource | StructureKind::AbstractResource, value) => walk_resource(value, visit),
         (StructureKind::Primitive(primitive), Value::String(text)) if is_address(element, primitive) => {
             visit(element, text)
         }
-        // Of a primitive, the object beside it with its extensions.
+        // For a primitive, the `_name` object with its extensions.
         (_, value @ Value::Object(_)) => walk(content, value, visit),
         _ => Ok(()),
     }
@@ -143,8 +143,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn names_are_replaced_by_type_of_element() {
-        let names: Names = [("urn:uuid:1", "Patient/a"), ("http://x.org/fhir/Patient/7", "Patient/b")]
+    fn references_are_replaced_by_type_of_element() {
+        let names: ReferenceMap = [("urn:uuid:1", "Patient/a"), ("http://x.org/fhir/Patient/7", "Patient/b")]
             .into_iter()
             .map(|(name, known)| (name.to_owned(), known.to_owned()))
             .collect();
@@ -169,10 +169,10 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_nothing_is_refused() {
+    fn unresolved_references_are_rejected() {
         let mut resource = json!({"resourceType": "Observation", "subject": {"reference": "urn:uuid:2"}});
-        assert_eq!(rewrite(&mut resource, &Names::new(), None).unwrap_err().status, 400);
+        assert_eq!(rewrite(&mut resource, &ReferenceMap::new(), None).unwrap_err().status, 400);
         let mut system = json!({"resourceType": "Patient", "identifier": [{"system": "urn:oid:1.2.3"}]});
-        assert!(rewrite(&mut system, &Names::new(), None).is_ok());
+        assert!(rewrite(&mut system, &ReferenceMap::new(), None).is_ok());
     }
 }

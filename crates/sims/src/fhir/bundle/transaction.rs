@@ -1,4 +1,4 @@
-//! transaction: all entries or none, whatever their order in the Bundle.
+//! transaction: all entries succeed or none, independent of their order.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,191 +7,192 @@ use serde_json::Value;
 use world::{Change, World};
 
 use super::entry::Entry;
-use super::references::{self, Names};
-use super::{answered, reply};
-use crate::fhir::call::Call;
-use crate::fhir::conditional::{self, Match};
+use super::references::{self, ReferenceMap};
+use super::{reply, response_entry};
+use crate::fhir::conditional::{self, CriteriaMatch};
 use crate::fhir::config::WriteRules;
-use crate::fhir::outcome::{Refusal, excerpt};
+use crate::fhir::interaction::Interaction;
+use crate::fhir::interaction_context::InteractionContext;
+use crate::fhir::outcome::{FhirError, excerpt};
 use crate::fhir::reply::Reply;
-use crate::fhir::route::Action;
 use crate::fhir::{create, delete};
 
-/// An entry after its conditions were looked at, with the resource that it is about.
+/// An entry after its conditions were evaluated.
 #[derive(Debug)]
-struct Step {
+struct PlannedEntry {
     entry: Entry,
-    task: Task,
+    action: EntryAction,
 }
 
 #[derive(Debug)]
-enum Task {
-    /// A new resource under an id that was drawn before, so that others can refer to it.
+enum EntryAction {
+    /// A new resource. Its id is chosen beforehand, so that other entries can refer to it.
     Create(ResourceType, String),
-    /// What a conditional create found.
+    /// The existing resource that a conditional create matches.
     Existing(ResourceType, String),
-    /// What a conditional delete found.
+    /// The resources that a conditional delete matches.
     Delete(ResourceType, Vec<String>),
-    Perform(Action),
+    Perform(Interaction),
 }
 
-pub(super) fn process(call: &Call<'_>, entries: &[Value]) -> Result<Reply, Refusal> {
-    let mut steps = Vec::with_capacity(entries.len());
+pub(super) fn process(context: &InteractionContext<'_>, entries: &[Value]) -> Result<Reply, FhirError> {
+    let mut planned = Vec::with_capacity(entries.len());
     let mut deleted = 0;
     for (index, entry) in entries.iter().enumerate() {
-        let step = plan(call, entry).map_err(|refusal| refusal.in_entry(index))?;
-        deleted = with_deleted(deleted, &step.task).map_err(|refusal| refusal.in_entry(index))?;
-        steps.push(step);
+        let step = plan(context, entry).map_err(|error| error.in_entry(index))?;
+        deleted = count_deleted(deleted, &step.action).map_err(|error| error.in_entry(index))?;
+        planned.push(step);
     }
-    check_overlaps(&steps)?;
-    let mut names = full_urls(&steps)?;
-    rename(&mut steps, &names)?;
-    for body in steps.iter_mut().filter(|step| step.is_resource()).filter_map(|step| step.entry.body.as_mut()) {
-        references::make_local(body, call.own_addresses());
+    check_overlaps(&planned)?;
+    let mut names = full_urls(&planned)?;
+    rewrite_references(&mut planned, &names)?;
+    for body in planned.iter_mut().filter(|step| step.writes_resource()).filter_map(|step| step.entry.body.as_mut()) {
+        references::make_local(body, context.own_addresses());
     }
-    let criteria = conditional_references(&mut steps)?;
+    let criteria = conditional_references(&mut planned)?;
     if !criteria.is_empty() {
-        names = resolved(call, &steps, &criteria)?;
-        rename(&mut steps, &names)?;
+        names = resolve(context, &planned, &criteria)?;
+        rewrite_references(&mut planned, &names)?;
     }
-    carry_out(call, &steps)
+    execute(context, &planned)
 }
 
-/// How many resources the conditional deletes remove, this one too. Their ids are all kept in memory.
-fn with_deleted(before: usize, task: &Task) -> Result<usize, Refusal> {
-    let Task::Delete(_, ids) = task else { return Ok(before) };
+/// Adds the number of resources that a conditional delete removes. It is limited, because all ids are kept in memory.
+fn count_deleted(before: usize, action: &EntryAction) -> Result<usize, FhirError> {
+    let EntryAction::Delete(_, ids) = action else { return Ok(before) };
     let deleted = before + ids.len();
-    if deleted > conditional::MOST_DELETED {
-        let most = conditional::MOST_DELETED;
+    if deleted > conditional::MAX_DELETED {
+        let most = conditional::MAX_DELETED;
         let message = format!("the conditional deletes of the transaction find more than {most} resources together");
-        return Err(Refusal::precondition("too-costly", message));
+        return Err(FhirError::precondition("too-costly", message));
     }
     Ok(deleted)
 }
 
-fn plan(call: &Call<'_>, entry: &Value) -> Result<Step, Refusal> {
-    let mut entry = Entry::read(entry, call.own_addresses())?;
-    let inner = entry.call(call, call.world, call.sandbox);
-    for (permission, resource_type) in entry.action.needs(entry.conditions.if_none_exist.is_some()) {
+fn plan(context: &InteractionContext<'_>, entry: &Value) -> Result<PlannedEntry, FhirError> {
+    let mut entry = Entry::read(entry, context.own_addresses())?;
+    let inner = entry.context(context, context.world, context.sandbox);
+    for (permission, resource_type) in entry.interaction.needs(entry.conditions.if_none_exist.is_some()) {
         inner.require(permission, resource_type)?;
     }
     let body = entry.body.as_ref().unwrap_or(&Value::Null);
-    let task = match &entry.action {
-        Action::Create(resource_type) => match &entry.conditions.if_none_exist {
-            None => Task::Create(*resource_type, (call.context.new_id)()),
+    let action = match &entry.interaction {
+        Interaction::Create(resource_type) => match &entry.conditions.if_none_exist {
+            None => EntryAction::Create(*resource_type, (context.world_context.new_id)()),
             Some(criteria) => match conditional::find_text(&inner, *resource_type, criteria)? {
-                Match::None => Task::Create(*resource_type, (call.context.new_id)()),
-                Match::One(id) => Task::Existing(*resource_type, id),
-                Match::Many => return Err(create::several(*resource_type)),
+                CriteriaMatch::None => EntryAction::Create(*resource_type, (context.world_context.new_id)()),
+                CriteriaMatch::One(id) => EntryAction::Existing(*resource_type, id),
+                CriteriaMatch::Many => return Err(create::multiple_matches(*resource_type)),
             },
         },
-        Action::ConditionalUpdate(resource_type) => {
+        Interaction::ConditionalUpdate(resource_type) => {
             let id = conditional::update_target(&inner, *resource_type, body)?;
             let body = conditional::with_id(body, &id);
             entry.body = Some(body);
-            Task::Perform(Action::Update(*resource_type, id))
+            EntryAction::Perform(Interaction::Update(*resource_type, id))
         }
-        Action::ConditionalPatch(resource_type) => {
-            Task::Perform(Action::Patch(*resource_type, conditional::patch_target(&inner, *resource_type)?))
+        Interaction::ConditionalPatch(resource_type) => {
+            EntryAction::Perform(Interaction::Patch(*resource_type, conditional::patch_target(&inner, *resource_type)?))
         }
-        Action::ConditionalDelete(resource_type) => {
-            Task::Delete(*resource_type, conditional::delete_targets(&inner, *resource_type)?)
+        Interaction::ConditionalDelete(resource_type) => {
+            EntryAction::Delete(*resource_type, conditional::delete_targets(&inner, *resource_type)?)
         }
-        action => Task::Perform(action.clone()),
+        interaction => EntryAction::Perform(interaction.clone()),
     };
-    Ok(Step { entry, task })
+    Ok(PlannedEntry { entry, action })
 }
 
-impl Step {
-    /// The resource that is written.
+impl PlannedEntry {
+    /// The resource that the entry writes.
     fn target(&self) -> Option<(ResourceType, &str)> {
-        match &self.task {
-            Task::Create(resource_type, id)
-            | Task::Perform(Action::Update(resource_type, id) | Action::Patch(resource_type, id))
-            | Task::Perform(Action::Delete(resource_type, id)) => Some((*resource_type, id)),
-            Task::Existing(..) | Task::Delete(..) | Task::Perform(_) => None,
+        match &self.action {
+            EntryAction::Create(resource_type, id)
+            | EntryAction::Perform(Interaction::Update(resource_type, id) | Interaction::Patch(resource_type, id))
+            | EntryAction::Perform(Interaction::Delete(resource_type, id)) => Some((*resource_type, id)),
+            EntryAction::Existing(..) | EntryAction::Delete(..) | EntryAction::Perform(_) => None,
         }
     }
 
-    /// Every resource that is written or deleted.
+    /// All resources that the entry writes or deletes.
     fn targets(&self) -> Vec<(ResourceType, &str)> {
-        match &self.task {
-            Task::Delete(resource_type, ids) => ids.iter().map(|id| (*resource_type, id.as_str())).collect(),
+        match &self.action {
+            EntryAction::Delete(resource_type, ids) => ids.iter().map(|id| (*resource_type, id.as_str())).collect(),
             _ => self.target().into_iter().collect(),
         }
     }
 
-    /// What a reference to the entry means.
+    /// The reference to the entry's resource.
     fn reference(&self) -> Option<String> {
-        match &self.task {
-            Task::Existing(resource_type, id) => Some(format!("{resource_type}/{id}")),
+        match &self.action {
+            EntryAction::Existing(resource_type, id) => Some(format!("{resource_type}/{id}")),
             _ => self.target().map(|(resource_type, id)| format!("{resource_type}/{id}")),
         }
     }
 
-    fn is_resource(&self) -> bool {
-        matches!(self.task, Task::Create(..) | Task::Perform(Action::Update(..)))
+    fn writes_resource(&self) -> bool {
+        matches!(self.action, EntryAction::Create(..) | EntryAction::Perform(Interaction::Update(..)))
     }
 
-    /// DELETE, POST, PUT and PATCH, GET.
-    fn turn(&self) -> u8 {
-        match &self.task {
-            Task::Delete(..) | Task::Perform(Action::Delete(..)) => 0,
-            Task::Create(..) | Task::Existing(..) => 1,
-            Task::Perform(Action::Update(..) | Action::Patch(..)) => 2,
-            Task::Perform(_) => 3,
+    /// The processing order: DELETE, POST, PUT and PATCH, GET.
+    fn order(&self) -> u8 {
+        match &self.action {
+            EntryAction::Delete(..) | EntryAction::Perform(Interaction::Delete(..)) => 0,
+            EntryAction::Create(..) | EntryAction::Existing(..) => 1,
+            EntryAction::Perform(Interaction::Update(..) | Interaction::Patch(..)) => 2,
+            EntryAction::Perform(_) => 3,
         }
     }
 }
 
-/// No resource may be written twice, and no condition may be met by another entry.
-fn check_overlaps(steps: &[Step]) -> Result<(), Refusal> {
+/// Rejects transactions that write a resource twice or repeat a condition.
+fn check_overlaps(planned: &[PlannedEntry]) -> Result<(), FhirError> {
     let mut targets = HashSet::new();
     let mut conditions = HashSet::new();
-    for (index, step) in steps.iter().enumerate() {
+    for (index, step) in planned.iter().enumerate() {
         if let Some((resource_type, id)) = step.targets().into_iter().find(|target| !targets.insert(*target)) {
             let message = format!("another entry writes {resource_type}/{id} too");
-            return Err(Refusal::bad("duplicate", message).in_entry(index));
+            return Err(FhirError::bad("duplicate", message).in_entry(index));
         }
-        if let (Task::Create(resource_type, _), Some(criteria)) = (&step.task, &step.entry.conditions.if_none_exist)
+        if let (EntryAction::Create(resource_type, _), Some(criteria)) =
+            (&step.action, &step.entry.conditions.if_none_exist)
             && !conditions.insert((resource_type, criteria))
         {
             let message = format!("another entry has the same ifNoneExist {}", excerpt(criteria));
-            return Err(Refusal::bad("duplicate", message).in_entry(index));
+            return Err(FhirError::bad("duplicate", message).in_entry(index));
         }
     }
     Ok(())
 }
 
-fn full_urls(steps: &[Step]) -> Result<Names, Refusal> {
-    let mut names = Names::new();
-    for (index, step) in steps.iter().enumerate() {
+fn full_urls(planned: &[PlannedEntry]) -> Result<ReferenceMap, FhirError> {
+    let mut names = ReferenceMap::new();
+    for (index, step) in planned.iter().enumerate() {
         if let (Some(full_url), Some(reference)) = (&step.entry.full_url, step.reference())
             && names.insert(full_url.clone(), reference.clone()).is_some_and(|other| other != reference)
         {
             let message = format!("another entry has the fullUrl {} too", excerpt(full_url));
-            return Err(Refusal::bad("duplicate", message).in_entry(index));
+            return Err(FhirError::bad("duplicate", message).in_entry(index));
         }
     }
     Ok(names)
 }
 
-fn rename(steps: &mut [Step], names: &Names) -> Result<(), Refusal> {
-    for (index, step) in steps.iter_mut().enumerate().filter(|(_, step)| step.is_resource()) {
+fn rewrite_references(planned: &mut [PlannedEntry], names: &ReferenceMap) -> Result<(), FhirError> {
+    for (index, step) in planned.iter_mut().enumerate().filter(|(_, step)| step.writes_resource()) {
         let full_url = step.entry.full_url.as_deref();
         if let Some(body) = &mut step.entry.body {
             references::rewrite(body, names, full_url)
-                .map_err(|refusal| refusal.at(&format!("Bundle.entry[{index}].resource")))?;
+                .map_err(|error| error.at(&format!("Bundle.entry[{index}].resource")))?;
         }
     }
     Ok(())
 }
 
-/// Each with the first entry that has it.
-fn conditional_references(steps: &mut [Step]) -> Result<Vec<(usize, String)>, Refusal> {
+/// All distinct conditional references, each with the first entry that contains it.
+fn conditional_references(planned: &mut [PlannedEntry]) -> Result<Vec<(usize, String)>, FhirError> {
     let mut known = BTreeSet::new();
     let mut all = Vec::new();
-    for (index, step) in steps.iter_mut().enumerate().filter(|(_, step)| step.is_resource()) {
+    for (index, step) in planned.iter_mut().enumerate().filter(|(_, step)| step.writes_resource()) {
         let mut found = BTreeSet::new();
         if let Some(body) = &mut step.entry.body {
             references::criteria(body, &mut found)?;
@@ -201,69 +202,79 @@ fn conditional_references(steps: &mut [Step]) -> Result<Vec<(usize, String)>, Re
     Ok(all)
 }
 
-/// Looks up conditional references in the world as the transaction will leave it.
-fn resolved(call: &Call<'_>, steps: &[Step], criteria: &[(usize, String)]) -> Result<Names, Refusal> {
-    // References are complete only afterwards, and are looked at then.
-    let (after, ..) = run(&Call { rules: WriteRules::default(), ..call.clone() }, steps)?;
-    let sandbox = after.sandboxes.get(&call.sandbox.id).unwrap_or(call.sandbox);
-    let inner = Call { world: &after, sandbox, records: &sandbox.records, ..call.clone() };
-    let mut names = Names::new();
+/// Resolves conditional references in the world after the transaction.
+fn resolve(
+    context: &InteractionContext<'_>,
+    planned: &[PlannedEntry],
+    criteria: &[(usize, String)],
+) -> Result<ReferenceMap, FhirError> {
+    // References are checked later, when all of them are resolved.
+    let (after, ..) = run(&InteractionContext { rules: WriteRules::default(), ..context.clone() }, planned)?;
+    let sandbox = after.sandboxes.get(&context.sandbox.id).unwrap_or(context.sandbox);
+    let inner = InteractionContext { world: &after, sandbox, records: &sandbox.records, ..context.clone() };
+    let mut names = ReferenceMap::new();
     for (index, text) in criteria {
-        let place = format!("Bundle.entry[{index}].resource");
+        let path = format!("Bundle.entry[{index}].resource");
         let Some((resource_type, criteria)) = references::split_criteria(text) else { continue };
-        let found = conditional::find_text(&inner, resource_type, criteria).map_err(|refusal| refusal.at(&place))?;
+        let found = conditional::find_text(&inner, resource_type, criteria).map_err(|error| error.at(&path))?;
         let count = match found {
-            Match::One(id) => {
+            CriteriaMatch::One(id) => {
                 names.insert(text.clone(), format!("{resource_type}/{id}"));
                 continue;
             }
-            Match::None => "nothing",
-            Match::Many => "several resources",
+            CriteriaMatch::None => "nothing",
+            CriteriaMatch::Many => "several resources",
         };
         let message = format!("the reference {} finds {count}; it must find one resource", excerpt(text));
-        return Err(Refusal::precondition("not-found", message).at(&place));
+        return Err(FhirError::precondition("not-found", message).at(&path));
     }
     Ok(names)
 }
 
-fn carry_out(call: &Call<'_>, steps: &[Step]) -> Result<Reply, Refusal> {
-    let (_, replies, changes) = run(call, steps)?;
-    let answers = replies.into_iter().zip(steps);
-    let answers = answers.map(|(done, step)| answered(call, done, step.entry.action.is_write())).collect();
-    Ok(reply("transaction-response", answers, changes))
+fn execute(context: &InteractionContext<'_>, planned: &[PlannedEntry]) -> Result<Reply, FhirError> {
+    let (_, replies, changes) = run(context, planned)?;
+    let responses = replies.into_iter().zip(planned);
+    let responses = responses
+        .map(|(reply, planned)| response_entry(context, reply, planned.entry.interaction.is_write()))
+        .collect();
+    Ok(reply("transaction-response", responses, changes))
 }
 
-/// Every step in its turn: the world after them, their answers in the order of the Bundle, and the changes.
-fn run(call: &Call<'_>, steps: &[Step]) -> Result<(World, Vec<Reply>, Vec<Change>), Refusal> {
-    let mut order: Vec<usize> = (0..steps.len()).collect();
-    order.sort_by_key(|index| steps[*index].turn());
-    let mut staged = call.world.clone();
+/// Performs all entries in processing order. Returns the world after them, the replies in the order of the Bundle, and the
+/// changes.
+fn run(
+    context: &InteractionContext<'_>,
+    planned: &[PlannedEntry],
+) -> Result<(World, Vec<Reply>, Vec<Change>), FhirError> {
+    let mut order: Vec<usize> = (0..planned.len()).collect();
+    order.sort_by_key(|index| planned[*index].order());
+    let mut staged = context.world.clone();
     let mut changes = Vec::new();
-    let mut replies = Vec::with_capacity(steps.len());
+    let mut replies = Vec::with_capacity(planned.len());
     for index in order {
-        let done = one(call, &staged, &steps[index]).map_err(|refusal| refusal.in_entry(index))?;
-        for change in &done.changes {
-            staged.apply(call.world.seq + 1, change);
+        let reply = perform(context, &staged, &planned[index]).map_err(|error| error.in_entry(index))?;
+        for change in &reply.changes {
+            staged.apply(context.world.seq + 1, change);
         }
-        changes.extend(done.changes.iter().cloned());
-        replies.push((index, done));
+        changes.extend(reply.changes.iter().cloned());
+        replies.push((index, reply));
     }
     replies.sort_by_key(|(index, _)| *index);
-    Ok((staged, replies.into_iter().map(|(_, done)| done).collect(), changes))
+    Ok((staged, replies.into_iter().map(|(_, reply)| reply).collect(), changes))
 }
 
-fn one(call: &Call<'_>, staged: &World, step: &Step) -> Result<Reply, Refusal> {
-    let sandbox = staged.sandboxes.get(&call.sandbox.id).unwrap_or(call.sandbox);
-    let inner = step.entry.call(call, staged, sandbox);
+fn perform(context: &InteractionContext<'_>, staged: &World, step: &PlannedEntry) -> Result<Reply, FhirError> {
+    let sandbox = staged.sandboxes.get(&context.sandbox.id).unwrap_or(context.sandbox);
+    let inner = step.entry.context(context, staged, sandbox);
     let body = step.entry.body.as_ref();
-    match &step.task {
-        Task::Create(resource_type, id) => {
-            let body = body.ok_or_else(|| Refusal::bad("required", "the entry has no resource"))?;
+    match &step.action {
+        EntryAction::Create(resource_type, id) => {
+            let body = body.ok_or_else(|| FhirError::bad("required", "the entry has no resource"))?;
             create::with_id(&inner, *resource_type, id, body)
         }
-        Task::Existing(resource_type, id) => create::existing(&inner, *resource_type, id),
-        Task::Delete(resource_type, ids) => delete::delete_all(&inner, *resource_type, ids),
-        Task::Perform(action) => inner.perform(action, body),
+        EntryAction::Existing(resource_type, id) => create::existing(&inner, *resource_type, id),
+        EntryAction::Delete(resource_type, ids) => delete::delete_all(&inner, *resource_type, ids),
+        EntryAction::Perform(interaction) => inner.perform(interaction, body),
     }
 }
 
@@ -273,8 +284,8 @@ mod tests {
 
     #[test]
     fn conditional_deletes_are_bounded_together() {
-        let task = Task::Delete("Patient".parse().unwrap(), vec!["1".to_owned(); 6_000]);
-        let deleted = with_deleted(0, &task).unwrap();
-        assert_eq!(with_deleted(deleted, &task).unwrap_err().status, 412);
+        let action = EntryAction::Delete("Patient".parse().unwrap(), vec!["1".to_owned(); 6_000]);
+        let deleted = count_deleted(0, &action).unwrap();
+        assert_eq!(count_deleted(deleted, &action).unwrap_err().status, 412);
     }
 }

@@ -1,27 +1,32 @@
-//! Bundles of stored resources, whose text is passed through (<https://hl7.org/fhir/R4/bundle.html>).
+//! Writes Bundles of stored resources without parsing them (<https://hl7.org/fhir/R4/bundle.html>).
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 use world::Record;
 
-use super::call::Call;
-use super::reply::{Content, Reply, version_name};
+use super::interaction_context::InteractionContext;
+use super::reply::{Reply, ReplyContent, version_name};
 use super::subset::Subset;
 
-/// A Bundle in the making.
-pub(crate) struct Listing {
+/// A Bundle that is being written as text.
+pub(crate) struct BundleWriter {
     text: String,
     has_entries: bool,
     total: Option<usize>,
     names: Vec<String>,
 }
 
-impl Listing {
-    pub(crate) fn new(call: &Call<'_>, kind: &str, total: Option<usize>, links: &[(&'static str, String)]) -> Self {
+impl BundleWriter {
+    pub(crate) fn new(
+        context: &InteractionContext<'_>,
+        kind: &str,
+        total: Option<usize>,
+        links: &[(&'static str, String)],
+    ) -> Self {
         let mut text = String::with_capacity(4096);
-        let now = call.now();
-        let _ = write!(text, r#"{{"resourceType":"Bundle","meta":{{"lastUpdated":"{now}"}},"type":"{kind}""#);
+        let now = context.now();
+        let _ = write!(text, r#"{{"resourceType":"Bundle","meta":{{"lastUpdated":"{now}"}},"type":"{bundle_type}""#);
         if let Some(total) = total {
             let _ = write!(text, r#","total":{total}"#);
         }
@@ -33,33 +38,39 @@ impl Listing {
         Self { text, has_entries: false, total, names: Vec::new() }
     }
 
-    fn separate(&mut self) {
+    fn write_separator(&mut self) {
         self.text.push_str(if self.has_entries { "," } else { r#","entry":["# });
         self.has_entries = true;
     }
 
-    /// A resource that a search found; the mode is `match` or `include`.
-    pub(crate) fn found(&mut self, call: &Call<'_>, record: &Record<'_>, subset: &Subset, mode: &str) {
-        self.separate();
-        self.resource(call, record, subset);
+    /// Adds a search result. The mode is `match` or `include`.
+    pub(crate) fn add_result(
+        &mut self,
+        context: &InteractionContext<'_>,
+        record: &Record<'_>,
+        subset: &Subset,
+        mode: &str,
+    ) {
+        self.write_separator();
+        self.start_entry(context, record, subset);
         let _ = write!(self.text, r#","search":{{"mode":"{mode}"}}}}"#);
         self.names.push(version_name(record));
     }
 
-    /// What is to be said about the search itself.
-    pub(crate) fn outcome(&mut self, outcome: &Value) {
-        self.separate();
+    /// Adds an OperationOutcome about the search.
+    pub(crate) fn add_outcome(&mut self, outcome: &Value) {
+        self.write_separator();
         let _ = write!(self.text, r#"{{"resource":{outcome},"search":{{"mode":"outcome"}}}}"#);
     }
 
-    /// A line of a history.
-    pub(crate) fn revision(&mut self, call: &Call<'_>, revision: &world::Revision<'_>) {
+    /// Adds a version of a history.
+    pub(crate) fn add_revision(&mut self, context: &InteractionContext<'_>, revision: &world::Revision<'_>) {
         let world::Revision { collection, key, version, at, write, .. } = revision;
-        self.separate();
+        self.write_separator();
         match &revision.record {
-            Some(record) => self.resource(call, record, &Subset::Whole),
+            Some(record) => self.start_entry(context, record, &Subset::Whole),
             None => {
-                let url = Value::from(format!("{}/{collection}/{key}", call.base_url));
+                let url = Value::from(format!("{}/{collection}/{key}", context.base_url));
                 let _ = write!(self.text, r#"{{"fullUrl":{url}"#);
             }
         }
@@ -75,9 +86,9 @@ impl Listing {
         self.names.push(super::reply::name_of(collection, key, *version));
     }
 
-    /// Opens an entry.
-    fn resource(&mut self, call: &Call<'_>, record: &Record<'_>, subset: &Subset) {
-        let url = Value::from(format!("{}/{}/{}", call.base_url, record.collection, record.key));
+    /// Starts an entry with its resource.
+    fn start_entry(&mut self, context: &InteractionContext<'_>, record: &Record<'_>, subset: &Subset) {
+        let url = Value::from(format!("{}/{}/{}", context.base_url, record.collection, record.key));
         let _ = write!(self.text, r#"{{"fullUrl":{url},"resource":"#);
         match subset {
             Subset::Whole => self.text.push_str(&record.text()),
@@ -87,6 +98,6 @@ impl Listing {
 
     pub(crate) fn reply(mut self) -> Reply {
         self.text.push_str(if self.has_entries { "]}" } else { "}" });
-        Reply::new(200, Content::List { text: self.text, total: self.total, entries: self.names })
+        Reply::new(200, ReplyContent::List { text: self.text, total: self.total, entries: self.names })
     }
 }

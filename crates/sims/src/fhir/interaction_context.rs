@@ -1,4 +1,4 @@
-//! One interaction as it is carried out: alone, or as an entry of a Bundle.
+//! The context of an interaction, which is a request or an entry of a Bundle.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,24 +8,24 @@ use model::{SandboxId, Timestamp};
 use world::{Context, Records, Seq, StoredParameters, World};
 
 use super::config::WriteRules;
-use super::outcome::{Issue, Refusal};
-use super::reply::{Content, Reply};
+use super::outcome::{FhirError, Issue};
+use super::reply::{Reply, ReplyContent};
 use super::scopes::{Permission, Scopes};
 use super::stored_parameters::SearchBudget;
 
-/// What an interaction may know.
+/// Everything that an interaction needs.
 #[derive(Clone)]
-pub(crate) struct Call<'a> {
+pub(crate) struct InteractionContext<'a> {
     pub(crate) world: &'a World,
     pub(crate) sandbox: &'a world::Sandbox,
     pub(crate) records: &'a Records,
-    /// None for a client who may do everything.
+    /// None for a client without restrictions.
     pub(crate) scopes: Option<&'a Scopes>,
     pub(crate) base_url: &'a str,
     /// The paths of every base of the sandbox.
     pub(crate) own_paths: Arc<[String]>,
     pub(crate) token_url: Option<&'a str>,
-    pub(crate) context: &'a Context<'a>,
+    pub(crate) world_context: &'a Context<'a>,
     pub(crate) prefer: Prefer,
     pub(crate) conditions: Conditions,
     pub(crate) rules: WriteRules,
@@ -33,7 +33,7 @@ pub(crate) struct Call<'a> {
     pub(crate) search_budget: Rc<SearchBudget>,
     /// The header `Accept` of a client that asks for the content of a Binary instead of the resource.
     pub(crate) raw_accept: Option<&'a str>,
-    /// Decoded, without those that are about the format.
+    /// Decoded, without `_format` and `_pretty`.
     pub(crate) parameters: Vec<(String, String)>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum Returns {
     Outcome,
 }
 
-/// The headers that make an interaction conditional, or the same of an entry of a Bundle.
+/// The conditional headers of a request, or the corresponding members of a Bundle entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Conditions {
     pub(crate) if_match: Option<String>,
@@ -76,13 +76,13 @@ impl Prefer {
     }
 }
 
-/// The paths of every base address of a sandbox: those of the sandbox itself, and others that the request knows.
+/// The paths of all base URLs of a sandbox: its own ones, and those of its run.
 pub(crate) fn own_paths(sandbox: &SandboxId, others: &[String]) -> Arc<[String]> {
     let own = ["sandboxes", "services"].map(|name| format!("/{name}/{sandbox}/fhir"));
     own.into_iter().chain(others.iter().cloned()).collect()
 }
 
-impl<'a> Call<'a> {
+impl<'a> InteractionContext<'a> {
     pub(crate) fn own_addresses(&self) -> OwnAddresses<'_> {
         OwnAddresses::new(self.base_url, &self.own_paths)
     }
@@ -96,13 +96,13 @@ impl<'a> Call<'a> {
         self.may(Permission::Read, resource_type) || self.may(Permission::Search, resource_type)
     }
 
-    pub(crate) fn require(&self, permission: Permission, resource_type: ResourceType) -> Result<(), Refusal> {
+    pub(crate) fn require(&self, permission: Permission, resource_type: ResourceType) -> Result<(), FhirError> {
         if self.may(permission, resource_type) {
             return Ok(());
         }
         let letter = permission.letter();
         let message = format!("this needs the scope system/{resource_type}.{letter}, which the token does not have");
-        Err(Refusal::new(403, "forbidden", message))
+        Err(FhirError::new(403, "forbidden", message))
     }
 
     /// The search parameters that are resources of the sandbox, as they were after an entry of the log.
@@ -110,21 +110,21 @@ impl<'a> Call<'a> {
         StoredParameters::new(self.records, as_of, self.search_budget.cache())
     }
 
-    /// The last entry of the log that this call sees.
+    /// The sequence number of the last log entry.
     pub(crate) fn seq(&self) -> Seq {
         self.world.seq
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        self.context.now
+        self.world_context.now
     }
 
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Parameters that the interaction does not know: refused if the client asks for strictness, else reported.
-    pub(crate) fn ignored_parameters(&self, known: &[&str]) -> Result<Vec<Issue>, Refusal> {
+    /// Warnings for unknown parameters. An error if the client prefers strict handling.
+    pub(crate) fn ignored_parameters(&self, known: &[&str]) -> Result<Vec<Issue>, FhirError> {
         let unknown = self.parameters.iter().filter(|(name, _)| !known.contains(&name.as_str()));
         let issue = |(name, _): &(String, String)| {
             let message = format!("the parameter {} was ignored: it is not known here", super::outcome::excerpt(name));
@@ -133,25 +133,27 @@ impl<'a> Call<'a> {
         let ignored: Vec<Issue> = unknown.map(issue).collect();
         if self.prefer.strict && !ignored.is_empty() {
             let issues = ignored.into_iter().map(|issue| Issue { severity: "error", ..issue }).collect();
-            return Err(Refusal { status: 400, issues, headers: Vec::new() });
+            return Err(FhirError { status: 400, issues, headers: Vec::new() });
         }
         Ok(ignored)
     }
 
-    /// The content of an answer to a write, as the client prefers it.
-    pub(crate) fn preferred(&self, content: Content, done: &str) -> Content {
+    /// The content of the response to a write, as the client prefers it.
+    pub(crate) fn preferred(&self, content: ReplyContent, done: &str) -> ReplyContent {
         match self.prefer.returns {
             None | Some(Returns::Representation) => content,
-            Some(Returns::Minimal) => Content::None,
-            Some(Returns::Outcome) => Content::Made(super::outcome::operation_outcome(&[Issue::information(done)])),
+            Some(Returns::Minimal) => ReplyContent::None,
+            Some(Returns::Outcome) => {
+                ReplyContent::Generated(super::outcome::operation_outcome(&[Issue::information(done)]))
+            }
         }
     }
 
     pub(crate) fn perform(
         &self,
-        action: &super::route::Action,
+        interaction: &super::interaction::Interaction,
         body: Option<&serde_json::Value>,
-    ) -> Result<Reply, Refusal> {
-        super::perform::perform(self, action, body)
+    ) -> Result<Reply, FhirError> {
+        super::perform::perform(self, interaction, body)
     }
 }
