@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use fhir::definitions::{SearchParameter, SearchType};
-use fhir::ingest::{Fault, Format, Ingest, IngestError, Limits, Summary};
+use fhir::ingest::{IngestFault, Format, Ingest, IngestError, Limits, Summary};
 use fhir::layer::{DocId, Layer};
 use fhir::search::{Clause, Condition, Query, SearchValue, escape, extract, extract_all, parse};
 use fhir::validate::MAX_FAULTS;
@@ -34,7 +34,7 @@ fn ingested(format: Format, bytes: &[u8]) {
     assert_eq!(summary.map(|summary| (summary.counts, summary.resources)), Ok((whole.counts, whole.resources)));
 }
 
-fn taken(format: Format, data: &[u8], size: usize) -> (Vec<Vec<u8>>, Result<Summary, Fault>) {
+fn taken(format: Format, data: &[u8], size: usize) -> (Vec<Vec<u8>>, Result<Summary, IngestFault>) {
     let mut lines = Vec::new();
     let mut sink = |resource: fhir::ingest::Resource<'_>| {
         assert!(is_id(resource.id));

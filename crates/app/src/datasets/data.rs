@@ -2,7 +2,7 @@
 //! named by their hash.
 
 use bytes::{Bytes, BytesMut};
-use fhir::ingest::{Format, Ingest, IngestError, Limits, Place, Resource};
+use fhir::ingest::{Format, Ingest, IngestError, InputLocation, Limits, Resource};
 use futures_util::{Stream, StreamExt, stream};
 use model::dataset::{Chunk, Dataset, DatasetType, Manifest};
 use model::{DatasetId, OrgId, Timestamp};
@@ -149,9 +149,9 @@ fn refused(error: IngestError<AppError>) -> AppError {
         IngestError::Sink(error) => error,
         IngestError::Fault(error) => {
             let location = match error.place {
-                Place::Document => "data".to_owned(),
-                Place::Line(line) => format!("line {line}"),
-                Place::Entry(entry) => format!("entry {entry}"),
+                InputLocation::Document => "data".to_owned(),
+                InputLocation::Line(line) => format!("line {line}"),
+                InputLocation::Entry(entry) => format!("entry {entry}"),
             };
             model::FieldErrors::one(location, error.message).into()
         }

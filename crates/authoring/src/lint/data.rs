@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-use fhir::ingest::{Fault, Format, Ingest, IngestError, Limits, Place, Resource};
+use fhir::ingest::{Format, Ingest, IngestError, IngestFault, InputLocation, Limits, Resource};
 use model::dataset::DatasetType;
 use model::simulator::SimulatorType;
 use model::template::{self, Bindings, Root};
@@ -54,7 +54,7 @@ fn is_attached(folder: &Folder, key: &str) -> bool {
     simulators.iter().any(|simulator| simulator.datasets.iter().any(|dataset| dataset == key))
 }
 
-fn ingest(format: Format, bytes: &[u8], records: &mut Records) -> Result<(), Fault> {
+fn ingest(format: Format, bytes: &[u8], records: &mut Records) -> Result<(), IngestFault> {
     let mut ingest = Ingest::new(format, Limits::default());
     let mut sink = |resource: Resource<'_>| {
         records.insert(format!("{}/{}", resource.resource_type, resource.id));
@@ -68,10 +68,12 @@ fn ingest(format: Format, bytes: &[u8], records: &mut Records) -> Result<(), Fau
     }
 }
 
-fn ingest_finding(file: &str, fault: Fault) -> Finding {
+fn ingest_finding(file: &str, fault: IngestFault) -> Finding {
     match fault.place {
-        Place::Line(line) => Finding::error(file, fault.message).at(usize::try_from(line).unwrap_or(usize::MAX)),
-        Place::Entry(_) | Place::Document => Finding::error(file, fault.to_string()),
+        InputLocation::Line(line) => {
+            Finding::error(file, fault.message).at(usize::try_from(line).unwrap_or(usize::MAX))
+        }
+        InputLocation::Entry(_) | InputLocation::Document => Finding::error(file, fault.to_string()),
     }
 }
 

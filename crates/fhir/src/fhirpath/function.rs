@@ -1,6 +1,8 @@
 //! The functions by name (<https://hl7.org/fhirpath/N1/#functions>, <https://hl7.org/fhir/R4/fhirpath.html#functions>).
 
-use super::evaluate::{Found, Given, combining, conversion, existence, fhir, filtering, math, strings, tree};
+use super::evaluate::{
+    EvaluationResult, Given, combining, conversion, existence, fhir, filtering, math, strings, tree,
+};
 use super::item::Item;
 use super::syntax::TypeName;
 
@@ -16,8 +18,8 @@ struct Row {
     run: Run,
 }
 
-type Run1 = for<'s, 'v> fn(&Given<'s, 'v>, Vec<Item<'v>>) -> Found<'v>;
-type RunType = for<'v> fn(Vec<Item<'v>>, &TypeName) -> Found<'v>;
+type Run1 = for<'s, 'v> fn(&Given<'s, 'v>, Vec<Item<'v>>) -> EvaluationResult<'v>;
+type RunType = for<'v> fn(Vec<Item<'v>>, &TypeName) -> EvaluationResult<'v>;
 
 #[derive(Debug)]
 enum Run {
@@ -57,14 +59,14 @@ impl Function {
         }
     }
 
-    pub(super) fn run<'v>(self, given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+    pub(super) fn run<'v>(self, given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
         match self.0.run {
             Run::Plain(run) => run(given, input),
             Run::Typed(_) | Run::Refused(_) => Ok(Vec::new()),
         }
     }
 
-    pub(super) fn run_typed<'v>(self, input: Vec<Item<'v>>, wanted: &TypeName) -> Found<'v> {
+    pub(super) fn run_typed<'v>(self, input: Vec<Item<'v>>, wanted: &TypeName) -> EvaluationResult<'v> {
         match self.0.run {
             Run::Typed(run) => run(input, wanted),
             Run::Plain(_) | Run::Refused(_) => Ok(Vec::new()),

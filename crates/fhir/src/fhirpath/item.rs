@@ -120,9 +120,9 @@ impl<'v> Node<'v> {
         for key in members.keys() {
             let bare = key.strip_prefix('_').unwrap_or(key);
             let is_wanted = name.is_none_or(|name| bare.starts_with(name));
-            // What has a value and more is told once, under the value's name.
-            let is_told = bare.len() != key.len() && members.contains_key(bare);
-            if !is_wanted || is_told || bare.is_empty() {
+            // A primitive with a value and extensions is returned once, under the name of the value.
+            let is_duplicate = bare.len() != key.len() && members.contains_key(bare);
+            if !is_wanted || is_duplicate || bare.is_empty() {
                 continue;
             }
             if let Some((_, element, used)) = self.structure.element(bare)

@@ -1,10 +1,10 @@
-//! Which elements an expression mentions, told from its text alone.
+//! The elements that an expression mentions, from its text alone.
 
 use std::collections::BTreeSet;
 
 use super::FhirPath;
 use super::constant::is_resource_constant;
-use super::syntax::{Arguments, Call, Expression, Literal, Start, Step, Variable};
+use super::syntax::{Call, CallArguments, Expression, Literal, PathStep, Start, Variable};
 
 /// Names from the resource down, as FHIRPath has them: `value` for `valueQuantity`.
 pub type MemberPath = Vec<String>;
@@ -36,9 +36,9 @@ impl Mentions {
                 let mut current = self.start(start, here);
                 for step in steps {
                     current = match step {
-                        Step::Member(name) => self.member(&current, name),
-                        Step::Call(call) => self.call(call, &current),
-                        Step::At(index) => {
+                        PathStep::Member(name) => self.member(&current, name),
+                        PathStep::Call(call) => self.call(call, &current),
+                        PathStep::At(index) => {
                             self.expression(index, &current);
                             current
                         }
@@ -91,8 +91,8 @@ impl Mentions {
 
     fn call(&mut self, call: &Call, current: &[MemberPath]) -> Vec<MemberPath> {
         let arguments = match &call.arguments {
-            Arguments::Expressions(arguments) => arguments.as_slice(),
-            Arguments::Type(_) => &[],
+            CallArguments::Expressions(arguments) => arguments.as_slice(),
+            CallArguments::Type(_) => &[],
         };
         let mut found: Vec<MemberPath> = Vec::new();
         for argument in arguments {

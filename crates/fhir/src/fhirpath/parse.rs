@@ -6,7 +6,7 @@ use super::moment::{Moment, MomentKind};
 use super::names::is_element_name;
 use super::quantity::{CalendarUnit, Quantity, Unit};
 use super::syntax::{
-    Arguments, Call, Expression, Literal, Operator, Start, Step, TYPE_POWER, TypeName, TypeOperator, Variable,
+    Call, CallArguments, Expression, Literal, Operator, PathStep, Start, TYPE_POWER, TypeName, TypeOperator, Variable,
 };
 use super::token::{Token, TokenKind, tokens};
 use super::value::decimal;
@@ -82,11 +82,11 @@ impl Parser {
                 let place = self.place();
                 let name = self.identifier()?;
                 steps.push(match self.call(&name, place)? {
-                    Some(call) => Step::Call(call),
-                    None => Step::Member(known_member(name, place)?),
+                    Some(call) => PathStep::Call(call),
+                    None => PathStep::Member(known_member(name, place)?),
                 });
             } else if self.takes("[") {
-                steps.push(Step::At(self.expression(0)?));
+                steps.push(PathStep::At(self.expression(0)?));
                 self.expect("]")?;
             } else {
                 return Ok(Expression::Path { start, steps });
@@ -189,7 +189,7 @@ impl Parser {
             return Err(PathFault { place, reason: format!("{name}() is not supported: {reason}") });
         }
         if function.takes_type() {
-            let arguments = Arguments::Type(self.type_name()?);
+            let arguments = CallArguments::Type(self.type_name()?);
             self.expect(")")?;
             return Ok(Some(Call { function, arguments }));
         }
@@ -205,7 +205,7 @@ impl Parser {
             let reason = format!("{name}() takes {least} to {most} arguments, not {}", arguments.len());
             return Err(PathFault { place, reason });
         }
-        Ok(Some(Call { function, arguments: Arguments::Expressions(arguments) }))
+        Ok(Some(Call { function, arguments: CallArguments::Expressions(arguments) }))
     }
 
     fn type_name(&mut self) -> Result<TypeName, PathFault> {

@@ -73,7 +73,7 @@ impl<'r> Context<'r> {
         self
     }
 
-    /// Nothing if it leads nowhere; `Err` if too many were resolved.
+    /// None if the target is not found, `Err` if too many references were resolved.
     pub(super) fn resolve<'v>(&'v self, reference: &str) -> Result<Option<&'v Value>, usize>
     where
         'r: 'v,

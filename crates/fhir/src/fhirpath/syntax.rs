@@ -13,7 +13,7 @@ use super::quantity::Quantity;
 pub(crate) enum Expression {
     Path {
         start: Start,
-        steps: Vec<Step>,
+        steps: Vec<PathStep>,
     },
     Sign {
         is_negative: bool,
@@ -61,7 +61,7 @@ pub(crate) enum Literal {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     Member(String),
     Call(Call),
     At(Expression),
@@ -70,13 +70,13 @@ pub(crate) enum Step {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Call {
     pub(crate) function: Function,
-    pub(crate) arguments: Arguments,
+    pub(crate) arguments: CallArguments,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Arguments {
+pub(crate) enum CallArguments {
     Expressions(Vec<Expression>),
-    /// Of `is`, `as` and `ofType`.
+    /// For `is`, `as` and `ofType`.
     Type(TypeName),
 }
 
@@ -216,7 +216,7 @@ impl Display for Literal {
     }
 }
 
-impl Display for Step {
+impl Display for PathStep {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Member(name) => write!(f, ".{}", Delimited(name, '`')),
@@ -230,8 +230,8 @@ impl Display for Call {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.function.name())?;
         match &self.arguments {
-            Arguments::Type(wanted) => wanted.fmt(f)?,
-            Arguments::Expressions(arguments) => {
+            CallArguments::Type(wanted) => wanted.fmt(f)?,
+            CallArguments::Expressions(arguments) => {
                 for (at, argument) in arguments.iter().enumerate() {
                     f.write_str(if at == 0 { "" } else { ", " })?;
                     argument.fmt(f)?;

@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 
 use super::carry::Carry;
-use super::fault::{Fault, IngestError, Place, Problem};
+use super::fault::{IngestError, IngestFault, InputLocation, Problem};
 use super::members::{members, string};
 use super::scan::{is_white_space, squeeze};
 use super::skeleton::{Member, Piece, State};
@@ -49,7 +49,7 @@ impl BundleReader {
     pub(super) fn push<E>(
         &mut self,
         mut bytes: &[u8],
-        accept: &mut impl FnMut(Place, &str) -> Result<(), IngestError<E>>,
+        accept: &mut impl FnMut(InputLocation, &str) -> Result<(), IngestError<E>>,
     ) -> Result<(), IngestError<E>> {
         while !bytes.is_empty() {
             let used = match &mut self.state {
@@ -68,30 +68,30 @@ impl BundleReader {
         Ok(())
     }
 
-    pub(super) fn finish(&self) -> Result<(), Fault> {
+    pub(super) fn finish(&self) -> Result<(), IngestFault> {
         let problem = match self.state {
             State::End if self.read.contains(&Member::ResourceType) => return Ok(()),
             State::End => Problem::Missing("document", "resourceType"),
             _ => Problem::CutOff(self.entries),
         };
-        Err(problem.at(Place::Document))
+        Err(problem.at(InputLocation::Document))
     }
 
     /// Takes white space and then one byte, unless that is the first of a piece.
-    fn punctuation(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
+    fn punctuation(&mut self, bytes: &[u8]) -> Result<usize, IngestFault> {
         let blank = bytes.iter().take_while(|byte| is_white_space(**byte)).count();
         let Some(byte) = bytes.get(blank) else {
             return Ok(blank);
         };
         self.state = self.state.step(*byte).map_err(|expected| {
             let offset = self.offset + blank as u64;
-            Problem::Expected { expected, offset }.at(Place::Document)
+            Problem::Expected { expected, offset }.at(InputLocation::Document)
         })?;
         let taken = usize::from(!matches!(self.state, State::Within(..)));
         Ok(blank + taken)
     }
 
-    fn hold(&mut self, piece: Piece, bytes: &[u8]) -> Result<usize, Fault> {
+    fn hold(&mut self, piece: Piece, bytes: &[u8]) -> Result<usize, IngestFault> {
         self.carry.hold(bytes).map_err(|problem| problem.at(self.place(piece)))?;
         Ok(bytes.len())
     }
@@ -100,7 +100,7 @@ impl BundleReader {
         &mut self,
         piece: Piece,
         end: &[u8],
-        accept: &mut impl FnMut(Place, &str) -> Result<(), IngestError<E>>,
+        accept: &mut impl FnMut(InputLocation, &str) -> Result<(), IngestError<E>>,
     ) -> Result<(), IngestError<E>> {
         let place = self.place(piece);
         let fault = |problem: Problem| problem.at(place);
@@ -128,10 +128,10 @@ impl BundleReader {
         Ok(())
     }
 
-    fn place(&self, piece: Piece) -> Place {
+    fn place(&self, piece: Piece) -> InputLocation {
         match piece {
-            Piece::Entry => Place::Entry(self.entries + 1),
-            Piece::Key | Piece::Value(_) => Place::Document,
+            Piece::Entry => InputLocation::Entry(self.entries + 1),
+            Piece::Key | Piece::Value(_) => InputLocation::Document,
         }
     }
 }

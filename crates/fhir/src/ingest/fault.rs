@@ -1,32 +1,32 @@
-//! What can be wrong with a dataset, and where.
+//! Errors in datasets and their locations.
 
 use std::fmt;
 
 use crate::excerpt::Excerpt;
 use crate::resource_type::UnknownResourceType;
 
-/// Why an ingest ended: the dataset is at fault, or the sink has given up.
+/// Why an ingest failed: the dataset is invalid, or the sink failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IngestError<E> {
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Fault(#[from] IngestFault),
     #[error("{0}")]
     Sink(E),
 }
 
-/// One thing that is wrong with a dataset, to be shown to its author.
+/// An error in a dataset, for its author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}{message}")]
-pub struct Fault {
-    pub place: Place,
-    /// Short, and never more than 80 characters of it are the author's own.
+pub struct IngestFault {
+    pub place: InputLocation,
+    /// A short message with at most 80 characters of the dataset.
     pub message: String,
 }
 
-/// Where in a dataset something is wrong, counted from 1.
+/// The location of an error in a dataset, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// A line of an NDJSON dataset, blank ones counted.
+pub enum InputLocation {
+    /// A line of an NDJSON dataset, including blank lines.
     Line(u64),
     /// An entry of a Bundle.
     Entry(u64),
@@ -34,7 +34,7 @@ pub enum Place {
     Document,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InputLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(line) => write!(formatter, "line {line}: "),
@@ -90,8 +90,8 @@ pub(super) enum Problem {
 }
 
 impl Problem {
-    pub(super) fn at(self, place: Place) -> Fault {
-        Fault { place, message: self.to_string() }
+    pub(super) fn at(self, place: InputLocation) -> IngestFault {
+        IngestFault { place, message: self.to_string() }
     }
 }
 
@@ -111,8 +111,8 @@ mod tests {
     #[test]
     fn a_fault_names_its_place() {
         let missing = || Problem::Missing("resource", "id");
-        assert_eq!(missing().at(Place::Line(17)).to_string(), "line 17: resource has no id");
-        assert_eq!(missing().at(Place::Entry(3)).to_string(), "entry 3: resource has no id");
-        assert_eq!(Problem::CutOff(2).at(Place::Document).to_string(), "the Bundle is cut off after 2 entries");
+        assert_eq!(missing().at(InputLocation::Line(17)).to_string(), "line 17: resource has no id");
+        assert_eq!(missing().at(InputLocation::Entry(3)).to_string(), "entry 3: resource has no id");
+        assert_eq!(Problem::CutOff(2).at(InputLocation::Document).to_string(), "the Bundle is cut off after 2 entries");
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::fault::{IngestError, Place, Problem};
+use super::fault::{IngestError, InputLocation, Problem};
 use super::members::{members, string};
 use super::scan::reaches_depth;
 use super::seen::Seen;
@@ -28,7 +28,7 @@ impl Ledger {
     /// Takes what should be one resource, on one line.
     pub(super) fn accept<E>(
         &mut self,
-        place: Place,
+        place: InputLocation,
         line: &str,
         sink: &mut impl FnMut(Resource<'_>) -> Result<(), E>,
     ) -> Result<(), IngestError<E>> {

@@ -35,7 +35,7 @@ pub(super) fn string(value: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Borrowed(inner))
 }
 
-struct Found<'a, const COUNT: usize> {
+struct ScannedMembers<'a, const COUNT: usize> {
     values: [Option<&'a str>; COUNT],
     repeated: Option<&'static str>,
 }
@@ -43,7 +43,7 @@ struct Found<'a, const COUNT: usize> {
 struct Pick<const COUNT: usize>([&'static str; COUNT]);
 
 impl<'de, const COUNT: usize> DeserializeSeed<'de> for Pick<COUNT> {
-    type Value = Found<'de, COUNT>;
+    type Value = ScannedMembers<'de, COUNT>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -51,14 +51,14 @@ impl<'de, const COUNT: usize> DeserializeSeed<'de> for Pick<COUNT> {
 }
 
 impl<'de, const COUNT: usize> Visitor<'de> for Pick<COUNT> {
-    type Value = Found<'de, COUNT>;
+    type Value = ScannedMembers<'de, COUNT>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = Found { values: [None; COUNT], repeated: None };
+        let mut found = ScannedMembers { values: [None; COUNT], repeated: None };
         while let Some(key) = map.next_key_seed(Key(&self.0))? {
             let Some(at) = key else {
                 map.next_value::<IgnoredAny>()?;

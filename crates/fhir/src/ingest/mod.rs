@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use crate::resource_type::ResourceType;
 use bundle::BundleReader;
 use fault::Problem;
-pub use fault::{Fault, IngestError, Place};
+pub use fault::{IngestError, IngestFault, InputLocation};
 use ledger::Ledger;
 use lines::LineReader;
 use mark::ByteOrderMark;
@@ -78,7 +78,7 @@ pub struct Ingest {
     reader: Reader,
     ledger: Ledger,
     bytes: u64,
-    stopped: Option<Fault>,
+    stopped: Option<IngestFault>,
 }
 
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl Ingest {
         let result = self.read(replayed, sink).and_then(|()| self.read(rest, sink));
         self.stopped = result.as_ref().err().map(|error| match error {
             IngestError::Fault(fault) => fault.clone(),
-            IngestError::Sink(_) => Problem::Stopped.at(Place::Document),
+            IngestError::Sink(_) => Problem::Stopped.at(InputLocation::Document),
         });
         result
     }

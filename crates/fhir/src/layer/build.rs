@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::compose::compose;
 use super::documents::{Documents, Segment, UNKNOWN};
 use super::keys::Keys;
-use super::lines::{self, Line};
+use super::lines::{self, ResourceLine};
 use super::parameter::{Collector, Index, Part, indexed};
 use super::{DocId, Layer, LayerError, Parameter, parallel};
 use crate::definitions::SearchParameter;
@@ -45,7 +45,7 @@ pub(super) fn build<C: AsRef<[u8]> + Sync>(chunks: Vec<C>, threads: usize) -> Re
 type Parameters = Vec<(Range<u32>, Vec<&'static SearchParameter>)>;
 
 /// Cuts the lines into runs for one segment each.
-fn segments(lines: &[Line]) -> Vec<Range<usize>> {
+fn segments(lines: &[ResourceLine]) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut bytes = 0;
     for (at, line) in lines.iter().enumerate() {
@@ -92,7 +92,7 @@ struct Read {
 
 struct Source<'a, C> {
     chunks: &'a [C],
-    lines: &'a [Line],
+    lines: &'a [ResourceLine],
     keys: &'a Keys,
     parameters: &'a Parameters,
 }
@@ -162,7 +162,7 @@ impl<C: AsRef<[u8]>> Source<'_, C> {
         Ok(())
     }
 
-    fn fault(&self, line: &Line, error: &serde_json::Error) -> LayerError {
+    fn fault(&self, line: &ResourceLine, error: &serde_json::Error) -> LayerError {
         let before = &self.chunks[line.chunk].as_ref()[..line.start];
         let number = before.iter().filter(|byte| **byte == b'\n').count() + 1;
         LayerError::Line { chunk: line.chunk, line: number, reason: error.to_string() }

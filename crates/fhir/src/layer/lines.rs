@@ -1,4 +1,4 @@
-//! Where in the chunks each resource stands.
+//! The location of each resource in the chunks of a dataset.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use serde::Deserialize;
 use super::{LayerError, parallel};
 use crate::ResourceType;
 
-/// A resource that is still to be read.
+/// The location of a resource that has not been parsed yet.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct ResourceLine {
     pub(super) resource_type: ResourceType,
     pub(super) id: Box<str>,
     pub(super) chunk: usize,
@@ -25,10 +25,10 @@ struct Identity<'a> {
     id: Cow<'a, str>,
 }
 
-/// Every line that is not blank, by type and id.
-pub(super) fn sorted<C: AsRef<[u8]> + Sync>(chunks: &[C], threads: usize) -> Result<Vec<Line>, LayerError> {
+/// All lines that are not blank, ordered by type and id.
+pub(super) fn sorted<C: AsRef<[u8]> + Sync>(chunks: &[C], threads: usize) -> Result<Vec<ResourceLine>, LayerError> {
     let read = |chunk: usize| lines(chunk, chunks[chunk].as_ref());
-    let mut lines: Vec<Line> = parallel::each(chunks.len(), threads, read)?.into_iter().flatten().collect();
+    let mut lines: Vec<ResourceLine> = parallel::each(chunks.len(), threads, read)?.into_iter().flatten().collect();
     lines.sort_unstable_by(|left, right| key(left).cmp(&key(right)));
     match lines.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {
         Some(pair) => Err(LayerError::Duplicate(format!("{}/{}", pair[0].resource_type, pair[0].id))),
@@ -36,11 +36,11 @@ pub(super) fn sorted<C: AsRef<[u8]> + Sync>(chunks: &[C], threads: usize) -> Res
     }
 }
 
-fn key(line: &Line) -> (ResourceType, &str) {
+fn key(line: &ResourceLine) -> (ResourceType, &str) {
     (line.resource_type, &line.id)
 }
 
-fn lines(chunk: usize, bytes: &[u8]) -> Result<Vec<Line>, LayerError> {
+fn lines(chunk: usize, bytes: &[u8]) -> Result<Vec<ResourceLine>, LayerError> {
     let mut lines = Vec::new();
     let mut start = 0;
     for (text, number) in bytes.split(|byte| *byte == b'\n').zip(1..) {
@@ -48,7 +48,7 @@ fn lines(chunk: usize, bytes: &[u8]) -> Result<Vec<Line>, LayerError> {
             let fault = |reason: String| LayerError::Line { chunk, line: number, reason };
             let identity: Identity<'_> = serde_json::from_slice(text).map_err(|error| fault(error.to_string()))?;
             let resource_type = identity.resource_type.parse().map_err(|error| fault(format!("{error}")))?;
-            lines.push(Line { resource_type, id: identity.id.into(), chunk, start, length: text.len() });
+            lines.push(ResourceLine { resource_type, id: identity.id.into(), chunk, start, length: text.len() });
         }
         start += text.len() + 1;
     }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use super::path::Path;
-use super::{Fault, FaultKind, MAX_FAULTS};
+use super::{FaultKind, MAX_FAULTS, ValidationFault};
 use crate::definitions::{Element, Structure, StructureKind, lines};
 use crate::fhirpath::{Context, EvaluationFault, FhirPath, Moment, Node};
 use crate::resource_type::ResourceType;
@@ -15,7 +15,7 @@ use crate::resource_type::ResourceType;
 /// Something that a resource should be, and is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    pub fault: Fault,
+    pub fault: ValidationFault,
     /// Not an error.
     pub is_warning: bool,
 }
@@ -34,7 +34,7 @@ pub fn conformance(resource: &Value, now: Moment) -> Vec<Finding> {
     if walk.is_too_costly {
         let message = "the resource is too large for all of its invariants to be checked".to_owned();
         let path = resource["resourceType"].as_str().unwrap_or("Resource").to_owned();
-        let fault = Fault { path, kind: FaultKind::TooCostly, message };
+        let fault = ValidationFault { path, kind: FaultKind::TooCostly, message };
         walk.findings.push(Finding { fault, is_warning: true });
     }
     walk.findings
@@ -47,9 +47,9 @@ struct Walk<'c> {
     is_too_costly: bool,
 }
 
-/// A value on its way through the walk.
+/// A value that is visited by the walk.
 #[derive(Clone, Copy)]
-struct Place<'c> {
+struct ElementContext<'c> {
     value: &'c Value,
     /// What `%resource` means.
     resource: &'c Value,
@@ -62,60 +62,89 @@ impl<'c> Walk<'c> {
         let structure = value["resourceType"].as_str().and_then(Structure::find);
         if let (Some(structure), Some(object)) = (structure, value.as_object()) {
             // `%resource` of a contained resource is the one that contains it: `#` references lead there.
-            let place = Place { value, resource: owner, owner };
-            self.invariants(structure, place, path);
-            self.object(structure, object, place, path);
+            let element_context = ElementContext { value, resource: owner, owner };
+            self.invariants(structure, element_context, path);
+            self.object(structure, object, element_context, path);
         }
     }
 
-    fn object(&mut self, structure: &Structure, object: &'c Map<String, Value>, place: Place<'c>, path: &Path<'_>) {
+    fn object(
+        &mut self,
+        structure: &Structure,
+        object: &'c Map<String, Value>,
+        element_context: ElementContext<'c>,
+        path: &Path<'_>,
+    ) {
         for (key, value) in object {
             let Some((_, element, used)) = structure.element(key) else { continue };
             let child = path.child(element.name());
             match value {
                 Value::Array(items) => {
                     for (index, item) in items.iter().enumerate() {
-                        self.value(element, used.content(), Place { value: item, ..place }, &child.item(index));
+                        self.value(
+                            element,
+                            used.content(),
+                            ElementContext { value: item, ..element_context },
+                            &child.item(index),
+                        );
                     }
                 }
-                single => self.value(element, used.content(), Place { value: single, ..place }, &child),
+                single => {
+                    self.value(element, used.content(), ElementContext { value: single, ..element_context }, &child)
+                }
             }
         }
     }
 
-    fn value(&mut self, element: &Element, content: &'static Structure, place: Place<'c>, path: &Path<'_>) {
-        if self.findings.len() >= MAX_FAULTS || self.context.is_used_up() || place.value.is_null() {
+    fn value(
+        &mut self,
+        element: &Element,
+        content: &'static Structure,
+        element_context: ElementContext<'c>,
+        path: &Path<'_>,
+    ) {
+        if self.findings.len() >= MAX_FAULTS || self.context.is_used_up() || element_context.value.is_null() {
             return;
         }
         if matches!(content.kind(), StructureKind::Resource | StructureKind::AbstractResource) {
             let is_contained = element.path() == "DomainResource.contained";
-            self.resource(place.value, if is_contained { place.owner } else { place.value }, path);
+            self.resource(
+                element_context.value,
+                if is_contained { element_context.owner } else { element_context.value },
+                path,
+            );
             return;
         }
         if element.path() != content.path() {
-            self.evaluate(element.path(), content, place, path);
+            self.evaluate(element.path(), content, element_context, path);
         }
-        if let Value::Object(object) = place.value {
+        if let Value::Object(object) = element_context.value {
             if object.keys().all(|key| key == "id") {
                 self.report(FaultKind::Invariant, path, "ele-1: All FHIR elements must have a @value or children");
             }
-            self.concept(element, place.value, path);
-            self.invariants(content, place, path);
-            self.object(content, object, place, path);
+            self.concept(element, element_context.value, path);
+            self.invariants(content, element_context, path);
+            self.object(content, object, element_context, path);
         }
     }
 
     /// Those of a type and of the types that it is made from.
-    fn invariants(&mut self, structure: &'static Structure, place: Place<'c>, path: &Path<'_>) {
+    fn invariants(&mut self, structure: &'static Structure, element_context: ElementContext<'c>, path: &Path<'_>) {
         for known in std::iter::successors(Some(structure), |structure| structure.base()) {
-            self.evaluate(known.path(), structure, place, path);
+            self.evaluate(known.path(), structure, element_context, path);
         }
     }
 
-    fn evaluate(&mut self, of: &str, structure: &'static Structure, place: Place<'c>, path: &Path<'_>) {
+    fn evaluate(
+        &mut self,
+        of: &str,
+        structure: &'static Structure,
+        element_context: ElementContext<'c>,
+        path: &Path<'_>,
+    ) {
         for invariant in INVARIANTS.get(of).into_iter().flatten() {
-            let node = Node::element(place.value, structure, place.owner);
-            match invariant.expression.fails_for(node, place.resource, self.context) {
+            let node = Node::element(element_context.value, structure, element_context.owner);
+            match invariant.expression.fails_for(node, element_context.resource, self.context) {
                 Ok(true) => {}
                 Err(EvaluationFault::OverBudget { .. }) => {
                     self.is_too_costly = true;
@@ -125,7 +154,7 @@ impl<'c> Walk<'c> {
                 Ok(false) | Err(_) => continue,
             }
             let message = format!("{}: {}", invariant.key, invariant.meaning);
-            let fault = Fault { path: path.to_string(), kind: FaultKind::Invariant, message };
+            let fault = ValidationFault { path: path.to_string(), kind: FaultKind::Invariant, message };
             self.findings.push(Finding { fault, is_warning: invariant.is_warning });
         }
     }
@@ -140,7 +169,7 @@ impl<'c> Walk<'c> {
     }
 
     fn report(&mut self, kind: FaultKind, path: &Path<'_>, message: &str) {
-        let fault = Fault { path: path.to_string(), kind, message: message.to_owned() };
+        let fault = ValidationFault { path: path.to_string(), kind, message: message.to_owned() };
         self.findings.push(Finding { fault, is_warning: false });
     }
 }

@@ -17,27 +17,27 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// After so many faults the rest of the resource is not looked at.
+/// Validation stops after this number of faults.
 pub const MAX_FAULTS: usize = 50;
 
-/// So many elements may lie within each other.
+/// The maximum nesting depth of elements.
 pub const MAX_DEPTH: usize = 128;
 
 /// Checks elements, cardinalities, primitive values and the codes of required bindings; not invariants, profiles,
 /// terminology or the targets of references. Takes time in proportion to the size of the resource.
-pub fn validate(resource: &Value) -> Result<(), Vec<Fault>> {
+pub fn validate(resource: &Value) -> Result<(), Vec<ValidationFault>> {
     let faults = walk::faults(resource);
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
-/// One thing that is wrong with a resource.
+/// An error in a resource.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {message}")]
-pub struct Fault {
-    /// FHIRPath of the element at fault: `Patient.contact[0].name.given[1]`.
+pub struct ValidationFault {
+    /// The FHIRPath of the invalid element: `Patient.contact[0].name.given[1]`.
     pub path: String,
     pub kind: FaultKind,
-    /// Short, whatever the resource says.
+    /// A short message.
     pub message: String,
 }
 

@@ -1,37 +1,37 @@
-//! Where the walk through a resource is, as FHIRPath.
+//! The FHIRPath of the element that is being validated.
 
 use std::fmt;
 
 use crate::excerpt::Excerpt;
 
-/// A place that knows the one it lies in; written out only when there is a fault to report.
+/// A path as a linked list of segments. It is only formatted if there is a fault to report.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path<'a> {
     parent: Option<&'a Path<'a>>,
-    step: Step<'a>,
+    step: PathSegment<'a>,
     depth: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Step<'a> {
+enum PathSegment<'a> {
     Name(&'a str),
     Item(usize),
 }
 
 impl<'a> Path<'a> {
     pub(super) fn root(name: &'a str) -> Self {
-        Self { parent: None, step: Step::Name(name), depth: 0 }
+        Self { parent: None, step: PathSegment::Name(name), depth: 0 }
     }
 
     pub(super) fn child(&'a self, name: &'a str) -> Self {
-        Self { parent: Some(self), step: Step::Name(name), depth: self.depth + 1 }
+        Self { parent: Some(self), step: PathSegment::Name(name), depth: self.depth + 1 }
     }
 
     pub(super) fn item(&'a self, index: usize) -> Self {
-        Self { parent: Some(self), step: Step::Item(index), depth: self.depth }
+        Self { parent: Some(self), step: PathSegment::Item(index), depth: self.depth }
     }
 
-    /// How many elements this place lies within.
+    /// The number of enclosing elements.
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
@@ -42,8 +42,8 @@ impl fmt::Display for Path<'_> {
         let steps: Vec<&Self> = std::iter::successors(Some(self), |path| path.parent).collect();
         for (at, path) in steps.into_iter().rev().enumerate() {
             match path.step {
-                Step::Item(index) => write!(formatter, "[{index}]")?,
-                Step::Name(name) => {
+                PathSegment::Item(index) => write!(formatter, "[{index}]")?,
+                PathSegment::Name(name) => {
                     formatter.write_str(if at == 0 { "" } else { "." })?;
                     write_name(formatter, name)?;
                 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::conformance::{ConceptSet, Finding, Invariant};
-use super::{Fault, FaultKind, MAX_FAULTS};
+use super::{FaultKind, MAX_FAULTS, ValidationFault};
 use crate::definitions::lines;
 use crate::fhirpath::{Context, EvaluationFault, Moment};
 use crate::resource_type::ResourceType;
@@ -192,7 +192,7 @@ impl Rule {
 }
 
 fn finding(path: &str, kind: FaultKind, message: String, is_warning: bool) -> Finding {
-    Finding { fault: Fault { path: path.to_owned(), kind, message }, is_warning }
+    Finding { fault: ValidationFault { path: path.to_owned(), kind, message }, is_warning }
 }
 
 fn path_of(root: &str, steps: &Steps) -> String {

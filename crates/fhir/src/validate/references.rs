@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::path::Path;
-use super::{Fault, FaultKind, MAX_FAULTS};
+use super::{FaultKind, MAX_FAULTS, ValidationFault};
 use crate::definitions::{ElementType, Structure, StructureKind};
 use crate::excerpt::Excerpt;
 use crate::{ResourceType, is_id};
 
 /// The references of a resource that cannot be right. The resource is one that [`super::validate`] accepts. Bundles are
 /// not looked into: their references are resolved by the `fullUrl` of their entries.
-pub fn impossible_references(resource: &Value) -> Vec<Fault> {
+pub fn impossible_references(resource: &Value) -> Vec<ValidationFault> {
     let mut walk = Walk { faults: Vec::new() };
     let name = resource["resourceType"].as_str().and_then(|name| name.parse::<ResourceType>().ok());
     if let Some(name) = name.filter(|name| name.as_str() != "Bundle") {
@@ -47,7 +47,7 @@ impl<'v> Container<'v> {
 }
 
 struct Walk {
-    faults: Vec<Fault>,
+    faults: Vec<ValidationFault>,
 }
 
 impl Walk {
@@ -107,7 +107,7 @@ impl Walk {
                     && let Err((kind, message)) = check(object, used.targets(), container)
                 {
                     let path = path.child("reference").to_string();
-                    self.faults.push(Fault { path, kind, message });
+                    self.faults.push(ValidationFault { path, kind, message });
                 }
                 self.object(used.content(), object, container, path);
             }
@@ -131,10 +131,9 @@ fn check(reference: &Map<String, Value>, targets: &[&str], container: &Container
         return Err((FaultKind::Value, message));
     }
     match reference.get("type").and_then(Value::as_str) {
-        Some(said) if said.parse::<ResourceType>().is_ok() && said != target => Err((
-            FaultKind::Value,
-            format!("{} does not point to the type {said} that stands beside it", Excerpt::of(text)),
-        )),
+        Some(stated) if stated.parse::<ResourceType>().is_ok() && stated != target => {
+            Err((FaultKind::Value, format!("{} does not match the type {stated} of the reference", Excerpt::of(text))))
+        }
         _ => Ok(()),
     }
 }
@@ -243,7 +242,7 @@ mod tests {
             assert!(found[0].starts_with("Observation.subject.reference") && found[0].contains(why), "{found:?}");
         }
         let typed = faults(json!({"subject": {"reference": "Patient/1", "type": "Group"}}));
-        assert!(typed[0].contains("does not point to the type Group"), "{typed:?}");
+        assert!(typed[0].contains("does not match the type Group"), "{typed:?}");
         let inside =
             faults(json!({"contained": [{"resourceType": "Patient", "managingOrganization": {"reference": "x"}}],
             "extension": [{"url": "http://e", "valueReference": {"reference": "#gone"}}],

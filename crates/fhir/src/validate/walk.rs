@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::path::Path;
-use super::{Fault, FaultKind, MAX_DEPTH, MAX_FAULTS, primitive};
+use super::{FaultKind, MAX_DEPTH, MAX_FAULTS, ValidationFault, primitive};
 use crate::definitions::{Element, ElementType, Max, Primitive, Structure, StructureKind};
 use crate::excerpt::Excerpt;
 use crate::resource_type::ResourceType;
 
-pub(super) fn faults(resource: &Value) -> Vec<Fault> {
+pub(super) fn faults(resource: &Value) -> Vec<ValidationFault> {
     let mut walk = Walk { faults: Vec::new() };
     let name = resource["resourceType"].as_str().and_then(|name| name.parse::<ResourceType>().ok());
     let root = Path::root(name.map_or("Resource", ResourceType::as_str));
@@ -17,7 +17,7 @@ pub(super) fn faults(resource: &Value) -> Vec<Fault> {
 }
 
 struct Walk {
-    faults: Vec<Fault>,
+    faults: Vec<ValidationFault>,
 }
 
 /// What an object is.
@@ -187,7 +187,7 @@ impl Walk {
 
     fn report(&mut self, kind: FaultKind, path: &Path<'_>, message: impl Into<String>) {
         if !self.is_full() {
-            self.faults.push(Fault { path: path.to_string(), kind, message: message.into() });
+            self.faults.push(ValidationFault { path: path.to_string(), kind, message: message.into() });
         }
     }
 

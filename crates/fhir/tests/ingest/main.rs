@@ -3,7 +3,7 @@
 mod properties;
 mod stories;
 
-use verial_fhir::ingest::{Fault, Format, Ingest, IngestError, Limits, Summary};
+use verial_fhir::ingest::{Format, Ingest, IngestError, IngestFault, Limits, Summary};
 
 /// What a dataset was read as.
 #[derive(Debug, PartialEq)]
@@ -13,7 +13,7 @@ struct Dataset {
     lines: Vec<String>,
 }
 
-fn read(format: Format, limits: Limits, pieces: &[&[u8]]) -> Result<Dataset, Fault> {
+fn read(format: Format, limits: Limits, pieces: &[&[u8]]) -> Result<Dataset, IngestFault> {
     let (mut references, mut lines) = (Vec::new(), Vec::new());
     let mut sink = |resource: verial_fhir::ingest::Resource<'_>| -> Result<(), std::convert::Infallible> {
         references.push(format!("{}/{}", resource.resource_type, resource.id));

@@ -1,11 +1,11 @@
 //! One dataset, one outcome.
 
-use verial_fhir::ingest::{Fault, Format, Ingest, IngestError, Limits, Place};
+use verial_fhir::ingest::{Format, Ingest, IngestError, IngestFault, InputLocation, Limits};
 
 use crate::{Dataset, read};
 
 /// Reads the dataset whole and byte by byte, which must come to the same.
-fn check(format: Format, limits: Limits, bytes: impl AsRef<[u8]>) -> Result<Dataset, Fault> {
+fn check(format: Format, limits: Limits, bytes: impl AsRef<[u8]>) -> Result<Dataset, IngestFault> {
     let bytes = bytes.as_ref();
     let whole = read(format, limits, &[bytes]);
     let single: Vec<&[u8]> = bytes.chunks(1).collect();
@@ -13,16 +13,16 @@ fn check(format: Format, limits: Limits, bytes: impl AsRef<[u8]>) -> Result<Data
     whole
 }
 
-fn ndjson(bytes: impl AsRef<[u8]>) -> Result<Dataset, Fault> {
+fn ndjson(bytes: impl AsRef<[u8]>) -> Result<Dataset, IngestFault> {
     check(Format::Ndjson, Limits::default(), bytes)
 }
 
-fn bundle(bytes: impl AsRef<[u8]>) -> Result<Dataset, Fault> {
+fn bundle(bytes: impl AsRef<[u8]>) -> Result<Dataset, IngestFault> {
     check(Format::Bundle, Limits::default(), bytes)
 }
 
 #[track_caller]
-fn fault(result: Result<Dataset, Fault>, expected: &str) {
+fn fault(result: Result<Dataset, IngestFault>, expected: &str) {
     assert_eq!(result.map_err(|fault| fault.to_string()), Err(expected.to_owned()));
 }
 
@@ -213,7 +213,7 @@ fn the_first_error_is_the_last_word() {
     let mut refuse = |_: verial_fhir::ingest::Resource<'_>| Err("full");
     let mut ingest = Ingest::new(Format::Ndjson, Limits::default());
     assert_eq!(ingest.push(patient, &mut refuse), Err(IngestError::Sink("full")));
-    let stopped = Fault { place: Place::Document, message: "the ingest has been stopped".into() };
+    let stopped = IngestFault { place: InputLocation::Document, message: "the ingest has been stopped".into() };
     assert_eq!(ingest.push(b"", &mut refuse), Err(IngestError::Fault(stopped.clone())));
     assert_eq!(ingest.finish(&mut refuse), Err(IngestError::Fault(stopped)));
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Map, Value, json};
 use verial_fhir::definitions::Structure;
-use verial_fhir::validate::{Fault, MAX_FAULTS, validate};
+use verial_fhir::validate::{MAX_FAULTS, ValidationFault, validate};
 
 static EXAMPLES: LazyLock<Vec<(String, Value)>> = LazyLock::new(crate::examples);
 
@@ -45,7 +45,7 @@ fn changed(example: Index, place: Index, wanted: fn(&Value) -> bool, change: imp
     (resource, format!("{name} {pointer}"))
 }
 
-fn faults(resource: &Value) -> Vec<Fault> {
+fn faults(resource: &Value) -> Vec<ValidationFault> {
     validate(resource).err().unwrap_or_default()
 }
 

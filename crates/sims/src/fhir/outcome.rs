@@ -1,6 +1,6 @@
 //! Errors as OperationOutcomes (<https://hl7.org/fhir/R4/operationoutcome.html>).
 
-use fhir::validate::Fault;
+use fhir::validate::ValidationFault;
 use serde_json::{Value, json};
 
 /// Why a request failed.
@@ -62,8 +62,8 @@ fn printable(text: &str) -> String {
     printed
 }
 
-impl From<&Fault> for Issue {
-    fn from(fault: &Fault) -> Self {
+impl From<&ValidationFault> for Issue {
+    fn from(fault: &ValidationFault) -> Self {
         Self::error(fault.kind.as_str(), fault.message.as_str()).at(fault.path.as_str())
     }
 }
@@ -85,7 +85,7 @@ impl FhirError {
         Self::new(412, code, diagnostics)
     }
 
-    pub(crate) fn invalid(faults: &[Fault]) -> Self {
+    pub(crate) fn invalid(faults: &[ValidationFault]) -> Self {
         Self { status: 422, issues: faults.iter().map(Issue::from).collect(), headers: Vec::new() }
     }
 

@@ -6,14 +6,14 @@ use rust_decimal::prelude::ToPrimitive;
 
 use super::equality::{number, quantities};
 use super::strings::LONGEST_TEXT;
-use super::{Found, single, wrong_type};
+use super::{EvaluationResult, single, wrong_type};
 use crate::fhirpath::EvaluationFault;
 use crate::fhirpath::item::Item;
 use crate::fhirpath::moment::Moment;
 use crate::fhirpath::quantity::{CalendarUnit, Quantity, Unit};
 use crate::fhirpath::syntax::Operator;
 
-pub(super) fn sign(is_negative: bool, operand: Vec<Item<'_>>) -> Found<'_> {
+pub(super) fn sign(is_negative: bool, operand: Vec<Item<'_>>) -> EvaluationResult<'_> {
     let place = if is_negative { "-" } else { "+" };
     let Some(item) = single(&operand, place)? else { return Ok(operand) };
     let result = match item.atom() {
@@ -28,7 +28,7 @@ pub(super) fn sign(is_negative: bool, operand: Vec<Item<'_>>) -> Found<'_> {
     Ok(result.into_iter().collect())
 }
 
-pub(super) fn calculate<'v>(operator: Operator, left: &[Item<'v>], right: &[Item<'v>]) -> Found<'v> {
+pub(super) fn calculate<'v>(operator: Operator, left: &[Item<'v>], right: &[Item<'v>]) -> EvaluationResult<'v> {
     let place = operator.text();
     let (left, right) = (single(left, place)?, single(right, place)?);
     if operator == Operator::Join {
@@ -59,14 +59,14 @@ pub(super) fn calculate<'v>(operator: Operator, left: &[Item<'v>], right: &[Item
 }
 
 /// A primitive without a value gives nothing, anything else is of the wrong type.
-fn missing<'v>(item: &Item<'v>, place: &'static str) -> Found<'v> {
+fn missing<'v>(item: &Item<'v>, place: &'static str) -> EvaluationResult<'v> {
     match item {
         Item::Node(node) if node.is_primitive() => Ok(Vec::new()),
         item => Err(wrong_type(item, place)),
     }
 }
 
-fn join<'v>(left: Option<&Item<'v>>, right: Option<&Item<'v>>) -> Found<'v> {
+fn join<'v>(left: Option<&Item<'v>>, right: Option<&Item<'v>>) -> EvaluationResult<'v> {
     let mut joined = String::new();
     for item in [left, right].into_iter().flatten() {
         match item.atom() {

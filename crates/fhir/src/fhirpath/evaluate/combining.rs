@@ -1,10 +1,10 @@
 //! Combining and aggregates (<https://hl7.org/fhirpath/N1/#combining>, `#aggregates`).
 
-use super::{Evaluator, Found, Given, Scope};
+use super::{EvaluationResult, Evaluator, Given, Scope};
 use crate::fhirpath::EvaluationFault;
 use crate::fhirpath::item::Item;
 
-pub(in crate::fhirpath) fn intersect<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn intersect<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let other = given.argument(0)?;
     let mut found = Vec::new();
     for item in given.evaluator.distinct(input)? {
@@ -15,7 +15,7 @@ pub(in crate::fhirpath) fn intersect<'v>(given: &Given<'_, 'v>, input: Vec<Item<
     Ok(found)
 }
 
-pub(in crate::fhirpath) fn exclude<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn exclude<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let other = given.argument(0)?;
     let mut found = Vec::new();
     for item in input {
@@ -26,17 +26,17 @@ pub(in crate::fhirpath) fn exclude<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v
     Ok(found)
 }
 
-pub(in crate::fhirpath) fn union_with<'v>(given: &Given<'_, 'v>, mut input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn union_with<'v>(given: &Given<'_, 'v>, mut input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     input.append(&mut given.argument(0)?);
     given.evaluator.distinct(input)
 }
 
-pub(in crate::fhirpath) fn combine<'v>(given: &Given<'_, 'v>, mut input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn combine<'v>(given: &Given<'_, 'v>, mut input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     input.append(&mut given.argument(0)?);
     Ok(input)
 }
 
-pub(in crate::fhirpath) fn aggregate<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn aggregate<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let mut total = given.argument(1)?;
     for (index, item) in input.iter().enumerate() {
         let scope = Scope { this: std::slice::from_ref(item), index: Some(index), total: Some(&total) };
@@ -60,7 +60,7 @@ impl<'v> Evaluator<'v> {
         Ok(false)
     }
 
-    pub(super) fn distinct(&self, items: Vec<Item<'v>>) -> Found<'v> {
+    pub(super) fn distinct(&self, items: Vec<Item<'v>>) -> EvaluationResult<'v> {
         let mut found: Vec<Item<'v>> = Vec::with_capacity(items.len());
         for item in items {
             if !self.has(&found, &item)? {

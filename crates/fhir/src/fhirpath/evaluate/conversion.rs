@@ -2,7 +2,7 @@
 
 use rust_decimal::Decimal;
 
-use super::{Found, Given, Scope, boolean, single, wrong_type};
+use super::{EvaluationResult, Given, Scope, boolean, single, wrong_type};
 use crate::fhirpath::EvaluationFault;
 use crate::fhirpath::item::Item;
 use crate::fhirpath::moment::{Moment, MomentKind};
@@ -10,7 +10,7 @@ use crate::fhirpath::quantity::{CalendarUnit, Quantity, Unit};
 use crate::fhirpath::value::decimal;
 
 /// Only the branch that is taken is evaluated.
-pub(in crate::fhirpath) fn iif<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn iif<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     single(&input, given.name)?;
     let scope = Scope { this: &input, index: given.scope.index, total: given.scope.total };
     let evaluate = |at: usize| match given.arguments.get(at) {
@@ -30,11 +30,11 @@ pub(in crate::fhirpath) fn iif<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) 
 
 type Convert = for<'v> fn(&Item<'v>) -> Option<Item<'v>>;
 
-fn converted<'v>(given: &Given<'_, 'v>, input: &[Item<'v>], convert: Convert) -> Found<'v> {
+fn converted<'v>(given: &Given<'_, 'v>, input: &[Item<'v>], convert: Convert) -> EvaluationResult<'v> {
     Ok(atom(given, input)?.as_ref().and_then(convert).into_iter().collect())
 }
 
-fn converts<'v>(given: &Given<'_, 'v>, input: &[Item<'v>], convert: Convert) -> Found<'v> {
+fn converts<'v>(given: &Given<'_, 'v>, input: &[Item<'v>], convert: Convert) -> EvaluationResult<'v> {
     match single(input, given.name)? {
         None => Ok(Vec::new()),
         Some(_) => boolean(atom(given, input)?.as_ref().and_then(convert).is_some()),
@@ -46,11 +46,14 @@ fn atom<'v>(given: &Given<'_, 'v>, input: &[Item<'v>]) -> Result<Option<Item<'v>
     Ok(single(input, given.name)?.and_then(Item::atom))
 }
 
-pub(in crate::fhirpath) fn to_boolean<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn to_boolean<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     converted(given, &input, as_boolean)
 }
 
-pub(in crate::fhirpath) fn converts_to_boolean<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn converts_to_boolean<'v>(
+    given: &Given<'_, 'v>,
+    input: Vec<Item<'v>>,
+) -> EvaluationResult<'v> {
     converts(given, &input, as_boolean)
 }
 
@@ -71,11 +74,14 @@ fn as_boolean<'v>(item: &Item<'v>) -> Option<Item<'v>> {
     Some(Item::Boolean(value))
 }
 
-pub(in crate::fhirpath) fn to_integer<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn to_integer<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     converted(given, &input, as_integer)
 }
 
-pub(in crate::fhirpath) fn converts_to_integer<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn converts_to_integer<'v>(
+    given: &Given<'_, 'v>,
+    input: Vec<Item<'v>>,
+) -> EvaluationResult<'v> {
     converts(given, &input, as_integer)
 }
 
@@ -89,11 +95,14 @@ fn as_integer<'v>(item: &Item<'v>) -> Option<Item<'v>> {
     Some(Item::Integer(value))
 }
 
-pub(in crate::fhirpath) fn to_decimal<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn to_decimal<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     converted(given, &input, as_decimal)
 }
 
-pub(in crate::fhirpath) fn converts_to_decimal<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn converts_to_decimal<'v>(
+    given: &Given<'_, 'v>,
+    input: Vec<Item<'v>>,
+) -> EvaluationResult<'v> {
     converts(given, &input, as_decimal)
 }
 
@@ -113,11 +122,11 @@ fn as_decimal<'v>(item: &Item<'v>) -> Option<Item<'v>> {
     Some(Item::Decimal(value))
 }
 
-pub(in crate::fhirpath) fn to_text<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn to_text<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     converted(given, &input, as_text)
 }
 
-pub(in crate::fhirpath) fn converts_to_text<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn converts_to_text<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     converts(given, &input, as_text)
 }
 
@@ -134,11 +143,11 @@ fn as_text<'v>(item: &Item<'v>) -> Option<Item<'v>> {
     })
 }
 
-pub(in crate::fhirpath) fn to_date<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn to_date<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     converted(given, &input, as_date)
 }
 
-pub(in crate::fhirpath) fn converts_to_date<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn converts_to_date<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     converts(given, &input, as_date)
 }
 
@@ -150,11 +159,14 @@ fn as_date<'v>(item: &Item<'v>) -> Option<Item<'v>> {
     }
 }
 
-pub(in crate::fhirpath) fn to_date_time<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn to_date_time<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     converted(given, &input, as_date_time)
 }
 
-pub(in crate::fhirpath) fn converts_to_date_time<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn converts_to_date_time<'v>(
+    given: &Given<'_, 'v>,
+    input: Vec<Item<'v>>,
+) -> EvaluationResult<'v> {
     converts(given, &input, as_date_time)
 }
 
@@ -166,11 +178,11 @@ fn as_date_time<'v>(item: &Item<'v>) -> Option<Item<'v>> {
     }
 }
 
-pub(in crate::fhirpath) fn to_time<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn to_time<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     converted(given, &input, as_time)
 }
 
-pub(in crate::fhirpath) fn converts_to_time<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn converts_to_time<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     converts(given, &input, as_time)
 }
 
@@ -182,14 +194,17 @@ fn as_time<'v>(item: &Item<'v>) -> Option<Item<'v>> {
     }
 }
 
-pub(in crate::fhirpath) fn to_quantity<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn to_quantity<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let Some(quantity) = atom(given, &input)?.as_ref().and_then(quantity) else { return Ok(Vec::new()) };
     let Some(code) = given.text(0)? else { return Ok(vec![Item::quantity(quantity)]) };
     let unit = CalendarUnit::named(&code).map_or_else(|| Unit::Ucum(code.into_owned()), Unit::Calendar);
     Ok(quantity.in_unit(unit).map(Item::quantity).into_iter().collect())
 }
 
-pub(in crate::fhirpath) fn converts_to_quantity<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn converts_to_quantity<'v>(
+    given: &Given<'_, 'v>,
+    input: Vec<Item<'v>>,
+) -> EvaluationResult<'v> {
     match single(&input, given.name)? {
         None => Ok(Vec::new()),
         Some(_) => boolean(!to_quantity(given, input)?.is_empty()),

@@ -14,7 +14,7 @@ use crate::fhirpath::value::decimal;
 type Decided = Result<Option<bool>, EvaluationFault>;
 
 impl<'v> Evaluator<'v> {
-    /// Whether two collections are equal in their order; nothing if one is empty or that cannot be told.
+    /// Whether two collections are equal, in order. None if one is empty or the result is unknown.
     pub(super) fn all_equal(&self, left: &[Item<'v>], right: &[Item<'v>]) -> Decided {
         if left.is_empty() || right.is_empty() {
             return Ok(None);
@@ -207,7 +207,7 @@ fn texts_equivalent(left: &str, right: &str) -> bool {
     left == right || normal(left) == normal(right)
 }
 
-/// Which is less; nothing if that cannot be told, a fault if there is no order between such values.
+/// Compares two values. None if the result is unknown, a fault if their types have no order.
 pub(super) fn compare(
     left: &Item<'_>,
     right: &Item<'_>,

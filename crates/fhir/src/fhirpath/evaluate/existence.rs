@@ -1,14 +1,14 @@
 //! Existence (<https://hl7.org/fhirpath/N1/#existence>).
 
-use super::{Found, Given, boolean, truth, wrong_type};
+use super::{EvaluationResult, Given, boolean, truth, wrong_type};
 use crate::fhirpath::EvaluationFault;
 use crate::fhirpath::item::Item;
 
-pub(in crate::fhirpath) fn empty<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn empty<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     boolean(input.is_empty())
 }
 
-pub(in crate::fhirpath) fn exists<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn exists<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     if given.arguments.is_empty() {
         return boolean(!input.is_empty());
     }
@@ -20,7 +20,7 @@ pub(in crate::fhirpath) fn exists<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>
     boolean(false)
 }
 
-pub(in crate::fhirpath) fn all<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn all<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     for (index, item) in input.iter().enumerate() {
         if !given.condition(item, index)? {
             return boolean(false);
@@ -29,19 +29,19 @@ pub(in crate::fhirpath) fn all<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) 
     boolean(true)
 }
 
-pub(in crate::fhirpath) fn all_true<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn all_true<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     boolean(booleans(given, &input)?.iter().all(|value| *value))
 }
 
-pub(in crate::fhirpath) fn any_true<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn any_true<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     boolean(booleans(given, &input)?.iter().any(|value| *value))
 }
 
-pub(in crate::fhirpath) fn all_false<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn all_false<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     boolean(booleans(given, &input)?.iter().all(|value| !*value))
 }
 
-pub(in crate::fhirpath) fn any_false<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn any_false<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     boolean(booleans(given, &input)?.iter().any(|value| !*value))
 }
 
@@ -53,17 +53,17 @@ fn booleans(given: &Given<'_, '_>, input: &[Item<'_>]) -> Result<Vec<bool>, Eval
     input.iter().map(read).collect()
 }
 
-pub(in crate::fhirpath) fn subset_of<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn subset_of<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let other = given.argument(0)?;
     is_subset(given, &input, &other)
 }
 
-pub(in crate::fhirpath) fn superset_of<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn superset_of<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let other = given.argument(0)?;
     is_subset(given, &other, &input)
 }
 
-fn is_subset<'v>(given: &Given<'_, 'v>, part: &[Item<'v>], whole: &[Item<'v>]) -> Found<'v> {
+fn is_subset<'v>(given: &Given<'_, 'v>, part: &[Item<'v>], whole: &[Item<'v>]) -> EvaluationResult<'v> {
     for item in part {
         if !given.evaluator.has(whole, item)? {
             return boolean(false);
@@ -72,19 +72,19 @@ fn is_subset<'v>(given: &Given<'_, 'v>, part: &[Item<'v>], whole: &[Item<'v>]) -
     boolean(true)
 }
 
-pub(in crate::fhirpath) fn count<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn count<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     Ok(vec![Item::Integer(i64::try_from(input.len()).unwrap_or(i64::MAX))])
 }
 
-pub(in crate::fhirpath) fn distinct<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn distinct<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     given.evaluator.distinct(input)
 }
 
-pub(in crate::fhirpath) fn is_distinct<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn is_distinct<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let count = input.len();
     boolean(given.evaluator.distinct(input)?.len() == count)
 }
 
-pub(in crate::fhirpath) fn not<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn not<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     Ok(truth(&input, given.name)?.map(|value| Item::Boolean(!value)).into_iter().collect())
 }

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Found, Given, boolean};
+use super::{EvaluationResult, Given, boolean};
 use crate::fhirpath::item::{Item, Node};
 
-pub(in crate::fhirpath) fn extension<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn extension<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let Some(url) = given.text(0)? else { return Ok(Vec::new()) };
     let mut found = given.evaluator.member(&input, "extension")?;
     found.retain(|item| matches!(item, Item::Node(node) if node.text("url") == Some(&url)));
@@ -13,23 +13,23 @@ pub(in crate::fhirpath) fn extension<'v>(given: &Given<'_, 'v>, input: Vec<Item<
 }
 
 /// `extension(url).exists()`. The specification does not define it, but the search parameters of R4 use it.
-pub(in crate::fhirpath) fn has_extension<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn has_extension<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     boolean(!extension(given, input)?.is_empty())
 }
 
-pub(in crate::fhirpath) fn has_value<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn has_value<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     boolean(matches!(input.as_slice(), [Item::Node(node)] if node.is_primitive() && node.value().is_some()))
 }
 
-pub(in crate::fhirpath) fn get_value<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn get_value<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     match input.as_slice() {
         [Item::Node(node)] if node.is_primitive() => Ok(input[0].atom().into_iter().collect()),
         _ => Ok(Vec::new()),
     }
 }
 
-/// Contained resources, then entries of the Bundle, then the resolver; what leads nowhere is left out.
-pub(in crate::fhirpath) fn resolve<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+/// Resolves references: contained resources, then entries of the Bundle, then the resolver. Unresolved ones are dropped.
+pub(in crate::fhirpath) fn resolve<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let mut found = Vec::new();
     for item in &input {
         given.evaluator.spend(10)?;
@@ -98,7 +98,7 @@ fn is_named(resource: Option<&Value>, reference: &str) -> bool {
 }
 
 /// Whether two quantities measure the same thing.
-pub(in crate::fhirpath) fn comparable<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn comparable<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     match (given.input(&input)?, given.input(&given.argument(0)?)?) {
         (Some(Item::Quantity(left)), Some(Item::Quantity(right))) => boolean(left.is_comparable(&right)),
         _ => Ok(Vec::new()),

@@ -4,7 +4,7 @@ use rust_decimal::prelude::ToPrimitive;
 use rust_decimal::{Decimal, RoundingStrategy};
 
 use super::equality::number;
-use super::{Found, Given, wrong_type};
+use super::{EvaluationResult, Given, wrong_type};
 use crate::fhirpath::EvaluationFault;
 use crate::fhirpath::item::Item;
 use crate::fhirpath::quantity::Quantity;
@@ -19,7 +19,11 @@ fn input<'v>(given: &Given<'_, 'v>, input: &[Item<'v>]) -> Result<Option<Decimal
     }
 }
 
-fn mapped<'v>(given: &Given<'_, 'v>, items: &[Item<'v>], apply: impl FnOnce(Decimal) -> Option<Item<'v>>) -> Found<'v> {
+fn mapped<'v>(
+    given: &Given<'_, 'v>,
+    items: &[Item<'v>],
+    apply: impl FnOnce(Decimal) -> Option<Item<'v>>,
+) -> EvaluationResult<'v> {
     Ok(input(given, items)?.and_then(apply).into_iter().collect())
 }
 
@@ -31,7 +35,7 @@ fn rounded<'v>(value: Decimal) -> Item<'v> {
     Item::Decimal(value.round_dp(DIGITS).normalize())
 }
 
-pub(in crate::fhirpath) fn abs<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn abs<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let result = match given.input(&items)? {
         Some(Item::Integer(value)) => value.checked_abs().map(Item::Integer),
         Some(Item::Decimal(value)) => Some(Item::Decimal(value.abs())),
@@ -44,19 +48,19 @@ pub(in crate::fhirpath) fn abs<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) 
     Ok(result.into_iter().collect())
 }
 
-pub(in crate::fhirpath) fn ceiling<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn ceiling<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> EvaluationResult<'v> {
     mapped(given, &items, |value| whole(value.ceil()))
 }
 
-pub(in crate::fhirpath) fn floor<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn floor<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> EvaluationResult<'v> {
     mapped(given, &items, |value| whole(value.floor()))
 }
 
-pub(in crate::fhirpath) fn truncate<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn truncate<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> EvaluationResult<'v> {
     mapped(given, &items, |value| whole(value.trunc()))
 }
 
-pub(in crate::fhirpath) fn round<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn round<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let digits = given.integer(0)?.unwrap_or(0);
     let digits = u32::try_from(digits).map_err(|_| given.unusable("digits below zero"))?;
     mapped(given, &items, |value| {
@@ -64,24 +68,24 @@ pub(in crate::fhirpath) fn round<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>
     })
 }
 
-pub(in crate::fhirpath) fn exp<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn exp<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> EvaluationResult<'v> {
     mapped(given, &items, |value| exponential(value).map(rounded))
 }
 
-pub(in crate::fhirpath) fn ln<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn ln<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> EvaluationResult<'v> {
     mapped(given, &items, |value| logarithm(value).map(rounded))
 }
 
-pub(in crate::fhirpath) fn log<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn log<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let Some(base) = input(given, &given.argument(0)?)? else { return Ok(Vec::new()) };
     mapped(given, &items, |value| logarithm(value)?.checked_div(logarithm(base)?).map(rounded))
 }
 
-pub(in crate::fhirpath) fn sqrt<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn sqrt<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> EvaluationResult<'v> {
     mapped(given, &items, |value| root(value).map(rounded))
 }
 
-pub(in crate::fhirpath) fn power<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn power<'v>(given: &Given<'_, 'v>, items: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let (Some(base), Some(exponent)) = (given.input(&items)?, given.input(&given.argument(0)?)?) else {
         return Ok(Vec::new());
     };

@@ -21,11 +21,15 @@ use super::EvaluationFault;
 use super::constant::{Constant, constant};
 use super::item::{Item, Node};
 use super::resolved::Context;
-use super::syntax::{Arguments, Call, Expression, Literal, Start, Step, TypeOperator, Variable};
+use super::syntax::{Call, CallArguments, Expression, Literal, PathStep, Start, TypeOperator, Variable};
 
-pub(super) type Found<'v> = Result<Vec<Item<'v>>, EvaluationFault>;
+pub(super) type EvaluationResult<'v> = Result<Vec<Item<'v>>, EvaluationFault>;
 
-pub(super) fn evaluate<'v>(expression: &'v Expression, resource: &'v Value, context: &'v Context<'v>) -> Found<'v> {
+pub(super) fn evaluate<'v>(
+    expression: &'v Expression,
+    resource: &'v Value,
+    context: &'v Context<'v>,
+) -> EvaluationResult<'v> {
     let root: Vec<_> = Node::resource(resource, resource).map(Item::Node).into_iter().collect();
     if root.is_empty() {
         let reason = "resourceType is missing or unknown".to_owned();
@@ -39,7 +43,7 @@ pub(super) fn evaluate_from<'v>(
     element: Node<'v>,
     resource: &'v Value,
     context: &'v Context<'v>,
-) -> Found<'v> {
+) -> EvaluationResult<'v> {
     evaluate_on(expression, &[Item::Node(element)], resource, context)
 }
 
@@ -48,7 +52,7 @@ fn evaluate_on<'v>(
     this: &[Item<'v>],
     resource: &'v Value,
     context: &'v Context<'v>,
-) -> Found<'v> {
+) -> EvaluationResult<'v> {
     let evaluator = Evaluator { context, root: resource, steps: Cell::new(0) };
     let scope = Scope { this, index: None, total: None };
     evaluator.evaluate(expression, &scope)
@@ -80,7 +84,7 @@ pub(super) fn wrong_type(item: &Item<'_>, place: &'static str) -> EvaluationFaul
     EvaluationFault::WrongType { place, found: item.type_info().name }
 }
 
-pub(super) fn boolean<'v>(value: bool) -> Found<'v> {
+pub(super) fn boolean<'v>(value: bool) -> EvaluationResult<'v> {
     Ok(vec![Item::Boolean(value)])
 }
 
@@ -123,7 +127,7 @@ impl<'v> Evaluator<'v> {
         self.spend(items.iter().map(cost).sum())
     }
 
-    fn evaluate(&self, expression: &'v Expression, scope: &Scope<'_, 'v>) -> Found<'v> {
+    fn evaluate(&self, expression: &'v Expression, scope: &Scope<'_, 'v>) -> EvaluationResult<'v> {
         self.spend(1)?;
         match expression {
             Expression::Path { start, steps } => {
@@ -155,7 +159,7 @@ impl<'v> Evaluator<'v> {
         }
     }
 
-    fn start(&self, start: &'v Start, scope: &Scope<'_, 'v>) -> Found<'v> {
+    fn start(&self, start: &'v Start, scope: &Scope<'_, 'v>) -> EvaluationResult<'v> {
         match start {
             Start::Variable(Variable::This) => {
                 self.spend_copy(scope.this)?;
@@ -187,11 +191,11 @@ impl<'v> Evaluator<'v> {
         }
     }
 
-    fn step(&self, found: Vec<Item<'v>>, step: &'v Step, scope: &Scope<'_, 'v>) -> Found<'v> {
+    fn step(&self, found: Vec<Item<'v>>, step: &'v PathStep, scope: &Scope<'_, 'v>) -> EvaluationResult<'v> {
         match step {
-            Step::Member(name) => self.member(&found, name),
-            Step::Call(call) => self.call(found, call, scope),
-            Step::At(index) => {
+            PathStep::Member(name) => self.member(&found, name),
+            PathStep::Call(call) => self.call(found, call, scope),
+            PathStep::At(index) => {
                 let index = self.evaluate(index, scope)?;
                 let Some(index) = single(&index, "[]")? else { return Ok(Vec::new()) };
                 let Some(Item::Integer(at)) = index.atom() else { return Err(wrong_type(index, "[]")) };
@@ -201,7 +205,7 @@ impl<'v> Evaluator<'v> {
         }
     }
 
-    fn member(&self, from: &[Item<'v>], name: &str) -> Found<'v> {
+    fn member(&self, from: &[Item<'v>], name: &str) -> EvaluationResult<'v> {
         let mut found = Vec::new();
         for item in from {
             match (item, name) {
@@ -220,10 +224,10 @@ impl<'v> Evaluator<'v> {
         Ok(found)
     }
 
-    fn call(&self, input: Vec<Item<'v>>, call: &'v Call, scope: &Scope<'_, 'v>) -> Found<'v> {
+    fn call(&self, input: Vec<Item<'v>>, call: &'v Call, scope: &Scope<'_, 'v>) -> EvaluationResult<'v> {
         match &call.arguments {
-            Arguments::Type(wanted) => call.function.run_typed(input, wanted),
-            Arguments::Expressions(arguments) => {
+            CallArguments::Type(wanted) => call.function.run_typed(input, wanted),
+            CallArguments::Expressions(arguments) => {
                 let given = Given { evaluator: self, name: call.function.name(), arguments, scope };
                 call.function.run(&given, input)
             }
@@ -253,7 +257,7 @@ pub(super) struct Given<'s, 'v> {
 
 impl<'v> Given<'_, 'v> {
     /// An argument for the input as a whole: it is evaluated where the call stands.
-    fn argument(&self, at: usize) -> Found<'v> {
+    fn argument(&self, at: usize) -> EvaluationResult<'v> {
         match self.arguments.get(at) {
             Some(argument) => self.evaluator.evaluate(argument, self.scope),
             None => Ok(Vec::new()),
@@ -261,7 +265,7 @@ impl<'v> Given<'_, 'v> {
     }
 
     /// An argument for one item of the input.
-    fn each(&self, at: usize, item: &Item<'v>, index: usize) -> Found<'v> {
+    fn each(&self, at: usize, item: &Item<'v>, index: usize) -> EvaluationResult<'v> {
         let scope = Scope { this: std::slice::from_ref(item), index: Some(index), total: self.scope.total };
         self.arguments.get(at).map_or(Ok(Vec::new()), |argument| self.evaluator.evaluate(argument, &scope))
     }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::equality::compare;
-use super::{Evaluator, Found, Scope, arithmetic, boolean, single, truth};
+use super::{EvaluationResult, Evaluator, Scope, arithmetic, boolean, single, truth};
 use crate::fhirpath::EvaluationFault;
 use crate::fhirpath::item::Item;
 use crate::fhirpath::syntax::{Expression, Operator};
@@ -14,7 +14,7 @@ pub(super) fn operate<'v>(
     left: Vec<Item<'v>>,
     right: &'v Expression,
     scope: &Scope<'_, 'v>,
-) -> Found<'v> {
+) -> EvaluationResult<'v> {
     if let Operator::And | Operator::Or | Operator::Xor | Operator::Implies = operator {
         let left = truth(&left, operator.text())?;
         return Ok(logic(evaluator, operator, left, right, scope)?.map(Item::Boolean).into_iter().collect());
@@ -43,11 +43,11 @@ pub(super) fn operate<'v>(
     }
 }
 
-fn decided<'v>(decided: Option<bool>) -> Found<'v> {
+fn decided<'v>(decided: Option<bool>) -> EvaluationResult<'v> {
     Ok(decided.map(Item::Boolean).into_iter().collect())
 }
 
-fn order<'v>(operator: Operator, left: &[Item<'v>], right: &[Item<'v>]) -> Found<'v> {
+fn order<'v>(operator: Operator, left: &[Item<'v>], right: &[Item<'v>]) -> EvaluationResult<'v> {
     let place = operator.text();
     let (Some(left), Some(right)) = (single(left, place)?, single(right, place)?) else { return Ok(Vec::new()) };
     let holds = |order: Ordering| match operator {
@@ -59,7 +59,12 @@ fn order<'v>(operator: Operator, left: &[Item<'v>], right: &[Item<'v>]) -> Found
     decided(compare(left, right, place)?.map(holds))
 }
 
-fn is_in<'v>(evaluator: &Evaluator<'v>, item: &[Item<'v>], all: &[Item<'v>], operator: Operator) -> Found<'v> {
+fn is_in<'v>(
+    evaluator: &Evaluator<'v>,
+    item: &[Item<'v>],
+    all: &[Item<'v>],
+    operator: Operator,
+) -> EvaluationResult<'v> {
     match single(item, operator.text())? {
         Some(item) => boolean(evaluator.has(all, item)?),
         None => Ok(Vec::new()),

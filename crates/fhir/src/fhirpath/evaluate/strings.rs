@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use regex::{Regex, RegexBuilder};
 
-use super::{Evaluator, Found, Given, boolean};
+use super::{EvaluationResult, Evaluator, Given, boolean};
 use crate::fhirpath::EvaluationFault;
 use crate::fhirpath::item::Item;
 
@@ -19,15 +19,15 @@ pub(super) const LONGEST_TEXT: usize = 1 << 17;
 fn with_argument<'v>(
     given: &Given<'_, 'v>,
     input: &[Item<'v>],
-    apply: impl FnOnce(&str, &str) -> Found<'v>,
-) -> Found<'v> {
+    apply: impl FnOnce(&str, &str) -> EvaluationResult<'v>,
+) -> EvaluationResult<'v> {
     match (given.text_input(input)?, given.text(0)?) {
         (Some(text), Some(argument)) => apply(&text, &argument),
         _ => Ok(Vec::new()),
     }
 }
 
-fn mapped<'v>(given: &Given<'_, 'v>, input: &[Item<'v>], apply: impl FnOnce(&str) -> String) -> Found<'v> {
+fn mapped<'v>(given: &Given<'_, 'v>, input: &[Item<'v>], apply: impl FnOnce(&str) -> String) -> EvaluationResult<'v> {
     let Some(text) = given.text_input(input)? else { return Ok(Vec::new()) };
     Ok(vec![Item::text(apply(&text))])
 }
@@ -36,14 +36,14 @@ fn integer<'v>(value: usize) -> Item<'v> {
     Item::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-pub(in crate::fhirpath) fn index_of<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn index_of<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     with_argument(given, &input, |text, part| {
         let at = text.find(part).map(|at| text[..at].chars().count());
         Ok(vec![at.map_or(Item::Integer(-1), integer)])
     })
 }
 
-pub(in crate::fhirpath) fn substring<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn substring<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let (Some(text), Some(start)) = (given.text_input(&input)?, given.integer(0)?) else { return Ok(Vec::new()) };
     let length = given.integer(1)?.map_or(usize::MAX, |length| usize::try_from(length).unwrap_or(0));
     let Some(start) = usize::try_from(start).ok().filter(|start| *start < text.chars().count()) else {
@@ -52,31 +52,31 @@ pub(in crate::fhirpath) fn substring<'v>(given: &Given<'_, 'v>, input: Vec<Item<
     Ok(vec![Item::text(text.chars().skip(start).take(length).collect::<String>())])
 }
 
-pub(in crate::fhirpath) fn starts_with<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn starts_with<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     with_argument(given, &input, |text, part| boolean(text.starts_with(part)))
 }
 
-pub(in crate::fhirpath) fn ends_with<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn ends_with<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     with_argument(given, &input, |text, part| boolean(text.ends_with(part)))
 }
 
-pub(in crate::fhirpath) fn contains<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn contains<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     with_argument(given, &input, |text, part| boolean(text.contains(part)))
 }
 
-pub(in crate::fhirpath) fn upper<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn upper<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     mapped(given, &input, str::to_uppercase)
 }
 
-pub(in crate::fhirpath) fn lower<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn lower<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     mapped(given, &input, str::to_lowercase)
 }
 
-pub(in crate::fhirpath) fn trim<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn trim<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     mapped(given, &input, |text| text.trim().to_owned())
 }
 
-pub(in crate::fhirpath) fn replace<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn replace<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let Some(substitution) = given.text(1)? else { return Ok(Vec::new()) };
     with_argument(given, &input, |text, pattern| {
         let count = if pattern.is_empty() { text.chars().count() + 1 } else { text.matches(pattern).count() };
@@ -91,19 +91,19 @@ fn bounded(given: &Given<'_, '_>, length: usize) -> Result<(), EvaluationFault> 
 }
 
 /// Anywhere in the text.
-pub(in crate::fhirpath) fn matches<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn matches<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     with_argument(given, &input, |text, pattern| {
         boolean(given.evaluator.pattern(given, Cow::Borrowed(pattern), text)?.is_match(text))
     })
 }
 
-pub(in crate::fhirpath) fn matches_full<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn matches_full<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     with_argument(given, &input, |text, pattern| {
         boolean(given.evaluator.pattern(given, Cow::Owned(format!("^(?:{pattern})$")), text)?.is_match(text))
     })
 }
 
-pub(in crate::fhirpath) fn replace_matches<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn replace_matches<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let Some(substitution) = given.text(1)? else { return Ok(Vec::new()) };
     with_argument(given, &input, |text, pattern| {
         if pattern.is_empty() {
@@ -118,24 +118,24 @@ pub(in crate::fhirpath) fn replace_matches<'v>(given: &Given<'_, 'v>, input: Vec
     })
 }
 
-pub(in crate::fhirpath) fn length<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn length<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     Ok(given.text_input(&input)?.map(|text| integer(text.chars().count())).into_iter().collect())
 }
 
-pub(in crate::fhirpath) fn to_chars<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn to_chars<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let Some(text) = given.text_input(&input)? else { return Ok(Vec::new()) };
     given.evaluator.spend(text.len())?;
     Ok(text.chars().map(|letter| Item::text(letter.to_string())).collect())
 }
 
-pub(in crate::fhirpath) fn split<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn split<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     with_argument(given, &input, |text, separator| {
         given.evaluator.spend(text.len())?;
         Ok(text.split(separator).map(|part| Item::text(part.to_owned())).collect())
     })
 }
 
-pub(in crate::fhirpath) fn join<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn join<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let separator = given.text(0)?.unwrap_or_default();
     let mut parts = Vec::with_capacity(input.len());
     for item in &input {

@@ -1,9 +1,9 @@
 //! Tree navigation and utility functions (<https://hl7.org/fhirpath/N1/#tree-navigation>, `#utility-functions`).
 
-use super::{Found, Given};
+use super::{EvaluationResult, Given};
 use crate::fhirpath::item::Item;
 
-pub(in crate::fhirpath) fn children<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn children<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let mut found = Vec::new();
     for item in &input {
         if let Item::Node(node) = item {
@@ -14,8 +14,8 @@ pub(in crate::fhirpath) fn children<'v>(given: &Given<'_, 'v>, input: Vec<Item<'
     Ok(found)
 }
 
-/// Each element once, by its place: two that are equal are both told.
-pub(in crate::fhirpath) fn descendants<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+/// Each element once, by its location: equal elements at different locations are all returned.
+pub(in crate::fhirpath) fn descendants<'v>(given: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     let mut found = Vec::new();
     let mut level = children(given, input)?;
     while !level.is_empty() {
@@ -26,22 +26,22 @@ pub(in crate::fhirpath) fn descendants<'v>(given: &Given<'_, 'v>, input: Vec<Ite
 }
 
 /// Nobody listens here; the input goes on.
-pub(in crate::fhirpath) fn trace<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn trace<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     Ok(input)
 }
 
-pub(in crate::fhirpath) fn now<'v>(given: &Given<'_, 'v>, _: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn now<'v>(given: &Given<'_, 'v>, _: Vec<Item<'v>>) -> EvaluationResult<'v> {
     Ok(vec![Item::Moment(given.evaluator.context.now)])
 }
 
-pub(in crate::fhirpath) fn today<'v>(given: &Given<'_, 'v>, _: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn today<'v>(given: &Given<'_, 'v>, _: Vec<Item<'v>>) -> EvaluationResult<'v> {
     Ok(given.evaluator.context.now.to_date().map(Item::Moment).into_iter().collect())
 }
 
-pub(in crate::fhirpath) fn time_of_day<'v>(given: &Given<'_, 'v>, _: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn time_of_day<'v>(given: &Given<'_, 'v>, _: Vec<Item<'v>>) -> EvaluationResult<'v> {
     Ok(given.evaluator.context.now.to_time().map(Item::Moment).into_iter().collect())
 }
 
-pub(in crate::fhirpath) fn type_of<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> Found<'v> {
+pub(in crate::fhirpath) fn type_of<'v>(_: &Given<'_, 'v>, input: Vec<Item<'v>>) -> EvaluationResult<'v> {
     Ok(input.iter().map(|item| Item::Type(item.type_info())).collect())
 }

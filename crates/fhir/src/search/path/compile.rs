@@ -7,7 +7,9 @@ use super::path_tree::{PathTree, Predicate};
 use crate::ResourceType;
 use crate::definitions::{Element, ElementType, Max, Structure, StructureKind};
 use crate::fhirpath::is_resource_constant;
-use crate::fhirpath::syntax::{Arguments, Call, Expression, Literal, Operator, Start, Step, TypeOperator, Variable};
+use crate::fhirpath::syntax::{
+    Call, CallArguments, Expression, Literal, Operator, PathStep, Start, TypeOperator, Variable,
+};
 
 /// One sequence of JSON members from the start of an expression to an element that it selects.
 #[derive(Debug, Clone)]
@@ -125,7 +127,7 @@ impl PathCompiler {
     }
 
     /// The paths of `start` and the steps after it. Without a start, the steps begin at the context (`$this`).
-    fn path(&self, start: Option<&Start>, steps: &[Step], context: NodeType) -> Option<Vec<ElementPath>> {
+    fn path(&self, start: Option<&Start>, steps: &[PathStep], context: NodeType) -> Option<Vec<ElementPath>> {
         if steps.len() > MAX_STEPS {
             return None;
         }
@@ -144,9 +146,9 @@ impl PathCompiler {
         })?;
         for step in steps {
             paths = self.charge(match step {
-                Step::Member(name) => members(&paths, name)?,
-                Step::Call(call) => self.call(paths, call)?,
-                Step::At(index) => {
+                PathStep::Member(name) => members(&paths, name)?,
+                PathStep::Call(call) => self.call(paths, call)?,
+                PathStep::At(index) => {
                     let index = integer(index)?;
                     paths.into_iter().map(|path| path.at(index)).collect::<Option<_>>()?
                 }
@@ -170,10 +172,10 @@ impl PathCompiler {
 
     fn call(&self, paths: Vec<ElementPath>, call: &Call) -> Option<Vec<ElementPath>> {
         match (call.function.name(), &call.arguments) {
-            ("as" | "ofType", Arguments::Type(type_name)) => {
+            ("as" | "ofType", CallArguments::Type(type_name)) => {
                 Some(paths.into_iter().filter(|path| path.node_type.is(&type_name.name)).collect())
             }
-            ("where", Arguments::Expressions(arguments)) => {
+            ("where", CallArguments::Expressions(arguments)) => {
                 let condition = arguments.first()?;
                 let filter = |path: ElementPath| {
                     let predicate = self.predicate(condition, path.node_type)?;
@@ -181,7 +183,7 @@ impl PathCompiler {
                 };
                 paths.into_iter().map(filter).collect()
             }
-            ("extension", Arguments::Expressions(arguments)) => extension(&paths, arguments.first()?),
+            ("extension", CallArguments::Expressions(arguments)) => extension(&paths, arguments.first()?),
             _ => None,
         }
     }
@@ -199,14 +201,14 @@ impl PathCompiler {
             Expression::Path { start, steps } => {
                 let (call, start, steps) = last_call(start, steps)?;
                 match (call.function.name(), &call.arguments) {
-                    ("exists", Arguments::Expressions(arguments)) if arguments.is_empty() => {
+                    ("exists", CallArguments::Expressions(arguments)) if arguments.is_empty() => {
                         Some(Predicate::Exists(tree(self.path(start, steps, context)?)))
                     }
-                    ("hasExtension", Arguments::Expressions(arguments)) => {
+                    ("hasExtension", CallArguments::Expressions(arguments)) => {
                         let extensions = extension(&self.path(start, steps, context)?, arguments.first()?)?;
                         Some(Predicate::Exists(tree(self.charge(extensions)?)))
                     }
-                    ("is", Arguments::Type(type_name)) => {
+                    ("is", CallArguments::Type(type_name)) => {
                         let start = start.cloned().unwrap_or(Start::Variable(Variable::This));
                         let operand = Expression::Path { start, steps: steps.to_vec() };
                         self.type_test(&operand, &type_name.name, context)
@@ -252,9 +254,9 @@ impl PathCompiler {
 }
 
 /// Splits the last function call off a path. The rest has no start if the call is the whole path.
-fn last_call<'e>(start: &'e Start, steps: &'e [Step]) -> Option<(&'e Call, Option<&'e Start>, &'e [Step])> {
+fn last_call<'e>(start: &'e Start, steps: &'e [PathStep]) -> Option<(&'e Call, Option<&'e Start>, &'e [PathStep])> {
     match (start, steps.split_last()) {
-        (start, Some((Step::Call(call), steps))) => Some((call, Some(start), steps)),
+        (start, Some((PathStep::Call(call), steps))) => Some((call, Some(start), steps)),
         (Start::Call(call), None) => Some((call, None, &[])),
         _ => None,
     }
