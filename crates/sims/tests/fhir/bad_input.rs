@@ -1,12 +1,12 @@
-//! Requests that no server should stumble over.
+//! Invalid requests.
 
 use serde_json::{Value, json};
 
 use crate::harness::{JSON, Server, patient};
 
 #[test]
-fn addresses_that_are_none_get_a_hint() {
-    let mut server = Server::over(&[patient("a", "Ada")]);
+fn invalid_paths_get_a_helpful_error() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
     for (method, address, status, hint) in [
         ("GET", "Pateint/a", 404, "did you mean \"Patient\""),
         ("GET", "Patient/b", 404, "there is no Patient/b"),
@@ -37,8 +37,8 @@ fn addresses_that_are_none_get_a_hint() {
 }
 
 #[test]
-fn an_outcome_that_quotes_control_characters_is_sound() {
-    let mut server = Server::over(&[patient("a", "Ada")]);
+fn outcomes_escape_control_characters() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
     for address in ["Patient/a/$everything?_count=1%00", "Patient?_count=%07", "Pat%01ient", "Patient?na%1bme=a"] {
         let answer = server.get_with(address, &[("prefer", "handling=strict")]);
         assert!(answer.status >= 400, "{}", answer.text);
@@ -49,8 +49,8 @@ fn an_outcome_that_quotes_control_characters_is_sound() {
 }
 
 #[test]
-fn formats_other_than_json_are_refused() {
-    let mut server = Server::over(&[patient("a", "Ada")]);
+fn formats_other_than_json_are_rejected() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
     server.get("Patient/a?_format=xml").expect(406);
     server.get_with("Patient/a", &[("accept", "application/fhir+xml")]).expect(406);
     server.get("Patient/a?_format=application/fhir+json").expect(200);
@@ -59,7 +59,7 @@ fn formats_other_than_json_are_refused() {
 }
 
 #[test]
-fn bodies_that_are_no_resources_are_refused() {
+fn bodies_that_are_not_resources_are_rejected() {
     let mut server = Server::new();
     let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
     let nested = format!(r#"{{"resourceType":"Patient","extension":{deep}}}"#);
@@ -73,7 +73,7 @@ fn bodies_that_are_no_resources_are_refused() {
 }
 
 #[test]
-fn every_fault_of_a_resource_is_named() {
+fn all_errors_of_a_resource_are_reported() {
     let mut server = Server::new();
     let bad = json!({"resourceType": "Observation", "status": "finished", "spaceship": 1, "code": {"coding": {}}});
     let answer = server.post("Observation", &bad).expect(422);
@@ -85,7 +85,7 @@ fn every_fault_of_a_resource_is_named() {
 }
 
 #[test]
-fn bodies_are_kept_in_the_event_even_of_requests_to_nowhere() {
+fn bodies_are_logged_even_for_unknown_paths() {
     let mut server = Server::new();
     server.post("Pateint", &patient("a", "Ada")).expect(404);
     assert_eq!(server.last_payload()["request"]["body"], patient("a", "Ada"));

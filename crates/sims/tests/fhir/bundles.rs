@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, entry, observation, patient};
 
-fn statuses(answer: &crate::harness::Answer) -> Vec<String> {
+fn statuses(answer: &crate::harness::ResponseRecord) -> Vec<String> {
     let entries = answer.body["entry"].as_array().cloned().unwrap_or_default();
     entries.iter().map(|entry| entry["response"]["status"].as_str().unwrap_or_default().to_owned()).collect()
 }
@@ -17,11 +17,11 @@ fn named(full_url: &str, entry: Value) -> Value {
 }
 
 #[test]
-fn a_transaction_is_done_in_the_order_of_the_standard() {
-    let mut server = Server::over(&[patient("old", "Old"), patient("a", "Ada")]);
+fn a_transaction_is_processed_in_the_order_of_the_standard() {
+    let mut server = Server::with_dataset(&[patient("old", "Old"), patient("a", "Ada")]);
     let patch = base64::engine::general_purpose::STANDARD.encode(r#"[{"op":"add","path":"/active","value":true}]"#);
     let binary = json!({"resourceType": "Binary", "contentType": "application/json-patch+json", "data": patch});
-    let done = server
+    let response = server
         .transaction(&[
             entry("GET", "Patient?_sort=_id", None),
             entry("PATCH", "Patient/a", Some(binary)),
@@ -31,20 +31,20 @@ fn a_transaction_is_done_in_the_order_of_the_standard() {
             entry("GET", "Patient/a", None),
         ])
         .expect(200);
-    assert_eq!(done.body["type"], "transaction-response");
+    assert_eq!(response.body["type"], "transaction-response");
     assert_eq!(statuses(&done), ["200 OK", "200 OK", "201 Created", "201 Created", "204 No Content", "200 OK"]);
-    assert_eq!(done.body["entry"][0]["resource"]["total"], 3);
-    assert_eq!(done.body["entry"][5]["resource"]["active"], true);
-    assert_eq!(done.body["entry"][3]["response"]["location"], "Patient/new-1/_history/1");
-    assert_eq!(done.body["entry"][3]["response"]["etag"], "W/\"1\"");
-    assert!(done.body["entry"][3].get("resource").is_none());
-    assert_eq!(done.changes, 4);
-    fhir::validate(&done.body).unwrap();
+    assert_eq!(response.body["entry"][0]["resource"]["total"], 3);
+    assert_eq!(response.body["entry"][5]["resource"]["active"], true);
+    assert_eq!(response.body["entry"][3]["response"]["location"], "Patient/new-1/_history/1");
+    assert_eq!(response.body["entry"][3]["response"]["etag"], "W/\"1\"");
+    assert!(response.body["entry"][3].get("resource").is_none());
+    assert_eq!(response.changes, 4);
+    fhir::validate(&response.body).unwrap();
 }
 
 #[test]
 fn references_between_entries_are_resolved() {
-    let mut server = Server::over(&[json!({"resourceType": "Organization", "id": "org",
+    let mut server = Server::with_dataset(&[json!({"resourceType": "Organization", "id": "org",
         "identifier": [{"system": "http://npi", "value": "7"}]})]);
     let mut observed = observation("x", "y", "1");
     observed["subject"] = json!({"reference": "urn:uuid:p"});
@@ -53,7 +53,7 @@ fn references_between_entries_are_resolved() {
     observed["encounter"] = json!({"reference": "Encounter/e"});
     let encounter = json!({"resourceType": "Encounter", "id": "e", "status": "finished", "class": {"code": "AMB"}});
     let practitioner = json!({"resourceType": "Practitioner", "identifier": [{"value": "doc"}]});
-    let done = server
+    let response = server
         .transaction(&[
             named("http://x.org/fhir/Observation/o", entry("POST", "Observation", Some(observed))),
             named("urn:uuid:p", entry("POST", "Patient", Some(json!({"resourceType": "Patient"})))),
@@ -62,7 +62,7 @@ fn references_between_entries_are_resolved() {
         ])
         .expect(200);
     let location = |at: usize| {
-        let text = done.body["entry"][at]["response"]["location"].as_str().unwrap();
+        let text = response.body["entry"][at]["response"]["location"].as_str().unwrap();
         text.split("/_history").next().unwrap().to_owned()
     };
     let kept = server.get(&location(0)).expect(200).body;
@@ -72,8 +72,8 @@ fn references_between_entries_are_resolved() {
 }
 
 #[test]
-fn one_fault_undoes_a_transaction() {
-    let mut server = Server::over(&[patient("a", "Ada"), patient("b", "Ada")]);
+fn one_error_rolls_back_a_transaction() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada"), patient("b", "Ada")]);
     let good = entry("POST", "Patient", Some(json!({"resourceType": "Patient"})));
     let of = |reference: &str| {
         let mut resource = observation("x", "y", "1");
@@ -130,28 +130,28 @@ fn a_transaction_writes_each_resource_once() {
 }
 
 #[test]
-fn conditional_entries_find_what_there_is() {
+fn conditional_entries_match_existing_resources() {
     let identified = |value: &str| json!({"resourceType": "Patient", "identifier": [{"value": value}]});
     let mut there = identified("1");
     there["id"] = json!("a");
-    let mut server = Server::over(&[there]);
+    let mut server = Server::with_dataset(&[there]);
     let mut create = named("urn:uuid:p", entry("POST", "Patient", Some(identified("1"))));
     create["request"]["ifNoneExist"] = json!("identifier=1");
     let mut observed = observation("x", "y", "1");
     observed["subject"] = json!({"reference": "urn:uuid:p"});
-    let done = server.transaction(&[
+    let response = server.transaction(&[
         create,
         entry("POST", "Observation", Some(observed)),
         entry("PUT", "Patient?identifier=2", Some(identified("2"))),
         entry("DELETE", "Patient?identifier=3", None),
     ]);
-    let done = done.expect(200);
+    let response = response.expect(200);
     assert_eq!(statuses(&done), ["200 OK", "201 Created", "201 Created", "204 No Content"]);
     assert_eq!(server.get("Observation?subject=Patient/a").body["total"], 1);
 }
 
 #[test]
-fn entries_of_a_batch_stand_alone() {
+fn entries_of_a_batch_are_independent() {
     let mut server = Server::new();
     let batch = json!({"resourceType": "Bundle", "type": "batch", "entry": [
         entry("PUT", "Patient/a", Some(patient("a", "A"))),
@@ -161,19 +161,19 @@ fn entries_of_a_batch_stand_alone() {
         entry("POST", "/Patient", Some(json!({"resourceType": "Patient"}))),
         entry("POST", "Spaceship", Some(json!({"resourceType": "Spaceship"}))),
     ]});
-    let done = server.post("", &batch).expect(200);
+    let response = server.post("", &batch).expect(200);
     assert_eq!(
         statuses(&done),
         ["201 Created", "422 Unprocessable Content", "200 OK", "404 Not Found", "201 Created", "404 Not Found"]
     );
-    assert_eq!(done.body["entry"][1]["response"]["outcome"]["issue"][0]["expression"][0], "Patient.active");
-    assert_eq!(done.changes, 2);
-    let shown = server.with("POST", "", &[("prefer", "return=representation")], &batch).expect(200);
-    assert_eq!(shown.body["entry"][0]["resource"]["id"], "a");
+    assert_eq!(response.body["entry"][1]["response"]["outcome"]["issue"][0]["expression"][0], "Patient.active");
+    assert_eq!(response.changes, 2);
+    let response = server.with("POST", "", &[("prefer", "return=representation")], &batch).expect(200);
+    assert_eq!(response.body["entry"][0]["resource"]["id"], "a");
 }
 
 #[test]
-fn other_bundles_are_refused() {
+fn other_bundles_are_rejected() {
     let mut server = Server::new();
     server.post("", &json!({"resourceType": "Patient"})).expect(400);
     server.post("", &json!({"resourceType": "Bundle", "type": "collection"})).expect(400);

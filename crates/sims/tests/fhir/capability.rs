@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::{BASE, Server};
 
 #[test]
-fn the_statement_is_valid_and_true() {
+fn the_capability_statement_is_valid_and_accurate() {
     let mut server = Server::new();
     let statement = server.get("metadata").expect(200).body;
     fhir::validate(&statement).unwrap();
@@ -30,7 +30,7 @@ fn the_statement_is_valid_and_true() {
 }
 
 #[test]
-fn clients_find_where_tokens_are() {
+fn the_token_endpoint_is_published() {
     let mut server = Server::new();
     let answer = server.get(".well-known/smart-configuration").expect(200);
     assert_eq!(answer.body["token_endpoint"], format!("{BASE}/auth/token"));

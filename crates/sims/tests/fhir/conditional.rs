@@ -14,7 +14,7 @@ fn patient(id: Option<&str>, identifier: &str) -> Value {
 }
 
 fn server() -> Server {
-    Server::over(&[patient(Some("a"), "1"), patient(Some("b"), "2"), patient(Some("c"), "2")])
+    Server::with_dataset(&[patient(Some("a"), "1"), patient(Some("b"), "2"), patient(Some("c"), "2")])
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_conditional_patch_needs_one_resource() {
 }
 
 #[test]
-fn a_conditional_delete_deletes_what_it_finds() {
+fn a_conditional_delete_deletes_all_matches() {
     let mut server = server();
     assert!(server.delete("Patient?identifier=2").expect(204).changes > 1);
     assert_eq!(server.delete("Patient?identifier=3").expect(204).changes, 0);

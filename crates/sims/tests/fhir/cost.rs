@@ -1,19 +1,19 @@
-//! Reads pass text through, and the largest Bundle is no trouble.
+//! Performance: reads return stored text, and the largest Bundle is processed in reasonable time.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Server, entry, observation, patient};
 
-/// Nothing is parsed on the way.
+/// The text is not parsed.
 #[test]
-fn a_read_gives_the_stored_text() {
-    let mut server = Server::over(&[patient("a", "Ada")]);
+fn a_read_returns_the_stored_text() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
     let text = server.world.sandboxes[&server.sandbox].records.get("Patient", "a").live().unwrap().text().into_owned();
     assert_eq!(server.get("Patient/a").text, text);
 }
 
 #[test]
-fn the_largest_transaction_is_done_whole() {
+fn the_largest_transaction_succeeds() {
     let mut server = Server::new();
     let mut entries: Vec<Value> = (0..5_000)
         .map(|at| {

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::{BASE, JSON, Server, patient};
 
 #[test]
-fn a_resource_lives_and_dies() {
+fn the_lifecycle_of_a_resource() {
     let mut server = Server::new();
     let created = server.post("Patient", &json!({"resourceType": "Patient", "name": [{"family": "Ada"}]})).expect(201);
     assert_eq!(created.header("location"), format!("{BASE}/Patient/new-1/_history/1"));
@@ -38,7 +38,7 @@ fn a_resource_lives_and_dies() {
 }
 
 #[test]
-fn resources_are_kept_as_they_were_written() {
+fn resources_are_stored_unchanged() {
     let mut server = Server::new();
     let text = r#"{"valueQuantity":{"value":6.10,"unit":"mmol/L"},"status":"final","resourceType":"Observation","code":{"text":"K"},"extension":[{"url":"http://x.org/y","valueDecimal":1.000000000000000000001}],"meta":{"tag":[{"code":"t"}],"versionId":"77"},"id":"o"}"#;
     let kept = server.request("PUT", "Observation/o", &[JSON], text.as_bytes()).expect(201);
@@ -48,7 +48,7 @@ fn resources_are_kept_as_they_were_written() {
 }
 
 #[test]
-fn an_update_is_of_the_resource_that_it_names() {
+fn the_id_of_an_update_must_match_the_url() {
     let mut server = Server::new();
     server.put("Patient/a", &patient("a", "Ada")).expect(201);
     assert_eq!(server.put("Patient/a", &patient("b", "Ada")).expect(400).expression(), "Patient.id");
@@ -59,7 +59,7 @@ fn an_update_is_of_the_resource_that_it_names() {
 }
 
 #[test]
-fn clients_may_prefer_less() {
+fn prefer_controls_the_response() {
     let mut server = Server::new();
     let minimal = server.with("PUT", "Patient/a", &[("prefer", "return=minimal")], &patient("a", "Ada")).expect(201);
     assert_eq!((minimal.text.as_str(), minimal.header("etag")), ("", "W/\"1\""));
@@ -70,8 +70,8 @@ fn clients_may_prefer_less() {
 }
 
 #[test]
-fn versions_protect_against_lost_updates() {
-    let mut server = Server::over(&[patient("a", "Ada")]);
+fn if_match_prevents_lost_updates() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
     server.with("PUT", "Patient/a", &[("if-match", "W/\"2\"")], &patient("a", "B")).expect(412);
     server.with("PUT", "Patient/a", &[("if-match", "W/\"1\"")], &patient("a", "B")).expect(200);
     server.with("PUT", "Patient/a", &[("if-match", "\"1\", \"2\"")], &patient("a", "C")).expect(200);
@@ -83,8 +83,8 @@ fn versions_protect_against_lost_updates() {
 }
 
 #[test]
-fn reads_are_saved_when_nothing_changed() {
-    let mut server = Server::over(&[patient("a", "Ada")]);
+fn conditional_reads_return_304() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
     let read = server.get("Patient/a").expect(200);
     let (etag, modified) = (read.header("etag").to_owned(), read.header("last-modified").to_owned());
     let same = server.get_with("Patient/a", &[("if-none-match", &etag)]).expect(304);
@@ -97,8 +97,8 @@ fn reads_are_saved_when_nothing_changed() {
 }
 
 #[test]
-fn parts_of_resources_are_marked() {
-    let mut server = Server::over(&[json!({
+fn subsets_are_tagged() {
+    let mut server = Server::with_dataset(&[json!({
         "resourceType": "Patient", "id": "a", "active": true, "name": [{"family": "Ada"}],
         "text": {"status": "generated", "div": "<div xmlns=\"http://www.w3.org/1999/xhtml\">a</div>"},
         "maritalStatus": {"text": "M"}, "contact": [{"name": {"text": "C"}}],

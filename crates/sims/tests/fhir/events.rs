@@ -1,4 +1,4 @@
-//! Each request leaves one event, which names what was read and holds what was written.
+//! Each request is logged as one event, with the names of read resources and the content of written ones.
 
 use model::event::EventType;
 use serde_json::json;
@@ -7,8 +7,8 @@ use verial_sims::fhir::handle::is_read_only;
 use crate::harness::{JSON, Server, observation, patient, request};
 
 #[test]
-fn reads_are_named_and_writes_are_whole() {
-    let mut server = Server::over(&[patient("a", "Ada"), observation("o", "a", "1")]);
+fn events_name_reads_and_contain_writes() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada"), observation("o", "a", "1")]);
     server.get("Patient/a");
     let event = server.last_event();
     assert_eq!(
@@ -48,7 +48,7 @@ fn reads_are_named_and_writes_are_whole() {
 }
 
 #[test]
-fn secrets_never_reach_the_log() {
+fn secrets_are_masked_in_the_log() {
     let secret = format!("vk_{}", "a1B2".repeat(10));
     let mut server = Server::new();
     server.get(&format!("Patient/{secret}?name={secret}"));
@@ -63,7 +63,7 @@ fn secrets_never_reach_the_log() {
 }
 
 #[test]
-fn it_is_known_before_what_changes_nothing() {
+fn read_only_requests_are_recognized() {
     for (method, path, read_only) in [
         ("GET", "Patient/1", true),
         ("HEAD", "Patient/1", true),

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::harness::{Server, observation, patient};
 
 #[test]
-fn everything_is_what_points_to_the_patient_and_what_that_needs() {
+fn everything_contains_referring_and_supporting_resources() {
     let mut with_performer = observation("o1", "a", "1");
     with_performer["performer"] = json!([{"reference": "PractitionerRole/r"}]);
     let role = json!({"resourceType": "PractitionerRole", "id": "r", "practitioner": {"reference": "Practitioner/p"},
@@ -13,7 +13,7 @@ fn everything_is_what_points_to_the_patient_and_what_that_needs() {
     let practitioner = json!({"resourceType": "Practitioner", "id": "p"});
     let group = json!({"resourceType": "Group", "id": "g", "type": "person", "actual": true,
                        "member": [{"entity": {"reference": "Patient/a"}}, {"entity": {"reference": "Patient/b"}}]});
-    let mut server = Server::over(&[
+    let mut server = Server::with_dataset(&[
         patient("a", "Ada"),
         patient("b", "Byron"),
         with_performer,
@@ -51,8 +51,8 @@ fn everything_is_what_points_to_the_patient_and_what_that_needs() {
 }
 
 #[test]
-fn validate_tells_faults_and_changes_nothing() {
-    let mut server = Server::over(&[patient("a", "Ada")]);
+fn validate_reports_errors_and_changes_nothing() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
     let good = server.post("Patient/$validate", &patient("x", "X")).expect(200);
     assert_eq!((&good.body["issue"][0]["severity"], good.changes), (&json!("information"), 0));
     let bad = server.post("Patient/$validate", &json!({"resourceType": "Patient", "active": "yes"})).expect(200);
@@ -66,7 +66,7 @@ fn validate_tells_faults_and_changes_nothing() {
 }
 
 #[test]
-fn everything_is_cut_by_dates_of_care() {
+fn everything_is_limited_by_dates_of_care() {
     let dated = |id: &str, day: &str| {
         let mut resource = observation(id, "a", "1");
         resource["effectiveDateTime"] = json!(day);
@@ -77,7 +77,7 @@ fn everything_is_cut_by_dates_of_care() {
     let practitioner = json!({"resourceType": "Practitioner", "id": "p"});
     let coverage = json!({"resourceType": "Coverage", "id": "i", "status": "active",
         "beneficiary": {"reference": "Patient/a"}, "payor": [{"reference": "Patient/a"}]});
-    let mut server = Server::over(&[
+    let mut server = Server::with_dataset(&[
         patient("a", "Ada"),
         dated("o1", "2023-01-01"),
         dated("o2", "2024-06-01T10:00:00Z"),
@@ -96,9 +96,9 @@ fn everything_is_cut_by_dates_of_care() {
         {"name": "_count", "valueInteger": 1}, {"name": "shoe-size", "valueInteger": 9}]});
     let posted = server.post("Patient/a/$everything", &parameters).expect(200);
     assert_eq!(posted.entries()[0], "Observation/o1");
-    let told = &posted.body["entry"][1];
-    assert_eq!(told["search"]["mode"], "outcome");
-    assert!(told["resource"]["issue"][0]["diagnostics"].as_str().unwrap().contains("shoe-size"), "{told}");
+    let response = &posted.body["entry"][1];
+    assert_eq!(response["search"]["mode"], "outcome");
+    assert!(response["resource"]["issue"][0]["diagnostics"].as_str().unwrap().contains("shoe-size"), "{response}");
     server.get("Patient/a/$everything?start=soon").expect(400);
     server.get_with("Patient/a/$everything?shoe-size=9", &[("prefer", "handling=strict")]).expect(400);
     let read = server.get("Patient/a?shoe-size=9").expect(200);
@@ -108,9 +108,9 @@ fn everything_is_cut_by_dates_of_care() {
 }
 
 #[test]
-fn validate_looks_at_every_type_and_at_known_profiles() {
-    let mut server = Server::over(&[patient("a", "Ada")]);
-    let severities = |answer: &crate::harness::Answer| {
+fn validate_checks_all_types_and_known_profiles() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
+    let severities = |answer: &crate::harness::ResponseRecord| {
         let issues = answer.body["issue"].as_array().unwrap().iter();
         issues.map(|issue| issue["severity"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };

@@ -1,4 +1,4 @@
-//! A playground in memory: answers are applied to the world as the store would do it.
+//! A FHIR server in memory that applies the changes of each request.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -27,17 +27,17 @@ pub(crate) struct Server {
     ids: Cell<u64>,
 }
 
-pub(crate) struct Answer {
+pub(crate) struct ResponseRecord {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) text: String,
     pub(crate) raw: Option<Vec<u8>>,
-    /// Null when there is none.
+    /// Null if there is no body.
     pub(crate) body: Value,
     pub(crate) changes: usize,
 }
 
-impl Answer {
+impl ResponseRecord {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value)
     }
@@ -61,7 +61,7 @@ impl Answer {
         self.body["issue"][0]["expression"][0].as_str().unwrap_or_default()
     }
 
-    /// `Patient/1` of each entry, in order; with its mode when that is not `match`.
+    /// `Patient/1` for each entry, in order, prefixed with the mode if that is not `match`.
     pub(crate) fn entries(&self) -> Vec<String> {
         let entries = self.body["entry"].as_array().map(Vec::as_slice).unwrap_or_default();
         let name = |entry: &Value| {
@@ -87,8 +87,8 @@ impl Server {
         Self::over(&[])
     }
 
-    /// With these resources as its dataset.
-    pub(crate) fn over(resources: &[Value]) -> Self {
+    /// A server with a dataset of these resources.
+    pub(crate) fn with_dataset(resources: &[Value]) -> Self {
         let lines: String = resources.iter().map(|resource| format!("{resource}\n")).collect();
         let layer = Layer::build(vec![lines.into_bytes()], 1).unwrap();
         let sandbox: SandboxId = "sbx_01J00000000000000000000000".parse().unwrap();
@@ -111,7 +111,7 @@ impl Server {
         self.client.scopes = Some(Scopes::parse(scopes));
     }
 
-    pub(crate) fn send(&mut self, request: &Request) -> Answer {
+    pub(crate) fn send(&mut self, request: &Request) -> ResponseRecord {
         let new_id = || {
             self.ids.set(self.ids.get() + 1);
             format!("new-{}", self.ids.get())
@@ -130,43 +130,55 @@ impl Server {
         self.events.extend(outcome.events);
         let Response { status, headers, body, raw } = outcome.answer;
         let json = serde_json::from_str(&body).unwrap_or_default();
-        Answer { status, headers, text: body, raw, body: json, changes: outcome.changes.len() }
+        ResponseRecord { status, headers, text: body, raw, body: json, changes: outcome.changes.len() }
     }
 
-    pub(crate) fn request(&mut self, method: &str, address: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    pub(crate) fn request(
+        &mut self,
+        method: &str,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> ResponseRecord {
         self.send(&request(method, address, headers, body))
     }
 
-    pub(crate) fn get(&mut self, address: &str) -> Answer {
+    pub(crate) fn get(&mut self, address: &str) -> ResponseRecord {
         self.request("GET", address, &[], b"")
     }
 
-    pub(crate) fn get_with(&mut self, address: &str, headers: &[(&str, &str)]) -> Answer {
+    pub(crate) fn get_with(&mut self, address: &str, headers: &[(&str, &str)]) -> ResponseRecord {
         self.request("GET", address, headers, b"")
     }
 
-    pub(crate) fn delete(&mut self, address: &str) -> Answer {
+    pub(crate) fn delete(&mut self, address: &str) -> ResponseRecord {
         self.request("DELETE", address, &[], b"")
     }
 
-    pub(crate) fn post(&mut self, address: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&mut self, address: &str, body: &Value) -> ResponseRecord {
         self.request("POST", address, &[JSON], body.to_string().as_bytes())
     }
 
-    pub(crate) fn put(&mut self, address: &str, body: &Value) -> Answer {
+    pub(crate) fn put(&mut self, address: &str, body: &Value) -> ResponseRecord {
         self.request("PUT", address, &[JSON], body.to_string().as_bytes())
     }
 
-    pub(crate) fn with(&mut self, method: &str, address: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
+    pub(crate) fn with(
+        &mut self,
+        method: &str,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> ResponseRecord {
         let headers: Vec<_> = headers.iter().copied().chain([JSON]).collect();
         self.request(method, address, &headers, body.to_string().as_bytes())
     }
 
-    pub(crate) fn patch(&mut self, address: &str, body: &Value) -> Answer {
+    pub(crate) fn patch(&mut self, address: &str, body: &Value) -> ResponseRecord {
         self.request("PATCH", address, &[JSON_PATCH], body.to_string().as_bytes())
     }
 
-    pub(crate) fn transaction(&mut self, entries: &[Value]) -> Answer {
+    pub(crate) fn transaction(&mut self, entries: &[Value]) -> ResponseRecord {
         self.post("", &json!({"resourceType": "Bundle", "type": "transaction", "entry": entries}))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::harness::{Server, observation, patient};
 
-fn lines(answer: &crate::harness::Answer) -> Vec<String> {
+fn lines(answer: &crate::harness::ResponseRecord) -> Vec<String> {
     let entries = answer.body["entry"].as_array().cloned().unwrap_or_default();
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let line = |entry: &serde_json::Value| {
@@ -13,8 +13,8 @@ fn lines(answer: &crate::harness::Answer) -> Vec<String> {
 }
 
 #[test]
-fn history_tells_every_version() {
-    let mut server = Server::over(&[patient("a", "Ada"), patient("z", "Zoe")]);
+fn history_contains_every_version() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada"), patient("z", "Zoe")]);
     server.put("Patient/a", &patient("a", "B")).expect(200);
     server.put("Patient/b", &patient("b", "B")).expect(201);
     server.delete("Patient/a").expect(204);
@@ -39,8 +39,8 @@ fn history_tells_every_version() {
 }
 
 #[test]
-fn history_is_paged_and_cut_by_time() {
-    let mut server = Server::over(&[patient("a", "Ada")]);
+fn history_is_paged_and_filtered_by_time() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
     for family in ["B", "C", "D"] {
         server.put("Patient/a", &patient("a", family)).expect(200);
     }

@@ -1,4 +1,4 @@
-//! Stories of FHIR clients against the simulated server, without a connection.
+//! Tests of the simulated FHIR server through its request handler.
 #![expect(clippy::unwrap_used, reason = "a test may panic, also in the functions that its tests share")]
 
 mod bad_input;
@@ -13,7 +13,7 @@ mod harness;
 mod history;
 mod own_addresses;
 mod patch;
-mod random_stories;
+mod properties;
 mod routes;
 mod scopes;
 mod search;

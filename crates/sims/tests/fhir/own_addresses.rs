@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{BASE, JSON, Server, entry, observation, patient, request};
 
-/// Every address that a client may know the sandbox by. The last is one that the request brings.
+/// The base URLs under which clients know the sandbox. The last one is given by the request.
 const BASES: [&str; 4] = [
     BASE,
     "http://127.0.0.1:8080/sandboxes/sbx_01J00000000000000000000000/fhir",
@@ -13,7 +13,13 @@ const BASES: [&str; 4] = [
 ];
 
 impl Server {
-    fn ask(&mut self, method: &str, address: &str, headers: &[(&str, &str)], body: &Value) -> crate::harness::Answer {
+    fn send_to(
+        &mut self,
+        method: &str,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> crate::harness::ResponseRecord {
         let headers: Vec<_> = headers.iter().copied().chain([JSON]).collect();
         let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         let mut request = request(method, address, &headers, &body);
@@ -34,9 +40,9 @@ fn referring(id: &str, reference: &str) -> Value {
 #[test]
 fn absolute_references_are_found_like_relative_ones() {
     for base in BASES {
-        let mut server = Server::over(&[patient("a", "Ada"), patient("b", "Byron")]);
+        let mut server = Server::with_dataset(&[patient("a", "Ada"), patient("b", "Byron")]);
         let written =
-            server.ask("PUT", "Observation/o", &[], &referring("o", &format!("{base}/Patient/a"))).expect(201);
+            server.send_to("PUT", "Observation/o", &[], &referring("o", &format!("{base}/Patient/a"))).expect(201);
         assert_eq!(written.body["subject"]["reference"], "Patient/a");
         for search in [
             "Observation?subject=Patient/a".to_owned(),
@@ -47,14 +53,14 @@ fn absolute_references_are_found_like_relative_ones() {
             format!("Observation?subject._has:Observation:subject:subject={base}/Patient/a"),
         ] {
             assert_eq!(
-                server.ask("GET", &search, &[], &Value::Null).expect(200).entries(),
+                server.send_to("GET", &search, &[], &Value::Null).expect(200).entries(),
                 ["Observation/o"],
                 "{search}"
             );
         }
         let reverse =
             format!("Patient?_has:Observation:patient:subject={base}/Patient/a&_revinclude=Observation:subject");
-        let found = server.ask("GET", &reverse, &[], &Value::Null).expect(200);
+        let found = server.send_to("GET", &reverse, &[], &Value::Null).expect(200);
         assert_eq!(found.entries(), ["Patient/a", "include Observation/o"]);
         let included = server.get("Observation?_include=Observation:subject").expect(200);
         assert_eq!(included.entries(), ["Observation/o", "include Patient/a"]);
@@ -63,21 +69,22 @@ fn absolute_references_are_found_like_relative_ones() {
 }
 
 #[test]
-fn conditions_and_bundles_take_own_addresses() {
+fn conditions_and_bundles_accept_own_addresses() {
     for base in BASES {
-        let mut server = Server::over(&[patient("a", "Ada"), patient("b", "Byron"), observation("o", "a", "8480-6")]);
+        let mut server =
+            Server::with_dataset(&[patient("a", "Ada"), patient("b", "Byron"), observation("o", "a", "8480-6")]);
         let criteria = format!("subject={base}/Patient/a");
-        let again = server.ask("POST", "Observation", &[("if-none-exist", &criteria)], &referring("", "Patient/a"));
+        let again = server.send_to("POST", "Observation", &[("if-none-exist", &criteria)], &referring("", "Patient/a"));
         again.expect(200);
         let moved = referring("o", &format!("{base}/Patient/b/_history/1"));
-        let moved = server.ask("PUT", &format!("Observation?{criteria}"), &[], &moved).expect(200);
+        let moved = server.send_to("PUT", &format!("Observation?{criteria}"), &[], &moved).expect(200);
         assert_eq!(moved.body["subject"]["reference"], "Patient/b/_history/1");
         let conditional = referring("", &format!("{base}/Patient?name=ada"));
         let transaction = json!({"resourceType": "Bundle", "type": "transaction", "entry": [
             entry("POST", &format!("{base}/Observation"), Some(conditional)),
             entry("GET", &format!("{base}/Patient/a"), None),
         ]});
-        let done = server.ask("POST", "", &[], &transaction).expect(200);
+        let done = server.send_to("POST", "", &[], &transaction).expect(200);
         assert_eq!(done.body["entry"][0]["response"]["status"], "201 Created");
         assert_eq!(server.get("Observation?subject=Patient/a").expect(200).entries().len(), 1);
         let patch = json!([{"op": "replace", "path": "/subject/reference", "value": format!("{base}/Patient/a")}]);
@@ -88,7 +95,7 @@ fn conditions_and_bundles_take_own_addresses() {
 }
 
 #[test]
-fn what_is_not_a_reference_to_the_server_is_kept() {
+fn other_references_are_unchanged() {
     let mut server = Server::new();
     let elsewhere = "https://other.example.org/fhir/Patient/a";
     let kept = server.put("Observation/o", &referring("o", elsewhere)).expect(201);

@@ -5,8 +5,8 @@ use serde_json::json;
 use crate::harness::{Server, patient};
 
 #[test]
-fn a_patch_is_applied_whole_or_not_at_all() {
-    let mut server = Server::over(&[patient("a", "Ada")]);
+fn a_patch_is_atomic() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
     let patched = server
         .patch(
             "Patient/a",
@@ -43,8 +43,8 @@ fn a_patch_is_applied_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_patch_says_what_it_is_and_of_which_version() {
-    let mut server = Server::over(&[patient("a", "Ada")]);
+fn content_type_and_version_of_a_patch_are_checked() {
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
     server.with("PATCH", "Patient/a", &[], &json!([])).expect(415);
     let body = json!([{"op": "add", "path": "/active", "value": true}]).to_string();
     let kind = ("content-type", "application/json-patch+json");

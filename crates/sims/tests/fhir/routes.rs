@@ -1,16 +1,15 @@
-//! Addresses that R4 clients take for granted: compartments, the whole server, Binary as bytes, several deletions,
-//! FHIRPath Patch and `$lastn`.
+//! Compartment and system search, Binary as bytes, conditional delete of several resources, FHIRPath Patch and `$lastn`.
 
 use serde_json::{Value, json};
 
 use crate::harness::{JSON, Server, entry, observation, patient};
 
-fn over_two_patients() -> Server {
+fn server_with_two_patients() -> Server {
     let encounter = json!({"resourceType": "Encounter", "id": "e", "status": "finished",
         "class": {"code": "AMB"}, "subject": {"reference": "Patient/a"}});
     let mut performed = observation("o2", "b", "8480-6");
     performed["performer"] = json!([{"reference": "Patient/a"}]);
-    Server::over(&[
+    Server::with_dataset(&[
         patient("a", "Ada"),
         patient("b", "Byron"),
         observation("o1", "a", "8480-6"),
@@ -21,8 +20,8 @@ fn over_two_patients() -> Server {
 }
 
 #[test]
-fn a_compartment_is_searched_by_its_own_address() {
-    let mut server = over_two_patients();
+fn compartment_search() {
+    let mut server = server_with_two_patients();
     assert_eq!(server.get("Patient/a/Observation").expect(200).entries(), ["Observation/o1", "Observation/o2"]);
     let one = server.get("Patient/b/Observation?code=8480-6&_include=Observation:performer").expect(200);
     assert_eq!(one.entries(), ["Observation/o2", "include Patient/a"]);
@@ -50,8 +49,8 @@ fn a_compartment_is_searched_by_its_own_address() {
 }
 
 #[test]
-fn all_types_are_searched_at_once() {
-    let mut server = over_two_patients();
+fn system_search() {
+    let mut server = server_with_two_patients();
     let both = server.get("?_type=Patient,Encounter&_sort=-_id").expect(200);
     assert_eq!(both.entries(), ["Encounter/e", "Patient/b", "Patient/a"]);
     assert_eq!(server.get("?_id=a,e").expect(200).entries(), ["Encounter/e", "Patient/a"]);
@@ -111,8 +110,8 @@ fn a_binary_is_written_and_read_as_bytes() {
 }
 
 #[test]
-fn a_condition_deletes_all_that_it_finds() {
-    let mut server = over_two_patients();
+fn a_conditional_delete_deletes_several_resources() {
+    let mut server = server_with_two_patients();
     let gone = server.delete("Observation?subject=Patient/b").expect(204);
     assert_eq!(gone.changes, 2);
     assert_eq!(server.get("Observation").expect(200).entries(), ["Observation/o1"]);
@@ -126,8 +125,8 @@ fn a_condition_deletes_all_that_it_finds() {
     server.transaction(&twice).expect(400);
     let prefer = [("prefer", "return=OperationOutcome")];
     server.put("Observation/o4", &observation("o4", "a", "1")).expect(201);
-    let told = server.request("DELETE", "Observation?subject=Patient/a", &prefer, b"").expect(200);
-    assert!(told.issue().contains("2 resources"), "{}", told.issue());
+    let response = server.request("DELETE", "Observation?subject=Patient/a", &prefer, b"").expect(200);
+    assert!(response.issue().contains("2 resources"), "{}", response.issue());
 }
 
 fn replace(path: &str, value: Value) -> Value {
@@ -139,7 +138,7 @@ fn replace(path: &str, value: Value) -> Value {
 
 #[test]
 fn resources_are_patched_by_fhirpath() {
-    let mut server = over_two_patients();
+    let mut server = server_with_two_patients();
     let renamed = replace("Patient.name[0].family", json!({"valueString": "King"}));
     let patched = server.with("PATCH", "Patient/a", &[("if-match", "W/\"1\"")], &renamed).expect(200);
     assert_eq!(patched.body["name"][0]["family"], "King");
@@ -167,13 +166,13 @@ fn dated(id: &str, code: &str, day: &str) -> Value {
 }
 
 #[test]
-fn the_newest_observations_of_each_code() {
+fn last_n_returns_the_newest_observations_of_each_code() {
     let mut both = dated("o5", "8867-4", "2026-01-05");
     both["code"]["coding"] = json!([{"system": "http://loinc.org", "code": "8867-4"},
         {"system": "http://snomed.info/sct", "code": "364075005"}]);
     let mut snomed = dated("o6", "x", "2026-01-06");
     snomed["code"]["coding"] = json!([{"system": "http://snomed.info/sct", "code": "364075005"}]);
-    let mut server = Server::over(&[
+    let mut server = Server::with_dataset(&[
         patient("a", "Ada"),
         dated("o1", "8480-6", "2026-01-01"),
         dated("o2", "8480-6", "2026-01-03"),
@@ -203,19 +202,19 @@ fn the_newest_observations_of_each_code() {
 }
 
 #[test]
-fn included_resources_are_never_cut_silently() {
+fn all_included_resources_can_be_paged() {
     let mut resources = vec![patient("a", "Ada"), patient("b", "Byron")];
     resources.extend((0..2500).map(|number| observation(&format!("o{number:04}"), "a", "1")));
     resources.push(observation("p", "b", "1"));
-    let mut server = Server::over(&resources);
+    let mut server = Server::with_dataset(&resources);
     let mut address = "Patient?_count=1&_revinclude=Observation:subject".to_owned();
-    let (mut matched, mut included, mut told) = (Vec::new(), Vec::new(), 0);
+    let (mut matched, mut included, mut response) = (Vec::new(), Vec::new(), 0);
     loop {
         let page = server.get(&address).expect(200);
         for name in page.entries() {
             match name.split_once(' ') {
                 Some(("include", name)) => included.push(name.to_owned()),
-                Some(_) => told += 1,
+                Some(_) => response += 1,
                 None => matched.push(name),
             }
         }
@@ -226,5 +225,5 @@ fn included_resources_are_never_cut_silently() {
     }
     included.sort();
     included.dedup();
-    assert_eq!((matched, included.len(), told), (vec!["Patient/a".to_owned(), "Patient/b".to_owned()], 2501, 2));
+    assert_eq!((matched, included.len(), response), (vec!["Patient/a".to_owned(), "Patient/b".to_owned()], 2501, 2));
 }

@@ -1,17 +1,17 @@
-//! A client sees and does what its token allows, by whatever way.
+//! Scopes of tokens, in all interactions.
 
 use serde_json::json;
 
 use crate::harness::{Server, entry, observation, patient};
 
 fn server(scopes: &str) -> Server {
-    let mut server = Server::over(&[patient("a", "Ada"), observation("o", "a", "1")]);
+    let mut server = Server::with_dataset(&[patient("a", "Ada"), observation("o", "a", "1")]);
     server.with_scopes(scopes);
     server
 }
 
 #[test]
-fn each_interaction_needs_its_letter() {
+fn each_interaction_needs_its_permission() {
     for (letters, method, address) in [
         ("r", "GET", "Patient/a"),
         ("r", "GET", "Patient/a/_history"),
@@ -34,14 +34,14 @@ fn each_interaction_needs_its_letter() {
         assert!(allowed.status < 300, "{method} {address}: {}", allowed.text);
         for missing in letters.chars() {
             let others: String = "cruds".chars().filter(|letter| *letter != missing).collect();
-            let refused = send(&mut server(&format!("system/Patient.{others} system/Observation.cruds"))).expect(403);
-            assert_eq!(refused.body["issue"][0]["code"], "forbidden");
+            let rejected = send(&mut server(&format!("system/Patient.{others} system/Observation.cruds"))).expect(403);
+            assert_eq!(rejected.body["issue"][0]["code"], "forbidden");
         }
     }
 }
 
 #[test]
-fn nothing_is_learned_through_other_types() {
+fn chains_and_includes_respect_scopes() {
     let mut only_observations = server("system/Observation.rs");
     let found = only_observations.get("Observation?_include=Observation:subject&_include=*").expect(200);
     assert_eq!(found.entries(), ["Observation/o"]);
@@ -56,13 +56,13 @@ fn nothing_is_learned_through_other_types() {
 }
 
 #[test]
-fn a_patch_does_not_read() {
+fn the_response_to_a_patch_needs_read_access() {
     let mut writer = server("system/Patient.u");
     assert_eq!(writer.patch("Patient/a", &json!([])).expect(200).text, "");
 }
 
 #[test]
-fn bundles_are_no_way_around() {
+fn bundle_entries_respect_scopes() {
     let mut reader = server("system/Patient.rs");
     let write = entry("PUT", "Patient/a", Some(patient("a", "B")));
     assert_eq!(reader.transaction(std::slice::from_ref(&write)).expect(403).expression(), "Bundle.entry[0]");

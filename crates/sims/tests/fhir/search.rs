@@ -1,4 +1,4 @@
-//! Search: forms, links, pages that survive writes, parts and includes.
+//! Search: forms, links, stable pages, subsets and includes.
 
 use serde_json::json;
 
@@ -7,11 +7,11 @@ use crate::harness::{BASE, Server, observation, patient};
 fn server() -> Server {
     let mut resources = vec![patient("a", "Ada"), patient("b", "Byron"), patient("c", "Curie")];
     resources.extend((0..25).map(|at| observation(&format!("o{at:02}"), if at < 20 { "a" } else { "b" }, "8480-6")));
-    Server::over(&resources)
+    Server::with_dataset(&resources)
 }
 
 #[test]
-fn get_and_post_find_the_same() {
+fn get_and_post_return_the_same() {
     let mut server = server();
     let found = server.get("Patient?name=ada").expect(200);
     assert_eq!((found.entries(), &found.body["total"]), (vec!["Patient/a".to_owned()], &json!(1)));
@@ -31,7 +31,7 @@ fn get_and_post_find_the_same() {
 }
 
 #[test]
-fn pages_survive_writes() {
+fn pages_are_stable_under_writes() {
     let mut server = server();
     let first = server.get("Observation?subject=Patient/a&_count=8").expect(200);
     assert_eq!((first.entries().len(), &first.body["total"]), (8, &json!(20)));
@@ -64,7 +64,7 @@ fn pages_survive_writes() {
 }
 
 #[test]
-fn what_is_beside_the_matches_is_marked() {
+fn included_resources_are_marked() {
     let mut server = server();
     let found = server.get("Observation?_id=o01,o21&_include=Observation:subject").expect(200);
     assert_eq!(found.entries(), ["Observation/o01", "Observation/o21", "include Patient/a", "include Patient/b"]);
@@ -76,7 +76,7 @@ fn what_is_beside_the_matches_is_marked() {
 }
 
 #[test]
-fn unknown_parameters_are_reported_or_refused() {
+fn unknown_parameters_are_reported_or_rejected() {
     let mut server = server();
     let lenient = server.get("Patient?shoe-size=44&name=ada").expect(200);
     assert_eq!(lenient.entries(), ["Patient/a", "outcome OperationOutcome/"]);
@@ -88,7 +88,7 @@ fn unknown_parameters_are_reported_or_refused() {
 }
 
 #[test]
-fn parts_are_shown_of_matches() {
+fn subsets_apply_to_matches() {
     let mut server = server();
     let found = server.get("Observation?_id=o01&_elements=subject&_include=Observation:subject").expect(200);
     assert!(found.body["entry"][0]["resource"].get("subject").is_some());
@@ -100,7 +100,7 @@ fn parts_are_shown_of_matches() {
 }
 
 #[test]
-fn searches_that_cannot_be_run_are_refused() {
+fn invalid_searches_are_rejected() {
     let mut server = server();
     for address in [
         "Patient?_count=-1",
@@ -115,7 +115,7 @@ fn searches_that_cannot_be_run_are_refused() {
 }
 
 #[test]
-fn parameters_of_us_core_are_known() {
+fn us_core_parameters_are_supported() {
     let race = |code: &str| {
         json!([{"url": "http://hl7.org/fhir/us/core/StructureDefinition/us-core-race", "extension": [
             {"url": "ombCategory", "valueCoding": {"system": "urn:oid:2.16.840.1.113883.6.238", "code": code}},
@@ -127,8 +127,12 @@ fn parameters_of_us_core_are_known() {
         json!({"resourceType": "Condition", "id": id, "subject": {"reference": "Patient/a"}, "extension": [
             {"url": "http://hl7.org/fhir/StructureDefinition/condition-assertedDate", "valueDateTime": day}]})
     };
-    let mut server =
-        Server::over(&[ada, patient("b", "Byron"), condition("c1", "2024-01-01"), condition("c2", "2025-01-01")]);
+    let mut server = Server::with_dataset(&[
+        ada,
+        patient("b", "Byron"),
+        condition("c1", "2024-01-01"),
+        condition("c2", "2025-01-01"),
+    ]);
     let mut carl = patient("c", "Carl");
     carl["extension"] = race("2054-5");
     server.put("Patient/c", &carl).expect(201);
@@ -151,14 +155,14 @@ fn parameters_of_us_core_are_known() {
 }
 
 #[test]
-fn languages_are_found_in_any_case() {
+fn language_codes_are_case_insensitive() {
     let speaking = |id: &str, language: &str| {
         let mut resource = patient(id, "X");
         resource["communication"] =
             json!([{"language": {"coding": [{"system": "urn:ietf:bcp:47", "code": language}]}}]);
         resource
     };
-    let mut server = Server::over(&[speaking("a", "en-US"), speaking("b", "es")]);
+    let mut server = Server::with_dataset(&[speaking("a", "en-US"), speaking("b", "es")]);
     server.put("Patient/c", &speaking("c", "EN-us")).expect(201);
     for search in ["Patient?language=en-us", "Patient?language=EN-US", "Patient?language=urn:ietf:bcp:47|en-US"] {
         assert_eq!(server.get(search).expect(200).entries(), ["Patient/a", "Patient/c"], "{search}");

@@ -1,4 +1,4 @@
-//! What stored search parameters may cost, and what the CapabilityStatement says of them.
+//! Stored search parameters: limits, and the CapabilityStatement.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn parameter(id: &str, base: &str, kind: &str, expression: &str) -> Value {
         "description": "Own", "code": id, "base": [base], "type": kind, "expression": expression})
 }
 
-/// Patients of so many bytes.
+/// Patients with this total size in bytes.
 fn patients(bytes: usize) -> Vec<Value> {
     let patient = |id: &str, of: &str| {
         json!({"resourceType": "Patient", "id": id, "name": [{"family": "x".repeat(bytes / 2)}],
@@ -25,15 +25,15 @@ fn linked() -> Value {
 }
 
 #[test]
-fn the_searches_of_a_batch_share_what_they_may_read() {
-    let mut server = Server::over(&patients(300_000));
+fn the_searches_of_a_batch_share_one_budget() {
+    let mut server = Server::with_dataset(&patients(300_000));
     let conditions = vec!["use = 'a'"; 250].join(" or ");
     let costly = parameter("costly", "Patient", "string", &format!("Patient.name.where({conditions}).family"));
     server.put("SearchParameter/costly", &costly).expect(201);
     server.get("Patient?costly=x").expect(200);
     server.get("Patient?costly=x&costly:missing=true&_sort=costly").expect(200);
-    let refused = server.get("Patient?costly=x&costly=y&costly=z&_sort=costly").expect(400);
-    assert_eq!(refused.body["issue"][0]["code"], "too-costly");
+    let rejected = server.get("Patient?costly=x&costly=y&costly=z&_sort=costly").expect(400);
+    assert_eq!(rejected.body["issue"][0]["code"], "too-costly");
     let search = entry("GET", "Patient?costly=x", None);
     let mut create = entry("POST", "Patient", Some(json!({"resourceType": "Patient"})));
     create["request"]["ifNoneExist"] = json!("costly=x");
@@ -46,8 +46,8 @@ fn the_searches_of_a_batch_share_what_they_may_read() {
 }
 
 #[test]
-fn includes_read_once_whatever_the_client_may_see() {
-    let mut server = Server::over(&patients(400_000));
+fn includes_are_read_once_for_any_scopes() {
+    let mut server = Server::with_dataset(&patients(400_000));
     server.put("SearchParameter/linked", &linked()).expect(201);
     for scopes in ["system/*.cruds", "system/Patient.rs"] {
         server.with_scopes(scopes);
@@ -63,7 +63,7 @@ fn includes_read_once_whatever_the_client_may_see() {
 }
 
 #[test]
-fn the_types_of_all_parameters_are_bounded() {
+fn the_types_of_all_parameters_are_limited() {
     let mut server = Server::new();
     for id in ["a", "b", "c", "d", "e", "f"] {
         let everywhere = parameter(id, "DomainResource", "token", "DomainResource.language");
@@ -78,14 +78,15 @@ fn the_types_of_all_parameters_are_bounded() {
 }
 
 #[test]
-fn the_statement_lists_what_can_be_included() {
-    let mut server = Server::over(&[linked()]);
+fn the_capability_statement_lists_stored_includes() {
+    let mut server = Server::with_dataset(&[linked()]);
     let statement = server.get("metadata").expect(200).body;
     let resources = statement["rest"][0]["resource"].as_array().unwrap();
     let patient = resources.iter().find(|resource| resource["type"] == "Patient").unwrap();
     for (name, value) in [("searchInclude", "Patient:linked"), ("searchRevInclude", "Patient:linked")] {
         assert!(patient[name].as_array().unwrap().contains(&json!(value)), "{name}");
     }
-    let shown = patient["searchParam"].as_array().unwrap().iter().find(|shown| shown["name"] == "linked").unwrap();
-    assert_eq!(shown, &json!({"name": "linked", "definition": "urn:linked", "type": "reference"}));
+    let listed =
+        patient["searchParam"].as_array().unwrap().iter().find(|parameter| parameter["name"] == "linked").unwrap();
+    assert_eq!(listed, &json!({"name": "linked", "definition": "urn:linked", "type": "reference"}));
 }

@@ -1,4 +1,4 @@
-//! What is looked at before a resource is written: references, referential integrity, and the JSON itself.
+//! Validation of writes: references, referential integrity, and the JSON itself.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::harness::{JSON, JSON_PATCH, Server, entry, observation, patient};
 
 fn configured(config: Value) -> Server {
-    let mut server = Server::over(&[patient("a", "Ada")]);
+    let mut server = Server::with_dataset(&[patient("a", "Ada")]);
     let sandbox = server.sandbox.clone();
     server.world.sandboxes.get_mut(&sandbox).unwrap().config = Arc::new(config);
     server
@@ -20,15 +20,15 @@ fn about(reference: &str) -> Value {
 }
 
 #[test]
-fn impossible_references_are_refused() {
+fn impossible_references_are_rejected() {
     let mut server = configured(json!({}));
     for reference in ["p1", "Patient", "Pateint/1", "Medication/1", "#gone", "Patient?name=ada", "Patient/a b"] {
-        let refused = server.put("Observation/o", &about(reference)).expect(422);
-        assert_eq!(refused.expression(), "Observation.subject.reference", "{reference}");
+        let rejected = server.put("Observation/o", &about(reference)).expect(422);
+        assert_eq!(rejected.expression(), "Observation.subject.reference", "{reference}");
         server.transaction(&[entry("PUT", "Observation/o", Some(about("p1")))]).expect(422);
     }
-    let told = server.post("Observation/$validate", &about("p1")).expect(200);
-    assert_eq!(told.expression(), "Observation.subject.reference");
+    let response = server.post("Observation/$validate", &about("p1")).expect(200);
+    assert_eq!(response.expression(), "Observation.subject.reference");
     for reference in ["Patient/a", "Patient/not-yet", "http://example.org/fhir/Patient/1", "urn:uuid:1"] {
         server.put("Observation/o", &about(reference));
         assert_eq!(server.get("Observation/o").expect(200).body["subject"]["reference"], reference);
@@ -42,10 +42,10 @@ fn impossible_references_are_refused() {
 }
 
 #[test]
-fn references_lead_somewhere_if_the_author_wants_it() {
+fn referential_integrity_is_checked_if_configured() {
     let mut server = configured(json!({"referential_integrity": "strict"}));
-    let refused = server.put("Observation/o", &about("Patient/b")).expect(422);
-    assert!(refused.issue().contains("Patient/b"), "{}", refused.issue());
+    let rejected = server.put("Observation/o", &about("Patient/b")).expect(422);
+    assert!(rejected.issue().contains("Patient/b"), "{}", rejected.issue());
     server.put("Observation/o", &about("Patient/a")).expect(201);
     server
         .put(
@@ -54,8 +54,8 @@ fn references_lead_somewhere_if_the_author_wants_it() {
         "code": {"text": "x"}, "subject": {"reference": "http://elsewhere.org/fhir/Patient/b"}}),
         )
         .expect(201);
-    let refused = server.delete("Patient/a").expect(409);
-    assert!(refused.issue().contains("Observation/o"), "{}", refused.issue());
+    let rejected = server.delete("Patient/a").expect(409);
+    assert!(rejected.issue().contains("Observation/o"), "{}", rejected.issue());
     // A transaction is looked at as a whole.
     server
         .transaction(&[
@@ -73,10 +73,10 @@ fn references_lead_somewhere_if_the_author_wants_it() {
     server.transaction(&[entry("DELETE", "Observation/o", None), entry("DELETE", "Patient/b", None)]).expect(200);
 }
 
-/// Its cost is shown, not asserted: with what each entry refers to remembered, a batch takes time in proportion to its
-/// length, also if everything that it deletes was written before.
+/// Prints the cost: references are cached, so the time of a batch is linear, even if it deletes everything that was written
+/// before.
 #[test]
-fn deletions_of_a_batch_see_what_those_before_them_did() {
+fn deletes_of_a_batch_see_earlier_entries() {
     const PAIRS: usize = 300;
     let mut server = configured(json!({"referential_integrity": "strict"}));
     let of = |number: usize| {
@@ -95,7 +95,7 @@ fn deletions_of_a_batch_see_what_those_before_them_did() {
     let start = std::time::Instant::now();
     server.post("", &batch(written.collect())).expect(200);
     println!("{:>6} ms for {PAIRS} pairs written", start.elapsed().as_millis());
-    // Each patient is refused, then what refers to it goes, then the patient does.
+    // Deleting a patient fails until the resource that refers to it is deleted.
     let deleted = (0..PAIRS).flat_map(|number| {
         let patient = entry("DELETE", &format!("Patient/p{number}"), None);
         [patient.clone(), entry("DELETE", &format!("Observation/o{number}"), None), patient]
@@ -106,7 +106,7 @@ fn deletions_of_a_batch_see_what_those_before_them_did() {
     let statuses = done.body["entry"].as_array().unwrap().iter().map(|entry| &entry["response"]["status"]);
     let codes: Vec<_> = statuses.map(|status| status.as_str().unwrap()[..3].to_owned()).collect();
     assert_eq!(codes, ["409", "204", "204"].repeat(PAIRS));
-    // The second of these is refused; the first, which it would have left behind, is still known.
+    // The second entry is rejected. The references of the first one are still cached.
     server.put("Observation/o", &about("Patient/a")).expect(201);
     let entries = vec![entry("DELETE", "Patient/a", None), entry("DELETE", "Patient/a", None)];
     let done = server.post("", &batch(entries)).expect(200);
@@ -114,11 +114,11 @@ fn deletions_of_a_batch_see_what_those_before_them_did() {
 }
 
 #[test]
-fn json_is_read_in_one_way_only() {
+fn ambiguous_json_is_rejected() {
     let mut server = configured(json!({}));
     let twice = br#"{"resourceType": "Patient", "active": true, "active": false}"#;
-    let refused = server.request("POST", "Patient", &[JSON], twice).expect(400);
-    assert!(refused.issue().contains("\"active\" stands twice"), "{}", refused.issue());
+    let rejected = server.request("POST", "Patient", &[JSON], twice).expect(400);
+    assert!(rejected.issue().contains("\"active\" stands twice"), "{}", rejected.issue());
     let deep = br#"{"resourceType": "Patient", "name": [{"family": "a", "family": "b"}]}"#;
     server.request("PUT", "Patient/a", &[JSON], deep).expect(400);
     let marked = "\u{feff}{\"resourceType\": \"Patient\", \"active\": true}";

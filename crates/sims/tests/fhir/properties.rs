@@ -1,4 +1,4 @@
-//! Random stories: the server does what a plain map would do, whatever lies in layers and whatever in the overlay.
+//! Property tests: the server behaves like a map, for resources of datasets and written ones.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ enum Deed {
     Put(u8, u8),
     Delete(u8),
     Patch(u8, u8),
-    /// Puts, then deletes; the keys are made different by dropping later ones.
+    /// Puts, then deletes. Later duplicates of a key are dropped.
     Transaction(Vec<(u8, Option<u8>)>, bool),
 }
 
@@ -107,7 +107,7 @@ fn check(server: &mut Server, model: &Model) {
     }
 }
 
-/// The world that the changes make out of the first one.
+/// Checks the world that results from applying all changes.
 fn check_fold(server: &Server) {
     let mut folded = server.first.clone();
     for (seq, change) in &server.changes {
@@ -136,9 +136,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_server_is_a_map(deeds in deeds()) {
+    fn the_server_behaves_like_a_map(deeds in deeds()) {
         let base: Vec<Value> = (0..3).map(|key| patient(&format!("k{key}"), &family(key))).collect();
-        let mut server = Server::over(&base);
+        let mut server = Server::with_dataset(&base);
         let mut model: Model = (0..3).map(|key| (format!("k{key}"), family(key))).collect();
         for deed in &deeds {
             carry_out(&mut server, &mut model, deed);
@@ -152,8 +152,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_transaction_with_a_fault_changes_nothing(values in prop::collection::vec(any::<u8>(), 1..8), place: prop::sample::Index, kind in 0..5u8) {
-        let mut server = Server::over(&[patient("k0", "A")]);
+    fn a_failing_transaction_changes_nothing(values in prop::collection::vec(any::<u8>(), 1..8), place: prop::sample::Index, kind in 0..5u8) {
+        let mut server = Server::with_dataset(&[patient("k0", "A")]);
         let mut entries: Vec<Value> = values
             .iter()
             .enumerate()
