@@ -38,7 +38,7 @@ fn process_entry(
 ) -> Result<(Reply, bool), FhirError> {
     let entry = Entry::read(entry, context.own_addresses())?;
     let sandbox = staged.sandboxes.get(&context.sandbox.id).unwrap_or(context.sandbox);
-    let inner = InteractionContext { context: context.world_context, ..entry.context(context, staged, sandbox) };
+    let inner = InteractionContext { world_context: context.world_context, ..entry.context(context, staged, sandbox) };
     let reply = inner.perform(&entry.interaction, entry.body.as_ref())?;
     stored_parameters::check(&inner, &reply.changes)?;
     integrity::check_with(&inner, &reply.changes, referrers)?;

@@ -39,14 +39,18 @@ pub(super) fn process(context: &InteractionContext<'_>, entries: &[Value]) -> Re
     let mut planned = Vec::with_capacity(entries.len());
     let mut deleted = 0;
     for (index, entry) in entries.iter().enumerate() {
-        let step = plan(context, entry).map_err(|error| error.in_entry(index))?;
-        deleted = count_deleted(deleted, &step.action).map_err(|error| error.in_entry(index))?;
-        planned.push(step);
+        let planned_entry = plan(context, entry).map_err(|error| error.in_entry(index))?;
+        deleted = count_deleted(deleted, &planned_entry.action).map_err(|error| error.in_entry(index))?;
+        planned.push(planned_entry);
     }
     check_overlaps(&planned)?;
     let mut names = full_urls(&planned)?;
     rewrite_references(&mut planned, &names)?;
-    for body in planned.iter_mut().filter(|step| step.writes_resource()).filter_map(|step| step.entry.body.as_mut()) {
+    for body in planned
+        .iter_mut()
+        .filter(|planned_entry| planned_entry.writes_resource())
+        .filter_map(|planned_entry| planned_entry.entry.body.as_mut())
+    {
         references::make_local(body, context.own_addresses());
     }
     let criteria = conditional_references(&mut planned)?;
@@ -62,8 +66,8 @@ fn count_deleted(before: usize, action: &EntryAction) -> Result<usize, FhirError
     let EntryAction::Delete(_, ids) = action else { return Ok(before) };
     let deleted = before + ids.len();
     if deleted > conditional::MAX_DELETED {
-        let most = conditional::MAX_DELETED;
-        let message = format!("the conditional deletes of the transaction find more than {most} resources together");
+        let max = conditional::MAX_DELETED;
+        let message = format!("the conditional deletes of the transaction find more than {max} resources together");
         return Err(FhirError::precondition("too-costly", message));
     }
     Ok(deleted)
@@ -148,13 +152,13 @@ impl PlannedEntry {
 fn check_overlaps(planned: &[PlannedEntry]) -> Result<(), FhirError> {
     let mut targets = HashSet::new();
     let mut conditions = HashSet::new();
-    for (index, step) in planned.iter().enumerate() {
-        if let Some((resource_type, id)) = step.targets().into_iter().find(|target| !targets.insert(*target)) {
+    for (index, planned_entry) in planned.iter().enumerate() {
+        if let Some((resource_type, id)) = planned_entry.targets().into_iter().find(|target| !targets.insert(*target)) {
             let message = format!("another entry writes {resource_type}/{id} too");
             return Err(FhirError::bad("duplicate", message).in_entry(index));
         }
         if let (EntryAction::Create(resource_type, _), Some(criteria)) =
-            (&step.action, &step.entry.conditions.if_none_exist)
+            (&planned_entry.action, &planned_entry.entry.conditions.if_none_exist)
             && !conditions.insert((resource_type, criteria))
         {
             let message = format!("another entry has the same ifNoneExist {}", excerpt(criteria));
@@ -166,8 +170,8 @@ fn check_overlaps(planned: &[PlannedEntry]) -> Result<(), FhirError> {
 
 fn full_urls(planned: &[PlannedEntry]) -> Result<ReferenceMap, FhirError> {
     let mut names = ReferenceMap::new();
-    for (index, step) in planned.iter().enumerate() {
-        if let (Some(full_url), Some(reference)) = (&step.entry.full_url, step.reference())
+    for (index, planned_entry) in planned.iter().enumerate() {
+        if let (Some(full_url), Some(reference)) = (&planned_entry.entry.full_url, planned_entry.reference())
             && names.insert(full_url.clone(), reference.clone()).is_some_and(|other| other != reference)
         {
             let message = format!("another entry has the fullUrl {} too", excerpt(full_url));
@@ -178,9 +182,11 @@ fn full_urls(planned: &[PlannedEntry]) -> Result<ReferenceMap, FhirError> {
 }
 
 fn rewrite_references(planned: &mut [PlannedEntry], names: &ReferenceMap) -> Result<(), FhirError> {
-    for (index, step) in planned.iter_mut().enumerate().filter(|(_, step)| step.writes_resource()) {
-        let full_url = step.entry.full_url.as_deref();
-        if let Some(body) = &mut step.entry.body {
+    for (index, planned_entry) in
+        planned.iter_mut().enumerate().filter(|(_, planned_entry)| planned_entry.writes_resource())
+    {
+        let full_url = planned_entry.entry.full_url.as_deref();
+        if let Some(body) = &mut planned_entry.entry.body {
             references::rewrite(body, names, full_url)
                 .map_err(|error| error.at(&format!("Bundle.entry[{index}].resource")))?;
         }
@@ -192,9 +198,11 @@ fn rewrite_references(planned: &mut [PlannedEntry], names: &ReferenceMap) -> Res
 fn conditional_references(planned: &mut [PlannedEntry]) -> Result<Vec<(usize, String)>, FhirError> {
     let mut known = BTreeSet::new();
     let mut all = Vec::new();
-    for (index, step) in planned.iter_mut().enumerate().filter(|(_, step)| step.writes_resource()) {
+    for (index, planned_entry) in
+        planned.iter_mut().enumerate().filter(|(_, planned_entry)| planned_entry.writes_resource())
+    {
         let mut found = BTreeSet::new();
-        if let Some(body) = &mut step.entry.body {
+        if let Some(body) = &mut planned_entry.entry.body {
             references::criteria(body, &mut found)?;
         }
         all.extend(found.into_iter().filter(|text| known.insert(text.clone())).map(|text| (index, text)));
@@ -263,11 +271,11 @@ fn run(
     Ok((staged, replies.into_iter().map(|(_, reply)| reply).collect(), changes))
 }
 
-fn perform(context: &InteractionContext<'_>, staged: &World, step: &PlannedEntry) -> Result<Reply, FhirError> {
+fn perform(context: &InteractionContext<'_>, staged: &World, planned_entry: &PlannedEntry) -> Result<Reply, FhirError> {
     let sandbox = staged.sandboxes.get(&context.sandbox.id).unwrap_or(context.sandbox);
-    let inner = step.entry.context(context, staged, sandbox);
-    let body = step.entry.body.as_ref();
-    match &step.action {
+    let inner = planned_entry.entry.context(context, staged, sandbox);
+    let body = planned_entry.entry.body.as_ref();
+    match &planned_entry.action {
         EntryAction::Create(resource_type, id) => {
             let body = body.ok_or_else(|| FhirError::bad("required", "the entry has no resource"))?;
             create::with_id(&inner, *resource_type, id, body)
