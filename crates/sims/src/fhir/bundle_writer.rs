@@ -20,7 +20,7 @@ pub(crate) struct BundleWriter {
 impl BundleWriter {
     pub(crate) fn new(
         context: &InteractionContext<'_>,
-        kind: &str,
+        bundle_type: &str,
         total: Option<usize>,
         links: &[(&'static str, String)],
     ) -> Self {

@@ -112,7 +112,7 @@ fn memory_bytes(value: &Value) -> usize {
     VALUE_BYTES
         + match value {
             Value::String(text) => text.len(),
-            Value::Array(items) => items.iter().map(weight).sum(),
+            Value::Array(items) => items.iter().map(memory_bytes).sum(),
             Value::Object(fields) => {
                 fields.iter().map(|(key, value)| key.len() + VALUE_BYTES + memory_bytes(value)).sum()
             }

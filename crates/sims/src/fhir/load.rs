@@ -4,7 +4,7 @@ use model::FieldErrors;
 use model::reading::shortened;
 use serde_json::{Map, Value, json};
 
-use super::internal_transaction::own_call;
+use super::internal_transaction::internal_context;
 use super::reply::ReplyContent;
 use super::{bundle, depth};
 use crate::scenario::step::{StepContext, StepOutput, object};
@@ -20,8 +20,9 @@ pub(super) fn load(context: &StepContext<'_>, authored: &Value) -> Result<StepOu
     }
     let bundle_type = authored["type"].as_str().unwrap_or_default();
     let bundle = if bundle_type == "collection" { as_transaction(authored) } else { authored.clone() };
-    let processed = depth::check(&bundle)
-        .and_then(|()| bundle::process(&own_call(context.world, context.sandbox, context.world_context), &bundle));
+    let processed = depth::check(&bundle).and_then(|()| {
+        bundle::process(&internal_context(context.world, context.sandbox, context.world_context), &bundle)
+    });
     let reply = processed.map_err(|error| errors_of(&error.json(), None))?;
     if let ReplyContent::Generated(response) = &reply.content {
         check_responses(response)?;

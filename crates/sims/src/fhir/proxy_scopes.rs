@@ -30,17 +30,17 @@ fn authorize(scopes: &Scopes, request: &mut Request) -> Result<(), FhirError> {
         return require_all_types(scopes, &ALL);
     };
     if interaction == Interaction::Bundle {
-        return bundle(scopes, request);
+        return authorize_bundle(scopes, request);
     }
     let mut parameters = address::pairs(&request.query);
     if interaction.body() == BodyKind::Form && request.method == "POST" {
         parameters.extend(address::pairs(&String::from_utf8_lossy(&request.body)));
     }
     let own = OwnAddresses::new(&request.base_url, &request.other_paths);
-    interaction(scopes, &interaction, &parameters, request.header("if-none-exist"), own)
+    authorize_interaction(scopes, &interaction, &parameters, request.header("if-none-exist"), own)
 }
 
-fn interaction(
+fn authorize_interaction(
     scopes: &Scopes,
     interaction: &Interaction,
     parameters: &[(String, String)],
@@ -67,18 +67,18 @@ fn interaction(
         Interaction::Search(searched)
         | Interaction::ConditionalUpdate(searched)
         | Interaction::ConditionalDelete(searched) => {
-            return search(scopes, *searched, parameters, own);
+            return authorize_search(scopes, *searched, parameters, own);
         }
         Interaction::ConditionalPatch(searched) => {
             require(scopes, Permission::Read, *searched)?;
-            return search(scopes, *searched, parameters, own);
+            return authorize_search(scopes, *searched, parameters, own);
         }
         // The response may contain the existing resource.
         Interaction::Create(created) if if_none_exist.is_some() => {
             require(scopes, Permission::Read, *created)?;
             let text = if_none_exist.unwrap_or_default();
             let text = text.split_once('?').map_or(text, |(_, criteria)| criteria);
-            search(scopes, *created, &address::pairs(text), own)?;
+            authorize_search(scopes, *created, &address::pairs(text), own)?;
         }
         Interaction::Patch(changed, _) | Interaction::ValidateInstance(changed, _) => {
             require(scopes, Permission::Read, *changed)?
@@ -92,7 +92,7 @@ fn interaction(
 }
 
 /// Authorizes a search whose criteria only concern the searched type.
-fn search(
+fn authorize_search(
     scopes: &Scopes,
     searched: ResourceType,
     parameters: &[(String, String)],
@@ -107,7 +107,7 @@ fn search(
     if is_plain { Ok(()) } else { require_all_types(scopes, &[Permission::Read, Permission::Search]) }
 }
 
-fn bundle(scopes: &Scopes, request: &mut Request) -> Result<(), FhirError> {
+fn authorize_bundle(scopes: &Scopes, request: &mut Request) -> Result<(), FhirError> {
     let Ok(bundle) = serde_json::from_slice::<Value>(super::json::without_byte_order_mark(&request.body)) else {
         return require_all_types(scopes, &ALL);
     };
@@ -133,10 +133,10 @@ fn authorize_entry(scopes: &Scopes, entry: &Value, own: OwnAddresses<'_>) -> Res
     for reference in &references {
         let Some((searched, text)) = split_criteria(reference) else { continue };
         require(scopes, Permission::Search, searched)?;
-        search(scopes, searched, &address::pairs(text), own)?;
+        authorize_search(scopes, searched, &address::pairs(text), own)?;
     }
     let if_none_exist = entry.conditions.if_none_exist.as_deref();
-    interaction(scopes, &entry.interaction, &entry.parameters, if_none_exist, own)
+    authorize_interaction(scopes, &entry.interaction, &entry.parameters, if_none_exist, own)
 }
 
 fn require(scopes: &Scopes, permission: Permission, resource_type: ResourceType) -> Result<(), FhirError> {

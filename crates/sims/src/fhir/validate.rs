@@ -95,7 +95,7 @@ fn conformance_issues(context: &InteractionContext<'_>, resource: &Value) -> Res
 }
 
 /// The distinct profiles, up to the limit, with a warning if there are more.
-fn considered<'p>(profiles: impl Iterator<Item = &'p str>) -> (Vec<&'p str>, Option<Issue>) {
+fn limit_profiles<'p>(profiles: impl Iterator<Item = &'p str>) -> (Vec<&'p str>, Option<Issue>) {
     let mut distinct: Vec<&str> = Vec::new();
     for profile in profiles {
         if distinct.contains(&profile) {

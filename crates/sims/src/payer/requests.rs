@@ -245,7 +245,7 @@ fn change_request(
     }
     let additional = change(&key, &mut row)?;
     row["updated_at"] = portal.now();
-    let request_change = std::iter::idempotency_key(portal.put(REQUESTS, &key, &row));
+    let request_change = std::iter::once(portal.put(REQUESTS, &key, &row));
     let changes =
         request_change.chain(additional).chain(idempotency::remember(portal, idempotency_key, &key)).collect();
     Ok((ChangedRequest { row: display_row(&key, &row), is_new: true }, changes))
