@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn another_format_is_told_apart_from_damage() {
+    fn other_formats_are_distinguished_from_damage() {
         let mut index = Layer::build(vec![LINES], 1).unwrap().encode_index();
         index[4] = 0xFF;
         assert_eq!(Layer::decode(&index, Vec::new()).unwrap_err(), LayerError::Format(0xFF));

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn references_that_cannot_be_right_are_told() {
+    fn impossible_references_are_reported() {
         for (reference, why) in [
             ("p1", "is not a reference"),
             ("Patient", "is not a reference"),
