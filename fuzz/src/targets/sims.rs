@@ -9,9 +9,9 @@ use model::simulator::SimulatorType;
 use serde_json::Value;
 use sims::cds_hooks::{Unknown, cards};
 use sims::clearinghouse::exchange::{Sender, Transport, exchange};
-use sims::fhir::answer::{Client, answer, is_read_only};
+use sims::fhir::handle::{FhirClient, handle, is_read_only};
 use sims::fhir::http::{Request, Response};
-use sims::fhir::judge::refusal;
+use sims::fhir::proxy_scopes;
 use sims::fhir::scopes::Scopes;
 use sims::{EnvironmentSimulator, validate_config, validate_scenario};
 use world::{Context, Outcome};
@@ -32,7 +32,7 @@ pub(crate) fn fhir_request(bytes: &[u8]) {
     asked(&request(method, address, headers, body));
 }
 
-/// What the clearinghouse answers is always sound itself.
+/// The responses of the clearinghouse are always valid.
 pub(crate) fn x12_clearinghouse(bytes: &[u8]) {
     let sender = Sender { actor: "fuzz".to_owned(), transport: Transport::File };
     let sandbox = sandbox_id(SimulatorType::Clearinghouse);
@@ -46,8 +46,8 @@ pub(crate) fn x12_clearinghouse(bytes: &[u8]) {
     assert!(!events.is_empty());
     match answer {
         Err(_) => assert!(changes.is_empty()),
-        Ok(exchanged) => {
-            let text = exchanged.text();
+        Ok(exchange) => {
+            let text = exchange.text();
             let read = x12::parse(&text, &x12::Limits::default());
             let is_sound = |body: x12::Body<'_>| x12::check(&body).iter().all(|report| report.faults.is_empty());
             assert!(read.is_ok_and(is_sound), "{text}");
@@ -132,8 +132,8 @@ fn answered(request: &Request) -> Outcome<Response> {
         format!("new-{}", ids.get())
     };
     let context = Context { now: START.plus_milliseconds(60_000), new_id: &new_id };
-    let client = Client { name: "agent".to_owned(), scopes: None };
-    answer(&PLAYGROUND.world, &sandbox_id(SimulatorType::Fhir), &client, request, &context)
+    let client = FhirClient { name: "agent".to_owned(), scopes: None };
+    handle(&PLAYGROUND.world, &sandbox_id(SimulatorType::Fhir), &client, request, &context)
 }
 
 /// Scopes on the first line, then a request.
@@ -144,10 +144,10 @@ pub(crate) fn fhir_scopes(bytes: &[u8]) {
     let (line, body) = rest.split_once('\n').unwrap_or((rest, ""));
     let (method, address) = line.split_once(' ').unwrap_or((line, ""));
     let mut request = request(method, address, content("application/fhir+json"), body.as_bytes());
-    let refused = refusal(&scopes, &mut request);
-    // What was understood is understood again as the same.
-    if refused.is_none() {
-        assert_eq!(refusal(&scopes, &mut request.clone()), None);
+    let rejection = proxy_scopes::reject(&scopes, &mut request);
+    // An allowed request is still allowed after its body was replaced.
+    if rejection.is_none() {
+        assert_eq!(proxy_scopes::reject(&scopes, &mut request.clone()), None);
     }
 }
 
