@@ -51,7 +51,7 @@ macro_rules! names {
 names! {
     /// A page of the portal.
     Page {
-        LoginResult = "login",
+        Login = "login",
         Requests = "requests",
         Request = "request",
         Drafts = "drafts",

@@ -84,7 +84,7 @@ impl ResponseRecord {
 
 impl Server {
     pub(crate) fn new() -> Self {
-        Self::over(&[])
+        Self::with_dataset(&[])
     }
 
     /// A server with a dataset of these resources.
