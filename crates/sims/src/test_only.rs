@@ -11,7 +11,7 @@ use world::{Change, Context, NewEvent, Outcome, Sandbox, Verb, World};
 
 use crate::authored::{self, Authored};
 use crate::credentials::Credential;
-use crate::effects::{Act, AgentLog, EffectInfo, member};
+use crate::effects::{AgentLog, EffectInfo, SandboxEffect, member};
 use crate::operation::{NoQuery, Operation, OperationCall, OperationEntry, OperationError, OperationInfo, Reply};
 use crate::pagination::{self, SortOrder};
 use crate::registry::{ConfigDefaults, Endpoint, SimulatorInfo, StepInfo};
@@ -153,9 +153,9 @@ fn catch_up(world: &World, context: &Context<'_>) -> Outcome<()> {
     Outcome { answer: (), changes, events }
 }
 
-fn collect(log: &AgentLog<'_>) -> Vec<Act> {
+fn collect(log: &AgentLog<'_>) -> Vec<SandboxEffect> {
     let sent = log.events.iter().filter(|event| member(event, "text").is_some());
-    sent.map(|event| Act { seq: event.seq, resource: "page".to_owned(), verb: Verb::Send }).collect()
+    sent.map(|event| SandboxEffect { seq: event.seq, resource: "page".to_owned(), verb: Verb::Send }).collect()
 }
 
 #[cfg(test)]

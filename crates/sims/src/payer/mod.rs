@@ -65,7 +65,7 @@ pub(crate) const SIMULATOR: SimulatorInfo = SimulatorInfo {
     },
     effects: effects::EFFECTS,
     operations: &[],
-    schedules: &[due::SCHEDULE],
+    schedules: &[deferred_decisions::SCHEDULE],
     config_defaults: ConfigDefaults::UNCHANGED,
     check_config: authored::check::<config::PayerConfig>,
 };
